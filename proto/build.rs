@@ -1,0 +1,21 @@
+//! Compiles the `.proto` files with protox, so that no system protoc is needed.
+
+use std::{env, error::Error, fs, path::PathBuf};
+
+use prost::Message as _;
+
+const FILES: [&str; 4] = [
+    "openclaw/gateway/v1/gateway.proto",
+    "openclaw/memory/v1/memory.proto",
+    "openclaw/run/v1/run.proto",
+    "openclaw/runner/v1/runner.proto",
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let descriptors = protox::compile(FILES, ["."])?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
+    tonic_prost_build::configure().compile_fds(descriptors)?;
+    println!("cargo::rerun-if-changed=openclaw");
+    Ok(())
+}

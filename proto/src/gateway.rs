@@ -1,0 +1,250 @@
+//! The gateway, seen from its clients.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::Status;
+use tonic::transport::Channel;
+
+use crate::address;
+use crate::event::Event;
+use crate::invalid::Invalid;
+use crate::wire::gateway as wire;
+use wire::gateway_client::GatewayClient;
+
+/// A message to a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Message {
+    /// Not empty.
+    pub text: String,
+    /// Empty: the agent's main session.
+    pub session_key: String,
+    /// Empty: the agent the key names, or the default agent.
+    pub agent_id: String,
+    /// The same key again returns the same run. Empty: a new run.
+    pub idempotency_key: String,
+    /// Where it came from.
+    pub channel: String,
+}
+
+/// The gateway has the message; its user entry is durable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Accepted {
+    /// The run that answers it.
+    pub run_id: String,
+    /// Canonical session key.
+    pub session_key: String,
+    /// The session's id.
+    pub session_id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// True when the idempotency key named a run that was there already.
+    pub existing: bool,
+}
+
+/// What the gateway answers to a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// Always first.
+    Accepted(Accepted),
+    /// Then the run's events, the terminal one last.
+    Event(Event),
+}
+
+/// A session as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Session {
+    /// Canonical session key.
+    pub key: String,
+    /// The session's id.
+    pub id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// Unix milliseconds.
+    pub created_at_ms: i64,
+    /// Unix milliseconds.
+    pub updated_at_ms: i64,
+    /// The transcript file.
+    pub transcript_path: String,
+    /// Messages in the transcript.
+    pub message_count: u64,
+}
+
+/// A client of the gateway. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client(GatewayClient<Channel>);
+
+impl Client {
+    /// A client of the gateway at `socket`; it connects on first use.
+    pub fn new(socket: PathBuf) -> Self {
+        Self(
+            GatewayClient::new(address::channel(socket))
+                .max_decoding_message_size(crate::MESSAGE_LIMIT)
+                .max_encoding_message_size(crate::MESSAGE_LIMIT),
+        )
+    }
+
+    /// Sends a message; the first reply is [`Reply::Accepted`].
+    pub async fn send_message(
+        &self,
+        message: Message,
+    ) -> Result<impl Stream<Item = Result<Reply, Status>> + Send + use<>, Status> {
+        let request: wire::SendMessageRequest = message.into();
+        let stream = self.0.clone().send_message(request).await?.into_inner();
+        Ok(stream.map(|reply| Reply::try_from(reply?).map_err(Status::from)))
+    }
+
+    /// The events of a run from `from_seq` on, the terminal one last.
+    pub async fn attach(
+        &self,
+        run_id: &str,
+        from_seq: u64,
+    ) -> Result<impl Stream<Item = Result<Event, Status>> + Send + use<>, Status> {
+        let request = wire::AttachRequest {
+            run_id: run_id.to_owned(),
+            from_seq,
+        };
+        let stream = self.0.clone().attach(request).await?.into_inner();
+        Ok(stream.map(|event| Event::try_from(event?).map_err(Status::from)))
+    }
+
+    /// Ends a run; false when it had ended already.
+    pub async fn cancel_run(&self, run_id: &str, reason: &str) -> Result<bool, Status> {
+        let request = wire::CancelRunRequest {
+            run_id: run_id.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let response = self.0.clone().cancel_run(request).await?;
+        Ok(response.into_inner().cancelled)
+    }
+
+    /// The sessions of an agent, or of all when `agent_id` is empty.
+    pub async fn list_sessions(&self, agent_id: &str) -> Result<Vec<Session>, Status> {
+        let request = wire::ListSessionsRequest {
+            agent_id: agent_id.to_owned(),
+        };
+        let response = self.0.clone().list_sessions(request).await?.into_inner();
+        Ok(response.sessions.into_iter().map(Into::into).collect())
+    }
+
+    /// What the suite says of itself.
+    pub async fn status(&self) -> Result<wire::StatusResponse, Status> {
+        let response = self.0.clone().status(wire::StatusRequest {}).await?;
+        Ok(response.into_inner())
+    }
+}
+
+impl TryFrom<wire::SendMessageRequest> for Message {
+    type Error = Invalid;
+
+    fn try_from(request: wire::SendMessageRequest) -> Result<Self, Invalid> {
+        if request.text.trim().is_empty() {
+            return Err(Invalid::because(
+                "SendMessageRequest",
+                "text",
+                "is empty; say something",
+            ));
+        }
+        Ok(Self {
+            text: request.text,
+            session_key: request.session_key,
+            agent_id: request.agent_id,
+            idempotency_key: request.idempotency_key,
+            channel: request.channel,
+        })
+    }
+}
+
+impl From<Message> for wire::SendMessageRequest {
+    fn from(message: Message) -> Self {
+        Self {
+            text: message.text,
+            session_key: message.session_key,
+            agent_id: message.agent_id,
+            idempotency_key: message.idempotency_key,
+            channel: message.channel,
+        }
+    }
+}
+
+impl TryFrom<wire::SendMessageResponse> for Reply {
+    type Error = Invalid;
+
+    fn try_from(response: wire::SendMessageResponse) -> Result<Self, Invalid> {
+        use wire::send_message_response::Kind as W;
+        match response
+            .kind
+            .ok_or(Invalid::missing("SendMessageResponse", "kind"))?
+        {
+            W::Accepted(accepted) => Ok(Self::Accepted(accepted.into())),
+            W::Event(event) => Ok(Self::Event(event.try_into()?)),
+        }
+    }
+}
+
+impl From<Reply> for wire::SendMessageResponse {
+    fn from(reply: Reply) -> Self {
+        use wire::send_message_response::Kind as W;
+        Self {
+            kind: Some(match reply {
+                Reply::Accepted(accepted) => W::Accepted(accepted.into()),
+                Reply::Event(event) => W::Event(event.into()),
+            }),
+        }
+    }
+}
+
+impl From<wire::Accepted> for Accepted {
+    fn from(accepted: wire::Accepted) -> Self {
+        Self {
+            run_id: accepted.run_id,
+            session_key: accepted.session_key,
+            session_id: accepted.session_id,
+            agent_id: accepted.agent_id,
+            existing: accepted.existing,
+        }
+    }
+}
+
+impl From<Accepted> for wire::Accepted {
+    fn from(accepted: Accepted) -> Self {
+        Self {
+            run_id: accepted.run_id,
+            session_key: accepted.session_key,
+            session_id: accepted.session_id,
+            agent_id: accepted.agent_id,
+            existing: accepted.existing,
+        }
+    }
+}
+
+impl From<wire::Session> for Session {
+    fn from(session: wire::Session) -> Self {
+        Self {
+            key: session.key,
+            id: session.id,
+            agent_id: session.agent_id,
+            created_at_ms: session.created_at_ms,
+            updated_at_ms: session.updated_at_ms,
+            transcript_path: session.transcript_path,
+            message_count: session.message_count,
+        }
+    }
+}
+
+impl From<Session> for wire::Session {
+    fn from(session: Session) -> Self {
+        Self {
+            key: session.key,
+            id: session.id,
+            agent_id: session.agent_id,
+            created_at_ms: session.created_at_ms,
+            updated_at_ms: session.updated_at_ms,
+            transcript_path: session.transcript_path,
+            message_count: session.message_count,
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! The agent-runner, seen from its clients.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::Status;
+use tonic::transport::Channel;
+
+use crate::address;
+use crate::event::Event;
+use crate::history::Message;
+use crate::invalid::Invalid;
+use crate::wire::runner as wire;
+use wire::agent_runner_client::AgentRunnerClient;
+
+/// A turn to be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Names the run everywhere: ledger, journal, transcript.
+    pub run_id: String,
+    /// Canonical session key.
+    pub session_key: String,
+    /// The session's id.
+    pub session_id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// Where the message came from.
+    pub channel: String,
+    /// What the user said.
+    pub text: String,
+    /// Bootstrap files in their order.
+    pub bootstrap: Vec<ContextFile>,
+    /// What memory found for the message.
+    pub passages: Vec<Passage>,
+    /// The conversation before the message.
+    pub history: Vec<Message>,
+    /// The sessions that backends of earlier turns keep themselves.
+    pub backend_sessions: Vec<BackendSession>,
+}
+
+/// A bootstrap file, cut to its budget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextFile {
+    /// The file's name.
+    pub name: String,
+    /// Its text.
+    pub content: String,
+}
+
+/// A search hit of the memory daemon.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Passage {
+    /// Relative to the workspace.
+    pub path: String,
+    /// First line, counted from 1.
+    pub start_line: u32,
+    /// Last line.
+    pub end_line: u32,
+    /// The search's score.
+    pub score: f64,
+    /// The passage.
+    pub snippet: String,
+}
+
+/// A session that a backend keeps itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackendSession {
+    /// The backend.
+    pub backend: String,
+    /// Its name for the session.
+    pub id: String,
+    /// How many of the last history messages it has not seen.
+    pub unseen: u32,
+}
+
+/// A client of the agent-runner. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client(AgentRunnerClient<Channel>);
+
+impl Client {
+    /// A client of the daemon at `socket`; it connects on first use.
+    pub fn new(socket: PathBuf) -> Self {
+        Self(
+            AgentRunnerClient::new(address::channel(socket))
+                .max_decoding_message_size(crate::MESSAGE_LIMIT)
+                .max_encoding_message_size(crate::MESSAGE_LIMIT),
+        )
+    }
+
+    /// Starts a turn and returns the backend that answers it.
+    pub async fn start_turn(&self, turn: Turn) -> Result<String, Status> {
+        let request: wire::StartTurnRequest = turn.into();
+        let response = self.0.clone().start_turn(request).await?;
+        Ok(response.into_inner().backend)
+    }
+
+    /// The turn's events from `from_seq` on, the terminal one last.
+    pub async fn attach(
+        &self,
+        run_id: &str,
+        from_seq: u64,
+    ) -> Result<impl Stream<Item = Result<Event, Status>> + Send + use<>, Status> {
+        let request = wire::AttachRequest {
+            run_id: run_id.to_owned(),
+            from_seq,
+        };
+        let stream = self.0.clone().attach(request).await?.into_inner();
+        Ok(stream.map(|event| Event::try_from(event?).map_err(Status::from)))
+    }
+
+    /// Ends the turn's whole process tree; false when it had ended already.
+    pub async fn cancel_turn(&self, run_id: &str, reason: &str) -> Result<bool, Status> {
+        let request = wire::CancelTurnRequest {
+            run_id: run_id.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let response = self.0.clone().cancel_turn(request).await?;
+        Ok(response.into_inner().cancelled)
+    }
+
+    /// What the daemon says of itself.
+    pub async fn status(&self) -> Result<wire::StatusResponse, Status> {
+        let response = self.0.clone().status(wire::StatusRequest {}).await?;
+        Ok(response.into_inner())
+    }
+}
+
+impl TryFrom<wire::StartTurnRequest> for Turn {
+    type Error = Invalid;
+
+    fn try_from(request: wire::StartTurnRequest) -> Result<Self, Invalid> {
+        for (field, value) in [
+            ("run_id", &request.run_id),
+            ("session_key", &request.session_key),
+            ("agent_id", &request.agent_id),
+            ("text", &request.text),
+        ] {
+            if value.is_empty() {
+                return Err(Invalid::missing("StartTurnRequest", field));
+            }
+        }
+        Ok(Self {
+            run_id: request.run_id,
+            session_key: request.session_key,
+            session_id: request.session_id,
+            agent_id: request.agent_id,
+            channel: request.channel,
+            text: request.text,
+            bootstrap: request.bootstrap.into_iter().map(Into::into).collect(),
+            passages: request.passages.into_iter().map(Into::into).collect(),
+            history: request
+                .history
+                .into_iter()
+                .map(Message::try_from)
+                .collect::<Result<_, _>>()?,
+            backend_sessions: request
+                .backend_sessions
+                .into_iter()
+                .map(Into::into)
+                .collect(),
+        })
+    }
+}
+
+impl From<Turn> for wire::StartTurnRequest {
+    fn from(turn: Turn) -> Self {
+        Self {
+            run_id: turn.run_id,
+            session_key: turn.session_key,
+            session_id: turn.session_id,
+            agent_id: turn.agent_id,
+            channel: turn.channel,
+            text: turn.text,
+            bootstrap: turn.bootstrap.into_iter().map(Into::into).collect(),
+            passages: turn.passages.into_iter().map(Into::into).collect(),
+            history: turn.history.into_iter().map(Into::into).collect(),
+            backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<wire::ContextFile> for ContextFile {
+    fn from(file: wire::ContextFile) -> Self {
+        Self {
+            name: file.name,
+            content: file.content,
+        }
+    }
+}
+
+impl From<ContextFile> for wire::ContextFile {
+    fn from(file: ContextFile) -> Self {
+        Self {
+            name: file.name,
+            content: file.content,
+        }
+    }
+}
+
+impl From<wire::Passage> for Passage {
+    fn from(passage: wire::Passage) -> Self {
+        Self {
+            path: passage.path,
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            score: passage.score,
+            snippet: passage.snippet,
+        }
+    }
+}
+
+impl From<Passage> for wire::Passage {
+    fn from(passage: Passage) -> Self {
+        Self {
+            path: passage.path,
+            start_line: passage.start_line,
+            end_line: passage.end_line,
+            score: passage.score,
+            snippet: passage.snippet,
+        }
+    }
+}
+
+impl From<wire::BackendSession> for BackendSession {
+    fn from(session: wire::BackendSession) -> Self {
+        Self {
+            backend: session.backend,
+            id: session.id,
+            unseen: session.unseen,
+        }
+    }
+}
+
+impl From<BackendSession> for wire::BackendSession {
+    fn from(session: BackendSession) -> Self {
+        Self {
+            backend: session.backend,
+            id: session.id,
+            unseen: session.unseen,
+        }
+    }
+}

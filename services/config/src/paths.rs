@@ -1,0 +1,188 @@
+//! Where things are (seed 003 §1).
+
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+use crate::error::Error;
+
+/// State folders of OpenClaw's earlier names, looked for when ~/.openclaw is
+/// not there (seed 003 §1.2).
+const LEGACY_STATE: [&str; 3] = [".clawdbot", ".moldbot", ".moltbot"];
+/// Configuration files in the order they are looked for (seed 003 §2.1).
+const CONFIGURATION: [&str; 4] = [
+    "openclaw.json",
+    "clawdbot.json",
+    "moldbot.json",
+    "moltbot.json",
+];
+
+/// Resolved locations. Nothing is created here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Paths {
+    /// The user's home, if one is known.
+    pub home: Option<PathBuf>,
+    /// The state directory.
+    pub state: PathBuf,
+    /// Where the daemons' sockets are.
+    pub runtime: PathBuf,
+    /// The configuration file, whether or not it is there.
+    pub configuration: PathBuf,
+}
+
+impl Paths {
+    /// OPENCLAW_STATE_DIR, else ~/.openclaw, else a legacy folder that exists;
+    /// OPENCLAW_RUNTIME_DIR, else $XDG_RUNTIME_DIR/openclaw, else `run` in the
+    /// state directory.
+    pub fn resolve(environment: &Environment) -> Result<Self, Error> {
+        let home = absolute(environment, "HOME")?;
+        let state = match absolute(environment, "OPENCLAW_STATE_DIR")? {
+            Some(state) => state,
+            None => state_in(home.as_deref().ok_or(Error::NoStateDirectory)?),
+        };
+        let runtime = match absolute(environment, "OPENCLAW_RUNTIME_DIR")? {
+            Some(runtime) => runtime,
+            None => match absolute(environment, "XDG_RUNTIME_DIR")? {
+                Some(runtime) => runtime.join("openclaw"),
+                None => state.join("run"),
+            },
+        };
+        let configuration = CONFIGURATION
+            .iter()
+            .map(|name| state.join(name))
+            .find(|path| path.exists())
+            .unwrap_or_else(|| state.join(CONFIGURATION[0]));
+        Ok(Self {
+            home,
+            state,
+            runtime,
+            configuration,
+        })
+    }
+
+    /// The gateway's control socket.
+    pub fn gateway_socket(&self) -> PathBuf {
+        self.runtime.join("gateway.sock")
+    }
+
+    /// The agent-runner's socket.
+    pub fn runner_socket(&self) -> PathBuf {
+        self.runtime.join("runner.sock")
+    }
+
+    /// The memory daemon's socket.
+    pub fn memory_socket(&self) -> PathBuf {
+        self.runtime.join("memory.sock")
+    }
+
+    /// What an agent keeps: sessions, home, temporary files.
+    pub fn agent(&self, agent_id: &str) -> PathBuf {
+        self.state.join("agents").join(agent_id)
+    }
+
+    /// An agent's sessions.json and transcripts.
+    pub fn sessions(&self, agent_id: &str) -> PathBuf {
+        self.agent(agent_id).join("sessions")
+    }
+
+    /// HOME of the agent's processes.
+    pub fn agent_home(&self, agent_id: &str) -> PathBuf {
+        self.agent(agent_id).join("home")
+    }
+
+    /// TMPDIR of one turn.
+    pub fn turn_temporary(&self, agent_id: &str, run_id: &str) -> PathBuf {
+        self.agent(agent_id).join("tmp").join(run_id)
+    }
+
+    /// The gateway's run ledger.
+    pub fn ledger(&self) -> PathBuf {
+        self.state.join("state").join("ledger.sqlite")
+    }
+
+    /// The default workspace of an agent.
+    pub fn default_workspace(&self, agent_id: &str) -> PathBuf {
+        match agent_id {
+            "main" => self.state.join("workspace"),
+            other => self.state.join(format!("workspace-{other}")),
+        }
+    }
+
+    /// A path of the configuration: `~` is the home, a relative path is
+    /// relative to the configuration file.
+    pub fn expand(&self, path: &str) -> PathBuf {
+        let expanded = match (path.strip_prefix("~/"), &self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(path),
+        };
+        if expanded.is_absolute() {
+            return expanded;
+        }
+        let folder = self.configuration.parent().unwrap_or(&self.state);
+        folder.join(expanded)
+    }
+}
+
+fn state_in(home: &Path) -> PathBuf {
+    let preferred = home.join(".openclaw");
+    if preferred.exists() {
+        return preferred;
+    }
+    LEGACY_STATE
+        .iter()
+        .map(|name| home.join(name))
+        .find(|path| path.is_dir())
+        .unwrap_or(preferred)
+}
+
+fn absolute(environment: &Environment, variable: &'static str) -> Result<Option<PathBuf>, Error> {
+    match environment.get(variable) {
+        None => Ok(None),
+        Some(value) if value.starts_with('/') => Ok(Some(PathBuf::from(value))),
+        Some(value) => Err(Error::RelativePath {
+            variable,
+            value: value.to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(variables: &[(&str, &str)]) -> Result<Paths, Error> {
+        Paths::resolve(&variables.iter().copied().collect())
+    }
+
+    #[test]
+    fn state_directory_has_the_order_of_the_seed() {
+        let home = tempfile::tempdir().unwrap();
+        let home_text = home.path().to_str().unwrap();
+        let preferred = home.path().join(".openclaw");
+        assert_eq!(resolve(&[("HOME", home_text)]).unwrap().state, preferred);
+
+        std::fs::create_dir(home.path().join(".moltbot")).unwrap();
+        let legacy = resolve(&[("HOME", home_text)]).unwrap().state;
+        assert_eq!(legacy, home.path().join(".moltbot"));
+
+        std::fs::create_dir(&preferred).unwrap();
+        assert_eq!(resolve(&[("HOME", home_text)]).unwrap().state, preferred);
+
+        let named = resolve(&[("HOME", home_text), ("OPENCLAW_STATE_DIR", "/srv/claw")]).unwrap();
+        assert_eq!(named.state, Path::new("/srv/claw"));
+    }
+
+    #[test]
+    fn runtime_directory_falls_back_to_the_state() {
+        let with = resolve(&[("HOME", "/h"), ("XDG_RUNTIME_DIR", "/run/user/7")]).unwrap();
+        assert_eq!(with.runtime, Path::new("/run/user/7/openclaw"));
+        let without = resolve(&[("HOME", "/h")]).unwrap();
+        assert_eq!(without.runtime, Path::new("/h/.openclaw/run"));
+    }
+
+    #[test]
+    fn relative_directories_are_refused_by_name() {
+        let error = resolve(&[("OPENCLAW_STATE_DIR", "claw")]).unwrap_err();
+        assert!(error.to_string().contains("OPENCLAW_STATE_DIR"), "{error}");
+        assert!(resolve(&[]).is_err());
+    }
+}

@@ -1,0 +1,229 @@
+//! Providers of models: where their API is, which kind it is, and the key.
+
+use std::collections::BTreeMap;
+
+use crate::environment::Environment;
+use crate::fragment;
+use crate::secret::Secret;
+
+/// The kind of API a provider speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Api {
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// OpenAI's chat completions, which most others speak too.
+    OpenAi,
+}
+
+/// A provider, resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Provider {
+    /// `anthropic`, `openai`, `ollama`, …
+    pub id: String,
+    /// Where its API is; for [`Api::OpenAi`] with the version (`…/v1`), for
+    /// [`Api::Anthropic`] without.
+    pub base_url: String,
+    /// The kind of API.
+    pub api: Api,
+    /// The key; `None` for servers that need none.
+    pub key: Option<Secret>,
+    /// Where the key comes from or could come from, for messages to the user.
+    pub key_source: String,
+}
+
+impl Provider {
+    /// Whether it can be asked: it has a key, or is one that needs none.
+    pub fn is_usable(&self) -> bool {
+        self.key.is_some() || !needs_key(&self.base_url)
+    }
+}
+
+/// Providers known without configuration: id, API, base URL, key variable,
+/// base URL variable.
+const KNOWN: [(&str, Api, &str, &str, &str); 4] = [
+    (
+        "anthropic",
+        Api::Anthropic,
+        "https://api.anthropic.com",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+    ),
+    (
+        "openai",
+        Api::OpenAi,
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+    ),
+    (
+        "openrouter",
+        Api::OpenAi,
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        "OPENROUTER_BASE_URL",
+    ),
+    (
+        "ollama",
+        Api::OpenAi,
+        "http://127.0.0.1:11434/v1",
+        "OLLAMA_API_KEY",
+        "OLLAMA_BASE_URL",
+    ),
+];
+
+/// The known providers and those of the configuration. The environment's key
+/// and base URL come before the file's; `credentials` (systemd's, by file
+/// name, such as `anthropic-api-key`) before both.
+pub fn resolve(
+    configured: &BTreeMap<String, fragment::Provider>,
+    environment: &Environment,
+    credentials: &BTreeMap<String, Secret>,
+) -> Result<BTreeMap<String, Provider>, (String, String)> {
+    let mut providers = BTreeMap::new();
+    let ids = KNOWN
+        .iter()
+        .map(|known| known.0)
+        .chain(configured.keys().map(String::as_str));
+    for id in ids {
+        if providers.contains_key(id) {
+            continue;
+        }
+        let fragment = configured.get(id).cloned().unwrap_or_default();
+        providers.insert(id.to_owned(), one(id, fragment, environment, credentials)?);
+    }
+    Ok(providers)
+}
+
+fn one(
+    id: &str,
+    fragment: fragment::Provider,
+    environment: &Environment,
+    credentials: &BTreeMap<String, Secret>,
+) -> Result<Provider, (String, String)> {
+    let key = |field: &str| format!("models.providers.{id}.{field}");
+    let known = KNOWN.iter().find(|known| known.0 == id);
+    let upper = id.to_uppercase().replace(['-', '.'], "_");
+    let key_variable = known.map_or_else(|| format!("{upper}_API_KEY"), |known| known.3.to_owned());
+    let url_variable =
+        known.map_or_else(|| format!("{upper}_BASE_URL"), |known| known.4.to_owned());
+    let api = match fragment.api.as_deref() {
+        None => known.map_or(Api::OpenAi, |known| known.1),
+        Some("anthropic-messages" | "anthropic") => Api::Anthropic,
+        Some("openai-completions" | "openai-chat" | "openai") => Api::OpenAi,
+        Some(other) => {
+            let problem = format!(
+                "is {other:?}; allowed are \"anthropic-messages\" and \"openai-completions\""
+            );
+            return Err((key("api"), problem));
+        }
+    };
+    let base_url = environment
+        .get(&url_variable)
+        .map(str::to_owned)
+        .or(fragment.base_url)
+        .or_else(|| known.map(|known| known.2.to_owned()))
+        .ok_or_else(|| {
+            (
+                key("baseUrl"),
+                "is missing: say where the API is".to_owned(),
+            )
+        })?;
+    let credential = format!("{id}-api-key");
+    let (secret, source) = if let Some(secret) = credentials.get(&credential) {
+        (Some(secret.clone()), format!("the credential {credential}"))
+    } else if let Some(value) = environment.get(&key_variable) {
+        (
+            Some(Secret::new(value)),
+            format!("the variable {key_variable}"),
+        )
+    } else if let Some(secret) = fragment.api_key {
+        (Some(secret), key("apiKey"))
+    } else {
+        (None, format!("{key_variable} or {}", key("apiKey")))
+    };
+    Ok(Provider {
+        id: id.to_owned(),
+        base_url: checked_url(&base_url).map_err(|problem| (key("baseUrl"), problem))?,
+        api,
+        key: secret,
+        key_source: source,
+    })
+}
+
+fn checked_url(url: &str) -> Result<String, String> {
+    let host = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"));
+    match host {
+        Some(host) if !host.is_empty() && !host.starts_with('/') => {
+            Ok(url.trim_end_matches('/').to_owned())
+        }
+        _ => Err(format!(
+            "is {url:?}; it must begin with http:// or https:// and a host"
+        )),
+    }
+}
+
+/// Servers on this machine or a private name commonly take no key.
+fn needs_key(base_url: &str) -> bool {
+    base_url.starts_with("https://")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve_with(
+        configured: &str,
+        environment: &[(&str, &str)],
+    ) -> Result<BTreeMap<String, Provider>, (String, String)> {
+        let configured = serde_json::from_str(configured).unwrap();
+        let environment = environment.iter().copied().collect();
+        resolve(&configured, &environment, &BTreeMap::new())
+    }
+
+    #[test]
+    fn the_environment_comes_before_the_file() {
+        let file = r#"{"anthropic":{"baseUrl":"https://proxy.example","apiKey":"file"}}"#;
+        let from_file = resolve_with(file, &[]).unwrap();
+        assert_eq!(from_file["anthropic"].base_url, "https://proxy.example");
+        assert_eq!(
+            from_file["anthropic"].key.as_ref().unwrap().reveal(),
+            "file"
+        );
+
+        let variables = [
+            ("ANTHROPIC_API_KEY", "env"),
+            ("ANTHROPIC_BASE_URL", "http://127.0.0.1:9/"),
+        ];
+        let from_environment = resolve_with(file, &variables).unwrap();
+        assert_eq!(from_environment["anthropic"].base_url, "http://127.0.0.1:9");
+        assert_eq!(
+            from_environment["anthropic"].key.as_ref().unwrap().reveal(),
+            "env"
+        );
+    }
+
+    #[test]
+    fn local_servers_need_no_key() {
+        let providers = resolve_with("{}", &[]).unwrap();
+        assert!(providers["ollama"].is_usable());
+        assert!(!providers["anthropic"].is_usable());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let (key, _) = resolve_with(r#"{"mine":{}}"#, &[]).unwrap_err();
+        assert_eq!(key, "models.providers.mine.baseUrl");
+        let (key, problem) =
+            resolve_with(r#"{"mine":{"baseUrl":"localhost:1","api":"soap"}}"#, &[]).unwrap_err();
+        assert_eq!(key, "models.providers.mine.api");
+        assert!(problem.contains("openai-completions"), "{problem}");
+    }
+
+    #[test]
+    fn keys_are_not_printed() {
+        let providers = resolve_with("{}", &[("OPENAI_API_KEY", "sk-hidden")]).unwrap();
+        assert!(!format!("{providers:?}").contains("sk-hidden"));
+    }
+}

@@ -1,0 +1,220 @@
+//! Validated settings: typed, with the units in the types.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::environment::Environment;
+use crate::error::Error;
+use crate::fragment::{self, Fragment};
+use crate::paths::Paths;
+use crate::provider::{self, Provider};
+use crate::secret::Secret;
+
+mod agent;
+
+pub use agent::{AgentSettings, Backend, Limits};
+
+/// Turns at once over all sessions: enough for a household, few enough that
+/// a small machine does not swap.
+const CONCURRENT_TURNS: u32 = 8;
+/// Seed 002, `memory.maxContextTokens`.
+const CONTEXT_TOKENS: u64 = 100_000;
+/// Seed 002, `memory.temporalDecayHalfLife`, in days.
+const DECAY_HALF_LIFE_DAYS: f64 = 7.0;
+
+/// The least severe level that is logged (seed 002, property 24).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// Everything.
+    Debug,
+    /// What a user may want to see later.
+    Info,
+    /// What went wrong and was dealt with.
+    Warn,
+    /// What went wrong.
+    Error,
+}
+
+/// How agent processes are confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SandboxLevel {
+    /// The workspace read-write, the system read-only, nothing else.
+    Workspace,
+    /// Only limits and the privilege drop.
+    Off,
+}
+
+/// The sandbox's settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sandbox {
+    /// How agent processes are confined.
+    pub level: SandboxLevel,
+    /// The user that agents run as when the daemon is root.
+    pub user: String,
+    /// Granted read-only beside the system.
+    pub read_only: Vec<PathBuf>,
+    /// Granted read-write beside the workspace.
+    pub read_write: Vec<PathBuf>,
+}
+
+/// The memory daemon's settings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Memory {
+    /// The most tokens of history and context a turn is given.
+    pub context_tokens: u64,
+    /// After how many days a dated passage counts half.
+    pub decay_half_life_days: f64,
+}
+
+/// The whole configuration, validated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Where things are.
+    pub paths: Paths,
+    /// The least severe level that is logged.
+    pub log_level: LogLevel,
+    /// Turns that may run at once, over all sessions.
+    pub concurrent_turns: u32,
+    /// Agents by id; the default one is among them.
+    pub agents: BTreeMap<String, AgentSettings>,
+    /// The agent that messages without one go to.
+    pub default_agent: String,
+    /// `provider/model` for agents that name none.
+    pub default_model: Option<String>,
+    /// Providers by id, with their keys. Empty without [`Settings::with_credentials`].
+    pub providers: BTreeMap<String, Provider>,
+    /// How agent processes are confined.
+    pub sandbox: Sandbox,
+    /// The memory daemon's settings.
+    pub memory: Memory,
+    /// The environment with the file's `env.vars` behind it. Empty without
+    /// [`Settings::with_credentials`].
+    pub environment: Environment,
+}
+
+impl Settings {
+    /// Validates `document`. Credentials are not kept: only the agent-runner
+    /// may hold them, see [`Settings::with_credentials`].
+    pub fn assemble(
+        paths: Paths,
+        document: Value,
+        environment: &Environment,
+    ) -> Result<Self, Error> {
+        let fragment = fragment::typed(&paths.configuration, document)?;
+        let origin = paths.configuration.display().to_string();
+        let invalid = |(key, problem): (String, String)| Error::Value {
+            origin: origin.clone(),
+            key,
+            problem,
+        };
+        // Checked by every daemon, so that a mistake shows at the first start.
+        provider::resolve(&fragment.models.providers, environment, &BTreeMap::new())
+            .map_err(invalid)?;
+        let (agents, default_agent) = agent::resolve(&paths, &fragment, environment)
+            .map_err(|problem| problem.at(&origin))?;
+        Ok(Self {
+            log_level: log_level(&fragment, environment, &origin)?,
+            concurrent_turns: fragment
+                .gateway
+                .max_concurrent_turns
+                .unwrap_or(CONCURRENT_TURNS)
+                .max(1),
+            agents,
+            default_agent,
+            default_model: environment
+                .get("OPENCLAW_MODEL")
+                .map(str::to_owned)
+                .or(fragment.models.default),
+            providers: BTreeMap::new(),
+            sandbox: sandbox(&paths, fragment.sandbox, &origin)?,
+            memory: Memory {
+                context_tokens: fragment.memory.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
+                decay_half_life_days: fragment
+                    .memory
+                    .temporal_decay_half_life
+                    .unwrap_or(DECAY_HALF_LIFE_DAYS),
+            },
+            environment: Environment::default(),
+            paths,
+        })
+    }
+
+    /// The settings with providers' keys and the environment, for the
+    /// agent-runner alone. `credentials` are systemd's, by file name.
+    ///
+    /// Reads the file again rather than keeping keys in every daemon.
+    pub fn with_credentials(
+        mut self,
+        environment: &Environment,
+        credentials: &BTreeMap<String, Secret>,
+    ) -> Result<Self, Error> {
+        let document = crate::document::read(&self.paths.configuration, environment)?;
+        let fragment = fragment::typed(&self.paths.configuration, document)?;
+        let environment = environment.with_fallback(fragment.env.vars);
+        self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
+            .map_err(|(key, problem)| Error::Value {
+            origin: self.paths.configuration.display().to_string(),
+            key,
+            problem,
+        })?;
+        self.environment = environment;
+        Ok(self)
+    }
+
+    /// The agent `id`; `None` when the configuration does not name it.
+    pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
+        self.agents.get(id)
+    }
+}
+
+fn log_level(
+    fragment: &Fragment,
+    environment: &Environment,
+    file: &str,
+) -> Result<LogLevel, Error> {
+    let (origin, key, text) = match environment.get("OPENCLAW_LOG") {
+        Some(level) => ("the environment", "OPENCLAW_LOG", level),
+        None => (
+            file,
+            "logging.level",
+            fragment.logging.level.as_deref().unwrap_or("info"),
+        ),
+    };
+    match text {
+        "trace" | "debug" => Ok(LogLevel::Debug),
+        "info" => Ok(LogLevel::Info),
+        "warn" => Ok(LogLevel::Warn),
+        "error" | "fatal" | "silent" => Ok(LogLevel::Error),
+        other => Err(Error::Value {
+            origin: origin.to_owned(),
+            key: key.to_owned(),
+            problem: format!("is {other:?}; allowed are debug, info, warn and error"),
+        }),
+    }
+}
+
+fn sandbox(paths: &Paths, fragment: fragment::Sandbox, origin: &str) -> Result<Sandbox, Error> {
+    let level = match fragment.level.as_deref() {
+        None | Some("workspace") => SandboxLevel::Workspace,
+        Some("off") => SandboxLevel::Off,
+        Some(other) => {
+            return Err(Error::Value {
+                origin: origin.to_owned(),
+                key: "sandbox.level".to_owned(),
+                problem: format!("is {other:?}; allowed are \"workspace\" and \"off\""),
+            });
+        }
+    };
+    let expanded = |list: Vec<String>| list.iter().map(|path| paths.expand(path)).collect();
+    Ok(Sandbox {
+        level,
+        user: fragment.user.unwrap_or_else(|| "openclaw-agent".to_owned()),
+        read_only: expanded(fragment.paths.ro),
+        read_write: expanded(fragment.paths.rw),
+    })
+}
+
+#[cfg(test)]
+mod tests;

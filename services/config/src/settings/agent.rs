@@ -1,0 +1,305 @@
+//! One agent's settings.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::environment::Environment;
+use crate::error::Error;
+use crate::fragment::{self, Agent, Fragment};
+use crate::paths::Paths;
+
+/// The agent that is always there.
+const MAIN: &str = "main";
+/// Agent ids are folder names and parts of session keys.
+const ID_LENGTH: usize = 64;
+/// Seed 002, `agent.maxTokens`.
+const MAX_TOKENS: u32 = 8192;
+/// Half an hour: long enough for a build, short enough to notice a turn that
+/// hangs.
+const TIMEOUT: Duration = Duration::from_secs(1800);
+/// A model that thinks sends something every few seconds; a build may be
+/// silent for minutes.
+const NO_OUTPUT: Duration = Duration::from_secs(600);
+
+/// Which backend answers an agent's turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backend {
+    /// By what is there: claude-cli, then native, then offline.
+    Auto,
+    /// The Claude Code CLI.
+    ClaudeCli,
+    /// Our own loop.
+    Native,
+    /// No model: answers from memory.
+    Offline,
+}
+
+/// Limits of an agent's processes and of its loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Model responses in one turn; a loop that needs more is usually lost.
+    pub steps: u32,
+    /// The same tool call in a row; the answer will not change.
+    pub identical_calls: u32,
+    /// RLIMIT_AS in bytes. Not applied to the Claude Code CLI, whose runtime
+    /// reserves far more address space than it uses.
+    pub address_space: u64,
+    /// Processes and threads the agent may add to those there are.
+    pub processes: u64,
+    /// RLIMIT_NOFILE.
+    pub open_files: u64,
+    /// RLIMIT_FSIZE in bytes: the largest file that can be written.
+    pub file_size: u64,
+    /// RLIMIT_CPU of one process, in seconds.
+    pub cpu_seconds: u64,
+}
+
+/// One agent's settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentSettings {
+    /// The agent.
+    pub id: String,
+    /// The folder it works in.
+    pub workspace: PathBuf,
+    /// Which backend answers.
+    pub backend: Backend,
+    /// `provider/model`, when the agent names one itself.
+    pub model: Option<String>,
+    /// The most tokens one model response may have.
+    pub max_tokens: u32,
+    /// The longest a turn may take.
+    pub timeout: Duration,
+    /// The longest a turn may be silent.
+    pub no_output: Duration,
+    /// The Claude Code CLI: a path or a name on the PATH.
+    pub claude_path: String,
+    /// Limits of its processes and its loop.
+    pub limits: Limits,
+}
+
+/// A value that is not allowed, and whether it came from the environment.
+pub(super) struct Problem {
+    key: String,
+    problem: String,
+    from_environment: bool,
+}
+
+impl Problem {
+    pub(super) fn at(self, file: &str) -> Error {
+        let origin = if self.from_environment {
+            "the environment"
+        } else {
+            file
+        };
+        Error::Value {
+            origin: origin.to_owned(),
+            key: self.key,
+            problem: self.problem,
+        }
+    }
+}
+
+/// All agents by id, and the default one's id.
+pub(super) fn resolve(
+    paths: &Paths,
+    fragment: &Fragment,
+    environment: &Environment,
+) -> Result<(BTreeMap<String, AgentSettings>, String), Problem> {
+    let base = base(fragment);
+    let mut agents = BTreeMap::new();
+    let mut default_agent = MAIN.to_owned();
+    for (index, listed) in fragment.agents.list.iter().enumerate() {
+        check_id(&listed.id, &format!("agents.list.{index}.id"))?;
+        let merged = over(&base, &listed.agent);
+        let key = format!("agents.list.{index}");
+        // The MVP's one workspace is the default agent's.
+        let settings = one(
+            paths,
+            &listed.id,
+            &merged,
+            listed.agent.workspace.as_deref(),
+            &key,
+            environment,
+        )?;
+        agents.insert(listed.id.clone(), settings);
+        if listed.default {
+            default_agent.clone_from(&listed.id);
+        }
+    }
+    if !agents.contains_key(MAIN) {
+        let settings = one(paths, MAIN, &base, None, "agents.defaults", environment)?;
+        agents.insert(MAIN.to_owned(), settings);
+    }
+    let default_workspace = fragment
+        .agents
+        .defaults
+        .workspace
+        .as_deref()
+        .or(fragment.memory.workspace_path.as_deref());
+    let own = fragment
+        .agents
+        .list
+        .iter()
+        .any(|listed| listed.id == default_agent && listed.agent.workspace.is_some());
+    if let (Some(workspace), false, Some(agent)) =
+        (default_workspace, own, agents.get_mut(&default_agent))
+    {
+        agent.workspace = paths.expand(workspace);
+    }
+    Ok((agents, default_agent))
+}
+
+/// `agents.defaults`, with the MVP schema's names behind it.
+fn base(fragment: &Fragment) -> Agent {
+    let mut base = fragment.agents.defaults.clone();
+    let mvp = &fragment.agent;
+    base.model = base
+        .model
+        .or_else(|| mvp.model.clone().map(fragment::Model::Name));
+    base.max_tokens = base.max_tokens.or(mvp.max_tokens);
+    base.claude_cli_path = base.claude_cli_path.or_else(|| mvp.claude_cli_path.clone());
+    base
+}
+
+fn over(base: &Agent, own: &Agent) -> Agent {
+    let limits = &own.limits;
+    let under = &base.limits;
+    Agent {
+        workspace: own.workspace.clone(),
+        backend: own.backend.clone().or_else(|| base.backend.clone()),
+        model: own.model.clone().or_else(|| base.model.clone()),
+        max_tokens: own.max_tokens.or(base.max_tokens),
+        timeout_seconds: own.timeout_seconds.or(base.timeout_seconds),
+        no_output_seconds: own.no_output_seconds.or(base.no_output_seconds),
+        claude_cli_path: own
+            .claude_cli_path
+            .clone()
+            .or_else(|| base.claude_cli_path.clone()),
+        limits: fragment::Limits {
+            steps: limits.steps.or(under.steps),
+            identical_calls: limits.identical_calls.or(under.identical_calls),
+            address_space_mib: limits.address_space_mib.or(under.address_space_mib),
+            processes: limits.processes.or(under.processes),
+            open_files: limits.open_files.or(under.open_files),
+            file_size_mib: limits.file_size_mib.or(under.file_size_mib),
+            cpu_seconds: limits.cpu_seconds.or(under.cpu_seconds),
+        },
+    }
+}
+
+fn one(
+    paths: &Paths,
+    id: &str,
+    agent: &Agent,
+    workspace: Option<&str>,
+    key: &str,
+    environment: &Environment,
+) -> Result<AgentSettings, Problem> {
+    Ok(AgentSettings {
+        id: id.to_owned(),
+        workspace: workspace.map_or_else(|| paths.default_workspace(id), |path| paths.expand(path)),
+        backend: backend(agent, key, environment)?,
+        model: agent
+            .model
+            .as_ref()
+            .and_then(fragment::Model::name)
+            .map(str::to_owned),
+        max_tokens: positive(agent.max_tokens, MAX_TOKENS, key, "maxTokens")?,
+        timeout: seconds(agent.timeout_seconds, TIMEOUT, key, "timeoutSeconds")?,
+        no_output: seconds(agent.no_output_seconds, NO_OUTPUT, key, "noOutputSeconds")?,
+        claude_path: environment
+            .get("OPENCLAW_CLAUDE")
+            .map(str::to_owned)
+            .or_else(|| agent.claude_cli_path.clone())
+            .map_or_else(|| "claude".to_owned(), |path| expand_program(paths, &path)),
+        limits: limits(&agent.limits, key)?,
+    })
+}
+
+fn expand_program(paths: &Paths, path: &str) -> String {
+    match path.contains('/') {
+        true => paths.expand(path).display().to_string(),
+        false => path.to_owned(),
+    }
+}
+
+fn backend(agent: &Agent, key: &str, environment: &Environment) -> Result<Backend, Problem> {
+    let (key, text, from_environment) = match environment.get("OPENCLAW_BACKEND") {
+        Some(text) => ("OPENCLAW_BACKEND".to_owned(), text, true),
+        None => (
+            format!("{key}.backend"),
+            agent.backend.as_deref().unwrap_or("auto"),
+            false,
+        ),
+    };
+    match text {
+        "auto" => Ok(Backend::Auto),
+        "claude-cli" | "claude" => Ok(Backend::ClaudeCli),
+        "native" => Ok(Backend::Native),
+        "offline" => Ok(Backend::Offline),
+        other => Err(Problem {
+            key,
+            problem: format!("is {other:?}; allowed are auto, claude-cli, native and offline"),
+            from_environment,
+        }),
+    }
+}
+
+/// One MiB in bytes.
+const MIB: u64 = 1 << 20;
+
+fn limits(fragment: &fragment::Limits, key: &str) -> Result<Limits, Problem> {
+    let key = &format!("{key}.limits");
+    let mib = |value: Option<u64>, default, name| {
+        positive(value, default, key, name).map(|mib: u64| mib.saturating_mul(MIB))
+    };
+    Ok(Limits {
+        steps: positive(fragment.steps, 50, key, "steps")?,
+        identical_calls: positive(fragment.identical_calls, 5, key, "identicalCalls")?,
+        address_space: mib(fragment.address_space_mib, 8192, "addressSpaceMib")?,
+        processes: positive(fragment.processes, 512, key, "processes")?,
+        open_files: positive(fragment.open_files, 4096, key, "openFiles")?,
+        file_size: mib(fragment.file_size_mib, 1024, "fileSizeMib")?,
+        cpu_seconds: positive(fragment.cpu_seconds, 3600, key, "cpuSeconds")?,
+    })
+}
+
+fn positive<N: Copy + PartialEq + Default>(
+    value: Option<N>,
+    default: N,
+    key: &str,
+    name: &str,
+) -> Result<N, Problem> {
+    match value {
+        Some(zero) if zero == N::default() => Err(Problem {
+            key: format!("{key}.{name}"),
+            problem: "is 0; it must be at least 1".to_owned(),
+            from_environment: false,
+        }),
+        other => Ok(other.unwrap_or(default)),
+    }
+}
+
+fn seconds(
+    value: Option<u64>,
+    default: Duration,
+    key: &str,
+    name: &str,
+) -> Result<Duration, Problem> {
+    positive(value, default.as_secs(), key, name).map(Duration::from_secs)
+}
+
+fn check_id(id: &str, key: &str) -> Result<(), Problem> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    if !id.is_empty() && id.len() <= ID_LENGTH && id.chars().all(allowed) {
+        return Ok(());
+    }
+    Err(Problem {
+        key: key.to_owned(),
+        problem: format!(
+            "is {id:?}; allowed are 1 to {ID_LENGTH} lowercase letters, digits, '-' and '_'"
+        ),
+        from_environment: false,
+    })
+}

@@ -1,0 +1,143 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn assemble(document: Value, variables: &[(&str, &str)]) -> Result<Settings, Error> {
+    let environment = variables
+        .iter()
+        .copied()
+        .chain([("HOME", "/home/claw")])
+        .collect();
+    let paths = Paths::resolve(&environment).unwrap();
+    Settings::assemble(paths, document, &environment)
+}
+
+#[test]
+fn an_empty_file_is_enough() {
+    let settings = assemble(json!({}), &[]).unwrap();
+    let main = settings.agent("main").unwrap();
+    assert_eq!(settings.default_agent, "main");
+    assert_eq!(main.backend, Backend::Auto);
+    assert_eq!(
+        main.workspace,
+        PathBuf::from("/home/claw/.openclaw/workspace")
+    );
+    assert_eq!(settings.sandbox.level, SandboxLevel::Workspace);
+    assert_eq!(settings.log_level, LogLevel::Info);
+}
+
+#[test]
+fn the_mvp_names_are_accepted() {
+    let document = json!({
+        "agent": {"claudeCliPath": "~/bin/claude", "model": "claude-x", "maxTokens": 5},
+        "memory": {"workspacePath": "~/notes", "maxContextTokens": 9},
+    });
+    let settings = assemble(document, &[]).unwrap();
+    let main = settings.agent("main").unwrap();
+    assert_eq!(main.claude_path, "/home/claw/bin/claude");
+    assert_eq!(main.model.as_deref(), Some("claude-x"));
+    assert_eq!(main.max_tokens, 5);
+    assert_eq!(main.workspace, PathBuf::from("/home/claw/notes"));
+    assert_eq!(settings.memory.context_tokens, 9);
+}
+
+#[test]
+fn agents_inherit_the_defaults() {
+    let document = json!({"agents": {
+        "defaults": {"backend": "native", "limits": {"steps": 3}, "model": {"primary": "a/b"}},
+        "list": [{"id": "work", "default": true, "limits": {"identicalCalls": 2}}],
+    }});
+    let settings = assemble(document, &[]).unwrap();
+    assert_eq!(settings.default_agent, "work");
+    let work = settings.agent("work").unwrap();
+    assert_eq!(work.backend, Backend::Native);
+    assert_eq!((work.limits.steps, work.limits.identical_calls), (3, 2));
+    assert_eq!(work.model.as_deref(), Some("a/b"));
+    assert!(work.workspace.ends_with("workspace-work"));
+}
+
+#[test]
+fn mistakes_name_the_key_and_what_is_allowed() {
+    for (document, key, allowed) in [
+        (
+            json!({"agents": {"defaults": {"backend": "magic"}}}),
+            "agents.defaults.backend",
+            "claude-cli",
+        ),
+        (
+            json!({"agents": {"defaults": {"limits": {"steps": 0}}}}),
+            "limits.steps",
+            "at least 1",
+        ),
+        (
+            json!({"agents": {"defaults": {"limits": {"stepz": 1}}}}),
+            "limits",
+            "steps",
+        ),
+        (
+            json!({"agents": {"list": [{"id": "../x"}]}}),
+            "agents.list.0.id",
+            "lowercase",
+        ),
+        (
+            json!({"sandbox": {"level": "none"}}),
+            "sandbox.level",
+            "workspace",
+        ),
+        (json!({"logging": {"level": 3}}), "logging.level", "string"),
+        (
+            json!({"models": {"providers": {"x": {"baseUrl": "ftp://x"}}}}),
+            "models.providers.x.baseUrl",
+            "http",
+        ),
+    ] {
+        let error = assemble(document, &[]).unwrap_err().to_string();
+        assert!(error.contains(key) && error.contains(allowed), "{error}");
+    }
+}
+
+#[test]
+fn only_the_runner_sees_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().to_str().unwrap();
+    std::fs::write(
+        folder.path().join("openclaw.json"),
+        "{ env: { vars: { OPENAI_API_KEY: 'sk-hidden' } }, models: { providers: { anthropic: { apiKey: 'sk-hidden' } } } }",
+    )
+    .unwrap();
+    let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+    let settings = crate::load(&environment).unwrap();
+    assert!(settings.providers.is_empty());
+    let with = settings
+        .with_credentials(&environment, &BTreeMap::new())
+        .unwrap();
+    for provider in ["anthropic", "openai"] {
+        assert_eq!(
+            with.providers[provider].key.as_ref().unwrap().reveal(),
+            "sk-hidden"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Feature: openclaw-mvp, Property 7: the environment overrides the file,
+    /// the file overrides the default.
+    #[test]
+    fn precedence(in_environment in proptest::option::of(0..4usize), in_file in proptest::option::of(0..4usize)) {
+        let names = ["debug", "info", "warn", "error"];
+        let levels = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
+        let document = match in_file {
+            Some(index) => json!({"logging": {"level": names[index]}}),
+            None => json!({}),
+        };
+        let variables: Vec<_> = in_environment.iter().map(|index| ("OPENCLAW_LOG", names[*index])).collect();
+        let settings = assemble(document, &variables).unwrap();
+        let expected = in_environment.or(in_file).map_or(LogLevel::Info, |index| levels[index]);
+        prop_assert_eq!(settings.log_level, expected);
+    }
+}

@@ -1,0 +1,26 @@
+//! Exit codes (sysexits.h where it has one).
+
+use std::process::ExitCode;
+
+use crate::listeners;
+
+/// Ended as asked.
+pub const SUCCESS: u8 = 0;
+/// A failure at run time; the manager may start the daemon again.
+pub const FAILURE: u8 = 1;
+/// EX_USAGE: wrong arguments, or not started with its sockets.
+pub const USAGE: u8 = 64;
+/// EX_CONFIG: a configuration that starting again does not mend.
+pub const CONFIG: u8 = 78;
+
+/// The exit code for an error that ended a daemon.
+pub fn code(error: &anyhow::Error) -> ExitCode {
+    let code = if error.is::<openclaw_config::Error>() {
+        CONFIG
+    } else if error.is::<listeners::Error>() {
+        USAGE
+    } else {
+        FAILURE
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,24 @@
+//! What every OpenClaw daemon needs from systemd: sockets by name, readiness,
+//! the status line, the watchdog, the journal, signals, and a bounded drain.
+//!
+//! This is the only crate that reads LISTEN_*, NOTIFY_SOCKET, WATCHDOG_* and
+//! CREDENTIALS_DIRECTORY (sd_listen_fds(3), sd_notify(3), systemd.exec(5)).
+
+pub mod configuration;
+pub mod connections;
+pub mod credentials;
+pub mod exit;
+pub mod failure;
+pub mod listeners;
+pub mod notifier;
+pub mod program;
+pub mod server;
+pub mod signals;
+pub mod telemetry;
+pub mod watchdog;
+
+pub use configuration::Configuration;
+pub use listeners::Listeners;
+pub use notifier::Notifier;
+pub use program::{Daemon, main};
+pub use server::serve;

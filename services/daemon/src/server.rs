@@ -1,0 +1,123 @@
+//! Serving gRPC on the inherited control socket, from readiness to drain.
+
+use std::future::Future;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::service::Routes;
+use tonic::transport::Server;
+use tonic_health::ServingStatus;
+use tonic_health::server::{HealthReporter, HealthService};
+
+use crate::connections;
+use crate::program::Daemon;
+use crate::watchdog::{self, Probe};
+
+/// What running work gets to end by itself. With [`CLOSE_DEADLINE`] below the
+/// units' TimeoutStopSec=30s, so that the end is ours and not SIGKILL's.
+const DRAIN_DEADLINE: Duration = Duration::from_secs(20);
+/// What open streams get to be read to their end after that.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(4);
+/// Calls at once on one connection; each daemon uses one connection to each
+/// other, so this bounds what one peer can make us hold.
+const CALLS_PER_CONNECTION: u32 = 256;
+
+/// Serves `routes`, named `service` for the health service, on the socket
+/// `control` until shutdown, then waits for `drain` up to its deadline.
+///
+/// Health and reflection are added. READY is sent after the first successful
+/// health check through the socket itself.
+pub async fn serve(
+    daemon: &mut Daemon,
+    service: &'static str,
+    routes: Routes,
+    drain: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    let listener = daemon.listeners.take("control")?;
+    let socket = path_of(&listener)?;
+    let reporter = HealthReporter::new();
+    for name in ["", service] {
+        reporter
+            .set_service_status(name, ServingStatus::Serving)
+            .await;
+    }
+    let stop = CancellationToken::new();
+    let routes = with_health_and_reflection(routes, &reporter)?;
+    let mut server = start(listener, routes, stop.clone())?;
+
+    let mut probe = Probe::new(&socket);
+    probe.check().await.context("serve the control socket")?;
+    daemon.notifier.ready();
+    let _watchdog =
+        AbortOnDropHandle::new(tokio::spawn(watchdog::feed(daemon.notifier.clone(), probe)));
+
+    tokio::select! {
+        result = &mut server => {
+            result.context("the server task ended")??;
+            anyhow::bail!("the server stopped by itself");
+        }
+        () = daemon.shutdown.cancelled() => {}
+    }
+    daemon.notifier.stopping();
+    daemon.notifier.status("stopping: waiting for running work");
+    for name in ["", service] {
+        reporter
+            .set_service_status(name, ServingStatus::NotServing)
+            .await;
+    }
+    if tokio::time::timeout(DRAIN_DEADLINE, drain).await.is_err() {
+        tracing::warn!("running work did not end in time and is left");
+    }
+    stop.cancel();
+    match tokio::time::timeout(CLOSE_DEADLINE, &mut server).await {
+        Ok(result) => result.context("the server task ended")?,
+        Err(_) => {
+            tracing::warn!("open streams were closed unfinished");
+            Ok(())
+        }
+    }
+}
+
+type ServerTask = AbortOnDropHandle<anyhow::Result<()>>;
+
+fn start(
+    listener: UnixListener,
+    routes: Routes,
+    stop: CancellationToken,
+) -> anyhow::Result<ServerTask> {
+    listener
+        .set_nonblocking(true)
+        .context("make the control socket non-blocking")?;
+    let listener =
+        tokio::net::UnixListener::from_std(listener).context("take the control socket")?;
+    let server = Server::builder()
+        .max_concurrent_streams(CALLS_PER_CONNECTION)
+        .add_routes(routes)
+        .serve_with_incoming_shutdown(connections::accepted(listener), stop.cancelled_owned());
+    Ok(AbortOnDropHandle::new(tokio::spawn(async move {
+        server.await.context("serve gRPC")
+    })))
+}
+
+fn with_health_and_reflection(routes: Routes, reporter: &HealthReporter) -> anyhow::Result<Routes> {
+    let health = HealthService::from_health_reporter(reporter.clone());
+    let health = tonic_health::pb::health_server::HealthServer::new(health);
+    let reflection = tonic_reflection::server::Builder::configure()
+        .register_encoded_file_descriptor_set(openclaw_proto::DESCRIPTORS)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .build_v1()
+        .context("describe the services")?;
+    Ok(routes.add_service(health).add_service(reflection))
+}
+
+fn path_of(listener: &UnixListener) -> anyhow::Result<PathBuf> {
+    let address = listener.local_addr().context("name the control socket")?;
+    let path = address
+        .as_pathname()
+        .context("the control socket has no path in the file system")?;
+    Ok(path.to_owned())
+}

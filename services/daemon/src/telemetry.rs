@@ -1,0 +1,76 @@
+//! Where log records go: the journal, or JSON lines on stderr.
+//!
+//! Records carry the fields of the spans they are in. Daemons name theirs
+//! `openclaw_session`, `openclaw_run`, `openclaw_channel`, `openclaw_tool`,
+//! `openclaw_agent` and `message_id`; the journal shows them in upper case.
+
+use std::env;
+use std::os::fd::AsFd as _;
+
+use openclaw_config::settings::LogLevel;
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::set_global_default;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::{Layered, SubscriberExt as _};
+use tracing_subscriber::{Registry, reload};
+
+mod json;
+
+type Handle = reload::Handle<Targets, Registry>;
+type Filtered = Layered<reload::Layer<Targets, Registry>, Registry>;
+
+/// The installed log.
+#[derive(Debug)]
+pub struct Telemetry(Handle);
+
+impl Telemetry {
+    /// Installs the log of this process. The first one stays.
+    pub fn install(name: &'static str, level: LogLevel) -> Self {
+        let (filter, handle) = reload::Layer::new(filter(level));
+        let base = Registry::default().with(filter);
+        // A log that is there already is a test's.
+        let _ = match journal(name) {
+            Some(layer) => set_global_default(base.with(layer)),
+            None => set_global_default(stderr(base)),
+        };
+        Self(handle)
+    }
+
+    /// Changes the least severe level that is logged.
+    pub fn set_level(&self, level: LogLevel) {
+        // Fails only when no log is installed, and then there is none to set.
+        let _ = self.0.reload(filter(level));
+    }
+}
+
+fn stderr(base: Filtered) -> impl tracing::Subscriber + Send + Sync {
+    base.with(json::Lines)
+}
+
+fn filter(level: LogLevel) -> Targets {
+    let level = match level {
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Error => LevelFilter::ERROR,
+    };
+    // The libraries' own news are of no use to the user of the assistant.
+    Targets::new()
+        .with_default(level.min(LevelFilter::WARN))
+        .with_target("openclaw", level)
+}
+
+/// The journal, when stderr is connected to it (systemd.exec(5),
+/// $JOURNAL_STREAM); otherwise somebody reads stderr itself.
+fn journal(name: &'static str) -> Option<tracing_journald::Layer> {
+    let stream = env::var("JOURNAL_STREAM").ok()?;
+    let (device, inode) = stream.split_once(':')?;
+    let stderr = nix::sys::stat::fstat(std::io::stderr().as_fd()).ok()?;
+    let same = device.parse() == Ok(stderr.st_dev) && inode.parse() == Ok(stderr.st_ino);
+    let layer = same.then(tracing_journald::layer)?.ok()?;
+    Some(
+        layer
+            .with_field_prefix(None)
+            .with_syslog_identifier(name.to_owned()),
+    )
+}

@@ -1,0 +1,143 @@
+//! One JSON object a line: timestamp, level, message, context (seed 002,
+//! property 23), and for errors a stack trace (property 25).
+
+use std::backtrace::Backtrace;
+use std::fmt::Debug;
+use std::io::Write as _;
+
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+/// Writes every record to stderr.
+pub(super) struct Lines;
+
+/// A span's fields, kept with the span.
+struct Kept(Map<String, Value>);
+
+impl<S> Layer<S> for Lines
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        if let Some(span) = context.span(id) {
+            span.extensions_mut().insert(Kept(fields.0));
+        }
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        if let Some(span) = context.span(id)
+            && let Some(Kept(kept)) = span.extensions_mut().get_mut()
+        {
+            let mut fields = Fields::default();
+            values.record(&mut fields);
+            kept.append(&mut fields.0);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        let scope = context.event_scope(event).into_iter();
+        for span in scope.flat_map(|scope| scope.from_root()) {
+            if let Some(Kept(kept)) = span.extensions().get() {
+                fields.0.extend(kept.clone());
+            }
+        }
+        event.record(&mut fields);
+        let line = line(
+            event.metadata().level(),
+            event.metadata().target(),
+            fields.0,
+        );
+        // Nobody is left to tell when stderr is gone.
+        let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    }
+}
+
+fn line(level: &Level, target: &str, mut context: Map<String, Value>) -> String {
+    let mut record = Map::new();
+    let now = jiff::Timestamp::now();
+    record.insert("timestamp".into(), format!("{now:.3}").into());
+    record.insert("level".into(), level.as_str().to_lowercase().into());
+    let message = context.remove("message").unwrap_or_default();
+    record.insert("message".into(), message);
+    let stack_trace = context.remove("stack_trace");
+    if *level == Level::ERROR {
+        let stack_trace =
+            stack_trace.unwrap_or_else(|| Backtrace::force_capture().to_string().into());
+        record.insert("stackTrace".into(), stack_trace);
+    }
+    context.insert("target".into(), target.into());
+    record.insert("context".into(), context.into());
+    let mut line = Value::Object(record).to_string();
+    line.push('\n');
+    line
+}
+
+#[derive(Default)]
+struct Fields(Map<String, Value>);
+
+impl Fields {
+    fn put(&mut self, field: &Field, value: impl Into<Value>) {
+        self.0.insert(field.name().to_owned(), value.into());
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.put(field, format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.put(field, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_the_four_fields_and_errors_a_stack_trace() {
+        let mut context = Map::new();
+        context.insert("message".into(), "broke\nhere".into());
+        context.insert("openclaw_run".into(), "r1".into());
+        let text = line(&Level::ERROR, "openclaw_test", context.clone());
+        assert_eq!(text.matches('\n').count(), 1);
+        let record: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(record["level"], "error");
+        assert_eq!(record["message"], "broke\nhere");
+        assert_eq!(record["context"]["openclaw_run"], "r1");
+        assert!(record["timestamp"].as_str().unwrap().ends_with('Z'));
+        assert!(
+            record["stackTrace"]
+                .as_str()
+                .unwrap()
+                .contains("a_line_has")
+        );
+        let info = line(&Level::INFO, "openclaw_test", context);
+        assert!(!info.contains("stackTrace"));
+    }
+}
