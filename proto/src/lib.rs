@@ -12,6 +12,7 @@ pub mod gateway;
 pub mod history;
 pub mod invalid;
 pub mod memory;
+pub mod origin;
 pub mod runner;
 
 #[allow(

@@ -7,6 +7,7 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
+use crate::origin::Origin;
 use crate::wire::memory as wire;
 use wire::memory_client::MemoryClient;
 
@@ -66,17 +67,27 @@ impl Client {
     }
 
     /// The bootstrap files of an agent, in their order.
-    pub async fn load_bootstrap(&self, agent_id: &str) -> Result<Vec<BootstrapFile>, Status> {
+    pub async fn load_bootstrap(
+        &self,
+        origin: &Origin,
+        agent_id: &str,
+    ) -> Result<Vec<BootstrapFile>, Status> {
         let request = wire::LoadBootstrapRequest {
             agent_id: agent_id.to_owned(),
         };
-        let response = self.0.clone().load_bootstrap(request).await?.into_inner();
+        let response = self
+            .0
+            .clone()
+            .load_bootstrap(origin.request(request))
+            .await?
+            .into_inner();
         Ok(response.files.into_iter().map(Into::into).collect())
     }
 
     /// The best passages, best first, at most `limit` (0: the daemon's default).
     pub async fn search(
         &self,
+        origin: &Origin,
         agent_id: &str,
         query: &str,
         limit: u32,
@@ -86,17 +97,32 @@ impl Client {
             query: query.to_owned(),
             limit,
         };
-        let response = self.0.clone().search(request).await?.into_inner();
+        let response = self
+            .0
+            .clone()
+            .search(origin.request(request))
+            .await?
+            .into_inner();
         Ok(response.hits.into_iter().map(Into::into).collect())
     }
 
     /// Appends a note to today's memory file.
-    pub async fn remember(&self, agent_id: &str, text: &str) -> Result<Remembered, Status> {
+    pub async fn remember(
+        &self,
+        origin: &Origin,
+        agent_id: &str,
+        text: &str,
+    ) -> Result<Remembered, Status> {
         let request = wire::RememberRequest {
             agent_id: agent_id.to_owned(),
             text: text.to_owned(),
         };
-        let response = self.0.clone().remember(request).await?.into_inner();
+        let response = self
+            .0
+            .clone()
+            .remember(origin.request(request))
+            .await?
+            .into_inner();
         Ok(Remembered {
             path: response.path,
             line: response.line,

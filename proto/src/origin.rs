@@ -1,0 +1,63 @@
+//! Which run a call between the daemons is made for, so that every daemon's
+//! log records of the run carry the same fields.
+
+use tonic::metadata::{Ascii, MetadataMap, MetadataValue};
+
+const RUN: &str = "openclaw-run";
+const SESSION: &str = "openclaw-session";
+
+/// The run and session a call is made for; empty when for none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The run.
+    pub run_id: String,
+    /// Canonical session key.
+    pub session_key: String,
+}
+
+impl Origin {
+    /// What the caller said.
+    pub fn of(metadata: &MetadataMap) -> Self {
+        let text = |name| {
+            metadata
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default()
+                .to_owned()
+        };
+        Self {
+            run_id: text(RUN),
+            session_key: text(SESSION),
+        }
+    }
+
+    /// A request that says for whom it is made.
+    pub fn request<T>(&self, message: T) -> tonic::Request<T> {
+        let mut request = tonic::Request::new(message);
+        for (name, value) in [(RUN, &self.run_id), (SESSION, &self.session_key)] {
+            // Only for logs: a value that cannot be sent is left out.
+            if let Ok(value) = MetadataValue::<Ascii>::try_from(value.as_str())
+                && !value.is_empty()
+            {
+                request.metadata_mut().insert(name, value);
+            }
+        }
+        request
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Origin;
+
+    #[test]
+    fn survives_the_metadata() {
+        let origin = Origin {
+            run_id: "r1".to_owned(),
+            session_key: "agent:main:main".to_owned(),
+        };
+        assert_eq!(Origin::of(origin.request(()).metadata()), origin);
+        let none = Origin::default();
+        assert_eq!(Origin::of(none.request(()).metadata()), none);
+    }
+}
