@@ -1,2 +1,46 @@
-//! Placeholder.
-fn main() {}
+//! The agent-runner: owns turns. It starts, feeds, watches and ends agent
+//! subprocesses, serves their tool and model requests, and is the only daemon
+//! that holds model credentials.
+
+mod backend;
+mod claude;
+mod confinement;
+mod environment;
+mod host;
+mod log;
+mod message_id;
+mod model;
+mod native;
+mod places;
+mod process;
+mod prompt;
+mod service;
+mod settings;
+mod table;
+mod translate;
+mod turn;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use openclaw_daemon::exit;
+
+/// Owns agent turns. Started by systemd or by `openclawctl run`, which pass
+/// its socket.
+#[derive(clap::Parser)]
+#[command(name = "openclaw-agent-runner", version)]
+struct Arguments {}
+
+fn main() -> ExitCode {
+    if let Err(error) = Arguments::try_parse() {
+        // Nobody is left to tell when the terminal is gone.
+        let _ = error.print();
+        let code = if error.use_stderr() {
+            exit::USAGE
+        } else {
+            exit::SUCCESS
+        };
+        return ExitCode::from(code);
+    }
+    openclaw_daemon::main("openclaw-agent-runner", settings::load, service::run)
+}

@@ -1,0 +1,335 @@
+//! Which backend answers a turn, and why.
+
+use std::path::{Path, PathBuf};
+
+use openclaw_config::programs;
+use openclaw_config::provider::Provider;
+use openclaw_config::settings::{AgentSettings, Backend, Settings};
+
+/// Taken when Anthropic is usable and no model is configured.
+const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
+/// Taken when only OpenAI has a key and no model is configured.
+const OPENAI_MODEL: &str = "gpt-5";
+/// Any of these lets the Claude Code CLI in without a login file.
+const CLAUDE_KEYS: [&str; 5] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+];
+/// What to do when there is no model.
+pub(crate) const HINT: &str = "No model is connected. Install and log in to the Claude Code CLI, or set \
+     ANTHROPIC_API_KEY, OPENAI_API_KEY or models.default (for example \"ollama/llama3.2\") in \
+     openclaw.json; `openclawctl status` shows what was found.";
+
+/// A backend with what it needs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Plan {
+    /// The Claude Code CLI at this path.
+    ClaudeCli {
+        program: PathBuf,
+        /// `--model`, when one is configured.
+        model: Option<String>,
+    },
+    /// Our own loop.
+    Native { provider: Provider, model: String },
+    /// Answers from memory.
+    Offline,
+}
+
+impl Plan {
+    /// The backend's name as it is configured and shown.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::ClaudeCli { .. } => "claude-cli",
+            Self::Native { .. } => "native",
+            Self::Offline => "offline",
+        }
+    }
+
+    pub(crate) fn provider(&self) -> &str {
+        match self {
+            Self::ClaudeCli { .. } => "anthropic",
+            Self::Native { provider, .. } => &provider.id,
+            Self::Offline => "openclaw",
+        }
+    }
+
+    pub(crate) fn model(&self) -> &str {
+        match self {
+            Self::ClaudeCli { model, .. } => model.as_deref().unwrap_or_default(),
+            Self::Native { model, .. } => model,
+            Self::Offline => "memory",
+        }
+    }
+}
+
+/// A backend that was looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    pub(crate) backend: &'static str,
+    /// What it needs, or why it cannot be used and what to do.
+    pub(crate) plan: Result<Plan, String>,
+    /// Why it can be used.
+    pub(crate) found: String,
+}
+
+/// The decision.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub(crate) backend: &'static str,
+    /// The backend with what it needs, or why it cannot be used.
+    pub(crate) plan: Result<Plan, String>,
+    /// Why this one.
+    pub(crate) reason: String,
+    pub(crate) candidates: Vec<Candidate>,
+}
+
+/// Chooses the backend of `agent`: the configured one, else the first usable
+/// one of claude-cli, native and offline.
+pub(crate) fn choose(settings: &Settings, agent: &AgentSettings) -> Choice {
+    let candidates = vec![claude(settings, agent), native(settings, agent), offline()];
+    let wanted = match agent.backend {
+        Backend::Auto => None,
+        Backend::ClaudeCli => Some("claude-cli"),
+        Backend::Native => Some("native"),
+        Backend::Offline => Some("offline"),
+    };
+    let chosen = candidates
+        .iter()
+        .find(|candidate| match wanted {
+            Some(backend) => candidate.backend == backend,
+            None => candidate.plan.is_ok(),
+        })
+        .cloned()
+        .unwrap_or_else(offline);
+    let reason = match wanted {
+        Some(_) => "configured".to_owned(),
+        None => format!("found: {}", chosen.found),
+    };
+    Choice {
+        backend: chosen.backend,
+        plan: chosen.plan,
+        reason,
+        candidates,
+    }
+}
+
+/// The model an agent is configured with, as (provider, model).
+fn configured_model(settings: &Settings, agent: &AgentSettings) -> Option<(String, String)> {
+    let name = agent.model.as_ref().or(settings.default_model.as_ref())?;
+    Some(match name.split_once('/') {
+        Some((provider, model)) => (provider.to_owned(), model.to_owned()),
+        // Seed 002 names Anthropic's models without the provider.
+        None => ("anthropic".to_owned(), name.clone()),
+    })
+}
+
+fn claude(settings: &Settings, agent: &AgentSettings) -> Candidate {
+    let refused = |why: String| Candidate {
+        backend: "claude-cli",
+        plan: Err(why),
+        found: String::new(),
+    };
+    let Some(program) = find_claude(settings, agent) else {
+        return refused(format!(
+            "the Claude Code CLI {:?} is not on the PATH; install it with `npm install -g \
+             @anthropic-ai/claude-code` or set agents.defaults.claudeCliPath",
+            agent.claude_path
+        ));
+    };
+    let model = configured_model(settings, agent);
+    if let Some((provider, model)) = &model
+        && provider != "anthropic"
+        && agent.backend == Backend::Auto
+    {
+        return refused(format!(
+            "the configured model {provider}/{model} is not Anthropic's"
+        ));
+    }
+    let Some(login) = claude_login(settings, agent) else {
+        return refused(format!(
+            "{} is there but not logged in; run `claude setup-token` and set \
+             CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY",
+            program.display()
+        ));
+    };
+    Candidate {
+        backend: "claude-cli",
+        found: format!("{} with {login}", program.display()),
+        plan: Ok(Plan::ClaudeCli {
+            program,
+            model: model.map(|(_, model)| model),
+        }),
+    }
+}
+
+/// The CLI on the PATH, or where its installers put it: a service's PATH does
+/// not have the user's own folders.
+fn find_claude(settings: &Settings, agent: &AgentSettings) -> Option<PathBuf> {
+    let found = programs::on_path(&agent.claude_path, &settings.environment);
+    if found.is_some() || agent.claude_path.contains('/') {
+        return found;
+    }
+    let home = settings.paths.home.as_deref()?;
+    [".local/bin", ".claude/local", ".npm-global/bin"]
+        .iter()
+        .map(|folder| home.join(folder).join(&agent.claude_path))
+        .find(|path| path.is_file())
+}
+
+/// How the CLI would log in, if it can.
+fn claude_login(settings: &Settings, agent: &AgentSettings) -> Option<String> {
+    let variable = CLAUDE_KEYS
+        .iter()
+        .find(|name| settings.environment.get(name).is_some());
+    if let Some(name) = variable {
+        return Some((*name).to_owned());
+    }
+    if let Some(provider) = settings.providers.get("anthropic")
+        && provider.key.is_some()
+    {
+        return Some(provider.key_source.clone());
+    }
+    let own = settings.paths.agent_home(&agent.id).join(".claude");
+    let users = settings
+        .paths
+        .home
+        .as_ref()
+        .map(|home| home.join(".claude"));
+    [Some(own), users]
+        .into_iter()
+        .flatten()
+        .map(|folder| folder.join(".credentials.json"))
+        .find(|file| is_file(file))
+        .map(|file| format!("the login in {}", file.display()))
+}
+
+fn is_file(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file())
+}
+
+fn native(settings: &Settings, agent: &AgentSettings) -> Candidate {
+    match native_plan(settings, agent) {
+        Ok((provider, model)) => Candidate {
+            backend: "native",
+            found: match &provider.key {
+                Some(_) => format!("{}/{model} with {}", provider.id, provider.key_source),
+                None => format!("{}/{model} at {}", provider.id, provider.base_url),
+            },
+            plan: Ok(Plan::Native { provider, model }),
+        },
+        Err(why) => Candidate {
+            backend: "native",
+            plan: Err(why),
+            found: String::new(),
+        },
+    }
+}
+
+fn native_plan(settings: &Settings, agent: &AgentSettings) -> Result<(Provider, String), String> {
+    if let Some((id, model)) = configured_model(settings, agent) {
+        let provider = settings.providers.get(&id).ok_or_else(|| {
+            let known: Vec<&str> = settings.providers.keys().map(String::as_str).collect();
+            format!(
+                "the model {id}/{model} names no known provider; known are {}, others go in \
+                 models.providers",
+                known.join(", ")
+            )
+        })?;
+        return match provider.is_usable() {
+            true => Ok((provider.clone(), model)),
+            false => Err(format!(
+                "the model {id}/{model} needs a key: set {}",
+                provider.key_source
+            )),
+        };
+    }
+    for (id, model) in [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)] {
+        if let Some(provider) = settings.providers.get(id)
+            && provider.is_usable()
+        {
+            return Ok((provider.clone(), model.to_owned()));
+        }
+    }
+    Err(
+        "no model is configured and no key was found: set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
+         models.default"
+            .to_owned(),
+    )
+}
+
+fn offline() -> Candidate {
+    Candidate {
+        backend: "offline",
+        plan: Ok(Plan::Offline),
+        found: "no model is connected, memory answers".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::Environment;
+
+    use super::*;
+
+    fn chosen(file: &str, variables: &[(&str, &str)]) -> Choice {
+        let state = tempfile::tempdir().unwrap();
+        std::fs::write(state.path().join("openclaw.json"), file).unwrap();
+        let claude = state.path().join("claude");
+        std::fs::write(&claude, "").unwrap();
+        let mut permissions = claude.metadata().unwrap().permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+        std::fs::set_permissions(&claude, permissions).unwrap();
+        let state_text = state.path().to_str().unwrap();
+        let environment: Environment = variables
+            .iter()
+            .map(|(name, value)| (*name, value.replace("STATE", state_text)))
+            .chain([("OPENCLAW_STATE_DIR", state_text.to_owned())])
+            .collect();
+        let settings = crate::settings::load(&environment).unwrap();
+        choose(&settings, settings.agent("main").unwrap())
+    }
+
+    #[test]
+    fn nothing_there_is_offline() {
+        let choice = chosen("", &[]);
+        assert_eq!(choice.backend, "offline");
+        assert!(
+            choice.candidates[..2]
+                .iter()
+                .all(|candidate| candidate.plan.is_err())
+        );
+    }
+
+    #[test]
+    fn a_key_is_native_and_the_cli_with_it_comes_first() {
+        let native = chosen("", &[("ANTHROPIC_API_KEY", "k")]);
+        assert_eq!(native.backend, "native");
+        assert!(
+            native.reason.contains("ANTHROPIC_API_KEY"),
+            "{}",
+            native.reason
+        );
+        let cli = chosen("", &[("ANTHROPIC_API_KEY", "k"), ("PATH", "STATE")]);
+        assert_eq!(cli.backend, "claude-cli");
+        let not_logged_in = chosen("", &[("PATH", "STATE")]);
+        assert_eq!(not_logged_in.backend, "offline");
+    }
+
+    #[test]
+    fn another_providers_model_is_not_for_the_cli() {
+        let variables = [("ANTHROPIC_API_KEY", "k"), ("PATH", "STATE")];
+        let choice = chosen("{models: {default: 'ollama/llama3.2'}}", &variables);
+        assert_eq!(choice.backend, "native");
+        assert_eq!(choice.plan.unwrap().model(), "llama3.2");
+    }
+
+    #[test]
+    fn the_configured_backend_stays_even_when_it_cannot_be_used() {
+        let choice = chosen("{agents: {defaults: {backend: 'native'}}}", &[]);
+        assert_eq!(choice.backend, "native");
+        assert!(choice.plan.unwrap_err().contains("ANTHROPIC_API_KEY"));
+    }
+}

@@ -1,0 +1,176 @@
+//! The claude-cli backend: the real Claude Code CLI in print mode, stream-json
+//! in and out, its session continued from turn to turn.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use openclaw_config::settings::Settings;
+use openclaw_proto::history::Message;
+use openclaw_proto::runner::Turn;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::places::Places;
+use crate::prompt;
+
+mod output;
+mod pipe;
+
+pub(crate) use output::Output;
+pub(crate) use pipe::ToolPipe;
+
+/// The backend's name.
+pub(crate) const NAME: &str = "claude-cli";
+/// Tools the CLI may use without asking: nobody is there to be asked, and the
+/// sandbox is around all of them.
+const ALLOWED: &str =
+    "Bash,Read,Write,Edit,NotebookEdit,Glob,Grep,TodoWrite,Task,WebFetch,WebSearch,mcp__openclaw";
+/// Tools that would outlive the turn.
+const DISALLOWED: &str = "ScheduleWakeup,CronCreate,Monitor,AskUserQuestion,ExitPlanMode";
+/// Messages told again to a session that has not seen them.
+const RETOLD_MESSAGES: usize = 40;
+
+/// The CLI's own session for a turn.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    /// Whether the CLI has it already.
+    pub(crate) resumed: bool,
+    /// How many of the last history messages it has not seen.
+    pub(crate) unseen: usize,
+}
+
+/// The session to continue, or a new one when there is none on the disk: the
+/// CLI hangs or fails on a session whose transcript was deleted.
+pub(crate) fn session(turn: &Turn, places: &Places) -> Session {
+    let known = turn
+        .backend_sessions
+        .iter()
+        .find(|session| session.backend == NAME)
+        .filter(|session| Uuid::parse_str(&session.id).is_ok())
+        .filter(|session| has_transcript(places, &session.id));
+    match known {
+        Some(session) => Session {
+            id: session.id.clone(),
+            resumed: true,
+            unseen: session.unseen as usize,
+        },
+        None => Session {
+            id: Uuid::new_v4().to_string(),
+            resumed: false,
+            unseen: turn.history.len(),
+        },
+    }
+}
+
+/// The CLI keeps transcripts by working directory, every character of its path
+/// but letters and digits written as `-`, and resumes only from the same one.
+fn has_transcript(places: &Places, id: &str) -> bool {
+    let workspace = places.workspace.to_string_lossy();
+    let project: String = workspace
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let projects = places.home.join(".claude").join("projects");
+    projects.join(project).join(format!("{id}.jsonl")).is_file()
+}
+
+/// What the CLI is started with. Writes its prompt and MCP files into the
+/// turn's temporary folder: arguments have a length limit (execve(2)).
+pub(crate) fn arguments(
+    turn: &Turn,
+    places: &Places,
+    session: &Session,
+    model: Option<&str>,
+    agent_program: &Path,
+    pipe: &Path,
+) -> io::Result<Vec<OsString>> {
+    let system = places.temporary.join("system-prompt.md");
+    fs::write(&system, prompt::system(turn, places))?;
+    let mcp = places.temporary.join("mcp.json");
+    fs::write(&mcp, mcp_configuration(places, agent_program, pipe))?;
+    let mut arguments: Vec<OsString> = [
+        "--print",
+        "--verbose",
+        "--input-format=stream-json",
+        "--output-format=stream-json",
+        "--include-partial-messages",
+        "--permission-mode=default",
+        "--setting-sources=user",
+        "--strict-mcp-config",
+        "--allowedTools",
+        ALLOWED,
+        "--disallowedTools",
+        DISALLOWED,
+        "--mcp-config",
+    ]
+    .map(OsString::from)
+    .into();
+    arguments.push(mcp.into());
+    arguments.push("--append-system-prompt-file".into());
+    arguments.push(system.into());
+    arguments.push(
+        if session.resumed {
+            "--resume"
+        } else {
+            "--session-id"
+        }
+        .into(),
+    );
+    arguments.push(session.id.clone().into());
+    if let Some(model) = model {
+        arguments.push("--model".into());
+        arguments.push(model.into());
+    }
+    Ok(arguments)
+}
+
+fn mcp_configuration(places: &Places, agent_program: &Path, pipe: &Path) -> String {
+    json!({"mcpServers": {"openclaw": {
+        "type": "stdio",
+        "command": agent_program,
+        "args": ["mcp", "--workspace", places.workspace, "--tool-pipe", pipe],
+    }}})
+    .to_string()
+}
+
+/// The line that gives the CLI the user's message.
+pub(crate) fn input(turn: &Turn, session: &Session) -> String {
+    let unseen = session.unseen.min(RETOLD_MESSAGES).min(turn.history.len());
+    let unseen: &[Message] = &turn.history[turn.history.len() - unseen..];
+    let text = prompt::retold(unseen) + &prompt::message(&turn.text, &turn.passages);
+    let line = json!({
+        "type": "user",
+        "message": {"role": "user", "content": [{"type": "text", "text": text}]},
+        "parent_tool_use_id": null,
+        "session_id": session.id,
+    });
+    format!("{line}\n")
+}
+
+/// Lets the CLI use the user's own login, if there is one: the login file is
+/// linked into the agent's configuration folder. The rest of the user's
+/// folder stays out of reach, because its settings name programs that run
+/// unconfined when the user starts the CLI. Returns the file to be granted.
+pub(crate) fn link_login(settings: &Settings, places: &Places) -> io::Result<Option<PathBuf>> {
+    let folder = places.home.join(".claude");
+    fs::create_dir_all(&folder)?;
+    let Some(home) = &settings.paths.home else {
+        return Ok(None);
+    };
+    let users = home.join(".claude").join(".credentials.json");
+    let own = folder.join(".credentials.json");
+    if !users.is_file() || fs::symlink_metadata(&own).is_ok_and(|meta| meta.is_file()) {
+        return Ok(None);
+    }
+    if fs::symlink_metadata(&own).is_err() {
+        symlink(&users, &own)?;
+    }
+    Ok(Some(users))
+}
+
+#[cfg(test)]
+mod tests;

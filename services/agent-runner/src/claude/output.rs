@@ -1,0 +1,398 @@
+//! The lines of `claude --print --output-format=stream-json`.
+
+use std::process::ExitStatus;
+
+use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
+use serde_json::Value;
+
+use crate::translate::{Translate, ending};
+
+/// How much of a line that is not JSON is quoted.
+const QUOTE_LIMIT: usize = 120;
+
+/// Translates one run of the CLI.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    session: Option<String>,
+    model: String,
+    /// Whether text of the message now being written came as deltas.
+    streamed: bool,
+    /// The first line that was not JSON.
+    malformed: Option<String>,
+}
+
+impl Output {
+    pub(crate) fn new(session: String, model: Option<String>) -> Self {
+        Self {
+            session: Some(session),
+            model: model.unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Translate for Output {
+    fn line(&mut self, line: &str) -> Vec<Kind> {
+        let Ok(value) = serde_json::from_str::<Value>(line) else {
+            return self.not_json(line);
+        };
+        // What a subagent says is not said to the user.
+        let inner = value["parent_tool_use_id"].is_string();
+        match value["type"].as_str().unwrap_or_default() {
+            "system" => self.system(&value),
+            "stream_event" if !inner => self.delta(&value["event"]),
+            "assistant" if !inner => self.assistant(&value),
+            "user" if !inner => tool_results(&value),
+            "result" => self.result(&value),
+            _ => Vec::new(),
+        }
+    }
+
+    fn gone(&mut self, status: ExitStatus, complaint: &str) -> Failed {
+        let complaint = complaint.trim();
+        if let Some(failed) = self.recognized(complaint) {
+            return failed;
+        }
+        if let Some(line) = &self.malformed {
+            let message = format!(
+                "the Claude Code CLI wrote a line that is not JSON (\"{line}\") and then {}; \
+                 check its version with `claude --version` and update it",
+                ending(status)
+            );
+            return self.failed(Code::MalformedOutput, message);
+        }
+        let detail = match complaint.is_empty() {
+            true => "; run `claude -p hi` by hand to see why".to_owned(),
+            false => format!(": {complaint}"),
+        };
+        let message = format!(
+            "the Claude Code CLI {} before it was done{detail}",
+            ending(status)
+        );
+        self.failed(Code::Crashed, message)
+    }
+
+    fn session(&self) -> Option<String> {
+        self.session.clone()
+    }
+}
+
+impl Output {
+    fn not_json(&mut self, line: &str) -> Vec<Kind> {
+        if self.malformed.is_some() {
+            return Vec::new();
+        }
+        let quote: String = line.chars().take(QUOTE_LIMIT).collect();
+        self.malformed = Some(quote.clone());
+        vec![Kind::Note {
+            text: format!(
+                "the Claude Code CLI wrote a line that is not JSON, which was skipped: {quote}"
+            ),
+        }]
+    }
+
+    fn system(&mut self, value: &Value) -> Vec<Kind> {
+        if value["subtype"] == "api_retry" {
+            return vec![Kind::Note { text: retry(value) }];
+        }
+        if value["subtype"] == "init" {
+            if let Some(session) = value["session_id"].as_str() {
+                self.session = Some(session.to_owned());
+            }
+            if let Some(model) = value["model"].as_str() {
+                model.clone_into(&mut self.model);
+            }
+        }
+        Vec::new()
+    }
+
+    fn delta(&mut self, event: &Value) -> Vec<Kind> {
+        if event["type"] == "message_start" {
+            self.streamed = false;
+        }
+        let delta = &event["delta"];
+        match delta["type"].as_str() {
+            Some("text_delta") => {
+                self.streamed = true;
+                text(&delta["text"]).map_or_else(Vec::new, |text| vec![Kind::TextDelta { text }])
+            }
+            Some("thinking_delta") => {
+                text(&delta["thinking"]).map_or_else(Vec::new, |text| vec![Kind::Thinking { text }])
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A message, whole: its tool calls, and its text when that was not
+    /// streamed. Text that the CLI makes up itself (model `<synthetic>`) is
+    /// what its result says again.
+    fn assistant(&mut self, value: &Value) -> Vec<Kind> {
+        let message = &value["message"];
+        let synthetic = message["model"] == "<synthetic>";
+        let blocks = message["content"].as_array().into_iter().flatten();
+        blocks
+            .filter_map(|block| match block["type"].as_str()? {
+                "text" if !self.streamed && !synthetic => Some(Kind::TextDelta {
+                    text: text(&block["text"])?,
+                }),
+                "tool_use" => Some(Kind::ToolCall {
+                    id: text(&block["id"])?,
+                    name: text(&block["name"])?,
+                    arguments: block["input"].clone(),
+                }),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn result(&mut self, value: &Value) -> Vec<Kind> {
+        if let Some(session) = value["session_id"].as_str() {
+            self.session = Some(session.to_owned());
+        }
+        let mut kinds = Vec::new();
+        if let Some(usage) = usage(&value["usage"]) {
+            kinds.push(Kind::Usage(usage));
+        }
+        let failed = value["is_error"] == true || value["subtype"] != "success";
+        kinds.push(match failed {
+            true => Kind::Failed(self.error(value)),
+            false => Kind::Done(Done {
+                stop_reason: "stop".to_owned(),
+                provider: "anthropic".to_owned(),
+                model: self.model.clone(),
+                backend_session: self.session.clone(),
+                backend: super::NAME.to_owned(),
+            }),
+        });
+        kinds
+    }
+
+    fn error(&self, value: &Value) -> Failed {
+        if value["subtype"] == "error_max_turns" {
+            let message =
+                "the Claude Code CLI reached its limit of steps; say \"go on\" to continue";
+            return self.failed(Code::StepLimit, message.to_owned());
+        }
+        let errors = value["errors"].as_array().into_iter().flatten();
+        let said: Vec<&str> = text_of(&value["result"])
+            .into_iter()
+            .chain(errors.filter_map(text_of))
+            .collect();
+        let said = match said.is_empty() {
+            true => "it did not say why".to_owned(),
+            false => said.join("; "),
+        };
+        // The status decides where there is one; the words say it otherwise.
+        let status = value["api_error_status"].as_u64().unwrap_or_default();
+        self.recognized(&format!("{said}{}", by_status(status)))
+            .unwrap_or_else(|| {
+                let message = format!("the Claude Code CLI failed: {said}; send the message again");
+                self.failed(Code::ModelError, message)
+            })
+    }
+
+    /// What the CLI's own words mean and what to do about it.
+    fn recognized(&self, said: &str) -> Option<Failed> {
+        let has = |needles: &[&str]| needles.iter().any(|needle| said.contains(needle));
+        let (code, advice) = if has(&["Not logged in", "/login", "auth login"])
+            && !has(&["401", "Invalid API key", "invalid x-api-key"])
+        {
+            (
+                Code::NotLoggedIn,
+                "run `claude setup-token` and set CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY",
+            )
+        } else if has(&["401", "403", "Invalid API key", "authentication_error"]) {
+            (
+                Code::Auth,
+                "check ANTHROPIC_API_KEY or log in again with `claude setup-token`",
+            )
+        } else if has(&["429", "rate_limit", "usage limit", "Usage limit"]) {
+            (Code::RateLimited, "wait and send the message again")
+        } else if has(&["529", "overloaded", "Overloaded"]) {
+            (Code::Overloaded, "send the message again in a moment")
+        } else if has(&[
+            "Connection error",
+            "Connection to the API was lost",
+            "Unable to connect",
+            "ECONNREFUSED",
+            "ENOTFOUND",
+            "fetch failed",
+        ]) {
+            (Code::Network, "check the network and ANTHROPIC_BASE_URL")
+        } else {
+            return None;
+        };
+        Some(self.failed(code, format!("the Claude Code CLI says: {said}; {advice}")))
+    }
+
+    fn failed(&self, code: Code, message: String) -> Failed {
+        Failed {
+            code,
+            message,
+            retry_after_ms: None,
+            backend_session: self.session.clone(),
+            backend: super::NAME.to_owned(),
+        }
+    }
+}
+
+/// What a status adds to the words of the CLI, which leave some of them out.
+fn by_status(status: u64) -> String {
+    match status {
+        401 | 403 | 429 | 529 => format!(" (status {status})"),
+        _ => String::new(),
+    }
+}
+
+fn retry(value: &Value) -> String {
+    let seconds = value["retry_delay_ms"].as_f64().unwrap_or_default() / 1000.0;
+    format!(
+        "the provider answered {}; trying again in {seconds:.0} s ({} of {})",
+        value["error_status"], value["attempt"], value["max_retries"]
+    )
+}
+
+fn tool_results(value: &Value) -> Vec<Kind> {
+    let blocks = value["message"]["content"].as_array().into_iter().flatten();
+    blocks
+        .filter(|block| block["type"] == "tool_result")
+        .filter_map(|block| {
+            let output = tool_output(&block["content"]);
+            let failed = block["is_error"] == true;
+            Some(Kind::ToolResult(ToolResult {
+                call_id: text(&block["tool_use_id"])?,
+                success: !failed,
+                error: failed.then(|| ToolFailure {
+                    tool: String::new(),
+                    kind: "tool_error".to_owned(),
+                    message: output.clone(),
+                }),
+                output,
+            }))
+        })
+        .collect()
+}
+
+/// A tool's output: a string, or blocks of which the text counts.
+fn tool_output(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> = blocks
+                .iter()
+                .filter_map(|block| text_of(&block["text"]))
+                .collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+fn usage(value: &Value) -> Option<Usage> {
+    let tokens = |name: &str| value[name].as_u64().unwrap_or_default();
+    value.is_object().then(|| Usage {
+        input: tokens("input_tokens"),
+        output: tokens("output_tokens"),
+        cache_read: tokens("cache_read_input_tokens"),
+        cache_write: tokens("cache_creation_input_tokens"),
+    })
+}
+
+fn text_of(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+fn text(value: &Value) -> Option<String> {
+    text_of(value).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    fn kinds(lines: &[&str]) -> Vec<Kind> {
+        let mut output = Output::new("s0".to_owned(), None);
+        lines.iter().flat_map(|line| output.line(line)).collect()
+    }
+
+    #[test]
+    fn streamed_text_is_not_said_twice() {
+        let kinds = kinds(&[
+            r#"{"type":"system","subtype":"init","session_id":"s1","model":"claude-x"}"#,
+            r#"{"type":"stream_event","event":{"type":"message_start"},"parent_tool_use_id":null}"#,
+            r#"{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"He"}}}"#,
+            r#"{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"llo"}}}"#,
+            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"}]}}"#,
+            r#"{"type":"result","subtype":"success","is_error":false,"result":"Hello","session_id":"s1","usage":{"input_tokens":3,"output_tokens":1}}"#,
+        ]);
+        let text: String = kinds
+            .iter()
+            .filter_map(|kind| match kind {
+                Kind::TextDelta { text } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(text, "Hello");
+        let Some(Kind::Done(done)) = kinds.last() else {
+            panic!("{kinds:?}");
+        };
+        assert_eq!(done.backend_session.as_deref(), Some("s1"));
+        assert_eq!(done.model, "claude-x");
+    }
+
+    #[test]
+    fn tools_are_called_and_answered() {
+        let kinds = kinds(&[
+            r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#,
+            r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"no"}],"is_error":true}]}}"#,
+            r#"{"type":"assistant","parent_tool_use_id":"t1","message":{"content":[{"type":"text","text":"inner"}]}}"#,
+        ]);
+        assert_eq!(kinds.len(), 2, "{kinds:?}");
+        assert!(matches!(&kinds[0], Kind::ToolCall { name, .. } if name == "Bash"));
+        assert!(
+            matches!(&kinds[1], Kind::ToolResult(result) if !result.success && result.output == "no")
+        );
+    }
+
+    #[test]
+    fn what_it_says_becomes_what_to_do() {
+        for (said, code) in [
+            ("Not logged in · Please run /login", Code::NotLoggedIn),
+            (
+                "API Error: 401 {\"type\":\"error\"} · Please run /login",
+                Code::Auth,
+            ),
+            ("API Error: 429 rate_limit_error", Code::RateLimited),
+            ("API Error: 529 Overloaded", Code::Overloaded),
+            ("API Error: 500 internal", Code::ModelError),
+        ] {
+            let line = serde_json::json!({"type": "result", "subtype": "success", "is_error": true, "result": said});
+            let kinds = kinds(&[&line.to_string()]);
+            let Some(Kind::Failed(failed)) = kinds.last() else {
+                panic!("{kinds:?}");
+            };
+            assert_eq!(failed.code, code, "{said}");
+            assert!(failed.message.contains(said), "{}", failed.message);
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_not_json_is_noted_and_decides_only_a_crash() {
+        let mut output = Output::new("s".to_owned(), None);
+        assert!(matches!(
+            output.line("Segfault at 0x0").as_slice(),
+            [Kind::Note { .. }]
+        ));
+        let failed = output.gone(ExitStatus::from_raw(0), "");
+        assert_eq!(failed.code, Code::MalformedOutput);
+        assert!(
+            failed.message.contains("Segfault at 0x0"),
+            "{}",
+            failed.message
+        );
+        let done = output.line(r#"{"type":"result","subtype":"success","is_error":false}"#);
+        assert!(matches!(done.last(), Some(Kind::Done(_))));
+    }
+}

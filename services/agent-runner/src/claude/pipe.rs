@@ -1,0 +1,99 @@
+//! Host tools for the MCP server inside the sandbox: two FIFOs in the turn's
+//! folder. The server is a grandchild that inherits no descriptor, and it
+//! cannot make a Unix socket, but it may open files it was granted.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use futures_util::StreamExt as _;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
+use tokio_util::codec::{FramedRead, LinesCodec};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::host::{Answer, Tools};
+
+/// One request, in bytes.
+const LINE_LIMIT: usize = 1 << 20;
+
+#[derive(Debug, Deserialize)]
+struct Request {
+    id: u64,
+    tool: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+#[derive(Debug, Serialize)]
+struct Response {
+    id: u64,
+    #[serde(flatten)]
+    answer: Answer,
+}
+
+/// The pair of FIFOs and the task that answers.
+#[derive(Debug)]
+pub(crate) struct ToolPipe {
+    /// The folder they are in.
+    pub(crate) folder: PathBuf,
+    _server: AbortOnDropHandle<()>,
+}
+
+impl ToolPipe {
+    /// Makes the FIFOs in `folder`, which is made too, and answers requests.
+    pub(crate) fn serve(folder: PathBuf, tools: Tools) -> io::Result<Self> {
+        std::fs::create_dir_all(&folder)?;
+        let (request, response) = (folder.join("request"), folder.join("response"));
+        for path in [&request, &response] {
+            mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?;
+        }
+        let (receiver, sender) = open(&request, &response)?;
+        Ok(Self {
+            folder,
+            _server: AbortOnDropHandle::new(tokio::spawn(answer_all(receiver, sender, tools))),
+        })
+    }
+}
+
+/// Both are opened for reading and writing, which Linux allows (fifo(7)): so
+/// opening does not wait for the other side, and its leaving is no end.
+fn open(request: &Path, response: &Path) -> io::Result<(Receiver, Sender)> {
+    let mut options = OpenOptions::new();
+    options.read_write(true);
+    Ok((
+        options.open_receiver(request)?,
+        options.open_sender(response)?,
+    ))
+}
+
+async fn answer_all(receiver: Receiver, mut sender: Sender, tools: Tools) {
+    let mut lines = FramedRead::new(receiver, LinesCodec::new_with_max_length(LINE_LIMIT));
+    while let Some(line) = lines.next().await {
+        let request = match line.map_err(|error| error.to_string()).and_then(|line| {
+            serde_json::from_str::<Request>(&line).map_err(|error| error.to_string())
+        }) {
+            Ok(request) => request,
+            Err(error) => {
+                tracing::warn!(%error, "the MCP server sent a request that cannot be read");
+                continue;
+            }
+        };
+        let answer = tools.call(&request.tool, request.arguments).await;
+        let response = Response {
+            id: request.id,
+            answer,
+        };
+        let Ok(mut line) = serde_json::to_vec(&response) else {
+            continue;
+        };
+        line.push(b'\n');
+        if let Err(error) = sender.write_all(&line).await {
+            tracing::warn!(%error, "the MCP server cannot be answered");
+            return;
+        }
+    }
+}

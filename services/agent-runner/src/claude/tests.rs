@@ -1,0 +1,95 @@
+use openclaw_proto::runner::BackendSession;
+use serde_json::Value;
+
+use super::*;
+
+fn turn(sessions: Vec<BackendSession>) -> Turn {
+    let said = |text: &str| Message::User {
+        text: text.to_owned(),
+    };
+    Turn {
+        run_id: "r".to_owned(),
+        session_key: "agent:main:main".to_owned(),
+        session_id: "s".to_owned(),
+        agent_id: "main".to_owned(),
+        channel: "cli".to_owned(),
+        text: "now".to_owned(),
+        bootstrap: Vec::new(),
+        passages: Vec::new(),
+        history: vec![said("first"), said("second")],
+        backend_sessions: sessions,
+    }
+}
+
+fn places(folder: &Path) -> Places {
+    let temporary = folder.join("tmp");
+    fs::create_dir_all(&temporary).unwrap();
+    Places {
+        workspace: folder.join("workspace"),
+        home: folder.join("home"),
+        temporary,
+        identity: None,
+    }
+}
+
+#[test]
+fn a_session_is_resumed_only_when_its_transcript_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = places(folder.path());
+    let id = Uuid::new_v4().to_string();
+    let turn = turn(vec![BackendSession {
+        backend: NAME.to_owned(),
+        id: id.clone(),
+        unseen: 1,
+    }]);
+    let fresh = session(&turn, &places);
+    assert!(!fresh.resumed && fresh.id != id && fresh.unseen == 2);
+
+    let workspace = places.workspace.to_str().unwrap();
+    let name = workspace.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let project = places.home.join(".claude/projects").join(name);
+    fs::create_dir_all(&project).unwrap();
+    fs::write(project.join(format!("{id}.jsonl")), "").unwrap();
+    let resumed = session(&turn, &places);
+    assert_eq!(
+        resumed,
+        Session {
+            id,
+            resumed: true,
+            unseen: 1
+        }
+    );
+
+    let line: Value = serde_json::from_str(&input(&turn, &resumed)).unwrap();
+    let text = line["message"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("second") && !text.contains("first") && text.ends_with("now"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_arguments_name_files_of_the_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let places = places(folder.path());
+    let turn = turn(Vec::new());
+    let session = session(&turn, &places);
+    let arguments = arguments(
+        &turn,
+        &places,
+        &session,
+        Some("m"),
+        Path::new("/opt/openclaw-agent"),
+        Path::new("/pipe"),
+    )
+    .unwrap();
+    let position = arguments.iter().position(|a| a == "--session-id").unwrap();
+    assert_eq!(arguments[position + 1], session.id.as_str());
+    let mcp: Value =
+        serde_json::from_slice(&fs::read(places.temporary.join("mcp.json")).unwrap()).unwrap();
+    assert_eq!(
+        mcp["mcpServers"]["openclaw"]["command"],
+        "/opt/openclaw-agent"
+    );
+    assert!(places.temporary.join("system-prompt.md").is_file());
+}

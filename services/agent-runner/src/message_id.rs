@@ -1,0 +1,8 @@
+//! MESSAGE_ID of the notable events (systemd.journal-fields(7)).
+
+/// A turn's agent process was started.
+pub(crate) const TURN_STARTED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b01";
+/// A turn ended; the record says how.
+pub(crate) const TURN_ENDED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b02";
+/// The agent used a tool.
+pub(crate) const TOOL_CALLED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b03";

@@ -1,0 +1,126 @@
+//! The native and offline backends: `openclaw-agent` in the sandbox, with the
+//! turn socket as its standard input.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use openclaw_config::provider::{Api, Provider};
+use openclaw_config::settings::AgentSettings;
+use openclaw_proto::history::Message;
+use openclaw_proto::runner::{Passage, Turn};
+use serde::Serialize;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::host;
+use crate::model::Upstream;
+use crate::places::Places;
+use crate::prompt;
+
+mod lines;
+mod socket;
+
+pub(crate) use lines::Lines;
+
+/// The tools an agent is offered with a model.
+const TOOLS: [&str; 5] = [
+    "read_file",
+    "write_file",
+    "list_directory",
+    "execute_shell",
+    "memory_search",
+];
+
+/// What the agent is given over the turn socket.
+#[derive(Debug, Serialize)]
+struct Request<'a> {
+    run_id: &'a str,
+    session_key: &'a str,
+    agent_id: &'a str,
+    mode: &'static str,
+    api: &'static str,
+    model: &'a str,
+    max_tokens: u32,
+    step_limit: u32,
+    identical_call_limit: u32,
+    workspace: String,
+    system: String,
+    history: &'a [Message],
+    text: String,
+    hits: &'a [Passage],
+    tools: &'static [&'static str],
+    hint: &'static str,
+}
+
+/// The model of a native turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Model {
+    pub(crate) provider: Provider,
+    pub(crate) name: String,
+}
+
+/// The agent's end of the turn socket and the task that serves ours.
+#[derive(Debug)]
+pub(crate) struct TurnSocket {
+    pub(crate) agent_end: OwnedFd,
+    pub(crate) server: AbortOnDropHandle<()>,
+}
+
+/// Makes the turn socket and serves it. Without a model the turn is offline.
+pub(crate) fn serve(
+    turn: &Turn,
+    agent: &AgentSettings,
+    places: &Places,
+    model: Option<Model>,
+    upstream: Arc<Upstream>,
+    tools: host::Tools,
+) -> std::io::Result<TurnSocket> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    let ours = tokio::net::UnixStream::from_std(ours)?;
+    let request = render(turn, agent, places, model.as_ref());
+    let host = socket::Host {
+        request: serde_json::to_vec(&request)?.into(),
+        provider: model.map(|model| model.provider),
+        upstream,
+        tools,
+    };
+    let server = tokio::spawn(socket::serve(ours, Arc::new(host)));
+    Ok(TurnSocket {
+        agent_end: theirs.into(),
+        server: AbortOnDropHandle::new(server),
+    })
+}
+
+fn render<'a>(
+    turn: &'a Turn,
+    agent: &AgentSettings,
+    places: &Places,
+    model: Option<&'a Model>,
+) -> Request<'a> {
+    let api = match model.map(|model| model.provider.api) {
+        Some(Api::OpenAi) => "openai",
+        Some(Api::Anthropic) | None => "anthropic",
+    };
+    Request {
+        run_id: &turn.run_id,
+        session_key: &turn.session_key,
+        agent_id: &turn.agent_id,
+        mode: if model.is_some() { "native" } else { "offline" },
+        api,
+        model: model.map_or("memory", |model| &model.name),
+        max_tokens: agent.max_tokens,
+        step_limit: agent.limits.steps,
+        identical_call_limit: agent.limits.identical_calls,
+        workspace: places.workspace.display().to_string(),
+        system: prompt::system(turn, places),
+        history: &turn.history,
+        text: match model {
+            Some(_) => prompt::message(&turn.text, &turn.passages),
+            None => turn.text.clone(),
+        },
+        hits: &turn.passages,
+        tools: &TOOLS,
+        hint: crate::backend::HINT,
+    }
+}

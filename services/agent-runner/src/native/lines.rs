@@ -1,0 +1,204 @@
+//! The event lines of `openclaw-agent`.
+
+use std::process::ExitStatus;
+
+use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::translate::{Translate, ending};
+
+/// One line; what the agent writes and this daemon reads.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line {
+    TextDelta {
+        text: String,
+    },
+    Thinking {
+        text: String,
+    },
+    ToolCall {
+        id: String,
+        name: String,
+        arguments: Value,
+    },
+    ToolResult {
+        call_id: String,
+        success: bool,
+        #[serde(default)]
+        output: String,
+        error: Option<ToolFailure>,
+    },
+    Usage {
+        #[serde(default)]
+        input: u64,
+        #[serde(default)]
+        output: u64,
+        #[serde(default)]
+        cache_read: u64,
+        #[serde(default)]
+        cache_write: u64,
+    },
+    Done {
+        stop_reason: String,
+        #[serde(default)]
+        model: String,
+    },
+    Error {
+        code: Code,
+        message: String,
+        retry_after_ms: Option<u64>,
+    },
+}
+
+/// Translates the native and the offline backend.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    pub(crate) backend: &'static str,
+    pub(crate) provider: String,
+    pub(crate) model: String,
+}
+
+impl Translate for Lines {
+    fn line(&mut self, line: &str) -> Vec<Kind> {
+        match serde_json::from_str(line) {
+            Ok(line) => vec![self.kind(line)],
+            Err(error) => vec![Kind::Failed(self.failed(
+                Code::MalformedOutput,
+                format!(
+                    "the agent wrote a line that is no event ({error}); are all programs of the \
+                     suite of one version?"
+                ),
+            ))],
+        }
+    }
+
+    fn gone(&mut self, status: ExitStatus, complaint: &str) -> Failed {
+        let complaint = complaint.trim();
+        let detail = match complaint.is_empty() {
+            true => String::new(),
+            false => format!(": {complaint}"),
+        };
+        let message = format!("the agent {} before it was done{detail}", ending(status));
+        self.failed(Code::Crashed, message)
+    }
+}
+
+impl Lines {
+    fn failed(&self, code: Code, message: String) -> Failed {
+        Failed {
+            code,
+            message,
+            retry_after_ms: None,
+            backend_session: None,
+            backend: self.backend.to_owned(),
+        }
+    }
+
+    fn kind(&self, line: Line) -> Kind {
+        match line {
+            Line::TextDelta { text } => Kind::TextDelta { text },
+            Line::Thinking { text } => Kind::Thinking { text },
+            Line::ToolCall {
+                id,
+                name,
+                arguments,
+            } => Kind::ToolCall {
+                id,
+                name,
+                arguments,
+            },
+            Line::ToolResult {
+                call_id,
+                success,
+                output,
+                error,
+            } => Kind::ToolResult(ToolResult {
+                call_id,
+                success,
+                output,
+                error,
+            }),
+            Line::Usage {
+                input,
+                output,
+                cache_read,
+                cache_write,
+            } => Kind::Usage(Usage {
+                input,
+                output,
+                cache_read,
+                cache_write,
+            }),
+            Line::Done { stop_reason, model } => Kind::Done(Done {
+                stop_reason,
+                provider: self.provider.clone(),
+                model: if model.is_empty() {
+                    self.model.clone()
+                } else {
+                    model
+                },
+                backend_session: None,
+                backend: self.backend.to_owned(),
+            }),
+            Line::Error {
+                code,
+                message,
+                retry_after_ms,
+            } => Kind::Failed(Failed {
+                retry_after_ms,
+                ..self.failed(code, message)
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    fn lines() -> Lines {
+        Lines {
+            backend: "native",
+            provider: "anthropic".to_owned(),
+            model: "m".to_owned(),
+        }
+    }
+
+    #[test]
+    fn every_kind_of_line() {
+        for (line, expected) in [
+            (r#"{"type":"text_delta","text":"hi"}"#, "TextDelta"),
+            (r#"{"type":"thinking","text":"hm"}"#, "Thinking"),
+            (
+                r#"{"type":"tool_call","id":"1","name":"t","arguments":{}}"#,
+                "ToolCall",
+            ),
+            (
+                r#"{"type":"tool_result","call_id":"1","success":false,"output":"","error":{"tool":"t","type":"x","message":"m"}}"#,
+                "ToolResult",
+            ),
+            (r#"{"type":"usage","input":1,"output":2}"#, "Usage"),
+            (r#"{"type":"done","stop_reason":"stop"}"#, "Done"),
+            (
+                r#"{"type":"error","code":"auth","message":"m","retry_after_ms":null}"#,
+                "Failed",
+            ),
+            ("nonsense", "MalformedOutput"),
+        ] {
+            let kinds = lines().line(line);
+            assert!(format!("{kinds:?}").contains(expected), "{line}: {kinds:?}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_is_gone_is_named_with_its_last_words() {
+        let killed = ExitStatus::from_raw(137 << 8);
+        let failed = lines().gone(killed, "out of memory\n");
+        assert_eq!(failed.code, Code::Crashed);
+        assert!(failed.message.contains("SIGKILL") && failed.message.contains("out of memory"));
+    }
+}

@@ -1,0 +1,129 @@
+//! The turn socket, our side: HTTP/1.1 to one client, the agent of this turn.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use openclaw_config::provider::Provider;
+use openclaw_daemon::failure;
+use serde_json::{Value, json};
+use tokio::net::UnixStream;
+
+use crate::host::Tools;
+use crate::model::Upstream;
+
+/// A request to the model: a whole context window with room for images.
+const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
+
+/// What the agent may ask for.
+#[derive(Debug)]
+pub(super) struct Host {
+    pub(super) request: Bytes,
+    pub(super) provider: Option<Provider>,
+    pub(super) upstream: Arc<Upstream>,
+    pub(super) tools: Tools,
+}
+
+type Body = BoxBody<Bytes, reqwest::Error>;
+
+/// Serves until the agent closes its end.
+pub(super) async fn serve(stream: UnixStream, host: Arc<Host>) {
+    let service = service_fn(move |request| {
+        let host = Arc::clone(&host);
+        async move { Ok::<_, Infallible>(host.answer(request).await) }
+    });
+    let connection =
+        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    if let Err(error) = connection.await {
+        tracing::debug!(error = %failure::chain(&error), "the turn socket broke off");
+    }
+}
+
+impl Host {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+        let path = request.uri().path().to_owned();
+        match (request.method(), path.as_str()) {
+            (&Method::GET, "/turn") => reply(StatusCode::OK, self.request.clone()),
+            (&Method::POST, path) if path.starts_with("/model/") => {
+                match read(request.into_body()).await {
+                    Ok(body) => self.model(body).await,
+                    Err(refusal) => refusal,
+                }
+            }
+            (&Method::POST, path) => match path.strip_prefix("/tool/") {
+                Some(tool) => match read(request.into_body()).await {
+                    Ok(body) => self.tool(tool, &body).await,
+                    Err(refusal) => refusal,
+                },
+                None => problem(StatusCode::NOT_FOUND, "there is nothing here"),
+            },
+            _ => problem(StatusCode::NOT_FOUND, "there is nothing here"),
+        }
+    }
+
+    /// The path the agent names is not used: the endpoint is the provider's.
+    async fn model(&self, body: Bytes) -> Response<Body> {
+        let Some(provider) = &self.provider else {
+            return problem(StatusCode::NOT_FOUND, "this turn has no model");
+        };
+        match self.upstream.post(provider, body).await {
+            Ok(response) => streamed(response),
+            Err(error) => problem(StatusCode::BAD_GATEWAY, &failure::chain(&error)),
+        }
+    }
+
+    async fn tool(&self, tool: &str, body: &[u8]) -> Response<Body> {
+        let arguments = match serde_json::from_slice::<Value>(body) {
+            Ok(arguments) => arguments,
+            Err(error) => return problem(StatusCode::BAD_REQUEST, &error.to_string()),
+        };
+        let answer = self.tools.call(tool, arguments).await;
+        let json = serde_json::to_vec(&answer).unwrap_or_default();
+        reply(StatusCode::OK, json.into())
+    }
+}
+
+async fn read(body: Incoming) -> Result<Bytes, Response<Body>> {
+    match Limited::new(body, REQUEST_LIMIT).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) => Err(problem(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string())),
+    }
+}
+
+/// The provider's answer as it comes, with the headers the agent looks at.
+fn streamed(upstream: reqwest::Response) -> Response<Body> {
+    let status = upstream.status();
+    let headers = upstream.headers().clone();
+    let frames = upstream.bytes_stream().map_ok(Frame::data);
+    let mut response = Response::new(http_body_util::BodyExt::boxed(StreamBody::new(frames)));
+    *response.status_mut() = status;
+    for name in [CONTENT_TYPE, RETRY_AFTER] {
+        if let Some(value) = headers.get(&name) {
+            response.headers_mut().insert(name, value.clone());
+        }
+    }
+    response
+}
+
+fn reply(status: StatusCode, json: Bytes) -> Response<Body> {
+    let body = Full::new(json).map_err(|never| match never {}).boxed();
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
+
+/// An error in the shape both kinds of provider use.
+fn problem(status: StatusCode, message: &str) -> Response<Body> {
+    let body = json!({"error": {"type": "openclaw", "message": message}});
+    reply(status, body.to_string().into())
+}

@@ -1,0 +1,114 @@
+//! The folders of a turn: made before it, the temporary one removed after it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_sandbox::identity::{self, Identity};
+use openclaw_sandbox::ownership;
+
+/// Why a turn has no place to run in.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("make the folder {path}")]
+    Make {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("find the user that agents run as")]
+    Identity(#[from] identity::IdentityError),
+    #[error("give {path} to the user {user}")]
+    Adopt {
+        path: PathBuf,
+        user: String,
+        #[source]
+        source: ownership::AdoptError,
+    },
+}
+
+/// Where one turn runs. The temporary folder goes when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Places {
+    pub(crate) workspace: PathBuf,
+    /// HOME.
+    pub(crate) home: PathBuf,
+    /// TMPDIR, of this turn alone.
+    pub(crate) temporary: PathBuf,
+    /// Who the agent is, when that is not who we are.
+    pub(crate) identity: Option<Identity>,
+}
+
+impl Places {
+    pub(crate) fn prepare(
+        settings: &Settings,
+        agent: &AgentSettings,
+        run_id: &str,
+    ) -> Result<Self, Error> {
+        let identity = agent_identity(settings)?;
+        let places = Self {
+            workspace: agent.workspace.clone(),
+            home: settings.paths.agent_home(&agent.id),
+            temporary: settings.paths.turn_temporary(&agent.id, run_id),
+            identity,
+        };
+        for path in [&places.workspace, &places.home, &places.temporary] {
+            make(path)?;
+            if path.starts_with(&settings.paths.state) {
+                places.give(path)?;
+            }
+        }
+        Ok(places)
+    }
+
+    /// Gives what was put into a folder of the agent's user to that user too.
+    pub(crate) fn give_anew(&self, path: &Path) -> Result<(), Error> {
+        for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+            self.give(&entry.path())?;
+        }
+        Ok(())
+    }
+
+    /// Gives a path inside the state directory to the agent's user.
+    fn give(&self, path: &Path) -> Result<(), Error> {
+        let Some(identity) = &self.identity else {
+            return Ok(());
+        };
+        ownership::adopt(path, identity).map_err(|source| Error::Adopt {
+            path: path.to_owned(),
+            user: identity.name.clone(),
+            source,
+        })
+    }
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.temporary) {
+            tracing::warn!(%error, path = %self.temporary.display(), "a turn's temporary folder stays");
+        }
+    }
+}
+
+/// The user that agents run as, when the daemon is root.
+pub(crate) fn agent_identity(
+    settings: &Settings,
+) -> Result<Option<Identity>, identity::IdentityError> {
+    match identity::is_root() {
+        true => identity::agent(&settings.sandbox.user).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn make(path: &Path) -> Result<(), Error> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|source| Error::Make {
+            path: path.to_owned(),
+            source,
+        })
+}

@@ -1,0 +1,283 @@
+//! One agent process, watched from its start to the end of its whole tree.
+
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use openclaw_daemon::failure;
+use openclaw_proto::event::{Code, Failed, Kind};
+use openclaw_sandbox::{EXIT_CONFINEMENT, Failure};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::time::{Instant, timeout};
+use tokio_util::codec::{FramedRead, LinesCodec};
+use tokio_util::sync::CancellationToken;
+
+use crate::log::Log;
+use crate::translate::Translate;
+
+/// One line of an agent's output, in bytes: a tool result with a whole file.
+const LINE_LIMIT: usize = 16 * 1024 * 1024;
+/// How much of what an agent wrote to its standard error is kept.
+const COMPLAINT_LIMIT: usize = 4096;
+/// What an agent that has said its last word gets to end by itself.
+const END_DEADLINE: Duration = Duration::from_secs(3);
+/// What the supervisor gets to end the whole tree.
+const KILL_DEADLINE: Duration = Duration::from_secs(5);
+
+/// What to start and what bounds it.
+pub(crate) struct Job {
+    pub(crate) command: std::process::Command,
+    pub(crate) stdin: Input,
+    pub(crate) deadline: Duration,
+    pub(crate) silence: Duration,
+}
+
+/// The agent's standard input.
+pub(crate) enum Input {
+    /// The turn socket.
+    Socket(std::os::fd::OwnedFd),
+    /// Written, then closed.
+    Text(String),
+}
+
+/// Why a turn ended before the agent said so.
+enum Cut {
+    Cancelled,
+    Deadline,
+    Silence,
+    TooMuch,
+}
+
+/// Runs the job to its end, whichever that is. Events go to `log`; the
+/// terminal one is returned, for the caller to add when all is cleaned up.
+pub(crate) async fn run(
+    job: Job,
+    translate: &mut dyn Translate,
+    log: &Log,
+    cancel: &CancellationToken,
+) -> Result<Kind, std::io::Error> {
+    let Job {
+        command,
+        stdin,
+        deadline,
+        silence,
+    } = job;
+    let mut child = start(command, stdin)?;
+    let complaint = child
+        .stderr
+        .take()
+        .map(|stderr| tokio::spawn(last_words(stderr)));
+    let lines = child.stdout.take();
+    let limits = Limits { deadline, silence };
+    let followed = follow(lines, translate, log, cancel, limits).await;
+    let status = end(&mut child, followed.is_err()).await?;
+    let complaint = match complaint {
+        // The pipe is at its end when the tree is gone.
+        Some(task) => timeout(END_DEADLINE, task)
+            .await
+            .map_or_else(|_| String::new(), Result::unwrap_or_default),
+        None => String::new(),
+    };
+    Ok(match followed {
+        Ok(Some(terminal)) => terminal,
+        Ok(None) => Kind::Failed(gone(translate, status, &complaint)),
+        Err(cut) => cut_short(&cut, translate, deadline, silence),
+    })
+}
+
+struct Limits {
+    deadline: Duration,
+    silence: Duration,
+}
+
+fn start(command: std::process::Command, input: Input) -> Result<Child, std::io::Error> {
+    let mut command = Command::from(command);
+    let (stdin, text) = match input {
+        Input::Socket(socket) => (Stdio::from(socket), None),
+        Input::Text(text) => (Stdio::piped(), Some(text)),
+    };
+    let mut child = command
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    if let (Some(mut stdin), Some(text)) = (child.stdin.take(), text) {
+        tokio::spawn(async move {
+            // An agent that ended without reading says so by its exit.
+            let _ = stdin.write_all(text.as_bytes()).await;
+        });
+    }
+    Ok(child)
+}
+
+/// Reads the agent's lines until it says the terminal event (`Some`), closes
+/// its output (`None`), or has to be cut short.
+async fn follow(
+    stdout: Option<ChildStdout>,
+    translate: &mut dyn Translate,
+    log: &Log,
+    cancel: &CancellationToken,
+    limits: Limits,
+) -> Result<Option<Kind>, Cut> {
+    let Some(stdout) = stdout else {
+        return Ok(None);
+    };
+    let mut lines = FramedRead::new(stdout, LinesCodec::new_with_max_length(LINE_LIMIT));
+    let deadline = tokio::time::sleep(limits.deadline);
+    tokio::pin!(deadline);
+    let silence = tokio::time::sleep(limits.silence);
+    tokio::pin!(silence);
+    loop {
+        let line = tokio::select! {
+            // What was said before the end of the turn is heard first.
+            biased;
+            line = lines.next() => line,
+            () = cancel.cancelled() => return Err(Cut::Cancelled),
+            () = &mut deadline => return Err(Cut::Deadline),
+            () = &mut silence => return Err(Cut::Silence),
+        };
+        silence.as_mut().reset(Instant::now() + limits.silence);
+        let line = match line {
+            Some(Ok(line)) => line,
+            Some(Err(_)) => return Err(Cut::TooMuch),
+            None => return Ok(None),
+        };
+        if cancel.is_cancelled() {
+            return Err(Cut::Cancelled);
+        }
+        for kind in translate.line(&line) {
+            if kind.is_terminal() {
+                return Ok(Some(kind));
+            }
+            note_tool(&kind);
+            log.push(kind).map_err(|_| Cut::TooMuch)?;
+        }
+    }
+}
+
+fn note_tool(kind: &Kind) {
+    if let Kind::ToolCall { name, .. } = kind {
+        tracing::info!(
+            openclaw_tool = %name,
+            message_id = crate::message_id::TOOL_CALLED,
+            "the agent called a tool"
+        );
+    }
+}
+
+/// Waits for the end of the tree, at once or after a moment's patience, and
+/// with force where it has to be.
+async fn end(child: &mut Child, at_once: bool) -> Result<ExitStatus, std::io::Error> {
+    if !at_once && let Ok(status) = timeout(END_DEADLINE, child.wait()).await {
+        return status;
+    }
+    // The supervisor ends every process of the turn on SIGTERM.
+    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+    }
+    match timeout(KILL_DEADLINE, child.wait()).await {
+        Ok(status) => status,
+        Err(_) => {
+            tracing::error!("a turn's supervisor did not end in time and is killed");
+            child.start_kill()?;
+            child.wait().await
+        }
+    }
+}
+
+/// The end of what the agent wrote to its standard error.
+async fn last_words(mut stderr: ChildStderr) -> String {
+    let mut kept = Vec::new();
+    let mut buffer = [0; COMPLAINT_LIMIT];
+    while let Ok(length @ 1..) = stderr.read(&mut buffer).await {
+        kept.extend_from_slice(&buffer[..length]);
+        let surplus = kept.len().saturating_sub(COMPLAINT_LIMIT);
+        kept.drain(..surplus);
+    }
+    String::from_utf8_lossy(&kept).into_owned()
+}
+
+fn gone(translate: &mut dyn Translate, status: ExitStatus, complaint: &str) -> Failed {
+    let refused = complaint.lines().rev().find_map(Failure::parse);
+    if status.code() == Some(i32::from(EXIT_CONFINEMENT))
+        && let Some(refused) = refused
+    {
+        let mut failed = translate.gone(status, "");
+        failed.code = Code::Sandbox;
+        failed.message = format!(
+            "the sandbox could not be set up, nothing was run: {}: {}",
+            refused.step, refused.message
+        );
+        return failed;
+    }
+    if !complaint.trim().is_empty() {
+        tracing::debug!(complaint, "the agent's last words");
+    }
+    translate.gone(status, complaint)
+}
+
+fn cut_short(
+    cut: &Cut,
+    translate: &mut dyn Translate,
+    deadline: Duration,
+    silence: Duration,
+) -> Kind {
+    let (code, message) = match cut {
+        // The caller knows the reason.
+        Cut::Cancelled => (Code::Cancelled, String::new()),
+        Cut::Deadline => (
+            Code::Timeout,
+            format!(
+                "the turn was stopped: it took longer than {}; raise agents.defaults.timeoutSeconds",
+                words(deadline)
+            ),
+        ),
+        Cut::Silence => (
+            Code::Timeout,
+            format!(
+                "the turn was stopped: the agent said nothing for {}; raise \
+                 agents.defaults.noOutputSeconds",
+                words(silence)
+            ),
+        ),
+        Cut::TooMuch => (
+            Code::MalformedOutput,
+            "the turn was stopped: the agent wrote more than can be kept".to_owned(),
+        ),
+    };
+    Kind::Failed(Failed {
+        code,
+        message,
+        retry_after_ms: None,
+        backend_session: translate.session(),
+        backend: String::new(),
+    })
+}
+
+fn words(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds if seconds % 60 == 0 && seconds > 60 => format!("{} minutes", seconds / 60),
+        1 => "1 second".to_owned(),
+        seconds => format!("{seconds} seconds"),
+    }
+}
+
+/// Logs an error that ended a turn and makes the event of it.
+pub(crate) fn failed(
+    operation: &'static str,
+    code: Code,
+    error: &(dyn std::error::Error + 'static),
+) -> Kind {
+    failure::report(operation, error);
+    Kind::Failed(Failed {
+        code,
+        message: failure::chain(error),
+        retry_after_ms: None,
+        backend_session: None,
+        backend: String::new(),
+    })
+}

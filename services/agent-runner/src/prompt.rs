@@ -1,0 +1,122 @@
+//! What the model is told before the conversation.
+
+use std::fmt::Write as _;
+
+use openclaw_proto::history::Message;
+use openclaw_proto::runner::{Passage, Turn};
+
+use crate::places::Places;
+
+/// How much of a message that a backend has not seen is told to it again, in
+/// characters.
+const RETOLD_LIMIT: usize = 4000;
+
+/// The system prompt. It changes once a day at most, so that the provider's
+/// prompt cache holds: what belongs to the message goes with the message.
+pub(crate) fn system(turn: &Turn, places: &Places) -> String {
+    let mut text = format!(
+        "You are the user's personal assistant, running as agent \"{}\" on their own Linux \
+         machine. Today is {}.\nYour workspace is {}: it is the only place you can write to, \
+         the rest of the system is read-only and most of it hidden. Use tools to act and to \
+         check; when a tool fails, say so. Be brief and honest.\n",
+        turn.agent_id,
+        today(),
+        places.workspace.display(),
+    );
+    for file in &turn.bootstrap {
+        let _ = write!(text, "\n## {}\n{}\n", file.name, file.content.trim_end());
+    }
+    text
+}
+
+fn today() -> String {
+    jiff::Zoned::now().strftime("%A, %Y-%m-%d (%Z)").to_string()
+}
+
+/// The user's message with what memory found for it.
+pub(crate) fn message(text: &str, passages: &[Passage]) -> String {
+    if passages.is_empty() {
+        return text.to_owned();
+    }
+    let mut message = String::from("<memory>\nNotes that may help, found for this message:\n");
+    for passage in passages {
+        let _ = writeln!(
+            message,
+            "[{}:{}-{}]\n{}",
+            passage.path,
+            passage.start_line,
+            passage.end_line,
+            passage.snippet.trim_end()
+        );
+    }
+    let _ = write!(message, "</memory>\n\n{text}");
+    message
+}
+
+/// Messages that a backend with a session of its own has not seen, told to it
+/// in front of the next one.
+pub(crate) fn retold(unseen: &[Message]) -> String {
+    if unseen.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("<conversation>\nWhat was said before, outside this session:\n");
+    for message in unseen {
+        let (who, said) = match message {
+            Message::User { text } => ("User", text),
+            Message::Assistant { text, .. } if !text.is_empty() => ("Assistant", text),
+            Message::Assistant { .. } | Message::Tool { .. } => continue,
+        };
+        let _ = writeln!(text, "{who}: {}", cut(said));
+    }
+    text.push_str("</conversation>\n\n");
+    text
+}
+
+fn cut(text: &str) -> &str {
+    match text.char_indices().nth(RETOLD_LIMIT) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passages_go_with_the_message_and_name_their_place() {
+        let passage = Passage {
+            path: "MEMORY.md".to_owned(),
+            start_line: 3,
+            end_line: 4,
+            score: 1.0,
+            snippet: "The cat is called Mourek.\n".to_owned(),
+        };
+        let text = message("What is my cat called?", &[passage]);
+        assert!(text.contains("[MEMORY.md:3-4]\nThe cat"), "{text}");
+        assert!(text.ends_with("\n\nWhat is my cat called?"));
+        assert_eq!(message("hi", &[]), "hi");
+    }
+
+    #[test]
+    fn unseen_words_are_retold_without_tools() {
+        let unseen = [
+            Message::User {
+                text: "one".to_owned(),
+            },
+            Message::Tool {
+                call_id: "c".to_owned(),
+                name: "read_file".to_owned(),
+                output: "secret".to_owned(),
+                is_error: false,
+            },
+            Message::Assistant {
+                text: "two".to_owned(),
+                tool_calls: Vec::new(),
+            },
+        ];
+        let text = retold(&unseen);
+        assert!(text.contains("User: one\nAssistant: two\n") && !text.contains("secret"));
+        assert_eq!(retold(&[]), "");
+    }
+}

@@ -1,0 +1,269 @@
+//! The gRPC service and the daemon's life.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use futures_util::{Stream, StreamExt as _};
+use openclaw_config::programs;
+use openclaw_daemon::{Configuration, Daemon, Notifier};
+use openclaw_proto::memory;
+use openclaw_proto::runner::Turn;
+use openclaw_proto::wire::run as wire_run;
+use openclaw_proto::wire::runner as wire;
+use openclaw_sandbox::Launcher;
+use openclaw_sandbox::probe::State;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::service::Routes;
+use tonic::{Request, Response, Status};
+use tracing::Instrument as _;
+use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
+
+use crate::confinement::Confinement;
+use crate::model::Upstream;
+use crate::places;
+use crate::table::{Refusal, Table};
+use crate::turn::{self, Shop};
+
+/// What running turns get to end by themselves when the daemon is to end;
+/// below the daemon's drain deadline, so that they can still be cancelled.
+const GRACE: Duration = Duration::from_secs(12);
+
+/// The agent-runner.
+#[derive(Debug, Clone)]
+struct Runner(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    shop: Shop,
+    table: Table,
+    configuration: Configuration,
+    started: Instant,
+}
+
+/// Runs the daemon until it is told to end.
+pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
+    let settings = daemon.configuration.settings();
+    let helper = programs::sibling("openclaw-sandbox", &daemon.environment)
+        .context("find the sandbox helper")?;
+    let runner = Runner(Arc::new(Inner {
+        shop: Shop {
+            confinement: Confinement::new(Launcher { helper }),
+            upstream: Arc::new(Upstream::default()),
+            memory: memory::Client::new(settings.paths.memory_socket()),
+        },
+        table: Table::new(),
+        configuration: daemon.configuration.clone(),
+        started: Instant::now(),
+    }));
+    let _status = AbortOnDropHandle::new(tokio::spawn(report(
+        runner.clone(),
+        daemon.notifier.clone(),
+    )));
+    let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
+    let service = AgentRunnerServer::new(runner.clone())
+        .max_decoding_message_size(openclaw_proto::MESSAGE_LIMIT)
+        .max_encoding_message_size(openclaw_proto::MESSAGE_LIMIT);
+    let drain = async move {
+        runner.0.table.stop();
+        if tokio::time::timeout(GRACE, runner.0.table.idle())
+            .await
+            .is_err()
+        {
+            runner.0.table.cancel_all("the agent-runner was stopped");
+            runner.0.table.idle().await;
+        }
+    };
+    openclaw_daemon::serve(
+        &mut daemon,
+        "openclaw.runner.v1.AgentRunner",
+        Routes::new(service),
+        drain,
+    )
+    .await
+}
+
+/// Keeps the status line true.
+async fn report(runner: Runner, notifier: Notifier) {
+    let mut running = runner.0.table.running();
+    let mut configuration = runner.0.configuration.clone();
+    loop {
+        let turns = *running.borrow_and_update();
+        let mut line = match turns {
+            1 => "1 turn running".to_owned(),
+            turns => format!("{turns} turns running"),
+        };
+        if !configuration.problem().is_empty() {
+            line.push_str("; the configuration file has a mistake and is not used");
+        }
+        notifier.status(&line);
+        let more = tokio::select! {
+            changed = running.changed() => changed.is_ok(),
+            changed = configuration.changed() => changed,
+        };
+        if !more {
+            return;
+        }
+    }
+}
+
+/// Proves the sandbox at start rather than at the first turn.
+async fn prove(runner: Runner) {
+    match runner.0.shop.confinement.report().await {
+        Ok(report) if report.holds() => tracing::info!(
+            landlock_abi = report.landlock_abi,
+            checks = report.checks.len(),
+            "the sandbox holds"
+        ),
+        Ok(report) => {
+            for check in report.failed() {
+                tracing::warn!(check = %check.name, detail = %check.detail, "the sandbox does not hold");
+            }
+        }
+        Err(error) => openclaw_daemon::failure::report("prove the sandbox", &error),
+    }
+}
+
+type Events = Pin<Box<dyn Stream<Item = Result<wire_run::Event, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl AgentRunner for Runner {
+    async fn start_turn(
+        &self,
+        request: Request<wire::StartTurnRequest>,
+    ) -> Result<Response<wire::StartTurnResponse>, Status> {
+        let turn = Turn::try_from(request.into_inner())?;
+        let settings = self.0.configuration.settings();
+        let choice = turn::choice(&settings, &turn.agent_id).map_err(Status::not_found)?;
+        let entry = self.0.table.open(&turn.run_id).map_err(refused)?;
+        let backend = choice.backend.to_owned();
+        let span = tracing::info_span!(
+            "turn",
+            openclaw_run = %turn.run_id,
+            openclaw_session = %turn.session_key,
+            openclaw_agent = %turn.agent_id,
+            openclaw_channel = %turn.channel,
+        );
+        let runner = self.clone();
+        // The turn is the daemon's, not the call's: it goes on when the
+        // gateway goes away.
+        tokio::spawn(
+            async move {
+                let run_id = turn.run_id.clone();
+                turn::run(&runner.0.shop, &settings, turn, choice, entry).await;
+                runner.0.table.close(&run_id);
+            }
+            .instrument(span),
+        );
+        Ok(Response::new(wire::StartTurnResponse { backend }))
+    }
+
+    type AttachStream = Events;
+
+    async fn attach(
+        &self,
+        request: Request<wire::AttachRequest>,
+    ) -> Result<Response<Events>, Status> {
+        let request = request.into_inner();
+        let entry = self.0.table.get(&request.run_id).ok_or_else(|| {
+            Status::not_found(format!("there is no turn for run {}", request.run_id))
+        })?;
+        let events = entry.log.follow(request.from_seq);
+        Ok(Response::new(Box::pin(
+            events.map(|event| Ok(event.into())),
+        )))
+    }
+
+    async fn cancel_turn(
+        &self,
+        request: Request<wire::CancelTurnRequest>,
+    ) -> Result<Response<wire::CancelTurnResponse>, Status> {
+        let request = request.into_inner();
+        let cancelled = self.0.table.cancel(&request.run_id, &request.reason);
+        Ok(Response::new(wire::CancelTurnResponse { cancelled }))
+    }
+
+    async fn status(
+        &self,
+        _request: Request<wire::StatusRequest>,
+    ) -> Result<Response<wire::StatusResponse>, Status> {
+        Ok(Response::new(self.describe().await))
+    }
+}
+
+impl Runner {
+    async fn describe(&self) -> wire::StatusResponse {
+        let settings = self.0.configuration.settings();
+        let confinements = self.confinements().await;
+        let mut response = wire::StatusResponse {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            uptime_ms: u64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            turns_running: *self.0.table.running().borrow() as u64,
+            turns_ended: self.0.table.ended(),
+            configuration_problem: self.0.configuration.problem(),
+            agent_user: places::agent_identity(&settings)
+                .map(|identity| identity.map(|identity| identity.name).unwrap_or_default())
+                .unwrap_or_else(|error| turn::described(&error)),
+            confinements,
+            ..wire::StatusResponse::default()
+        };
+        if let Ok(choice) = turn::choice(&settings, &settings.default_agent) {
+            choice.backend.clone_into(&mut response.backend);
+            response.reason = match &choice.plan {
+                Ok(_) => choice.reason.clone(),
+                Err(why) => format!("{}, but it cannot be used: {why}", choice.reason),
+            };
+            if let Ok(plan) = &choice.plan {
+                plan.provider().clone_into(&mut response.provider);
+                plan.model().clone_into(&mut response.model);
+            }
+            response.candidates = choice.candidates.iter().map(candidate).collect();
+        }
+        response
+    }
+
+    async fn confinements(&self) -> Vec<wire::Confinement> {
+        match self.0.shop.confinement.report().await {
+            Ok(report) => report
+                .checks
+                .iter()
+                .map(|check| wire::Confinement {
+                    name: check.name.clone(),
+                    state: match check.state {
+                        State::Enforced => "enforced",
+                        State::Unavailable => "unavailable",
+                        State::Failed => "failed",
+                    }
+                    .to_owned(),
+                    detail: check.detail.clone(),
+                })
+                .collect(),
+            Err(error) => vec![wire::Confinement {
+                name: "probe".to_owned(),
+                state: "failed".to_owned(),
+                detail: turn::described(&error),
+            }],
+        }
+    }
+}
+
+fn candidate(candidate: &crate::backend::Candidate) -> wire::BackendCandidate {
+    wire::BackendCandidate {
+        backend: candidate.backend.to_owned(),
+        available: candidate.plan.is_ok(),
+        reason: match &candidate.plan {
+            Ok(_) => candidate.found.clone(),
+            Err(why) => why.clone(),
+        },
+    }
+}
+
+/// The one function that makes a status of a refusal.
+fn refused(refusal: Refusal) -> Status {
+    match refusal {
+        Refusal::Exists(_) => Status::already_exists(refusal.to_string()),
+        Refusal::Full => Status::resource_exhausted(refusal.to_string()),
+        Refusal::Stopping => Status::unavailable(refusal.to_string()),
+    }
+}

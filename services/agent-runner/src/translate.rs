@@ -1,0 +1,38 @@
+//! From an agent's output to events.
+
+use std::process::ExitStatus;
+
+use openclaw_proto::event::{Failed, Kind};
+
+/// Makes events of the lines that a backend's agent prints.
+pub(crate) trait Translate: Send {
+    /// The events of one line. A terminal event is the last that is looked at.
+    fn line(&mut self, line: &str) -> Vec<Kind>;
+
+    /// How the turn ended when the agent is gone without having said so.
+    /// `complaint` is the end of what it wrote to its standard error.
+    fn gone(&mut self, status: ExitStatus, complaint: &str) -> Failed;
+
+    /// The backend's own session, when it has one.
+    fn session(&self) -> Option<String> {
+        None
+    }
+}
+
+/// How a process ended, in words.
+pub(crate) fn ending(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) if code > 128 && code < 160 => {
+            format!("was ended by {}", signal(code - 128))
+        }
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (None, Some(number)) => format!("was ended by {}", signal(number)),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+fn signal(number: i32) -> String {
+    nix::sys::signal::Signal::try_from(number)
+        .map_or_else(|_| format!("signal {number}"), |signal| signal.to_string())
+}
