@@ -103,7 +103,8 @@ fn start(command: std::process::Command, input: Input) -> Result<Child, std::io:
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .kill_on_drop(true)
+        // Not kill_on_drop: SIGKILL takes the supervisor away from its tree.
+        // It ends the tree by itself when this daemon is gone.
         .spawn()?;
     if let (Some(mut stdin), Some(text)) = (child.stdin.take(), text) {
         tokio::spawn(async move {

@@ -1,0 +1,287 @@
+//! The system-call filter, seccomp(2): what is refused, everything else is allowed.
+//!
+//! A list of what is allowed was rejected: the turn runs whatever compiler, interpreter or browser
+//! the workspace needs, and each would need its own list.
+
+use std::collections::BTreeMap;
+
+use nix::libc;
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule, TargetArch,
+};
+
+use crate::failure::StepError;
+use crate::plan::Network;
+use crate::syscalls::{ABSENT, REFUSED};
+
+#[cfg(target_arch = "x86_64")]
+const ARCH: TargetArch = TargetArch::x86_64;
+#[cfg(target_arch = "aarch64")]
+const ARCH: TargetArch = TargetArch::aarch64;
+
+/// Landlock judges truncation from this version on.
+const ABI_TRUNCATE: i32 = 3;
+/// Bits of a socket's type without its flags, `SOCK_TYPE_MASK` of linux/net.h.
+const SOCKET_TYPE: u64 = 0xf;
+/// Bit in the call numbers of the x32 table (`__X32_SYSCALL_BIT`), a second way to every call.
+#[cfg(target_arch = "x86_64")]
+const X32_BIT: u32 = 0x4000_0000;
+/// Execution domains that change nothing that matters: Linux, the query, 32-bit names, 2.6 names.
+const HARMLESS_PERSONALITIES: [u64; 5] = [0, 0xffff_ffff, 0x0008, 0x2_0000, 0x2_0008];
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// The programs to stack, for a kernel with this Landlock version. The kernel takes the strictest
+/// answer of all.
+pub(crate) fn programs(network: Network, abi: i32) -> Result<Vec<BpfProgram>, BackendError> {
+    let mut refused = Rules::new();
+    for call in REFUSED.iter().copied().flatten() {
+        refused.insert(*call, Vec::new());
+    }
+    refuse_signals_to_all(&mut refused)?;
+    refuse_namespaces(&mut refused)?;
+    refuse_terminal_input(&mut refused)?;
+    refuse_personalities(&mut refused)?;
+    refuse_sockets(&mut refused, network)?;
+    if abi < ABI_TRUNCATE {
+        refuse_truncation(&mut refused)?;
+    }
+    let mut absent: Rules = ABSENT.iter().map(|call| (*call, Vec::new())).collect();
+    if abi < ABI_TRUNCATE {
+        absent.insert(libc::SYS_openat2, Vec::new());
+    }
+    let mut programs = vec![
+        compile(refused, libc::EPERM)?,
+        compile(absent, libc::ENOSYS)?,
+    ];
+    programs.extend(other_table());
+    Ok(programs)
+}
+
+/// Puts the programs into force for this thread and all it starts. Needs no_new_privs.
+pub(crate) fn apply(programs: &[BpfProgram]) -> Result<(), StepError> {
+    for program in programs {
+        seccompiler::apply_filter(program)?;
+    }
+    Ok(())
+}
+
+/// A call through the table of another architecture (32-bit on a 64-bit kernel) ends the process:
+/// its numbers mean other calls.
+fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, BackendError> {
+    let answer = SeccompAction::Errno(errno.unsigned_abs());
+    SeccompFilter::new(rules, SeccompAction::Allow, answer, ARCH)?.try_into()
+}
+
+/// An argument compared as the 32 bits the kernel reads of it.
+fn when(
+    argument: u8,
+    operator: SeccompCmpOp,
+    value: u64,
+) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+}
+
+fn refuse(
+    rules: &mut Rules,
+    call: i64,
+    conditions: Vec<SeccompCondition>,
+) -> Result<(), BackendError> {
+    let rule = SeccompRule::new(conditions)?;
+    rules.entry(call).or_default().push(rule);
+    Ok(())
+}
+
+/// `kill(-1, …)` reaches everything of the user, the daemons and the login session included.
+fn refuse_signals_to_all(rules: &mut Rules) -> Result<(), BackendError> {
+    let everyone = when(0, SeccompCmpOp::Eq, u64::from(u32::MAX))?;
+    refuse(rules, libc::SYS_kill, vec![everyone])
+}
+
+fn refuse_namespaces(rules: &mut Rules) -> Result<(), BackendError> {
+    let flags = [
+        libc::CLONE_NEWNS,
+        libc::CLONE_NEWCGROUP,
+        libc::CLONE_NEWUTS,
+        libc::CLONE_NEWIPC,
+        libc::CLONE_NEWUSER,
+        libc::CLONE_NEWPID,
+        libc::CLONE_NEWNET,
+    ];
+    for flag in flags.map(|flag| u64::from(flag.unsigned_abs())) {
+        let set = when(0, SeccompCmpOp::MaskedEq(flag), flag)?;
+        refuse(rules, libc::SYS_clone, vec![set])?;
+    }
+    Ok(())
+}
+
+/// Typing into the terminal the helper was started from.
+fn refuse_terminal_input(rules: &mut Rules) -> Result<(), BackendError> {
+    /// Input as if typed, and the selection and paste of the text console (asm-generic/ioctls.h;
+    /// libc gives them another type on each C library).
+    const REQUESTS: [u64; 2] = [0x5412, 0x541c];
+    for request in REQUESTS {
+        let request = when(1, SeccompCmpOp::Eq, request)?;
+        refuse(rules, libc::SYS_ioctl, vec![request])?;
+    }
+    Ok(())
+}
+
+/// Domains that switch off address randomisation or make all memory executable.
+fn refuse_personalities(rules: &mut Rules) -> Result<(), BackendError> {
+    let other = HARMLESS_PERSONALITIES.map(|domain| when(0, SeccompCmpOp::Ne, domain));
+    let other = other.into_iter().collect::<Result<_, _>>()?;
+    refuse(rules, libc::SYS_personality, other)
+}
+
+fn refuse_sockets(rules: &mut Rules, network: Network) -> Result<(), BackendError> {
+    let family = |family: i32| u64::from(family.unsigned_abs());
+    match network {
+        Network::ModelOnly => {
+            rules.insert(libc::SYS_socket, Vec::new());
+        }
+        Network::Full => {
+            let allowed = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+            let other = allowed.map(|allowed| when(0, SeccompCmpOp::Ne, family(allowed)));
+            let other = other.into_iter().collect::<Result<_, _>>()?;
+            refuse(rules, libc::SYS_socket, other)?;
+            // Of netlink only routing, which getifaddrs asks; not the audit, crypto or generic
+            // families.
+            let netlink = when(0, SeccompCmpOp::Eq, family(libc::AF_NETLINK))?;
+            let routing = family(libc::NETLINK_ROUTE);
+            let not_routing = when(2, SeccompCmpOp::Ne, routing)?;
+            refuse(rules, libc::SYS_socket, vec![netlink, not_routing])?;
+        }
+    }
+    // A pair of datagram sockets is a way around: unlike a connected stream, each end may still
+    // send to, or connect to, any address, the journal and the bus of the user included. The raw
+    // kind becomes datagram in the kernel.
+    for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
+        let kind = when(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), family(kind))?;
+        refuse(rules, libc::SYS_socketpair, vec![kind])?;
+    }
+    Ok(())
+}
+
+/// Stands in for the truncation right on kernels before 6.2, where Landlock lets a process empty
+/// any file of its user: truncation by path, and opening with O_TRUNC while asking for no write
+/// access. (Access mode 3 asks for none in Landlock's eyes.) openat2 hides its flags behind a
+/// pointer and is made absent; nothing but a few sandboxes uses it without a fallback.
+fn refuse_truncation(rules: &mut Rules) -> Result<(), BackendError> {
+    rules.insert(libc::SYS_truncate, Vec::new());
+    let bits = |flags: i32| u64::from(flags.unsigned_abs());
+    let mask = bits(libc::O_ACCMODE | libc::O_TRUNC);
+    for mode in [libc::O_RDONLY, libc::O_ACCMODE] {
+        let value = bits(mode | libc::O_TRUNC);
+        let at = when(2, SeccompCmpOp::MaskedEq(mask), value)?;
+        refuse(rules, libc::SYS_openat, vec![at])?;
+        #[cfg(target_arch = "x86_64")]
+        {
+            let open = when(1, SeccompCmpOp::MaskedEq(mask), value)?;
+            refuse(rules, libc::SYS_open, vec![open])?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses the x32 table, whose numbers the compiled filters do not contain. Written by hand
+/// because the compiler of seccompiler compares numbers for equality only. The architecture was
+/// checked by those filters, which run too.
+#[cfg(target_arch = "x86_64")]
+fn other_table() -> Option<BpfProgram> {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    /// Offset of the call number in `struct seccomp_data`.
+    const NUMBER: u32 = 0;
+    let op = |code, jt, k| seccompiler::sock_filter { code, jt, jf: 0, k };
+    Some(vec![
+        op(LOAD, 0, NUMBER),
+        op(JUMP_IF_AT_LEAST, 1, X32_BIT),
+        op(RETURN, 0, libc::SECCOMP_RET_ALLOW),
+        op(
+            RETURN,
+            0,
+            libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs(),
+        ),
+    ])
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn other_table() -> Option<BpfProgram> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::{Path, PathBuf};
+
+    use nix::errno::Errno;
+    use nix::fcntl::{self, OFlag};
+    use nix::sys::stat::Mode;
+    use nix::unistd::truncate;
+
+    use super::*;
+
+    /// A filter binds the thread that takes it and what that thread starts, so a test can take one.
+    fn confined<T: Send + 'static>(abi: i32, attempt: impl FnOnce() -> T + Send + 'static) -> T {
+        let confined = move || {
+            apply(&programs(Network::Full, abi).unwrap()).unwrap();
+            attempt()
+        };
+        std::thread::spawn(confined).join().unwrap()
+    }
+
+    fn ways_to_empty(file: &Path) -> [Result<(), Errno>; 3] {
+        let open = |mode| {
+            let flags = OFlag::from_bits_retain(mode | libc::O_TRUNC);
+            fcntl::open(file, flags, Mode::empty()).map(drop)
+        };
+        [
+            truncate(file, 0),
+            open(libc::O_RDONLY),
+            open(libc::O_ACCMODE),
+        ]
+    }
+
+    fn file() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "text").unwrap();
+        (dir, file)
+    }
+
+    #[test]
+    fn old_kernels_get_the_truncation_rules() {
+        let (_dir, file) = file();
+        let inner = file.clone();
+        let answers = confined(ABI_TRUNCATE - 1, move || ways_to_empty(&inner));
+        assert_eq!(answers, [Err(Errno::EPERM); 3]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+    }
+
+    #[test]
+    fn old_kernels_still_open_files_the_usual_ways() {
+        let (_dir, file) = file();
+        confined(ABI_TRUNCATE - 1, move || {
+            assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+            fs::write(&file, "new").unwrap();
+            let mut private = OpenOptions::new();
+            private
+                .write(true)
+                .custom_flags(libc::O_NOFOLLOW)
+                .open(&file)
+                .unwrap();
+        });
+    }
+
+    #[test]
+    fn newer_kernels_leave_truncation_to_the_path_rules() {
+        let (_dir, file) = file();
+        let answers = confined(ABI_TRUNCATE, move || ways_to_empty(&file));
+        assert_eq!(answers, [Ok(()); 3]);
+    }
+}

@@ -1,0 +1,91 @@
+//! The user an agent becomes when its runner is root.
+
+use nix::errno::Errno;
+use nix::unistd::{Gid, Uid, User, geteuid};
+
+/// Taken where the wanted user does not exist. Shared with other software, so files of one turn
+/// are open to whatever else runs as it; the installer creates the wanted user.
+const FALLBACK: &str = "nobody";
+
+/// A user with no special rights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Name in the user database.
+    pub name: String,
+    /// User id, never 0.
+    pub uid: Uid,
+    /// Primary group id, never 0.
+    pub gid: Gid,
+}
+
+/// Why no user could be found.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityError {
+    /// The user database did not answer.
+    #[error("look up user {name}")]
+    Lookup {
+        /// Who was looked for.
+        name: String,
+        /// The system's reason.
+        #[source]
+        source: Errno,
+    },
+    /// Neither the wanted user nor `nobody` exists.
+    #[error("neither user {0} nor user nobody exists")]
+    Missing(String),
+    /// The user found is root, or in root's group.
+    #[error("user {0} has the ids of root")]
+    Privileged(String),
+}
+
+/// Whether this process has root's user id and so has something to give up.
+pub fn is_root() -> bool {
+    geteuid().is_root()
+}
+
+/// The user agents run as when started by root: `wanted`, or `nobody` where it does not exist
+/// (compare [`Identity::name`] to say so in a status).
+///
+/// # Errors
+/// The user database fails, has neither user, or gives one with root's ids.
+pub fn agent(wanted: &str) -> Result<Identity, IdentityError> {
+    for name in [wanted, FALLBACK] {
+        if let Some(user) = lookup(name)? {
+            return checked(user);
+        }
+    }
+    Err(IdentityError::Missing(wanted.to_owned()))
+}
+
+fn lookup(name: &str) -> Result<Option<User>, IdentityError> {
+    User::from_name(name).map_err(|source| IdentityError::Lookup {
+        name: name.to_owned(),
+        source,
+    })
+}
+
+fn checked(user: User) -> Result<Identity, IdentityError> {
+    if user.uid.is_root() || user.gid.as_raw() == 0 {
+        return Err(IdentityError::Privileged(user.name));
+    }
+    Ok(Identity {
+        name: user.name,
+        uid: user.uid,
+        gid: user.gid,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_user_becomes_nobody() {
+        assert_eq!(agent("no-such-user").unwrap().name, FALLBACK);
+    }
+
+    #[test]
+    fn root_is_not_an_agent() {
+        assert!(matches!(agent("root"), Err(IdentityError::Privileged(_))));
+    }
+}

@@ -1,0 +1,47 @@
+//! Confinement of agent subprocesses.
+//!
+//! The runner describes one turn in a [`Plan`] and starts it with [`Launcher::command`]. What that
+//! starts is the program `openclaw-sandbox`, in two processes:
+//!
+//! * the *supervisor*: one thread, no logic of the turn. It is the subreaper of everything the
+//!   agent starts, ends all of it when it is told to (SIGTERM), when its parent dies or when the
+//!   agent's main process exits, and then leaves with the agent's exit status;
+//! * the *child*: consumes a [`ValidPlan`] through one linear list of irreversible steps
+//!   (`child.rs`) and executes the agent.
+//!
+//! Nothing is executed unless every step held. [`probe::Report`] says for each promised
+//! confinement whether this machine enforces it.
+//!
+//! What the list gives on every supported kernel (6.1 and later): no privileges to gain, no
+//! capabilities, the granted paths and nothing else, no new Unix sockets, no namespaces, no
+//! ptrace, no io_uring, limits on memory, processes, files and processor time. Kernels from 6.7
+//! and 6.12 add Landlock's TCP rules and signal scoping.
+
+mod capabilities;
+mod child;
+mod descriptors;
+mod environment;
+mod failure;
+mod filter;
+pub mod identity;
+mod ids;
+mod launcher;
+mod limits;
+pub mod ownership;
+mod paths;
+mod plan;
+pub mod probe;
+mod supervisor;
+mod sys;
+mod syscalls;
+mod tree;
+mod usage;
+mod valid;
+mod view;
+
+pub use failure::{EXIT_CONFINEMENT, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND, EXIT_USAGE, Failure};
+pub use launcher::{LaunchError, Launcher};
+pub use plan::{AGENT_USER, Level, Limits, Network, Plan};
+pub use supervisor::run;
+pub use usage::{Request, UsageError, parse};
+pub use valid::{PlanError, ValidPlan};

@@ -1,0 +1,38 @@
+//! `openclaw-sandbox`: runs one program confined and supervised, or proves the confinements.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use openclaw_sandbox::{EXIT_USAGE, Request, UsageError, parse, probe, run};
+
+fn main() -> ExitCode {
+    match parse(std::env::args_os().skip(1)) {
+        Ok(Request::Run {
+            plan,
+            parent,
+            program,
+            args,
+        }) => run(*plan, parent, program, args),
+        Ok(Request::Probe { json }) => report(&probe::run(), json),
+        Err(error) => refuse(&error),
+    }
+}
+
+fn report(report: &probe::Report, json: bool) -> ExitCode {
+    let text = match json {
+        true => serde_json::to_string(report).unwrap_or_default(),
+        false => report.to_string(),
+    };
+    let written = writeln!(std::io::stdout(), "{}", text.trim_end());
+    match written.is_ok() && report.holds() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+fn refuse(error: &UsageError) -> ExitCode {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    let cause = cause.unwrap_or_default();
+    let _ = writeln!(std::io::stderr(), "openclaw-sandbox: {error}{cause}");
+    EXIT_USAGE.into()
+}

@@ -1,0 +1,78 @@
+//! Path rules, and what else Landlock offers, landlock(7).
+
+use std::path::Path;
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
+};
+
+use crate::failure::{StepError, io};
+use crate::valid::{Access, Grant};
+
+/// The newest version this list was written for. The kernel's own may be lower: rights it does
+/// not know are left out then, and the probes say which.
+const ABI_KNOWN: ABI = ABI::V9;
+
+/// Handles every right, so that whatever is not granted is refused, and grants `grants`.
+///
+/// Returns the version in force.
+///
+/// # Errors
+/// A grant cannot be opened, or nothing at all is enforced.
+pub(crate) fn apply(grants: &[Grant], refuse_tcp: bool) -> Result<i32, StepError> {
+    // Signals and abstract sockets stay inside the turn: a turn of an ordinary user has the same
+    // user id as the daemons and the desktop.
+    let mut rules = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI_KNOWN))?
+        .scope(Scope::from_all(ABI_KNOWN))?;
+    if refuse_tcp {
+        // Handled and never granted. The filter refuses the sockets already; this holds for
+        // descriptors that came in from outside too.
+        rules = rules.handle_access(AccessNet::from_all(ABI_KNOWN))?;
+    }
+    let mut rules = rules.create()?;
+    for grant in grants {
+        let rights = rights(grant.access, is_directory(&grant.path)?);
+        let object = PathFd::new(&grant.path).map_err(landlock_path(&grant.path))?;
+        rules = rules.add_rule(PathBeneath::new(object, rights))?;
+    }
+    let status = rules.restrict_self()?;
+    match (status.ruleset, status.landlock) {
+        (RulesetStatus::NotEnforced, _) => Err(StepError::NotEnforced),
+        (_, LandlockStatus::Available { effective_abi, .. }) => Ok(effective_abi as i32),
+        _ => Err(StepError::NotEnforced),
+    }
+}
+
+fn is_directory(path: &Path) -> Result<bool, StepError> {
+    let metadata = path.metadata().map_err(io("look at", path.display()))?;
+    Ok(metadata.is_dir())
+}
+
+fn landlock_path(path: &Path) -> impl FnOnce(landlock::PathFdError) -> StepError {
+    let path = path.display().to_string();
+    move |error| match error {
+        landlock::PathFdError::OpenCall { source, .. } => io("open", path)(source),
+        other => io("open", path)(std::io::Error::other(other)),
+    }
+}
+
+/// Device nodes and sockets cannot be made anywhere: no turn needs them.
+fn rights(access: Access, directory: bool) -> BitFlags<AccessFs> {
+    let all = AccessFs::from_all(ABI_KNOWN);
+    let unwanted = make_bitflags!(AccessFs::{
+        MakeBlock | MakeChar | MakeSock | IoctlDev | ResolveUnix
+    });
+    let rights = match access {
+        Access::ReadWrite => all & !unwanted,
+        Access::ReadOnly => AccessFs::from_read(ABI_KNOWN),
+        // With ioctl: programs ask any file whether it is a terminal, and expect ENOTTY.
+        Access::Device => make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev}),
+    };
+    match directory {
+        true => rights,
+        // The kernel refuses a rule that gives a file the rights of a directory.
+        false => rights & AccessFs::from_file(ABI_KNOWN),
+    }
+}

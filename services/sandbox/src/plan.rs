@@ -1,0 +1,250 @@
+//! What one turn may do, as the runner writes it down.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// System directories an agent may read and execute from, where they exist.
+///
+/// `/home`, `/root`, `/run`, `/var`, `/srv`, `/mnt` and the rest of `/sys` and `/dev` are left out
+/// on purpose. Of `/sys` only the processor list is there, because runtimes size their thread
+/// pools by it.
+const SYSTEM_READ_ONLY: [&str; 10] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/etc",
+    "/opt",
+    "/nix/store",
+    "/proc",
+    "/sys/devices/system/cpu",
+];
+
+/// Files in `/etc` that distributions link into `/run` or elsewhere, without which names do not
+/// resolve. Landlock follows the link and judges the target, so the target needs its own grant.
+const LINKED_ELSEWHERE: [&str; 3] = ["/etc/resolv.conf", "/etc/hosts", "/etc/localtime"];
+
+/// Devices that every program expects and that hold nothing of the machine.
+const DEVICES: [&str; 5] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+
+/// The user an agent runs as when the runner itself is root.
+pub const AGENT_USER: &str = "openclaw-agent";
+
+/// How much of the confinement applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Everything: the granted paths, no privileges, the system-call filter.
+    Workspace,
+    /// Only supervision, limits, closed descriptors and the rebuilt environment. The program runs
+    /// with all rights of its caller.
+    Off,
+}
+
+/// Which sockets a confined program may make.
+///
+/// Unix sockets cannot be made at either setting; `socketpair` of the stream kinds stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// None at all. The model is reached over an inherited descriptor.
+    ModelOnly,
+    /// IPv4, IPv6 and routing netlink (which address look-ups need).
+    Full,
+}
+
+/// Resource limits of every process of the turn; `None` leaves what is inherited.
+///
+/// A limit already lower at the caller stays lower. Core dumps are always off: they would put the
+/// conversation on disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Bytes of address space of each process (`RLIMIT_AS`). Runtimes that reserve large ranges
+    /// (bun, a JVM, sanitizers) need `None`.
+    pub address_space: Option<u64>,
+    /// Processes and threads the turn may add to what runs now (`RLIMIT_NPROC`, see `limits.rs`).
+    pub processes: Option<u64>,
+    /// Open descriptors of each process (`RLIMIT_NOFILE`).
+    pub open_files: Option<u64>,
+    /// Bytes of the largest file a process may write (`RLIMIT_FSIZE`).
+    pub file_size: Option<u64>,
+    /// Processor seconds of each process (`RLIMIT_CPU`); SIGXCPU there, SIGKILL a second later.
+    pub cpu_seconds: Option<u64>,
+}
+
+impl Default for Limits {
+    /// Room for a compiler or a test suite, not for taking the machine down.
+    fn default() -> Self {
+        Self {
+            address_space: Some(8 << 30),
+            processes: Some(256),
+            open_files: Some(4096),
+            file_size: Some(2 << 30),
+            cpu_seconds: Some(3600),
+        }
+    }
+}
+
+/// One turn's confinement. Nothing is checked before [`Plan::validate`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Names the run in the process list.
+    pub run_id: String,
+    /// Names the agent in the process list.
+    pub agent: String,
+    /// Working directory, beneath one of the grants.
+    pub cwd: PathBuf,
+    /// Paths with everything beneath them that may be read, written and executed.
+    pub read_write: Vec<PathBuf>,
+    /// Paths with everything beneath them that may be read and executed. The program itself has
+    /// to be beneath a grant.
+    pub read_only: Vec<PathBuf>,
+    /// Device files that may be read and written.
+    pub devices: Vec<PathBuf>,
+    /// Names of the environment variables that reach the program.
+    pub environment: Vec<String>,
+    /// Resource limits.
+    pub limits: Limits,
+    /// Socket policy.
+    pub network: Network,
+    /// End the turn when the *thread* that spawned the supervisor ends. Wanted where no service
+    /// unit owns the turn. Spawn from a thread that lives as long as the turn: a thread of an
+    /// async runtime's blocking pool does not.
+    pub parent_death_signal: bool,
+    /// How much applies.
+    pub level: Level,
+    /// User to become when started as root; `nobody` where it does not exist.
+    pub agent_user: String,
+    /// Directories replaced by an empty read-only one, apart from the grants in them, when started
+    /// as root: the home that is closed to the agent's user, and `/tmp`. Ignored otherwise.
+    pub hide: Vec<PathBuf>,
+}
+
+impl Plan {
+    /// A plan with the system readable, nothing writable, no network, default limits.
+    pub fn new(run_id: &str, agent: &str, cwd: &Path) -> Self {
+        Self {
+            run_id: run_id.to_owned(),
+            agent: agent.to_owned(),
+            cwd: cwd.to_owned(),
+            read_write: Vec::new(),
+            read_only: Self::system_read_only(),
+            devices: Self::standard_devices(),
+            environment: Vec::new(),
+            limits: Limits::default(),
+            network: Network::ModelOnly,
+            parent_death_signal: true,
+            level: Level::Workspace,
+            agent_user: AGENT_USER.to_owned(),
+            hide: Vec::new(),
+        }
+    }
+
+    /// The parts of the system every program needs to run, as far as they exist here.
+    pub fn system_read_only() -> Vec<PathBuf> {
+        let mut paths = existing(&SYSTEM_READ_ONLY);
+        for linked in LINKED_ELSEWHERE {
+            if let Some(target) = link_target_grant(Path::new(linked), &paths) {
+                paths.push(target);
+            }
+        }
+        paths
+    }
+
+    /// The devices every program expects, as far as they exist here.
+    pub fn standard_devices() -> Vec<PathBuf> {
+        existing(&DEVICES)
+    }
+
+    /// Grants reading and executing the directory that holds `program`, links resolved, unless a
+    /// grant covers it already. An absent program changes nothing; [`Plan::validate`] reports it.
+    pub fn grant_program(&mut self, program: &Path) {
+        let Ok(file) = program.canonicalize() else {
+            return;
+        };
+        let covered = |grant: &PathBuf| file.starts_with(grant);
+        if self.read_only.iter().chain(&self.read_write).any(covered) {
+            return;
+        }
+        self.read_only.extend(file.parent().map(Path::to_path_buf));
+    }
+}
+
+fn existing(paths: &[&str]) -> Vec<PathBuf> {
+    let all = paths.iter().map(PathBuf::from);
+    all.filter(|path| path.exists()).collect()
+}
+
+/// The grant that makes a linked file readable: its directory, because resolvers replace the file
+/// by renaming and a grant on the file would die with the old one; the file itself where the
+/// directory is a top-level one and would open too much.
+fn link_target_grant(linked: &Path, granted: &[PathBuf]) -> Option<PathBuf> {
+    /// `/`, `run`, `systemd`: a directory at least two below the root.
+    const NARROW: usize = 3;
+    let target = linked.canonicalize().ok()?;
+    if granted.iter().any(|grant| target.starts_with(grant)) {
+        return None;
+    }
+    let directory = target.parent()?;
+    let narrow = directory.components().count() >= NARROW;
+    Some(if narrow {
+        directory.to_path_buf()
+    } else {
+        target
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_survives_its_json() {
+        let plan = Plan::new("run", "main", Path::new("/"));
+        let text = serde_json::to_string(&plan).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan);
+    }
+
+    #[test]
+    fn an_unknown_field_is_refused() {
+        let mut json = serde_json::to_value(Plan::new("run", "main", Path::new("/"))).unwrap();
+        json["read_wirte"] = serde_json::json!(["/home"]);
+        assert!(serde_json::from_value::<Plan>(json).is_err());
+    }
+
+    #[test]
+    fn a_resolver_file_outside_the_system_grants_its_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = dir.path().canonicalize().unwrap().join("resolve");
+        std::fs::create_dir(&directory).unwrap();
+        std::fs::write(directory.join("stub.conf"), "nameserver ::1\n").unwrap();
+        let link = dir.path().join("resolv.conf");
+        std::os::unix::fs::symlink(directory.join("stub.conf"), &link).unwrap();
+        assert_eq!(link_target_grant(&link, &[]), Some(directory.clone()));
+        assert_eq!(link_target_grant(&link, &[directory]), None);
+    }
+
+    #[test]
+    fn the_directory_of_a_program_is_granted_once() {
+        let mut plan = Plan::new("run", "main", Path::new("/"));
+        let before = plan.read_only.clone();
+        plan.grant_program(Path::new("/bin/sh"));
+        assert_eq!(plan.read_only, before);
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("agent");
+        std::fs::write(&program, "").unwrap();
+        plan.grant_program(&program);
+        plan.grant_program(&program);
+        assert_eq!(plan.read_only.len(), before.len() + 1);
+    }
+}

@@ -1,0 +1,353 @@
+//! What each check does.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl;
+use nix::sys::resource::{Resource, getrlimit};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket, socketpair};
+use nix::unistd::{ForkResult, Pid, getpid, getppid, pause, pipe, setsid, truncate, write};
+
+use super::scene::Scene;
+use super::trial::{Attempt, Verdict, enforced, failed, readable, unavailable};
+use crate::failure::{StepError, io as in_io, system};
+use crate::plan::{Limits, Network};
+use crate::{capabilities, filter, ids, limits, paths, sys, tree, view};
+
+/// For a process to die after its parent did.
+const DEATH_MILLISECONDS: u16 = 2000;
+
+type Found = Result<Verdict, StepError>;
+
+/// Every check, in the order of the steps.
+pub(super) const ALL: &[Attempt] = &[
+    plain("tree_ended", tree_ended),
+    plain("rlimits", rlimits),
+    for_root("home_hidden", home_hidden),
+    for_root("privilege_drop", privilege_drop),
+    plain("capabilities_empty", capabilities_empty),
+    plain("parent_death", parent_death),
+    plain("no_new_privs", no_new_privs),
+    landlock("landlock", 1, in_force),
+    landlock("landlock_outside_write", 1, outside_write),
+    landlock("landlock_outside_read", 1, outside_read),
+    plain("outside_truncate", outside_truncate),
+    landlock("landlock_tcp", 4, landlock_tcp),
+    landlock("signal_scope", 6, signal_scope),
+    plain("seccomp", seccomp),
+    plain("af_unix", af_unix),
+    plain("datagram_pair", datagram_pair),
+    plain("network", network),
+    plain("io_uring", io_uring),
+    plain("namespaces", namespaces),
+    plain("kill_all", kill_all),
+    plain("foreign_calls", foreign_calls),
+];
+
+const fn plain(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
+    landlock(name, 0, run)
+}
+
+const fn for_root(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
+    Attempt {
+        name,
+        abi: 0,
+        root: true,
+        run,
+    }
+}
+
+const fn landlock(name: &'static str, abi: i32, run: fn(&Scene) -> Found) -> Attempt {
+    Attempt {
+        name,
+        abi,
+        root: false,
+        run,
+    }
+}
+
+/// Enforced when the answer is exactly the refusal expected: another error could be luck.
+fn refused<T>(what: &str, answer: Result<T, Errno>, expected: Errno) -> Found {
+    Ok(match answer {
+        Err(error) if error == expected => enforced(format!("{what}: {expected}")),
+        Err(error) => failed(format!("{what}: {error}, expected {expected}")),
+        Ok(_) => failed(format!("{what}: permitted")),
+    })
+}
+
+fn errno<T>(answer: io::Result<T>) -> Result<T, Errno> {
+    answer.map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))
+}
+
+fn path_rules(scene: &Scene) -> Result<i32, StepError> {
+    prctl::set_no_new_privs().map_err(system("set", "no_new_privs"))?;
+    paths::apply(&scene.grants(), true)
+}
+
+fn filtered(scene: &Scene) -> Result<(), StepError> {
+    let programs = filter::programs(Network::ModelOnly, scene.abi);
+    let programs = programs.map_err(seccompiler::Error::from)?;
+    prctl::set_no_new_privs().map_err(system("set", "no_new_privs"))?;
+    filter::apply(&programs)
+}
+
+fn status_line(name: &str) -> Result<String, StepError> {
+    const STATUS: &str = "/proc/self/status";
+    let text = fs::read_to_string(STATUS).map_err(in_io("read", STATUS))?;
+    let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+    let value = lines.find(|(key, _)| *key == name);
+    Ok(value
+        .map(|(_, value)| value.trim().to_owned())
+        .unwrap_or_default())
+}
+
+fn tree_ended(_: &Scene) -> Found {
+    // A process in another session whose parent is gone, as daemons are.
+    let alive = orphan(|| setsid().map(drop))?;
+    let all = tree::end_all(|_| {});
+    Ok(match all && readable(&alive, DEATH_MILLISECONDS) {
+        true => enforced("an orphan in another session was found and ended"),
+        false => failed("an orphan in another session outlived the turn"),
+    })
+}
+
+fn parent_death(_: &Scene) -> Found {
+    let alive = orphan(|| prctl::set_pdeathsig(Signal::SIGKILL))?;
+    let died = readable(&alive, DEATH_MILLISECONDS);
+    tree::end_all(|_| {});
+    Ok(match died {
+        true => enforced("a child ended with its killed parent"),
+        false => failed("a child outlived its killed parent"),
+    })
+}
+
+/// Starts a process that prepares itself and waits forever, and kills the one between. The
+/// descriptor reads end-of-file when it is gone.
+fn orphan(prepare: fn() -> Result<(), Errno>) -> Result<OwnedFd, StepError> {
+    let failed = system("start", "orphan");
+    prctl::set_child_subreaper(true).map_err(&failed)?;
+    let (alive, held) = pipe().map_err(&failed)?;
+    let (ready, tell) = pipe().map_err(&failed)?;
+    if let ForkResult::Child = sys::fork().map_err(&failed)? {
+        if let Ok(ForkResult::Child) = sys::fork() {
+            let _ = prepare();
+            let _ = write(&tell, b"x");
+            drop(tell);
+            pause();
+            sys::leave();
+        }
+        readable(&ready, DEATH_MILLISECONDS);
+        let _ = kill(getpid(), Signal::SIGKILL);
+        sys::leave();
+    }
+    drop((held, tell));
+    readable(&ready, DEATH_MILLISECONDS);
+    Ok(alive)
+}
+
+fn rlimits(_: &Scene) -> Found {
+    const OPEN_FILES: u64 = 32;
+    let wanted = Limits {
+        open_files: Some(OPEN_FILES),
+        ..Limits::default()
+    };
+    limits::apply(&wanted)?;
+    let read = |resource| getrlimit(resource).map_err(system("read", "limit"));
+    if read(Resource::RLIMIT_CORE)? != (0, 0) {
+        return Ok(failed("core dumps are possible"));
+    }
+    let mut held = Vec::new();
+    let answer = loop {
+        match errno(File::open("/dev/null")) {
+            Ok(file) if held.len() as u64 <= OPEN_FILES => held.push(file),
+            other => break other,
+        }
+    };
+    refused("one open file too many", answer, Errno::EMFILE)
+}
+
+fn home_hidden(scene: &Scene) -> Found {
+    let Some(identity) = &scene.identity else {
+        return Ok(unavailable("not root"));
+    };
+    view::apply(&[scene.home()], &scene.grants(), identity)?;
+    if scene.secret().exists() {
+        return Ok(unavailable(
+            "mount namespaces are not permitted here; the path rules alone close the home",
+        ));
+    }
+    ids::give_up(identity)?;
+    let inside = scene.granted().join("file");
+    fs::write(&inside, "x").map_err(in_io("write", inside.display()))?;
+    refused(
+        "read a file of the home",
+        errno(fs::read(scene.secret())),
+        Errno::ENOENT,
+    )
+}
+
+fn privilege_drop(scene: &Scene) -> Found {
+    let Some(identity) = &scene.identity else {
+        return Ok(unavailable("not root"));
+    };
+    capabilities::drop_bounding()?;
+    ids::give_up(identity)?;
+    Ok(match capabilities::bounding_is_empty() {
+        true => enforced(format!("became {} for good", identity.name)),
+        false => enforced(format!(
+            "became {} for good; the bounding set stayed",
+            identity.name
+        )),
+    })
+}
+
+fn capabilities_empty(_: &Scene) -> Found {
+    capabilities::drop_bounding()?;
+    capabilities::clear()?;
+    for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+        let value = status_line(set)?;
+        if !value.starts_with('0') || !value.trim_matches('0').is_empty() {
+            return Ok(failed(format!("{set} is {value}")));
+        }
+    }
+    Ok(enforced(
+        "inheritable, permitted, effective and ambient sets are empty",
+    ))
+}
+
+fn no_new_privs(_: &Scene) -> Found {
+    prctl::set_no_new_privs().map_err(system("set", "no_new_privs"))?;
+    Ok(match status_line("NoNewPrivs")?.as_str() {
+        "1" => enforced("set, and inherited by everything started"),
+        other => failed(format!("NoNewPrivs is {other:?}")),
+    })
+}
+
+fn in_force(scene: &Scene) -> Found {
+    let version = path_rules(scene)?;
+    let inside = scene.workspace().join("file");
+    fs::write(&inside, "x").map_err(in_io("write", inside.display()))?;
+    Ok(enforced(format!(
+        "version {version}; the workspace is writable"
+    )))
+}
+
+fn outside_write(scene: &Scene) -> Found {
+    path_rules(scene)?;
+    let opened = OpenOptions::new().append(true).open(scene.outside());
+    refused("write outside the workspace", errno(opened), Errno::EACCES)
+}
+
+fn outside_read(scene: &Scene) -> Found {
+    path_rules(scene)?;
+    let read = errno(fs::read(scene.outside()));
+    refused("read outside the workspace", read, Errno::EACCES)
+}
+
+fn outside_truncate(scene: &Scene) -> Found {
+    path_rules(scene)?;
+    filtered(scene)?;
+    match truncate(&scene.outside(), 0) {
+        Err(error @ (Errno::EACCES | Errno::EPERM)) => Ok(enforced(format!(
+            "empty a file outside the workspace: {error}"
+        ))),
+        other => refused("empty a file outside the workspace", other, Errno::EACCES),
+    }
+}
+
+fn landlock_tcp(scene: &Scene) -> Found {
+    path_rules(scene)?;
+    let listener = errno(TcpListener::bind(("127.0.0.1", 0)));
+    refused("listen on a TCP port", listener, Errno::EACCES)
+}
+
+fn signal_scope(scene: &Scene) -> Found {
+    path_rules(scene)?;
+    let answer = kill(scene.prober, None);
+    refused("signal a process outside", answer, Errno::EPERM)
+}
+
+fn seccomp(scene: &Scene) -> Found {
+    filtered(scene)?;
+    Ok(match status_line("Seccomp")?.as_str() {
+        "2" => enforced("the filter is in force"),
+        other => failed(format!("Seccomp is {other:?}")),
+    })
+}
+
+fn make_socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
+    socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+}
+
+fn af_unix(scene: &Scene) -> Found {
+    filtered(scene)?;
+    refused(
+        "make a Unix socket",
+        make_socket(AddressFamily::Unix),
+        Errno::EPERM,
+    )
+}
+
+fn datagram_pair(scene: &Scene) -> Found {
+    filtered(scene)?;
+    let pair = |kind| socketpair(AddressFamily::Unix, kind, None, SockFlag::SOCK_CLOEXEC);
+    pair(SockType::Stream).map_err(system("make", "stream pair"))?;
+    refused(
+        "make a datagram pair",
+        pair(SockType::Datagram),
+        Errno::EPERM,
+    )
+}
+
+fn network(scene: &Scene) -> Found {
+    filtered(scene)?;
+    let answer = make_socket(AddressFamily::Inet).or_else(|_| make_socket(AddressFamily::Inet6));
+    refused("make an internet socket", answer, Errno::EPERM)
+}
+
+fn io_uring(scene: &Scene) -> Found {
+    filtered(scene)?;
+    let answer = sys::answer(libc::SYS_io_uring_setup, [0; 3]);
+    refused("set up io_uring", answer, Errno::ENOSYS)
+}
+
+fn namespaces(scene: &Scene) -> Found {
+    filtered(scene)?;
+    let answer = unshare(CloneFlags::CLONE_NEWUSER);
+    refused("make a user namespace", answer, Errno::EPERM)
+}
+
+fn kill_all(scene: &Scene) -> Found {
+    filtered(scene)?;
+    // Signal 0 only asks whether it may be sent.
+    kill(getppid(), None).map_err(system("signal", "one process"))?;
+    refused(
+        "signal every process",
+        kill(Pid::from_raw(-1), None),
+        Errno::EPERM,
+    )
+}
+
+#[cfg(target_arch = "x86_64")]
+fn foreign_calls(scene: &Scene) -> Found {
+    const X32_GETPID: i64 = 0x4000_0000 + libc::SYS_getpid;
+    filtered(scene)?;
+    refused(
+        "call through the x32 table",
+        sys::answer(X32_GETPID, [0; 3]),
+        Errno::EPERM,
+    )
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn foreign_calls(_: &Scene) -> Found {
+    Ok(unavailable(
+        "this architecture has one table of system calls",
+    ))
+}

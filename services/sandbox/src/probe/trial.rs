@@ -1,0 +1,122 @@
+//! Running one check in a process of its own.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal};
+use nix::unistd::{ForkResult, pipe};
+
+use super::scene::Scene;
+use super::{Check, State};
+use crate::failure::{Failure, StepError};
+use crate::{sys, tree};
+
+/// A check takes milliseconds; one that hangs is ended and reported.
+const LIMIT_MILLISECONDS: u16 = 5000;
+
+/// For a check to leave after its answer.
+const EXIT_LIMIT: Duration = Duration::from_millis(100);
+
+/// What an attempt found, with the words for it.
+pub(super) struct Verdict {
+    pub(super) state: State,
+    pub(super) detail: String,
+}
+
+/// A named attempt, and what it needs to mean anything.
+pub(super) struct Attempt {
+    pub(super) name: &'static str,
+    /// Lowest Landlock version that has it; 0 when it is not Landlock's.
+    pub(super) abi: i32,
+    /// Only root has something to give up or to hide.
+    pub(super) root: bool,
+    pub(super) run: fn(&Scene) -> Result<Verdict, StepError>,
+}
+
+/// Runs the attempt, unless it cannot apply here.
+pub(super) fn check(attempt: &Attempt, scene: &Scene) -> Check {
+    let verdict = match () {
+        () if attempt.root && scene.identity.is_none() => {
+            unavailable("turns run as the runner's own, ordinary user")
+        }
+        () if attempt.abi > 1 && attempt.abi > scene.abi => unavailable(format!(
+            "needs Landlock version {}, the kernel has {}",
+            attempt.abi, scene.abi
+        )),
+        () => apart(attempt, scene)
+            .unwrap_or_else(|error| failed(format!("could not be tried: {error}"))),
+    };
+    Check {
+        name: attempt.name.to_owned(),
+        state: verdict.state,
+        detail: verdict.detail,
+    }
+}
+
+pub(super) fn enforced(detail: impl Into<String>) -> Verdict {
+    verdict(State::Enforced, detail)
+}
+
+pub(super) fn unavailable(detail: impl Into<String>) -> Verdict {
+    verdict(State::Unavailable, detail)
+}
+
+pub(super) fn failed(detail: impl Into<String>) -> Verdict {
+    verdict(State::Failed, detail)
+}
+
+fn verdict(state: State, detail: impl Into<String>) -> Verdict {
+    Verdict {
+        state,
+        detail: detail.into(),
+    }
+}
+
+/// Runs the attempt in a child and gets its words through a pipe.
+fn apart(attempt: &Attempt, scene: &Scene) -> Result<Verdict, Errno> {
+    let (reader, writer) = pipe()?;
+    if let ForkResult::Child = sys::fork()? {
+        drop(reader);
+        let found = (attempt.run)(scene)
+            .unwrap_or_else(|error| failed(Failure::new(attempt.name, &error).message));
+        tell(writer, &found);
+        sys::leave();
+    }
+    drop(writer);
+    let text = listen(reader);
+    // It leaves by itself right after its answer; only what hangs has to be searched for.
+    let exits: SigSet = [Signal::SIGCHLD].into_iter().collect();
+    let _ = sys::wait_signal(&exits, Some(EXIT_LIMIT));
+    tree::end_all(|_| {});
+    let words = text.as_deref().and_then(|text| text.split_once(' '));
+    Ok(match words {
+        Some(("enforced", detail)) => enforced(detail),
+        Some(("unavailable", detail)) => unavailable(detail),
+        Some((_, detail)) => failed(detail),
+        None => failed("the check gave no answer"),
+    })
+}
+
+fn tell(writer: OwnedFd, found: &Verdict) {
+    let state = format!("{:?}", found.state).to_lowercase();
+    let _ = write!(File::from(writer), "{state} {}", found.detail);
+}
+
+fn listen(reader: OwnedFd) -> Option<String> {
+    if !readable(&reader, LIMIT_MILLISECONDS) {
+        return None;
+    }
+    let mut text = String::new();
+    File::from(reader).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Whether there is something to read, or the end, within the time.
+pub(super) fn readable(descriptor: &impl AsFd, milliseconds: u16) -> bool {
+    let mut watched = [PollFd::new(descriptor.as_fd(), PollFlags::POLLIN)];
+    poll(&mut watched, PollTimeout::from(milliseconds)).is_ok_and(|ready| ready > 0)
+}

@@ -1,0 +1,144 @@
+//! The process that outlives the agent by a moment and takes all of it along.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::{ForkResult, Pid, chdir, getpid, getppid, setsid};
+
+use crate::failure::{EXIT_CONFINEMENT, Failure, StepError, system};
+use crate::plan::Plan;
+use crate::tree::{self, Reaped};
+use crate::{child, descriptors, sys};
+
+/// Added to a signal's number where a process ended by it, as shells do.
+const SIGNAL_BASE: i32 = 128;
+/// What asks for the end of the turn. The parent-death signal is the first.
+const END_SIGNALS: [Signal; 4] = [
+    Signal::SIGTERM,
+    Signal::SIGINT,
+    Signal::SIGHUP,
+    Signal::SIGQUIT,
+];
+
+/// Runs `program` under `plan` and leaves with its status: its own exit code; 128 and the signal's
+/// number when a signal ended it, or the turn; 125 when a confinement step failed and nothing was
+/// executed; 126 and 127 when the program could not be. The last three write a [`Failure`] on
+/// standard error.
+///
+/// `parent` is the process that has to be alive, and this one's parent, for the turn to begin.
+/// Has to be called from a process with one thread.
+pub fn run(plan: Plan, parent: Option<i32>, program: PathBuf, args: Vec<OsString>) -> ExitCode {
+    match start(plan, parent, program, args) {
+        Ok(code) => code,
+        Err(failure) => {
+            failure.report();
+            EXIT_CONFINEMENT.into()
+        }
+    }
+}
+
+fn start(
+    plan: Plan,
+    parent: Option<i32>,
+    program: PathBuf,
+    args: Vec<OsString>,
+) -> Result<ExitCode, Failure> {
+    let failed = |error: StepError| Failure::new("supervise", &error);
+    let plan = plan
+        .validate(&program)
+        .map_err(|error| Failure::new("plan", &error))?;
+    // Blocked before anything can send one: a blocked signal waits, an unblocked one would end
+    // this process and leave the tree.
+    // Dispositions first: the caller may ignore SIGCHLD, which hides exits, or SIGINT, which then
+    // never arrives.
+    let signals = watched();
+    let reset = sys::reset_signals();
+    reset.map_err(system("reset", "signals")).map_err(failed)?;
+    let blocked = signals.thread_block();
+    blocked
+        .map_err(system("block", "signals"))
+        .map_err(failed)?;
+    prctl::set_child_subreaper(true)
+        .map_err(system("become", "subreaper"))
+        .map_err(failed)?;
+    if plan.parent_death_signal {
+        follow(parent).map_err(failed)?;
+    }
+    // Out of the terminal's foreground group, so that Ctrl-C reaches the daemon and the daemon
+    // decides. Fails harmlessly for a group leader: run by hand, Ctrl-C ends the turn.
+    let _ = setsid();
+    let supervisor = getpid();
+    match sys::fork()
+        .map_err(system("fork", "agent"))
+        .map_err(failed)?
+    {
+        ForkResult::Child => Ok(child::become_program(plan, args, supervisor)),
+        ForkResult::Parent { child } => Ok(supervise(child, &signals)),
+    }
+}
+
+fn watched() -> SigSet {
+    let mut signals: SigSet = END_SIGNALS.into_iter().collect();
+    signals.add(Signal::SIGCHLD);
+    signals
+}
+
+/// Ends with the parent. The signal comes when the parent's *thread* ends that spawned this
+/// process, and it is kept here because this process never changes its ids, which would clear it.
+fn follow(parent: Option<i32>) -> Result<(), StepError> {
+    prctl::set_pdeathsig(END_SIGNALS[0]).map_err(system("set", "parent-death signal"))?;
+    // A parent that died before the line above sends nothing any more, and another process has
+    // taken its place. Not process 1 everywhere: user managers are subreapers.
+    match parent.is_none_or(|parent| getppid() == Pid::from_raw(parent)) {
+        true => Ok(()),
+        false => Err(StepError::ParentGone),
+    }
+}
+
+fn supervise(child: Pid, signals: &SigSet) -> ExitCode {
+    // Best effort, each: the tree is ended the same without.
+    let _ = descriptors::release_standard();
+    let _ = descriptors::keep_standard();
+    let _ = chdir("/");
+    let mut exit = None;
+    let mut note = |status: WaitStatus| {
+        if status.pid() == Some(child) {
+            exit = exit_code(status);
+        }
+    };
+    let ended_by = wait_for_end(child, signals, &mut note);
+    tree::end_all(note);
+    let code = ended_by.map(|signal| SIGNAL_BASE + signal as i32).or(exit);
+    let code = code.and_then(|code| u8::try_from(code).ok());
+    code.unwrap_or(EXIT_CONFINEMENT).into()
+}
+
+/// Returns the signal that asked for the end, or `None` when the child exited by itself.
+fn wait_for_end(child: Pid, signals: &SigSet, note: &mut impl FnMut(WaitStatus)) -> Option<Signal> {
+    loop {
+        let mut exited = false;
+        let left = tree::reap(&mut |status| {
+            exited |= status.pid() == Some(child) && exit_code(status).is_some();
+            note(status);
+        });
+        if exited || left == Reaped::NoChildren {
+            return None;
+        }
+        match sys::wait_signal(signals, None) {
+            Ok(Some(signal)) if signal != Signal::SIGCHLD => return Some(signal),
+            _ => {}
+        }
+    }
+}
+
+fn exit_code(status: WaitStatus) -> Option<i32> {
+    match status {
+        WaitStatus::Exited(_, code) => Some(code),
+        WaitStatus::Signaled(_, signal, _) => Some(SIGNAL_BASE + signal as i32),
+        _ => None,
+    }
+}

@@ -1,0 +1,106 @@
+//! System calls no agent needs, by reason.
+
+use nix::libc;
+
+/// Answered with EPERM, whatever the arguments.
+pub(crate) const REFUSED: &[&[libc::c_long]] = &[
+    MOUNTS,
+    NAMESPACES,
+    MACHINE,
+    KERNEL,
+    OTHER_PROCESSES,
+    KEYS,
+    HANDLES,
+    SHARED_MEMORY,
+    ARCHITECTURE,
+];
+
+/// Answered with ENOSYS, as on a kernel without them, so that programs take their other way.
+///
+/// io_uring does file and socket work without system calls, past any filter. clone3 hides its
+/// flags behind a pointer, where a filter cannot see CLONE_NEWUSER; glibc, Go and bun fall back
+/// to clone.
+pub(crate) const ABSENT: &[libc::c_long] = &[
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_clone3,
+];
+
+const MOUNTS: &[libc::c_long] = &[
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+];
+
+/// A user namespace gives all capabilities inside it, and with them most of the kernel's surface.
+const NAMESPACES: &[libc::c_long] = &[libc::SYS_unshare, libc::SYS_setns];
+
+const MACHINE: &[libc::c_long] = &[
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_reboot,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_acct,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_vhangup,
+    libc::SYS_syslog,
+];
+
+const KERNEL: &[libc::c_long] = &[
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_fanotify_init,
+    libc::SYS_lookup_dcookie,
+];
+
+/// Reading and steering other processes of the same user, descriptors of theirs included.
+const OTHER_PROCESSES: &[libc::c_long] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+];
+
+/// Keyrings are shared by everything of the user, and not by path.
+const KEYS: &[libc::c_long] = &[libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key];
+
+/// Opening by handle goes past the path, and so past path rules.
+const HANDLES: &[libc::c_long] = &[libc::SYS_open_by_handle_at];
+
+/// System V shared memory belongs to the user and not to a path: the segments of the desktop's
+/// windows are among it. POSIX shared memory is files and falls under the path rules.
+const SHARED_MEMORY: &[libc::c_long] = &[libc::SYS_shmget, libc::SYS_shmat];
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: &[libc::c_long] = &[
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_modify_ldt,
+    libc::SYS_uselib,
+];
+
+#[cfg(not(target_arch = "x86_64"))]
+const ARCHITECTURE: &[libc::c_long] = &[];

@@ -1,0 +1,133 @@
+//! The command line of `openclaw-sandbox`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::plan::Plan;
+
+/// What the command line asks for.
+#[derive(Debug)]
+pub enum Request {
+    /// Run a program under a plan.
+    Run {
+        /// The plan, not yet checked.
+        plan: Box<Plan>,
+        /// Process expected to be the parent, if the turn is to end with it.
+        parent: Option<i32>,
+        /// Absolute path of the program.
+        program: PathBuf,
+        /// Its arguments.
+        args: Vec<OsString>,
+    },
+    /// Try every confinement.
+    Probe {
+        /// Write JSON, not text.
+        json: bool,
+    },
+}
+
+/// A command line that asks for nothing known.
+#[derive(Debug, thiserror::Error)]
+pub enum UsageError {
+    /// Not one of the two forms.
+    #[error(
+        "usage: openclaw-sandbox run [--parent PID] --plan JSON -- PROGRAM [ARGUMENT…]\n\
+         \x20      openclaw-sandbox probe [--json]"
+    )]
+    Form,
+    /// `--parent` takes a process id.
+    #[error("--parent is not a process id")]
+    Parent,
+    /// The plan is not readable.
+    #[error("--plan is not a plan")]
+    Plan(#[source] serde_json::Error),
+}
+
+/// Reads the arguments after the program's own name.
+///
+/// # Errors
+/// Anything but the two documented forms.
+pub fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageError> {
+    match args.next().as_deref().and_then(|word| word.to_str()) {
+        Some("run") => parse_run(args),
+        Some("probe") => match (args.next().as_deref().map(|a| a == "--json"), args.next()) {
+            (None, None) => Ok(Request::Probe { json: false }),
+            (Some(true), None) => Ok(Request::Probe { json: true }),
+            _ => Err(UsageError::Form),
+        },
+        _ => Err(UsageError::Form),
+    }
+}
+
+fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageError> {
+    let (mut plan, mut parent) = (None, None);
+    loop {
+        let option = args.next().ok_or(UsageError::Form)?;
+        if option == "--" {
+            break;
+        }
+        let value = args.next().ok_or(UsageError::Form)?;
+        let value = value.to_str().ok_or(UsageError::Form)?;
+        match option.to_str() {
+            Some("--plan") => plan = Some(serde_json::from_str(value).map_err(UsageError::Plan)?),
+            Some("--parent") => parent = Some(value.parse().map_err(|_| UsageError::Parent)?),
+            _ => return Err(UsageError::Form),
+        }
+    }
+    Ok(Request::Run {
+        plan: Box::new(plan.ok_or(UsageError::Form)?),
+        parent,
+        program: args.next().ok_or(UsageError::Form)?.into(),
+        args: args.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Result<Request, UsageError> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn wrong_forms_are_refused() {
+        for line in [
+            "",
+            "walk",
+            "probe --yaml",
+            "probe --json x",
+            "run",
+            "run --plan",
+            "run -- x",
+        ] {
+            assert!(matches!(words(line), Err(UsageError::Form)), "{line}");
+        }
+        assert!(matches!(
+            words("run --plan {} -- x"),
+            Err(UsageError::Plan(_))
+        ));
+        assert!(matches!(
+            words("run --parent me -- x"),
+            Err(UsageError::Parent)
+        ));
+    }
+
+    #[test]
+    fn arguments_after_the_program_are_left_alone() {
+        let plan = Plan::new("run", "main", std::path::Path::new("/"));
+        let json = serde_json::to_string(&plan).unwrap();
+        let line = format!("run --parent 7 --plan {json} -- /bin/sh -c -- --plan");
+        let Ok(Request::Run {
+            parent,
+            program,
+            args,
+            ..
+        }) = words(&line)
+        else {
+            panic!("not a run");
+        };
+        assert_eq!((parent, program), (Some(7), PathBuf::from("/bin/sh")));
+        assert_eq!(args, ["-c", "--", "--plan"]);
+    }
+}

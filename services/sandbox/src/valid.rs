@@ -1,0 +1,334 @@
+//! The plan, checked: what the irreversible steps consume.
+
+use std::ffi::CString;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use seccompiler::BpfProgram;
+
+use crate::identity::{self, Identity, IdentityError};
+use crate::plan::{Level, Limits, Plan};
+use crate::{filter, sys};
+
+/// Paths of one list. Each costs three system calls at every start.
+const PATHS_MAX: usize = 256;
+/// Variable names passed on.
+const NAMES_MAX: usize = 256;
+/// Below this the dynamic loader of an ordinary program does not get through.
+const ADDRESS_SPACE_MIN: u64 = 64 << 20;
+/// Standard streams, and room for the loader and for this program's own rule files.
+const OPEN_FILES_MIN: u64 = 16;
+
+/// Why a plan cannot be carried out. Found before anything irreversible was done.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Not from the root, or with `..` in it.
+    #[error("{what} {path:?} is not a plain absolute path")]
+    NotAbsolute {
+        /// Which field.
+        what: &'static str,
+        /// The path as written.
+        path: PathBuf,
+    },
+    /// Absent, or closed to this user.
+    #[error("{what} {path:?}")]
+    Missing {
+        /// Which field.
+        what: &'static str,
+        /// The path as written.
+        path: PathBuf,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// Beneath no grant, so the confined program could not reach it.
+    #[error("{what} {path:?} is beneath no granted path")]
+    NotGranted {
+        /// Which field.
+        what: &'static str,
+        /// The path, links resolved.
+        path: PathBuf,
+    },
+    /// Not a directory where one is needed.
+    #[error("{what} {path:?} is not a directory")]
+    NotDirectory {
+        /// Which field.
+        what: &'static str,
+        /// The path as written.
+        path: PathBuf,
+    },
+    /// The program is no executable file.
+    #[error("program {0:?} is not an executable file")]
+    NotExecutable(PathBuf),
+    /// A directory to hide is also granted.
+    #[error("{hidden:?} is to be hidden and is granted through {granted:?}")]
+    HiddenAndGranted {
+        /// The directory to hide.
+        hidden: PathBuf,
+        /// The grant that covers it.
+        granted: PathBuf,
+    },
+    /// A variable name that is none, or that steers the dynamic loader.
+    #[error("environment variable {0:?} cannot be passed on")]
+    Variable(String),
+    /// More entries than a turn needs.
+    #[error("{what} has {count} entries, at most {max} are taken")]
+    TooMany {
+        /// Which field.
+        what: &'static str,
+        /// Entries found.
+        count: usize,
+        /// Entries taken.
+        max: usize,
+    },
+    /// A limit under which nothing could start.
+    #[error("limit {what} is {value}, at least {min} is needed to start a program")]
+    LimitTooLow {
+        /// Which limit.
+        what: &'static str,
+        /// As written.
+        value: u64,
+        /// Least possible.
+        min: u64,
+    },
+    /// No user to run as.
+    #[error("agent user")]
+    Identity(#[from] IdentityError),
+    /// The kernel has no Landlock, or it is switched off.
+    #[error(
+        "Landlock is not enabled in this kernel (CONFIG_SECURITY_LANDLOCK, boot option lsm=landlock,…)"
+    )]
+    NoLandlock,
+    /// The filter tables do not compile.
+    #[error("system-call filter")]
+    Filter(#[from] seccompiler::BackendError),
+}
+
+/// One granted path.
+#[derive(Debug)]
+pub(crate) struct Grant {
+    /// As written: the name under which the agent knows it.
+    pub(crate) path: PathBuf,
+    /// With links resolved.
+    pub(crate) real: PathBuf,
+    pub(crate) access: Access,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    ReadWrite,
+    ReadOnly,
+    Device,
+}
+
+/// A checked plan for one program. Only [`Plan::validate`] makes one.
+#[derive(Debug)]
+pub struct ValidPlan {
+    pub(crate) program: PathBuf,
+    pub(crate) cwd: PathBuf,
+    pub(crate) grants: Vec<Grant>,
+    pub(crate) hide: Vec<PathBuf>,
+    pub(crate) environment: Vec<String>,
+    pub(crate) limits: Limits,
+    pub(crate) parent_death_signal: bool,
+    /// Absent at [`Level::Off`].
+    pub(crate) confinement: Option<Confinement>,
+}
+
+/// What only a confined turn needs.
+#[derive(Debug)]
+pub(crate) struct Confinement {
+    pub(crate) refuse_tcp: bool,
+    pub(crate) filters: Vec<BpfProgram>,
+    /// Whom to become; absent when this process is not root.
+    pub(crate) identity: Option<Identity>,
+}
+
+impl Plan {
+    /// Checks every field against the machine, without changing anything.
+    ///
+    /// # Errors
+    /// The first thing that would make a later step fail, or the turn useless.
+    pub fn validate(self, program: &Path) -> Result<ValidPlan, PlanError> {
+        check_limits(&self.limits)?;
+        check_names(&self.environment)?;
+        let mut grants = Vec::new();
+        collect(
+            &mut grants,
+            "read_write",
+            self.read_write,
+            Access::ReadWrite,
+        )?;
+        collect(&mut grants, "read_only", self.read_only, Access::ReadOnly)?;
+        collect(&mut grants, "devices", self.devices, Access::Device)?;
+        let confined = self.level == Level::Workspace;
+        check_program(program, &grants, confined)?;
+        check_directory("cwd", &self.cwd, &grants, confined)?;
+        let confinement = match self.level {
+            Level::Off => None,
+            Level::Workspace => Some(Confinement::new(self.network, &self.agent_user)?),
+        };
+        let root = confinement.as_ref().is_some_and(|c| c.identity.is_some());
+        let hide = if root {
+            hidden(&self.hide, &grants)?
+        } else {
+            Vec::new()
+        };
+        Ok(ValidPlan {
+            program: program.to_owned(),
+            cwd: self.cwd,
+            grants,
+            hide,
+            environment: self.environment,
+            limits: self.limits,
+            parent_death_signal: self.parent_death_signal,
+            confinement,
+        })
+    }
+}
+
+impl Confinement {
+    fn new(network: crate::Network, agent_user: &str) -> Result<Self, PlanError> {
+        let abi = sys::landlock_abi().ok_or(PlanError::NoLandlock)?;
+        let identity = match identity::is_root() {
+            true => Some(identity::agent(agent_user)?),
+            false => None,
+        };
+        Ok(Self {
+            refuse_tcp: network == crate::Network::ModelOnly,
+            filters: filter::programs(network, abi)?,
+            identity,
+        })
+    }
+}
+
+fn check_limits(limits: &Limits) -> Result<(), PlanError> {
+    let floors = [
+        ("address_space", limits.address_space, ADDRESS_SPACE_MIN),
+        ("processes", limits.processes, 1),
+        ("open_files", limits.open_files, OPEN_FILES_MIN),
+        ("file_size", limits.file_size, 1),
+        ("cpu_seconds", limits.cpu_seconds, 1),
+    ];
+    for (what, value, min) in floors {
+        if let Some(value) = value.filter(|value| *value < min) {
+            return Err(PlanError::LimitTooLow { what, value, min });
+        }
+    }
+    Ok(())
+}
+
+/// Loader variables are refused because this helper is dynamically linked: they would act on it,
+/// with its rights, before they act on the agent.
+fn check_names(names: &[String]) -> Result<(), PlanError> {
+    count("environment", names.len(), NAMES_MAX)?;
+    for name in names {
+        let plain = !name.is_empty() && !name.contains(['=', '\0']);
+        if !plain || name.starts_with("LD_") || name == "GLIBC_TUNABLES" {
+            return Err(PlanError::Variable(name.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn collect(
+    grants: &mut Vec<Grant>,
+    what: &'static str,
+    paths: Vec<PathBuf>,
+    access: Access,
+) -> Result<(), PlanError> {
+    count(what, paths.len(), PATHS_MAX)?;
+    for path in paths {
+        let real = resolve(what, &path)?;
+        grants.push(Grant { path, real, access });
+    }
+    Ok(())
+}
+
+fn count(what: &'static str, count: usize, max: usize) -> Result<(), PlanError> {
+    match count > max {
+        true => Err(PlanError::TooMany { what, count, max }),
+        false => Ok(()),
+    }
+}
+
+fn resolve(what: &'static str, path: &Path) -> Result<PathBuf, PlanError> {
+    let nul = CString::new(path.as_os_str().as_encoded_bytes()).is_err();
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    if nul || climbs || !path.is_absolute() {
+        let path = path.to_owned();
+        return Err(PlanError::NotAbsolute { what, path });
+    }
+    path.canonicalize().map_err(|source| PlanError::Missing {
+        what,
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn check_granted(what: &'static str, path: PathBuf, grants: &[Grant]) -> Result<(), PlanError> {
+    match grants.iter().any(|grant| path.starts_with(&grant.real)) {
+        true => Ok(()),
+        false => Err(PlanError::NotGranted { what, path }),
+    }
+}
+
+fn check_program(program: &Path, grants: &[Grant], confined: bool) -> Result<(), PlanError> {
+    let real = resolve("program", program)?;
+    let metadata = real.metadata().map_err(|source| PlanError::Missing {
+        what: "program",
+        path: real.clone(),
+        source,
+    })?;
+    if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
+        return Err(PlanError::NotExecutable(real));
+    }
+    match confined {
+        true => check_granted("program", real, grants),
+        false => Ok(()),
+    }
+}
+
+fn check_directory(
+    what: &'static str,
+    path: &Path,
+    grants: &[Grant],
+    confined: bool,
+) -> Result<(), PlanError> {
+    let real = resolve(what, path)?;
+    if !real.is_dir() {
+        let path = path.to_owned();
+        return Err(PlanError::NotDirectory { what, path });
+    }
+    match confined {
+        true => check_granted(what, real, grants),
+        false => Ok(()),
+    }
+}
+
+/// The directories to hide, links resolved, without those inside another one.
+fn hidden(hide: &[PathBuf], grants: &[Grant]) -> Result<Vec<PathBuf>, PlanError> {
+    count("hide", hide.len(), PATHS_MAX)?;
+    let mut all: Vec<PathBuf> = Vec::new();
+    for path in hide {
+        let real = resolve("hide", path)?;
+        if !real.is_dir() {
+            return Err(PlanError::NotDirectory {
+                what: "hide",
+                path: real,
+            });
+        }
+        if let Some(grant) = grants.iter().find(|grant| real.starts_with(&grant.real)) {
+            return Err(PlanError::HiddenAndGranted {
+                hidden: real,
+                granted: grant.path.clone(),
+            });
+        }
+        all.push(real);
+    }
+    // Sorted, an enclosing directory comes before what it encloses.
+    all.sort();
+    all.dedup_by(|inner, outer| inner.starts_with(outer));
+    Ok(all)
+}

@@ -1,0 +1,161 @@
+//! What is found before anything runs, and the probes.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "test code, shared functions included"
+)]
+
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use openclaw_sandbox::probe::{Report, State};
+use openclaw_sandbox::{Failure, Launcher, Network, PlanError};
+use support::{Caller, Site, callers, text, told};
+
+fn failure(output: &Output) -> Failure {
+    assert_eq!(output.status.code(), Some(125), "{}", told(output));
+    assert!(output.stdout.is_empty());
+    Failure::parse(&text(&output.stderr)).unwrap()
+}
+
+#[test]
+fn wrong_usage_is_64() {
+    for args in [
+        &["run"][..],
+        &[],
+        &["probe", "x"],
+        &["run", "--plan", "{}", "--", "/bin/true"],
+    ] {
+        let status = Command::new(env!("CARGO_BIN_EXE_openclaw-sandbox"))
+            .args(args)
+            .output()
+            .unwrap()
+            .status;
+        assert_eq!(status.code(), Some(64), "{args:?}");
+    }
+}
+
+#[test]
+fn a_plan_that_cannot_hold_starts_nothing() {
+    let run = |change: fn(&mut Site)| {
+        let mut site = Site::new(callers()[0]);
+        change(&mut site);
+        failure(&site.sh("echo ran"))
+    };
+    let missing = run(|site| site.plan.read_write.push("/no/such/place".into()));
+    assert_eq!(missing.step, "plan");
+    assert!(
+        missing.message.contains("\"/no/such/place\""),
+        "{missing:?}"
+    );
+    let outside = run(|site| site.plan.cwd = "/var".into());
+    assert!(
+        outside.message.contains("beneath no granted path"),
+        "{outside:?}"
+    );
+    let loader = run(|site| site.plan.environment.push("LD_PRELOAD".into()));
+    assert!(loader.message.contains("LD_PRELOAD"), "{loader:?}");
+    let small = run(|site| site.plan.limits.address_space = Some(1));
+    assert!(small.message.contains("address_space"), "{small:?}");
+    let relative = run(|site| site.plan.read_only.push("usr/../etc".into()));
+    assert!(
+        relative.message.contains("not a plain absolute path"),
+        "{relative:?}"
+    );
+}
+
+#[test]
+fn a_program_that_is_not_granted_starts_nothing() {
+    let site = Site::new(callers()[0]);
+    let helper = site.helper().to_owned();
+    let error = site.plan.clone().validate(&helper).unwrap_err();
+    assert!(matches!(error, PlanError::NotGranted { .. }), "{error}");
+    let mut granted = site.plan.clone();
+    granted.grant_program(&helper);
+    granted.validate(&helper).unwrap();
+}
+
+#[test]
+fn hiding_what_is_granted_is_a_contradiction() {
+    if !openclaw_sandbox::identity::is_root() {
+        return;
+    }
+    let mut site = Site::new(Caller::Root);
+    site.plan.hide = vec![site.path("workspace")];
+    let error = site
+        .plan
+        .clone()
+        .validate(Path::new("/bin/sh"))
+        .unwrap_err();
+    assert!(
+        matches!(error, PlanError::HiddenAndGranted { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_promise_is_proved() {
+    for caller in callers() {
+        let site = Site::new(caller);
+        let launcher = Launcher {
+            helper: site.helper().to_owned(),
+        };
+        let output = site.called(launcher.probe_command()).output().unwrap();
+        assert!(output.status.success(), "{}", told(&output));
+        let report: Report = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(report.holds());
+        assert_eq!(report.agent_user.is_some(), caller == Caller::Root);
+        let always = [
+            "tree_ended",
+            "rlimits",
+            "capabilities_empty",
+            "parent_death",
+            "no_new_privs",
+            "landlock",
+            "landlock_outside_write",
+            "landlock_outside_read",
+            "outside_truncate",
+            "seccomp",
+            "af_unix",
+            "datagram_pair",
+            "network",
+            "io_uring",
+            "namespaces",
+            "kill_all",
+        ];
+        for name in always {
+            assert_eq!(report.get(name).unwrap().state, State::Enforced, "{report}");
+        }
+        let newer = report.get("signal_scope").unwrap().state == State::Enforced;
+        assert_eq!(newer, report.landlock_abi >= 6, "{report}");
+        let dropped = report.get("privilege_drop").unwrap().state == State::Enforced;
+        assert_eq!(dropped, caller == Caller::Root, "{report}");
+    }
+}
+
+#[test]
+fn ordinary_programs_run() {
+    for caller in callers() {
+        for network in [Network::ModelOnly, Network::Full] {
+            let mut site = Site::new(caller);
+            site.plan.network = network;
+            for program in [
+                "perl -v",
+                "tar --version",
+                "printf 'b\\na\\n' | sort",
+                "yes | head -n 1",
+                "date && id && nproc && mktemp -p .",
+                "! command -v git || git init repository",
+                "! command -v node || node -e 'new (require(\"worker_threads\").Worker)(\"\", {eval: true})'",
+                "test -r /etc/resolv.conf || ! test -e /etc/resolv.conf",
+            ] {
+                let output = site.sh(program);
+                support::assert_success(&output);
+            }
+        }
+    }
+}
