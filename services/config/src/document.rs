@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::nearest::nearest;
-use crate::substitute;
+use crate::substitute::{self, Missing};
 
 /// Top-level sections of OpenClaw (seed 003 §2.2) and of the MVP schema
 /// (seed 002, `agent`), and our own `sandbox`.
@@ -49,7 +49,7 @@ const SECTIONS: [&str; 31] = [
 
 /// Reads `path`, checks its sections and puts in the environment's values.
 /// A missing or empty file is an empty document.
-pub fn read(path: &Path, environment: &Environment) -> Result<Value, Error> {
+pub fn read(path: &Path, environment: &Environment, missing: Missing) -> Result<Value, Error> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
@@ -62,7 +62,7 @@ pub fn read(path: &Path, environment: &Environment) -> Result<Value, Error> {
     };
     let mut document = parse(path, &text)?;
     check_sections(path, &document)?;
-    substitute::apply(path, &mut document, environment)?;
+    substitute::apply(path, &mut document, environment, missing)?;
     Ok(document)
 }
 
@@ -120,7 +120,7 @@ mod tests {
         let path = folder.path().join("openclaw.json");
         fs::write(&path, text).unwrap();
         let environment = [("TOKEN", "s3cret")].into_iter().collect();
-        read(&path, &environment)
+        read(&path, &environment, Missing::Refused)
     }
 
     #[test]
@@ -137,6 +137,7 @@ mod tests {
         let missing = read(
             Path::new("/nonexistent/openclaw.json"),
             &Environment::default(),
+            Missing::Refused,
         );
         assert_eq!(missing.unwrap(), Value::Object(Map::new()));
     }

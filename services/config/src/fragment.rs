@@ -157,6 +157,14 @@ pub struct Provider {
     pub api: Option<String>,
 }
 
+impl Provider {
+    /// Whether a variable is left to be put in.
+    pub fn has_references(&self) -> bool {
+        let texts = [&self.base_url, &self.api];
+        texts.into_iter().flatten().any(|text| text.contains("${"))
+    }
+}
+
 /// `sandbox`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]

@@ -22,12 +22,14 @@ pub use error::Error;
 pub use paths::Paths;
 pub use settings::{AgentSettings, Settings};
 
+use substitute::Missing;
+
 /// Reads the configuration of the state directory that `environment` names.
 ///
 /// A missing or empty file is an empty configuration. Errors name the file and
 /// where in it the problem is.
 pub fn load(environment: &Environment) -> Result<Settings, Error> {
     let paths = Paths::resolve(environment)?;
-    let document = document::read(&paths.configuration, environment)?;
+    let document = document::read(&paths.configuration, environment, Missing::KeptForRunner)?;
     Settings::assemble(paths, document, environment)
 }

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::document;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::{self, Fragment};
 use crate::paths::Paths;
 use crate::provider::{self, Provider};
 use crate::secret::Secret;
+use crate::substitute::Missing;
 
 mod agent;
 
@@ -109,9 +111,11 @@ impl Settings {
             key,
             problem,
         };
-        // Checked by every daemon, so that a mistake shows at the first start.
-        provider::resolve(&fragment.models.providers, environment, &BTreeMap::new())
-            .map_err(invalid)?;
+        // Checked by every daemon, so that a mistake shows at the first start;
+        // what refers to the agent-runner's variables only it can check.
+        let mut providers = fragment.models.providers.clone();
+        providers.retain(|_, provider| !provider.has_references());
+        provider::resolve(&providers, environment, &BTreeMap::new()).map_err(invalid)?;
         let (agents, default_agent) = agent::resolve(&paths, &fragment, environment)
             .map_err(|problem| problem.at(&origin))?;
         Ok(Self {
@@ -150,7 +154,7 @@ impl Settings {
         environment: &Environment,
         credentials: &BTreeMap<String, Secret>,
     ) -> Result<Self, Error> {
-        let document = crate::document::read(&self.paths.configuration, environment)?;
+        let document = document::read(&self.paths.configuration, environment, Missing::Refused)?;
         let fragment = fragment::typed(&self.paths.configuration, document)?;
         let environment = environment.with_fallback(fragment.env.vars);
         self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)

@@ -7,15 +7,41 @@ use serde_json::Value;
 use crate::environment::Environment;
 use crate::error::Error;
 
+/// What a reference to a variable that is not set means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// An error, wherever it is.
+    Refused,
+    /// Left as it is in the sections that only the agent-runner uses: keys are
+    /// in its environment alone.
+    KeptForRunner,
+}
+
+/// Sections whose values only the agent-runner uses.
+const RUNNER_SECTIONS: [&str; 2] = ["env", "models"];
+
 /// Replaces every `${NAME}` in every string of `document`; `$${` stands for a
-/// literal `${`. A variable that is not set is an error that names the key.
-pub fn apply(path: &Path, document: &mut Value, environment: &Environment) -> Result<(), Error> {
+/// literal `${`. A variable that is not set is an error that names the key,
+/// unless `missing` lets it be.
+pub fn apply(
+    path: &Path,
+    document: &mut Value,
+    environment: &Environment,
+    missing: Missing,
+) -> Result<(), Error> {
     walk(document, &mut Vec::new(), &|key, text| {
-        expand(text, environment).map_err(|name| Error::Value {
-            origin: path.display().to_string(),
-            key: key.join("."),
-            problem: format!("refers to ${{{name}}}, which is not set in the environment"),
-        })
+        let runners = key
+            .first()
+            .is_some_and(|section| RUNNER_SECTIONS.contains(&section.as_str()));
+        match expand(text, environment) {
+            Ok(text) => Ok(text),
+            Err(_) if runners && missing == Missing::KeptForRunner => Ok(text.to_owned()),
+            Err(name) => Err(Error::Value {
+                origin: path.display().to_string(),
+                key: key.join("."),
+                problem: format!("refers to ${{{name}}}, which is not set in the environment"),
+            }),
+        }
     })
 }
 
@@ -84,7 +110,13 @@ mod tests {
     #[test]
     fn the_error_names_the_key() {
         let mut document = serde_json::json!({"models": {"list": ["${NOPE}"]}});
-        let error = apply(Path::new("f"), &mut document, &Environment::default()).unwrap_err();
+        let none = Environment::default();
+        let error = apply(Path::new("f"), &mut document, &none, Missing::Refused).unwrap_err();
         assert!(error.to_string().contains("models.list.0"), "{error}");
+        let before = document.clone();
+        apply(Path::new("f"), &mut document, &none, Missing::KeptForRunner).unwrap();
+        assert_eq!(document, before);
+        let mut other = serde_json::json!({"gateway": {"x": "${NOPE}"}});
+        apply(Path::new("f"), &mut other, &none, Missing::KeptForRunner).unwrap_err();
     }
 }

@@ -122,6 +122,33 @@ fn only_the_runner_sees_keys() {
     }
 }
 
+#[test]
+fn a_key_in_the_runners_environment_stops_no_other_daemon() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().to_str().unwrap();
+    std::fs::write(
+        folder.path().join("openclaw.json"),
+        "{ models: { providers: { mine: { baseUrl: '${MINE_URL}', apiKey: '${MINE_KEY}' } } } }",
+    )
+    .unwrap();
+    let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+    let settings = crate::load(&environment).unwrap();
+    let none = BTreeMap::new();
+    let error = settings
+        .clone()
+        .with_credentials(&environment, &none)
+        .unwrap_err();
+    assert!(error.to_string().contains("${MINE_"), "{error}");
+    let full: Environment = [
+        ("OPENCLAW_STATE_DIR", state),
+        ("MINE_URL", "http://m"),
+        ("MINE_KEY", "k"),
+    ]
+    .into_iter()
+    .collect();
+    assert!(settings.with_credentials(&full, &none).unwrap().providers["mine"].is_usable());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

@@ -1,0 +1,125 @@
+//! One booted machine.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::outcome::Outcome;
+
+/// A command that takes longer hangs; the slowest, an installation, takes some seconds.
+const COMMAND_TIMEOUT_SECONDS: u32 = 120;
+
+/// Who runs a command in the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Account {
+    /// The ordinary user, with a user manager that lingers.
+    Claw,
+    /// The machine's administrator.
+    Root,
+}
+
+impl Account {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Claw => "claw",
+            Self::Root => "root",
+        }
+    }
+}
+
+/// A booted machine. It ends with this value, and with this process however that ends: the script that holds it
+/// watches the pipe.
+#[derive(Debug)]
+pub struct Machine {
+    script: Child,
+    pipe: Option<ChildStdin>,
+    leader: String,
+}
+
+impl Machine {
+    /// Boots a fresh machine, with each of `folders` of this machine read-only at the path beside it. It shares the
+    /// network with this one: a server on loopback here is reached there.
+    ///
+    /// # Errors
+    /// Not root, or the machine did not come up; the script says why on standard error.
+    pub fn boot(folders: &[(PathBuf, &str)]) -> Result<Self> {
+        let mut script = testbed()
+            .arg("boot")
+            .args(folders.iter().map(bind))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start tests/system/testbed")?;
+        let pipe = script.stdin.take();
+        let stdout = script.stdout.take().context("the script has no stdout")?;
+        let mut line = String::new();
+        BufReader::new(stdout)
+            .read_line(&mut line)
+            .context("cannot read from the testbed")?;
+        let Some(leader) = line.trim().strip_prefix("ready ") else {
+            let status = script.wait().context("cannot wait for the testbed")?;
+            bail!("no machine: tests/system/testbed {status}; what it said is above");
+        };
+        Ok(Self {
+            leader: leader.to_owned(),
+            script,
+            pipe,
+        })
+    }
+
+    /// Runs a line of shell in the machine, in the account's home and with its session's variables.
+    ///
+    /// # Errors
+    /// It could not be started. What the line itself does is in the outcome.
+    pub fn run(&self, account: Account, line: &str) -> Result<Outcome> {
+        let output = self
+            .command(account, line)
+            .output()
+            .with_context(|| format!("cannot run {line:?}"))?;
+        Ok(Outcome::new(line, &output))
+    }
+
+    /// Starts a line of shell in the machine and does not wait for it.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn start(&self, account: Account, line: &str) -> Result<Child> {
+        self.command(account, line)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {line:?}"))
+    }
+
+    fn command(&self, account: Account, line: &str) -> Command {
+        let mut command = testbed();
+        command
+            .args(["exec", &self.leader, account.name(), "timeout"])
+            .arg(COMMAND_TIMEOUT_SECONDS.to_string())
+            .args(["bash", "-c", line])
+            .stdin(Stdio::null());
+        command
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        drop(self.pipe.take());
+        // Nobody is left to tell when it fails.
+        let _ = self.script.wait();
+    }
+}
+
+fn bind((folder, at): &(PathBuf, &str)) -> String {
+    format!("--bind-ro={}:{at}", folder.display())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the testbed's script is the test's own, no agent"
+)]
+fn testbed() -> Command {
+    Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("testbed"))
+}

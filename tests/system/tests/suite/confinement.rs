@@ -1,0 +1,165 @@
+//! What the daemons and the agents cannot reach, tried as an ordinary user.
+
+use anyhow::{Result, ensure};
+
+use crate::stage::{DAEMONS, KEY, Stage, stage};
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn every_daemon_has_a_filter_and_no_new_privileges() -> Result<()> {
+    let stage = stage()?;
+    stage.ask("main", "hello")?;
+    for daemon in DAEMONS {
+        let status = in_proc(&stage, daemon, "cat /proc/$pid/status")?;
+        ensure!(status.contains("NoNewPrivs:\t1"), "{daemon}: {status}");
+        ensure!(status.contains("Seccomp:\t2"), "{daemon}: {status}");
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn gateway_and_memory_do_not_see_the_user_bus() -> Result<()> {
+    let stage = stage()?;
+    stage.ask("main", "hello")?;
+    for daemon in ["openclaw-gateway", "openclaw-memory"] {
+        let seen = in_proc(
+            &stage,
+            daemon,
+            "cd /proc/$pid/root/run/user && find . -type s",
+        )?;
+        ensure!(seen.contains("systemd/notify"), "{daemon}: {seen}");
+        ensure!(!seen.contains("bus"), "{daemon}: {seen}");
+        ensure!(!seen.contains("systemd/private"), "{daemon}: {seen}");
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn the_gateway_sees_of_the_home_its_state_and_its_program() -> Result<()> {
+    let stage = stage()?;
+    stage.user("echo secret >~/outside")?;
+    stage.ask("main", "hello")?;
+    let seen = in_proc(&stage, "openclaw-gateway", "ls -A /proc/$pid/root$HOME")?;
+    assert_eq!(
+        seen.split_whitespace().collect::<Vec<_>>(),
+        [".local", ".openclaw"]
+    );
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn the_memory_daemon_has_no_network() -> Result<()> {
+    let stage = stage()?;
+    stage.ask("main", "hello")?;
+    let interfaces = in_proc(&stage, "openclaw-memory", "tail -n +3 /proc/$pid/net/dev")?;
+    assert_eq!(interfaces.lines().count(), 1, "{interfaces}");
+    ensure!(interfaces.trim().starts_with("lo:"), "{interfaces}");
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn only_the_runner_has_the_key() -> Result<()> {
+    let stage = stage()?;
+    stage.ask("scripted", "hello")?;
+    for (daemon, holds) in [
+        ("openclaw-gateway", false),
+        ("openclaw-memory", false),
+        ("openclaw-agent-runner", true),
+    ] {
+        let environment = in_proc(&stage, daemon, "tr '\\0' '\\n' </proc/$pid/environ")?;
+        assert_eq!(environment.contains(KEY), holds, "{daemon}");
+    }
+    let seen = stage.ask(
+        "main",
+        "/run env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'",
+    )?;
+    ensure!(!seen.contains(KEY), "{seen}");
+    ensure!(seen.contains("PATH="), "the command did not run: {seen}");
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn an_agent_writes_in_its_workspace_only() -> Result<()> {
+    let stage = stage()?;
+    stage.ask("main", "/run echo inside >inside.txt")?;
+    assert_eq!(
+        stage.user("cat ~/.openclaw/workspace/inside.txt")?,
+        "inside"
+    );
+    for outside in [
+        "~/outside.txt",
+        "/var/tmp/outside.txt",
+        "~/.openclaw/outside.txt",
+    ] {
+        let answer = stage.ask("main", &format!("/run touch $(eval echo {outside})"))?;
+        ensure!(answer.contains("Permission denied"), "{outside}: {answer}");
+    }
+    let absolute = stage.ask("main", "/run touch /home/claw/outside.txt")?;
+    ensure!(absolute.contains("Permission denied"), "{absolute}");
+    assert_eq!(
+        stage
+            .attempt("ls ~/outside.txt ~/.openclaw/outside.txt /var/tmp/outside.txt")?
+            .stdout,
+        ""
+    );
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn an_agent_reads_nothing_of_the_home() -> Result<()> {
+    let stage = stage()?;
+    stage.user("echo TOP-SECRET >~/private-key && chmod 600 ~/private-key")?;
+    for path in [
+        "/home/claw/private-key",
+        "/home/claw/.openclaw/openclaw.json",
+        "/home/claw/.config/openclaw/env",
+    ] {
+        let answer = stage.ask("main", &format!("/run cat {path}"))?;
+        ensure!(answer.contains("Permission denied"), "{path}: {answer}");
+        ensure!(
+            !answer.contains("TOP-SECRET") && !answer.contains(KEY),
+            "{answer}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn an_agent_cannot_reach_the_service_manager() -> Result<()> {
+    let stage = stage()?;
+    let runtime = stage.user("echo $XDG_RUNTIME_DIR")?;
+    for socket in [
+        "bus",
+        "systemd/private",
+        "openclaw/gateway.sock",
+        "openclaw/runner.sock",
+    ] {
+        let connect = format!(
+            "/run perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0) and connect(S,sockaddr_un(\"{runtime}/{socket}\")) \
+             and print \"REACHED\"; print \"[$!]\"'"
+        );
+        let answer = stage.ask("main", &connect)?;
+        ensure!(!answer.contains("REACHED"), "{socket}: {answer}");
+        ensure!(answer.contains('['), "the probe did not run: {answer}");
+    }
+    let started = stage.ask(
+        "main",
+        "/run systemd-run --user --wait touch /home/claw/escaped",
+    )?;
+    assert_eq!(stage.attempt("ls ~/escaped")?.stdout, "", "{started}");
+    Ok(())
+}
+
+/// A line of shell with `$pid` being the daemon's.
+fn in_proc(stage: &Stage, daemon: &str, line: &str) -> Result<String> {
+    stage.user(&format!(
+        "pid=$(systemctl --user show -P MainPID {daemon}.service) && {line}"
+    ))
+}

@@ -1,0 +1,73 @@
+//! The installer, on machines of its own.
+
+use anyhow::{Result, ensure};
+use system_tests::{Account, Machine};
+
+use crate::stage::{PROGRAMS, SOURCE, bare_machine};
+
+/// A user manager under which unprivileged user namespaces are refused, as some distributions have it.
+const REFUSE_NAMESPACES: &str = "mkdir -p /etc/systemd/system/user@.service.d \
+    && printf '[Service]\\nRestrictNamespaces=~user\\n' >/etc/systemd/system/user@.service.d/refuse.conf \
+    && systemctl daemon-reload && systemctl restart user@1000.service";
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn it_can_be_repeated_and_taken_back() -> Result<()> {
+    let machine = bare_machine()?;
+    install(&machine, "")?;
+    let first = files(&machine)?;
+    ensure!(
+        first.contains("openclaw-gateway.service.d/50-namespaces.conf"),
+        "{first}"
+    );
+    install(&machine, "")?;
+    assert_eq!(files(&machine)?, first);
+    user(&machine, "systemctl --user enable --now openclaw.target")?;
+    user(&machine, &format!("{SOURCE}/packaging/install --remove"))?;
+    assert_eq!(files(&machine)?, "");
+    ensure!(user(&machine, "ls -d ~/.openclaw")?.ends_with(".openclaw"));
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn another_prefix_is_written_into_the_units() -> Result<()> {
+    let machine = bare_machine()?;
+    install(&machine, "--prefix ~/elsewhere")?;
+    user(&machine, "systemctl --user start openclaw.target")?;
+    user(&machine, "~/elsewhere/bin/openclawctl message hello")?;
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn without_user_namespaces_the_suite_still_answers() -> Result<()> {
+    let machine = bare_machine()?;
+    machine.run(Account::Root, REFUSE_NAMESPACES)?.success()?;
+    let said = install(&machine, "")?;
+    ensure!(
+        said.contains("refuses unprivileged user namespaces"),
+        "{said}"
+    );
+    user(&machine, "systemctl --user start openclaw.target")?;
+    user(&machine, "openclawctl message hello")?;
+    Ok(())
+}
+
+fn install(machine: &Machine, options: &str) -> Result<String> {
+    user(
+        machine,
+        &format!("{SOURCE}/packaging/install --from {PROGRAMS} {options}"),
+    )
+}
+
+fn files(machine: &Machine) -> Result<String> {
+    user(
+        machine,
+        "find .local .config -type f -o -type l | sort | xargs -r sha256sum",
+    )
+}
+
+fn user(machine: &Machine, line: &str) -> Result<String> {
+    machine.run(Account::Claw, line)?.text()
+}

@@ -1,0 +1,12 @@
+//! The installed suite under a real systemd user manager, used as an ordinary user would.
+//!
+//! Ignored by default because they need root and a minute for the first machine: `tests/run` runs them, or
+//! `cargo test -p system-tests -- --ignored`. They share one machine and take turns in it.
+
+mod activation;
+mod confinement;
+mod installation;
+mod journal;
+mod kills;
+mod lifecycle;
+mod stage;

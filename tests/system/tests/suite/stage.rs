@@ -1,0 +1,181 @@
+//! The machine the tests share, and the model they script.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use scripted_model::Server;
+use serde_json::Value;
+use system_tests::{Account, Machine, Outcome};
+
+/// Where the machine sees this repository.
+pub(crate) const SOURCE: &str = "/opt/openclaw";
+/// Where the machine sees the programs that were built.
+pub(crate) const PROGRAMS: &str = "/opt/openclaw-programs";
+/// The key the runner is given; it must turn up at the model and nowhere else.
+pub(crate) const KEY: &str = "sk-system-test";
+/// Daemons, as units are named after them.
+pub(crate) const DAEMONS: [&str; 3] = [
+    "openclaw-gateway",
+    "openclaw-agent-runner",
+    "openclaw-memory",
+];
+/// What systemd needs to settle; anything beyond it is a hang.
+const SETTLE: Duration = Duration::from_secs(20);
+
+/// The shared machine with the suite installed and `openclaw.target` started.
+pub(crate) struct Stage {
+    machine: Machine,
+    pub(crate) model: Server,
+    runtime: tokio::runtime::Handle,
+}
+
+/// The stage, for one test at a time. Every test finds the target started and every daemon stopped.
+pub(crate) fn stage() -> Result<MutexGuard<'static, Stage>> {
+    static STAGE: OnceLock<Result<Mutex<Stage>, String>> = OnceLock::new();
+    let stage = STAGE
+        .get_or_init(|| {
+            Stage::set()
+                .map(Mutex::new)
+                .map_err(|error| format!("{error:#}"))
+        })
+        .as_ref()
+        .map_err(|error| anyhow!("the stage is not set: {error}"))?;
+    // A test that failed has left nothing that the reset does not mend.
+    let stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
+    stage.reset()?;
+    Ok(stage)
+}
+
+/// A fresh machine that sees the repository and the programs, with nothing installed.
+pub(crate) fn bare_machine() -> Result<Machine> {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Machine::boot(&[
+        (repository.canonicalize()?, SOURCE),
+        (programs()?, PROGRAMS),
+    ])
+}
+
+/// The folder of the built programs: that of this test's profile.
+fn programs() -> Result<PathBuf> {
+    let this = std::env::current_exe().context("where is this program?")?;
+    this.ancestors()
+        .nth(2)
+        .map(Path::to_owned)
+        .ok_or_else(|| anyhow!("{} is not in a target folder", this.display()))
+}
+
+impl Stage {
+    fn set() -> Result<Self> {
+        let (model, runtime) = start_model()?;
+        let stage = Self {
+            machine: bare_machine()?,
+            model,
+            runtime,
+        };
+        stage.write_configuration()?;
+        stage.user(&format!("{SOURCE}/packaging/install --from {PROGRAMS}"))?;
+        Ok(stage)
+    }
+
+    /// Agent `main` answers offline, agent `scripted` asks the model.
+    fn write_configuration(&self) -> Result<()> {
+        let configuration = serde_json::json!({
+            "agents": {
+                "defaults": { "backend": "offline" },
+                "list": [{ "id": "scripted", "backend": "native", "model": "anthropic/claude-scripted" }],
+            },
+            "models": { "providers": { "anthropic": { "baseUrl": self.model.url() } } },
+        });
+        let line = format!(
+            "umask 077 && mkdir -p ~/.openclaw ~/.config/openclaw \
+             && cat >~/.openclaw/openclaw.json <<'END'\n{configuration}\nEND\n\
+             echo ANTHROPIC_API_KEY={KEY} >~/.config/openclaw/env"
+        );
+        self.user(&line).map(drop)
+    }
+
+    fn reset(&self) -> Result<()> {
+        self.user(
+            "systemctl --user stop openclaw.target 'openclaw-*'; systemctl --user reset-failed",
+        )?;
+        self.user("systemctl --user start openclaw.target")?;
+        self.model.forget();
+        Ok(())
+    }
+
+    /// What a line of shell does as the ordinary user.
+    pub(crate) fn attempt(&self, line: &str) -> Result<Outcome> {
+        self.machine.run(Account::Claw, line)
+    }
+
+    /// Standard output of a line that has to succeed.
+    pub(crate) fn user(&self, line: &str) -> Result<String> {
+        self.attempt(line)?.text()
+    }
+
+    /// The answer to a message.
+    pub(crate) fn ask(&self, agent: &str, text: &str) -> Result<String> {
+        self.user(&format!(
+            "openclawctl message --agent {agent} {}",
+            quoted(text)
+        ))
+    }
+
+    /// Starts a message and leaves it running.
+    pub(crate) fn start_asking(&self, agent: &str, text: &str) -> Result<std::process::Child> {
+        let line = format!("openclawctl message --agent {agent} {}", quoted(text));
+        self.machine.start(Account::Claw, &line)
+    }
+
+    /// A property of a unit.
+    pub(crate) fn property(&self, unit: &str, name: &str) -> Result<String> {
+        self.user(&format!("systemctl --user show -P {name} {unit}"))
+    }
+
+    /// Records of the user's journal that match.
+    pub(crate) fn journal(&self, matches: &str) -> Result<Vec<Value>> {
+        self.attempt(&format!("journalctl --user -o json --no-pager {matches}"))?
+            .json_lines()
+    }
+
+    /// Returns once the model was asked `count` times since the test began.
+    pub(crate) fn wait_for_turns(&self, count: usize) -> Result<()> {
+        let asked = async { tokio::time::timeout(SETTLE, self.model.wait_for_turns(count)).await };
+        self.runtime
+            .block_on(asked)
+            .map(drop)
+            .with_context(|| format!("the model was not asked {count} times"))
+    }
+}
+
+/// A word of shell that stands for `text`.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Asks again until it is so. For states that systemd reaches by itself and tells nobody about.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> Result<bool>) -> Result<()> {
+    let deadline = Instant::now() + SETTLE;
+    while !is_so()? {
+        if Instant::now() > deadline {
+            bail!("not within {SETTLE:?}: {what}");
+        }
+    }
+    Ok(())
+}
+
+/// The model runs on a thread of its own, for as long as this process.
+fn start_model() -> Result<(Server, tokio::runtime::Handle)> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("no runtime for the model")?;
+    let model = runtime
+        .block_on(Server::start())
+        .context("the scripted model did not start")?;
+    let handle = runtime.handle().clone();
+    std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
+    Ok((model, handle))
+}
