@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, lchown};
 use std::path::{Path, PathBuf};
 
 use openclaw_config::settings::{AgentSettings, Settings};
@@ -12,7 +12,7 @@ use openclaw_sandbox::ownership;
 /// Why a turn has no place to run in.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("make the folder {path}")]
+    #[error("make {path} ready for a turn")]
     Make {
         path: PathBuf,
         #[source]
@@ -63,10 +63,21 @@ impl Places {
         Ok(places)
     }
 
-    /// Gives what was put into a folder of the agent's user to that user too.
-    pub(crate) fn give_anew(&self, path: &Path) -> Result<(), Error> {
-        for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
-            self.give(&entry.path())?;
+    /// Gives what this daemon put into a folder of the agent's user to that
+    /// user too.
+    pub(crate) fn give_contents(&self, folder: &Path) -> Result<(), Error> {
+        let Some(identity) = &self.identity else {
+            return Ok(());
+        };
+        let (uid, gid) = (identity.uid.as_raw(), identity.gid.as_raw());
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                self.give(&path)?;
+            } else {
+                lchown(&path, Some(uid), Some(gid))
+                    .map_err(|source| Error::Make { path, source })?;
+            }
         }
         Ok(())
     }

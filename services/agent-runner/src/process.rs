@@ -203,16 +203,15 @@ async fn last_words(mut stderr: ChildStderr) -> String {
 }
 
 fn gone(translate: &mut dyn Translate, status: ExitStatus, complaint: &str) -> Failed {
-    let refused = complaint.lines().rev().find_map(Failure::parse);
-    if status.code() == Some(i32::from(EXIT_CONFINEMENT))
-        && let Some(refused) = refused
-    {
+    if let Some(refused) = complaint.lines().rev().find_map(Failure::parse) {
         let mut failed = translate.gone(status, "");
-        failed.code = Code::Sandbox;
-        failed.message = format!(
-            "the sandbox could not be set up, nothing was run: {}: {}",
-            refused.step, refused.message
-        );
+        failed.message = format!("nothing was run: {}: {}", refused.step, refused.message);
+        if status.code() == Some(i32::from(EXIT_CONFINEMENT)) {
+            failed.code = Code::Sandbox;
+            failed
+                .message
+                .insert_str(0, "the sandbox could not be set up, ");
+        }
         return failed;
     }
     if !complaint.trim().is_empty() {

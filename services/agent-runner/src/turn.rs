@@ -239,6 +239,8 @@ impl Stage<'_> {
         entry: &Entry,
     ) -> Result<Kind, Error> {
         let agent_program = self.sibling("openclaw-agent")?;
+        // The links it may be reached through are not granted.
+        let program = &program.canonicalize().map_err(Error::Start)?;
         let pipe = ToolPipe::serve(self.places.temporary.join("tools"), self.tools.clone())
             .map_err(Error::Start)?;
         let login = claude::link_login(self.settings, self.places).map_err(Error::Start)?;
@@ -252,7 +254,8 @@ impl Stage<'_> {
             &pipe.folder,
         )
         .map_err(Error::Start)?;
-        self.places.give_anew(&self.places.temporary)?;
+        self.places.give_contents(&self.places.temporary)?;
+        self.places.give_contents(&self.places.home)?;
         let mut variables = environment::common(&self.settings.environment, self.places, self.turn);
         variables.extend(environment::claude(self.settings, self.places));
         let mut plan = self.plan(program, &variables, Network::Full);

@@ -1,2 +1,51 @@
-//! Placeholder.
-fn main() {}
+//! The agent that runs inside the sandbox: one turn of the native or offline
+//! backend, or the tool server of another agent's CLI.
+
+mod event;
+mod failure;
+mod host;
+mod mcp;
+mod native;
+mod offline;
+mod process;
+mod request;
+mod socket;
+mod turn;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The OpenClaw agent. Started by openclaw-agent-runner inside openclaw-sandbox.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Answer one message: HTTP to the runner on standard input, events as JSON lines on standard output
+    Turn,
+    /// Serve the tools over MCP on standard input and output
+    Mcp {
+        /// Absolute path of the folder relative paths start at
+        #[arg(long, value_name = "DIR")]
+        workspace: PathBuf,
+        /// Folder with the pipes `request` and `response` to the runner; without it, no memory_search
+        #[arg(long, value_name = "DIR")]
+        tool_pipe: Option<PathBuf>,
+    },
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Turn => turn::main(),
+        Command::Mcp {
+            workspace,
+            tool_pipe,
+        } => mcp::main(workspace, tool_pipe),
+    }
+}

@@ -1,2 +1,45 @@
-//! Placeholder.
-fn main() {}
+//! `openclawctl`, the command-line client of the OpenClaw suite.
+
+use std::process::ExitCode;
+
+use openclaw_config::Environment;
+
+use crate::cli::Command;
+use crate::failure::Failure;
+
+mod activate;
+mod cancel;
+mod cli;
+mod connection;
+mod doctor;
+mod failure;
+mod message;
+mod output;
+mod run;
+mod sessions;
+mod status;
+mod table;
+mod words;
+
+fn main() -> ExitCode {
+    let command = match cli::parse() {
+        Ok(command) => command,
+        Err(code) => return code,
+    };
+    match execute(command, &Environment::inherit()) {
+        Ok(code) => code,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Message(arguments) => message::execute(arguments, environment),
+        Command::Status(arguments) => status::execute(&arguments, environment),
+        Command::Doctor(arguments) => doctor::execute(&arguments, environment),
+        Command::Sessions(arguments) => sessions::execute(&arguments, environment),
+        Command::Cancel(arguments) => cancel::execute(&arguments, environment),
+        Command::Run(arguments) => run::execute(&arguments, environment),
+        Command::Activate(arguments) => activate::execute(&arguments),
+    }
+}

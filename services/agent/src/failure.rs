@@ -1,0 +1,87 @@
+//! Why a turn failed, in the vocabulary all backends share.
+
+use std::io;
+use std::time::Duration;
+
+use crate::event::Event;
+
+/// The words of the shared vocabulary that this program uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    NotLoggedIn,
+    Auth,
+    RateLimited,
+    Overloaded,
+    ModelError,
+    MalformedOutput,
+    Network,
+    Timeout,
+    LoopDetected,
+    Internal,
+}
+
+impl Code {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::NotLoggedIn => "not_logged_in",
+            Self::Auth => "auth",
+            Self::RateLimited => "rate_limited",
+            Self::Overloaded => "overloaded",
+            Self::ModelError => "model_error",
+            Self::MalformedOutput => "malformed_output",
+            Self::Network => "network",
+            Self::Timeout => "timeout",
+            Self::LoopDetected => "loop_detected",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// A failure the user is told about.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) code: Code,
+    /// What happened and what to do.
+    pub(crate) message: String,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+
+    pub(crate) fn event(&self) -> Event<'_> {
+        let millis = |wait: Duration| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        Event::Error {
+            code: self.code.as_str(),
+            message: &self.message,
+            retry_after_ms: self.retry_after.map(millis),
+        }
+    }
+}
+
+/// What ends a turn early.
+#[derive(Debug)]
+pub(crate) enum TurnError {
+    /// Told to the user as the turn's last event.
+    Failed(Failure),
+    /// The events have no reader any more; there is nobody to tell.
+    Output(io::Error),
+}
+
+impl From<Failure> for TurnError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<io::Error> for TurnError {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}

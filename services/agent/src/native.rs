@@ -1,0 +1,79 @@
+//! The native backend: the loop of model requests and tool calls.
+
+mod answer;
+mod anthropic;
+mod calls;
+mod client;
+mod conversation;
+mod openai;
+mod repeats;
+mod reply;
+mod sse;
+mod status;
+
+use openclaw_tools::Registry;
+
+use crate::event::{Emitter, Event, StopReason};
+use crate::failure::{Code, Failure, TurnError};
+use crate::request::TurnRequest;
+use crate::socket::TurnSocket;
+use crate::turn::Done;
+use calls::Calls;
+use client::{Client, Prompt};
+use conversation::{Conversation, Entry};
+
+const DECLINED: &str =
+    "the model provider declined to answer because of the content. Ask in other words";
+
+/// Answers the message of `request`.
+pub(crate) async fn run(
+    request: TurnRequest,
+    registry: &Registry,
+    socket: &TurnSocket,
+    out: &Emitter,
+) -> Result<Done, TurnError> {
+    let steps = request.step_limit.max(1);
+    let mut conversation = Conversation::begin(request.history, request.text);
+    let mut calls = Calls::new(registry, out, &request.run_id, request.identical_call_limit);
+    let mut client = Client::new(socket, request.api, out);
+    let tools: Vec<_> = registry.list().collect();
+    let mut step = 1;
+    loop {
+        let reply = client
+            .respond(&Prompt {
+                model: &request.model,
+                max_tokens: request.max_tokens,
+                system: &request.system,
+                tools: &tools,
+                entries: conversation.entries(),
+            })
+            .await?;
+        out.emit(&Event::Usage(reply.usage))?;
+        let model = reply.model.as_ref().unwrap_or(&request.model).clone();
+        if reply.declined {
+            return Err(Failure::new(Code::ModelError, DECLINED).into());
+        }
+        if reply.calls.is_empty() {
+            let stop_reason = reply.stop;
+            return Ok(Done { stop_reason, model });
+        }
+        // The calls of the last answer do not run: nobody would see the results.
+        if step == steps {
+            out.text(&step_limit_text(steps, reply.text.is_empty()))?;
+            let stop_reason = StopReason::StepLimit;
+            return Ok(Done { stop_reason, model });
+        }
+        let (assistant, outcomes) = calls.run(reply).await?;
+        conversation.push(Entry::Assistant(assistant));
+        conversation.push(Entry::Results(outcomes));
+        step += 1;
+    }
+}
+
+fn step_limit_text(steps: u32, first: bool) -> String {
+    let lead = if first { "" } else { "\n\n" };
+    format!(
+        "{lead}I stopped here: this turn reached its limit of {steps} model requests before the work was done. \
+         Say \"continue\" to go on from here, or raise agents.defaults.limits.steps in the configuration."
+    )
+}

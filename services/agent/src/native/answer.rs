@@ -1,0 +1,286 @@
+//! Reading a streamed answer to its end.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use hyper::header::HeaderValue;
+use serde::de::IgnoredAny;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::client::SILENCE_LIMIT;
+use super::openai::Dialect;
+use super::reply::{Delta, Reply};
+use super::sse::{Parser, TooLong};
+use super::{anthropic, openai};
+use crate::event::{Emitter, Event};
+use crate::failure::{Code, Failure, TurnError};
+
+/// How long the end mark of a complete answer is waited for.
+const END_GRACE: Duration = Duration::from_secs(5);
+
+/// Bytes and time for what follows the end. The connection is needed for the
+/// next request, and is free only when the answer has been read to its end.
+const MAX_DRAIN_BYTES: usize = 1024 * 1024;
+const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+
+/// Bytes of an error body that are kept.
+const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
+
+/// Longest piece of a malformed event in a message.
+const MAX_SHOWN_CHARS: usize = 200;
+
+/// Why a request gave no answer.
+pub(super) enum Fault {
+    /// Nothing of it has been passed on. `transient`: another attempt may do.
+    Refused { failure: Failure, transient: bool },
+    /// To be asked again in this dialect.
+    Dialect(Dialect),
+    /// The end of the turn.
+    Final(TurnError),
+}
+
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        Self::Final(failure.into())
+    }
+}
+
+impl From<std::io::Error> for Fault {
+    fn from(error: std::io::Error) -> Self {
+        Self::Final(error.into())
+    }
+}
+
+/// What a decoder objects to.
+#[derive(Debug)]
+pub(super) enum StreamError {
+    /// Not what the protocol says.
+    Malformed(String),
+    /// The provider's own error, in the middle of the stream.
+    Provider(Failure),
+}
+
+impl StreamError {
+    pub(super) fn malformed(data: &str, error: &serde_json::Error) -> Self {
+        let shown: String = data.chars().take(MAX_SHOWN_CHARS).collect();
+        Self::Malformed(format!("{error}, in: {shown}"))
+    }
+
+    pub(super) fn order(message: String) -> Self {
+        Self::Malformed(message)
+    }
+
+    pub(super) fn provider(code: Code, message: &str) -> Self {
+        let message = super::status::trimmed(message);
+        let message = format!("the model provider broke off its answer: {message}");
+        Self::Provider(Failure::new(code, message))
+    }
+}
+
+/// The protocol of a stream.
+pub(super) enum Decoder {
+    Anthropic(anthropic::Stream),
+    OpenAi(openai::Stream),
+}
+
+impl Decoder {
+    fn event(&mut self, data: &str) -> Result<Vec<Delta>, StreamError> {
+        match self {
+            Self::Anthropic(stream) => stream.event(data),
+            Self::OpenAi(stream) => stream.event(data),
+        }
+    }
+
+    fn ended(&self) -> bool {
+        match self {
+            Self::Anthropic(stream) => stream.ended(),
+            Self::OpenAi(stream) => stream.ended(),
+        }
+    }
+
+    fn finishing(&self) -> bool {
+        match self {
+            Self::Anthropic(stream) => stream.finishing(),
+            Self::OpenAi(stream) => stream.finishing(),
+        }
+    }
+
+    fn finish(self) -> Option<Reply> {
+        match self {
+            Self::Anthropic(stream) => stream.finish(),
+            Self::OpenAi(stream) => stream.finish(),
+        }
+    }
+}
+
+/// Reads the stream, passing on text as it comes.
+pub(super) async fn read(
+    mut body: Incoming,
+    decoder: Decoder,
+    out: &Emitter,
+) -> Result<Reply, Fault> {
+    let mut reading = Reading {
+        decoder,
+        out,
+        parser: Parser::default(),
+        emitted: false,
+        events: 0,
+        bytes: 0,
+    };
+    match reading.run(&mut body).await {
+        Ok(()) => reading.reply(),
+        Err(fault) => {
+            drain(body).await;
+            Err(fault)
+        }
+    }
+}
+
+struct Reading<'a> {
+    decoder: Decoder,
+    out: &'a Emitter,
+    parser: Parser,
+    emitted: bool,
+    events: usize,
+    bytes: usize,
+}
+
+impl Reading<'_> {
+    async fn run(&mut self, body: &mut Incoming) -> Result<(), Fault> {
+        while !self.decoder.ended() {
+            let finishing = self.decoder.finishing();
+            let wait = if finishing { END_GRACE } else { SILENCE_LIMIT };
+            match timeout(wait, body.frame()).await {
+                Ok(Some(Ok(frame))) => self.take(frame.into_data().unwrap_or_default())?,
+                Ok(None) => return self.take_rest(),
+                // What was said is complete.
+                Ok(Some(Err(_))) | Err(_) if finishing => return Ok(()),
+                Ok(Some(Err(_))) => return Err(broken_off().into()),
+                Err(_) => return Err(silence().into()),
+            }
+        }
+        drain_frames(body).await;
+        Ok(())
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), Fault> {
+        self.bytes += piece.len();
+        let mut events = Vec::new();
+        let pushed = self.parser.push(&piece, &mut events);
+        for data in events {
+            self.event(&data)?;
+        }
+        pushed.map_err(|error: TooLong| malformed(&error.to_string()).into())
+    }
+
+    /// The end of the body: an event that nothing has ended counts if it is whole.
+    fn take_rest(&mut self) -> Result<(), Fault> {
+        let whole =
+            |data: &String| data == "[DONE]" || serde_json::from_str::<IgnoredAny>(data).is_ok();
+        match std::mem::take(&mut self.parser).finish().filter(whole) {
+            Some(data) => self.event(&data),
+            None => Ok(()),
+        }
+    }
+
+    fn event(&mut self, data: &str) -> Result<(), Fault> {
+        self.events += 1;
+        let deltas = self.decoder.event(data).map_err(|error| match error {
+            StreamError::Malformed(message) => malformed(&message).into(),
+            StreamError::Provider(failure) if self.emitted => Fault::from(failure),
+            StreamError::Provider(failure) => Fault::Refused {
+                transient: matches!(failure.code, Code::Overloaded | Code::RateLimited),
+                failure,
+            },
+        })?;
+        for delta in deltas {
+            self.emitted = true;
+            match &delta {
+                Delta::Text(text) => self.out.text(text)?,
+                Delta::Thinking(text) => self.out.emit(&Event::Thinking { text })?,
+            }
+        }
+        Ok(())
+    }
+
+    fn reply(self) -> Result<Reply, Fault> {
+        let nothing_known = self.events == 0 && self.bytes > 0;
+        self.decoder.finish().ok_or_else(|| {
+            if nothing_known {
+                return malformed("it is not an event stream").into();
+            }
+            broken_off().into()
+        })
+    }
+}
+
+/// An answer that is plainly something else is not worth reading.
+pub(super) fn check_content_type(value: Option<&HeaderValue>) -> Result<(), Failure> {
+    let kind = value
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    if kind.starts_with("application/json") || kind.starts_with("text/html") {
+        return Err(malformed(&format!(
+            "it has the content type {kind}, not text/event-stream; check the base URL"
+        )));
+    }
+    Ok(())
+}
+
+/// The beginning of an error's body; the rest is read and dropped.
+pub(super) async fn read_some(mut body: Incoming) -> Vec<u8> {
+    let deadline = Instant::now() + DRAIN_LIMIT;
+    let mut kept = Vec::new();
+    while let Ok(Some(Ok(frame))) = timeout_at(deadline, body.frame()).await {
+        let data = frame.into_data().unwrap_or_default();
+        let room = MAX_ERROR_BODY_BYTES - kept.len();
+        kept.extend_from_slice(&data[..data.len().min(room)]);
+        if kept.len() == MAX_ERROR_BODY_BYTES {
+            drain(body).await;
+            break;
+        }
+    }
+    kept
+}
+
+async fn drain(mut body: Incoming) {
+    drain_frames(&mut body).await;
+}
+
+async fn drain_frames(body: &mut Incoming) {
+    let deadline = Instant::now() + DRAIN_LIMIT;
+    let mut drained = 0;
+    while let Ok(Some(Ok(frame))) = timeout_at(deadline, body.frame()).await {
+        drained += frame.data_ref().map_or(0, Bytes::len);
+        if drained > MAX_DRAIN_BYTES {
+            return;
+        }
+    }
+}
+
+fn malformed(why: &str) -> Failure {
+    Failure::new(
+        Code::MalformedOutput,
+        format!("cannot understand the model provider's answer: {why}"),
+    )
+}
+
+fn broken_off() -> Failure {
+    Failure::new(
+        Code::Network,
+        "the model's answer broke off before its end; what came is kept. Send the message again to retry",
+    )
+}
+
+/// Nothing has come for [`SILENCE_LIMIT`].
+pub(super) fn silence() -> Failure {
+    Failure::new(
+        Code::Timeout,
+        format!(
+            "the model provider has been silent for {} s",
+            SILENCE_LIMIT.as_secs()
+        ),
+    )
+}

@@ -1,0 +1,154 @@
+//! The request body.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::native::client::Prompt;
+use crate::native::conversation::{Assistant, Entry, Outcome};
+
+/// Borrowed throughout: a history is large, and each step sends it again.
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Block<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    messages: Vec<Message<'a>>,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Block<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    ToolUse {
+        id: String,
+        name: &'a str,
+        input: &'a Value,
+    },
+    ToolResult {
+        tool_use_id: String,
+        content: &'a str,
+        #[serde(skip_serializing_if = "is_false")]
+        is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    /// Sent back as it came.
+    #[serde(untagged)]
+    Thinking(&'a Value),
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct CacheControl {
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+const EPHEMERAL: Option<CacheControl> = Some(CacheControl { kind: "ephemeral" });
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// The body for `prompt`. Two cache marks: after the system prompt, which also
+/// covers the tools, and at the end, for the next step of the same turn.
+pub(in crate::native) fn body(prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>> {
+    let mut messages: Vec<Message<'_>> = prompt.entries.iter().map(message).collect();
+    if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) =
+        messages.last_mut().and_then(|last| last.content.last_mut())
+    {
+        *cache_control = EPHEMERAL;
+    }
+    serde_json::to_vec(&Body {
+        model: prompt.model,
+        max_tokens: prompt.max_tokens,
+        stream: true,
+        system: text(prompt.system, EPHEMERAL).into_iter().collect(),
+        tools: prompt.tools.iter().map(|tool| tool_of(tool)).collect(),
+        messages,
+    })
+}
+
+fn tool_of(definition: &openclaw_tools::ToolDefinition) -> Tool<'_> {
+    Tool {
+        name: &definition.name,
+        description: &definition.description,
+        input_schema: &definition.parameters,
+    }
+}
+
+fn message(entry: &Entry) -> Message<'_> {
+    match entry {
+        Entry::User(said) => Message {
+            role: "user",
+            content: text(said, None).into_iter().collect(),
+        },
+        Entry::Assistant(assistant) => Message {
+            role: "assistant",
+            content: assistant_blocks(assistant),
+        },
+        Entry::Results(outcomes) => Message {
+            role: "user",
+            content: outcomes.iter().map(result).collect(),
+        },
+    }
+}
+
+/// The API refuses text blocks without text.
+fn text(text: &str, cache_control: Option<CacheControl>) -> Option<Block<'_>> {
+    (!text.trim().is_empty()).then_some(Block::Text {
+        text,
+        cache_control,
+    })
+}
+
+fn assistant_blocks(assistant: &Assistant) -> Vec<Block<'_>> {
+    let thinking = assistant.thinking.iter().map(Block::Thinking);
+    let calls = assistant.calls.iter().map(|call| Block::ToolUse {
+        id: plain_id(&call.id),
+        name: &call.name,
+        input: &call.arguments,
+    });
+    thinking
+        .chain(text(&assistant.text, None))
+        .chain(calls)
+        .collect()
+}
+
+fn result(outcome: &Outcome) -> Block<'_> {
+    Block::ToolResult {
+        tool_use_id: plain_id(&outcome.call_id),
+        content: &outcome.text,
+        is_error: outcome.is_error,
+        cache_control: None,
+    }
+}
+
+/// Ids of other backends in the history may have characters this API refuses.
+fn plain_id(id: &str) -> String {
+    let plain = |c: char| match c {
+        c if c.is_ascii_alphanumeric() || c == '_' || c == '-' => c,
+        _ => '_',
+    };
+    id.chars().map(plain).collect()
+}

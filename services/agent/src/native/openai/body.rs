@@ -1,0 +1,191 @@
+//! The request body.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::native::client::Prompt;
+use crate::native::conversation::{Assistant, Call, Entry, Outcome};
+
+/// What a server turned out to want. Found out by its refusal, not by its
+/// name: the same model is served by many programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::native) struct Dialect {
+    /// `max_completion_tokens` in place of `max_tokens`.
+    completion_tokens: bool,
+    /// `stream_options`, without which there is no usage.
+    stream_options: bool,
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Self {
+            completion_tokens: false,
+            stream_options: true,
+        }
+    }
+}
+
+impl Dialect {
+    /// A dialect that avoids what the server complained about, if it is that.
+    pub(in crate::native) fn adapted(self, complaint: &str) -> Option<Self> {
+        let adapted = if complaint.contains("max_completion_tokens") {
+            Self {
+                completion_tokens: true,
+                ..self
+            }
+        } else if complaint.contains("stream_options") {
+            Self {
+                stream_options: false,
+                ..self
+            }
+        } else {
+            self
+        };
+        (adapted != self).then_some(adapted)
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    messages: Vec<Message<'a>>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a Value,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+enum Message<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: &'a str,
+    },
+    Assistant {
+        content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<&'a str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<ToolCall<'a>>,
+    },
+    Tool {
+        tool_call_id: &'a str,
+        content: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+struct ToolCall<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: CalledFunction<'a>,
+}
+
+#[derive(Serialize)]
+struct CalledFunction<'a> {
+    name: &'a str,
+    arguments: String,
+}
+
+/// The body for `prompt`.
+pub(in crate::native) fn body(
+    prompt: &Prompt<'_>,
+    dialect: Dialect,
+) -> serde_json::Result<Vec<u8>> {
+    let max_tokens = Some(prompt.max_tokens);
+    let mut messages = Vec::new();
+    if !prompt.system.trim().is_empty() {
+        messages.push(Message::System {
+            content: prompt.system,
+        });
+    }
+    for entry in prompt.entries {
+        push(&mut messages, entry);
+    }
+    serde_json::to_vec(&Body {
+        model: prompt.model,
+        max_tokens: max_tokens.filter(|_| !dialect.completion_tokens),
+        max_completion_tokens: max_tokens.filter(|_| dialect.completion_tokens),
+        stream: true,
+        stream_options: dialect.stream_options.then_some(StreamOptions {
+            include_usage: true,
+        }),
+        tools: prompt.tools.iter().map(|tool| tool_of(tool)).collect(),
+        messages,
+    })
+}
+
+fn tool_of(definition: &openclaw_tools::ToolDefinition) -> Tool<'_> {
+    Tool {
+        r#type: "function",
+        function: Function {
+            name: &definition.name,
+            description: &definition.description,
+            parameters: &definition.parameters,
+        },
+    }
+}
+
+fn push<'a>(messages: &mut Vec<Message<'a>>, entry: &'a Entry) {
+    match entry {
+        Entry::User(text) => messages.push(Message::User { content: text }),
+        Entry::Assistant(said) => messages.push(assistant(said)),
+        Entry::Results(outcomes) => messages.extend(outcomes.iter().map(result)),
+    }
+}
+
+fn assistant(said: &Assistant) -> Message<'_> {
+    Message::Assistant {
+        content: given(&said.text),
+        reasoning_content: given(&said.reasoning),
+        tool_calls: said.calls.iter().map(call).collect(),
+    }
+}
+
+fn given(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn call(call: &Call) -> ToolCall<'_> {
+    ToolCall {
+        id: &call.id,
+        r#type: "function",
+        function: CalledFunction {
+            name: &call.name,
+            arguments: call.arguments.to_string(),
+        },
+    }
+}
+
+fn result(outcome: &Outcome) -> Message<'_> {
+    Message::Tool {
+        tool_call_id: &outcome.call_id,
+        content: &outcome.text,
+    }
+}

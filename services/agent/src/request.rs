@@ -1,0 +1,108 @@
+//! The turn as the runner describes it: the answer to `GET /turn`.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Everything about one turn.
+#[derive(Debug, Deserialize)]
+pub(crate) struct TurnRequest {
+    pub(crate) run_id: String,
+    pub(crate) mode: Mode,
+    /// Native only.
+    #[serde(default)]
+    pub(crate) api: Api,
+    #[serde(default)]
+    pub(crate) model: String,
+    #[serde(default = "default_max_tokens")]
+    pub(crate) max_tokens: u32,
+    /// Model requests of this turn; 0 counts as 1.
+    #[serde(default = "default_step_limit")]
+    pub(crate) step_limit: u32,
+    /// The how manyth identical call in a row ends the turn; below 2 counts as 2.
+    #[serde(default = "default_identical_call_limit")]
+    pub(crate) identical_call_limit: u32,
+    pub(crate) workspace: PathBuf,
+    #[serde(default)]
+    pub(crate) system: String,
+    #[serde(default)]
+    pub(crate) history: Vec<HistoryEntry>,
+    pub(crate) text: String,
+    #[serde(default)]
+    pub(crate) hits: Vec<Hit>,
+    #[serde(default)]
+    pub(crate) tools: Vec<String>,
+    #[serde(default)]
+    pub(crate) hint: String,
+}
+
+fn default_max_tokens() -> u32 {
+    8192
+}
+
+fn default_step_limit() -> u32 {
+    40
+}
+
+fn default_identical_call_limit() -> u32 {
+    5
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mode {
+    Native,
+    Offline,
+}
+
+/// Which protocol the model speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Api {
+    #[default]
+    Anthropic,
+    Openai,
+}
+
+/// An earlier entry of the session.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+pub(crate) enum HistoryEntry {
+    User {
+        #[serde(default)]
+        text: String,
+    },
+    Assistant {
+        #[serde(default)]
+        text: String,
+        #[serde(default)]
+        tool_calls: Vec<HistoryCall>,
+    },
+    Tool {
+        call_id: String,
+        #[serde(default)]
+        output: String,
+        #[serde(default)]
+        is_error: bool,
+    },
+}
+
+/// A tool call of an earlier entry.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HistoryCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) arguments: Value,
+}
+
+/// A passage of memory that fits the message.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Hit {
+    pub(crate) path: String,
+    pub(crate) start_line: u32,
+    pub(crate) end_line: u32,
+    pub(crate) snippet: String,
+}

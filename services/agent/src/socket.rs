@@ -1,0 +1,148 @@
+//! The turn socket: HTTP to the runner over the connected socket that is our
+//! standard input. It leads to this turn and nowhere else.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream as StdStream;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::{Request, Response, StatusCode, header};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::UnixStream;
+use tokio::sync::Mutex;
+
+use crate::host::HostAnswer;
+use crate::request::TurnRequest;
+
+/// The turn with its history; above what any model's context holds.
+const MAX_TURN_BYTES: usize = 64 * 1024 * 1024;
+
+/// Answer of a host tool; the same order as a built-in tool's output.
+const MAX_TOOL_ANSWER_BYTES: usize = 1024 * 1024;
+
+/// A client of the runner.
+pub(crate) struct TurnSocket {
+    /// HTTP/1.1 has one request at a time. A model's answer must be read to
+    /// its end before the next request.
+    sender: Mutex<SendRequest<Full<Bytes>>>,
+}
+
+/// What can go wrong on the way to the runner.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SocketError {
+    #[error("standard input is not the turn socket (started by hand?)")]
+    NotASocket(#[source] io::Error),
+    #[error("the connection to the runner broke")]
+    Connection(#[from] hyper::Error),
+    #[error("cannot form a request to the runner")]
+    Request(#[from] hyper::http::Error),
+    #[error("the runner answered {path} with status {status}")]
+    Status { path: String, status: StatusCode },
+    #[error("the runner's answer to {path} is longer than {limit} bytes")]
+    TooLong { path: String, limit: usize },
+    #[error("the runner's answer to {path} broke off")]
+    Body {
+        path: String,
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error("cannot understand the runner's answer to {path}")]
+    Malformed {
+        path: String,
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+impl TurnSocket {
+    /// Takes standard input.
+    pub(crate) async fn from_stdin() -> Result<Self, SocketError> {
+        let stream = stdin_stream().map_err(SocketError::NotASocket)?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        // Its errors also come out of the request that they concern.
+        tokio::spawn(connection);
+        Ok(Self {
+            sender: Mutex::new(sender),
+        })
+    }
+
+    /// Asks what to do.
+    pub(crate) async fn turn(&self) -> Result<TurnRequest, SocketError> {
+        let path = "/turn";
+        let response = self.send(Request::get(path), Bytes::new()).await?;
+        read_json(path, response, MAX_TURN_BYTES).await
+    }
+
+    /// Sends a model request; the answer is the provider's, whatever its status.
+    pub(crate) async fn model(
+        &self,
+        path: &'static str,
+        body: Vec<u8>,
+    ) -> Result<Response<Incoming>, SocketError> {
+        self.send(Request::post(path), body.into()).await
+    }
+
+    /// Calls a host tool.
+    pub(crate) async fn tool(
+        &self,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<HostAnswer, SocketError> {
+        let path = format!("/tool/{name}");
+        let body = arguments.to_string().into();
+        let response = self.send(Request::post(&path), body).await?;
+        read_json(&path, response, MAX_TOOL_ANSWER_BYTES).await
+    }
+
+    async fn send(
+        &self,
+        request: hyper::http::request::Builder,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, SocketError> {
+        let request = request
+            .header(header::HOST, "runner")
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(body))?;
+        let mut sender = self.sender.lock().await;
+        sender.ready().await?;
+        Ok(sender.send_request(request).await?)
+    }
+}
+
+fn stdin_stream() -> io::Result<UnixStream> {
+    let stream = StdStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // Fails with ENOTSOCK on a terminal or pipe, before anything is sent.
+    stream.peer_addr()?;
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+async fn read_json<T: serde::de::DeserializeOwned>(
+    path: &str,
+    response: Response<Incoming>,
+    limit: usize,
+) -> Result<T, SocketError> {
+    let path = || path.to_owned();
+    let status = response.status();
+    if status != StatusCode::OK {
+        let path = path();
+        return Err(SocketError::Status { path, status });
+    }
+    let body = Limited::new(response.into_body(), limit).collect().await;
+    let body = body.map_err(|source| {
+        if source.is::<LengthLimitError>() {
+            let path = path();
+            return SocketError::TooLong { path, limit };
+        }
+        let path = path();
+        SocketError::Body { path, source }
+    })?;
+    serde_json::from_slice(&body.to_bytes()).map_err(|source| {
+        let path = path();
+        SocketError::Malformed { path, source }
+    })
+}

@@ -1,0 +1,127 @@
+//! One turn: ask the runner what to do, do it, say how it ended.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use openclaw_tools::{Builtin, RegisterError, Registry, Workspace};
+
+use crate::event::{Emitter, Event, StopReason};
+use crate::failure::{Code, Failure, TurnError};
+use crate::request::{Mode, TurnRequest};
+use crate::socket::{SocketError, TurnSocket};
+use crate::{host, native, offline, process};
+
+/// How a turn ended that did not fail.
+pub(crate) struct Done {
+    pub(crate) stop_reason: StopReason,
+    pub(crate) model: String,
+}
+
+pub(crate) fn main() -> ExitCode {
+    let Ok(out) = Emitter::stdout() else {
+        return ExitCode::FAILURE;
+    };
+    report_panics(&out);
+    let ended = catch_unwind(AssertUnwindSafe(|| process::run(run(&out))));
+    let message = match ended {
+        Ok(Ok(code)) => return code,
+        Ok(Err(error)) => format!("cannot set up the agent process: {error}"),
+        Err(_) => "the agent crashed; its log has the details".to_owned(),
+    };
+    // Without a reader the exit code is all there is.
+    let _ = out.emit(&Failure::new(Code::Internal, message).event());
+    ExitCode::FAILURE
+}
+
+/// In release builds a panic aborts, so the hook is the last to speak. Where
+/// panics unwind, a tool's ends as that tool's error and is not the end.
+fn report_panics(out: &Emitter) {
+    if !cfg!(panic = "abort") {
+        return;
+    }
+    let Ok(out) = out.try_clone() else { return };
+    let log = take_hook();
+    set_hook(Box::new(move |panic| {
+        let message = format!("the agent crashed: {panic}");
+        let _ = out.emit(&Failure::new(Code::Internal, message).event());
+        log(panic);
+    }));
+}
+
+async fn run(out: &Emitter) -> ExitCode {
+    let said = match turn(out).await {
+        Ok(done) => out.emit(&Event::Done {
+            stop_reason: done.stop_reason,
+            model: &done.model,
+        }),
+        Err(TurnError::Failed(failure)) => out.emit(&failure.event()),
+        Err(TurnError::Output(error)) => Err(error),
+    };
+    match said {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            process::log(&format!("cannot write events: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn turn(out: &Emitter) -> Result<Done, TurnError> {
+    let socket = TurnSocket::from_stdin().await.map_err(internal)?;
+    let socket = Arc::new(socket);
+    let request = socket.turn().await.map_err(internal)?;
+    let registry = tools(&request, &socket).map_err(internal)?;
+    match request.mode {
+        Mode::Native => native::run(request, &registry, &socket, out).await,
+        Mode::Offline => offline::run(&request, &registry, &socket, out).await,
+    }
+}
+
+/// The tools the request names, in its order. Unknown names are left out: a
+/// newer runner may offer tools that this program does not have.
+fn tools(request: &TurnRequest, socket: &Arc<TurnSocket>) -> Result<Registry, RegisterError> {
+    let workspace = Workspace::new(&request.workspace);
+    let mut registry = Registry::new();
+    for name in &request.tools {
+        if let Some(tool) = Builtin::from_name(name) {
+            tool.register(&mut registry, &workspace)?;
+        } else if name == host::MEMORY_SEARCH {
+            let socket = socket.clone();
+            registry.register(host::memory_search(), move |arguments| {
+                let socket = socket.clone();
+                async move {
+                    match socket.tool(host::MEMORY_SEARCH, &arguments).await {
+                        Ok(answer) => answer.into_result(),
+                        Err(error) => Err(host::unreachable(chain(&error))),
+                    }
+                }
+            })?;
+        } else {
+            process::log(&format!(
+                "no such tool here: {name}; the turn goes on without it"
+            ));
+        }
+    }
+    Ok(registry)
+}
+
+fn internal(error: impl std::error::Error) -> Failure {
+    Failure::new(Code::Internal, chain(&error))
+}
+
+/// What a failed request to the runner means for the turn.
+pub(crate) fn socket_failure(error: &SocketError) -> Failure {
+    Failure::new(Code::Network, chain(error))
+}
+
+/// An error with everything behind it.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}

@@ -1,0 +1,11 @@
+//! Whole turns of the real program against a scripted runner.
+
+#![cfg(test)]
+
+mod common;
+mod failures;
+mod limits;
+mod native;
+mod offline;
+mod openai;
+mod process;

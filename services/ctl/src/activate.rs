@@ -1,0 +1,76 @@
+//! `activate`: the process that `run` starts becomes a daemon with its socket,
+//! as the service manager would pass it (sd_listen_fds(3)).
+//!
+//! LISTEN_PID must be the daemon's own process id, which only the process
+//! itself knows before exec, and setting it after fork in the parent's image
+//! would need unsafe code. Standard input carries the socket this far.
+
+use std::fs;
+use std::io;
+use std::os::fd::RawFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::Context as _;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::sys::prctl;
+use nix::sys::signal::Signal;
+use nix::unistd::{close, getppid};
+
+use crate::cli;
+use crate::failure::Failure;
+
+/// SD_LISTEN_FDS_START: where the passed sockets begin.
+const LISTEN_FDS_START: RawFd = 3;
+
+/// Becomes the daemon; returns only when that failed.
+pub(crate) fn execute(arguments: &cli::Activate) -> Result<ExitCode, Failure> {
+    // A supervisor that was killed cannot end its daemons; the kernel does.
+    prctl::set_pdeathsig(Signal::SIGTERM).context("cannot ask for the parent-death signal")?;
+    // It may have died before that; then nobody sends the signal any more.
+    if getppid().as_raw() != arguments.parent {
+        return Err(Failure::new("openclawctl run has ended"));
+    }
+    close_inherited()?;
+    let descriptor = fcntl(io::stdin(), FcntlArg::F_DUPFD(LISTEN_FDS_START))
+        .context("cannot pass the socket on")?;
+    if descriptor != LISTEN_FDS_START {
+        return Err(Failure::new(format!(
+            "the socket became descriptor {descriptor} instead of {LISTEN_FDS_START}"
+        )));
+    }
+    let error = command(arguments).exec();
+    let program = arguments.program.display();
+    Err(anyhow::Error::new(error)
+        .context(format!("cannot start {program}"))
+        .into())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "starts a daemon of the suite, never an agent"
+)]
+fn command(arguments: &cli::Activate) -> Command {
+    let mut command = Command::new(&arguments.program);
+    command
+        .stdin(Stdio::null())
+        .env("LISTEN_PID", std::process::id().to_string())
+        .env("LISTEN_FDS", "1")
+        .env("LISTEN_FDNAMES", &arguments.name);
+    command
+}
+
+/// Closes what the caller of `openclawctl run` left open: it is not the
+/// daemons', and descriptor 3 must be free.
+fn close_inherited() -> Result<(), Failure> {
+    let open: Vec<RawFd> = fs::read_dir("/proc/self/fd")
+        .context("cannot list the open descriptors")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor >= LISTEN_FDS_START)
+        .collect();
+    for descriptor in open {
+        // The one that listed them is among them and closed already.
+        let _ = close(descriptor);
+    }
+    Ok(())
+}

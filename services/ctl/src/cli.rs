@@ -1,0 +1,211 @@
+//! The arguments.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::failure;
+
+/// Talks to the OpenClaw assistant of this user.
+#[derive(Debug, Parser)]
+#[command(name = "openclawctl", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Send a message and print the reply as it comes
+    Message(Message),
+    /// Show whether the daemons answer, and which backend answers messages
+    Status(Status),
+    /// Check the installation and the confinements, and say how to mend them
+    Doctor(Doctor),
+    /// List the sessions
+    Sessions(Sessions),
+    /// End a run and every process it started
+    Cancel(Cancel),
+    /// Run the daemons in the foreground, where there is no systemd
+    Run(Run),
+    /// Becomes a daemon with its socket as descriptor 3; part of `run`.
+    #[command(hide = true)]
+    Activate(Activate),
+}
+
+/// Arguments of `message`.
+#[derive(Debug, Args)]
+pub(crate) struct Message {
+    /// The message, several words are joined; without it or with `-` standard input is read
+    pub(crate) text: Vec<String>,
+    /// The session to send it to [default: the agent's main session]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
+    /// The agent that answers [default: the one of the session, or the default agent]
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    /// Print every event as one line of JSON; with --no-stream one document at the end
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the reply once, when it is whole
+    #[arg(long)]
+    pub(crate) no_stream: bool,
+    /// Cancel the run when it has not ended after this time
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
+    /// Show tool calls also when standard error is not a terminal
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// Arguments of `status`.
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Try again until every daemon answers, for this time at most
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) wait: Option<Duration>,
+    /// List every confinement, also those that are enforced
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `sessions`.
+#[derive(Debug, Args)]
+pub(crate) struct Sessions {
+    /// What to do with them
+    #[arg(value_enum, default_value_t = SessionsAction::List)]
+    pub(crate) action: SessionsAction,
+    /// Only the sessions of this agent
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What `sessions` can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionsAction {
+    /// List them, the latest first
+    List,
+}
+
+/// Arguments of `cancel`.
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    /// The run, as `message --json` and the journal name it
+    #[arg(value_name = "RUN_ID")]
+    pub(crate) run_id: String,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// End the `openclawctl run` that is running, and wait until it has ended
+    #[arg(long)]
+    pub(crate) stop: bool,
+}
+
+/// Arguments of `activate`.
+#[derive(Debug, Args)]
+pub(crate) struct Activate {
+    /// The process that must still be the parent
+    pub(crate) parent: i32,
+    /// LISTEN_FDNAMES
+    pub(crate) name: String,
+    /// The daemon
+    pub(crate) program: PathBuf,
+}
+
+/// The command that was asked for, or the code to exit with. Help and usage
+/// errors have been printed.
+pub(crate) fn parse() -> Result<Command, ExitCode> {
+    let error = match Cli::try_parse() {
+        Ok(cli) => return Ok(cli.command),
+        Err(error) => error,
+    };
+    // Help that nobody reads any more is no failure.
+    let _ = error.print();
+    Err(match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        _ => ExitCode::from(failure::USAGE),
+    })
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "give seconds, such as 30".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err("must be more than 0 seconds".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Result<Command, clap::Error> {
+        let all = std::iter::once("openclawctl").chain(arguments.iter().copied());
+        Cli::try_parse_from(all).map(|cli| cli.command)
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn options_may_follow_the_words_of_a_message() {
+        let command = parsed(&[
+            "message",
+            "hello",
+            "there",
+            "--session",
+            "s",
+            "--timeout",
+            "1.5",
+        ]);
+        let Command::Message(message) = command.unwrap() else {
+            panic!("not a message");
+        };
+        assert_eq!(message.text, ["hello", "there"]);
+        assert_eq!(message.session.as_deref(), Some("s"));
+        assert_eq!(message.timeout, Some(Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn sessions_are_listed_by_default() {
+        for arguments in [&["sessions"][..], &["sessions", "list"]] {
+            let Command::Sessions(sessions) = parsed(arguments).unwrap() else {
+                panic!("not sessions");
+            };
+            assert_eq!(sessions.action, SessionsAction::List);
+        }
+    }
+
+    #[test]
+    fn a_time_must_be_one() {
+        for text in ["0", "-1", "soon", "inf", "NaN"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `doctor`: what is promised, whether it holds, and how to mend it.
+
+use std::process::ExitCode;
+
+use openclaw_config::{Environment, Paths, Settings};
+
+use crate::cli;
+use crate::connection;
+use crate::failure::Failure;
+use crate::output;
+use crate::status;
+
+mod answers;
+mod check;
+mod files;
+mod programs;
+mod units;
+
+use check::{Check, State};
+
+/// Prints every check; exit code 1 when one failed.
+pub(crate) fn execute(
+    arguments: &cli::Doctor,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    let checks = all(&paths, environment)?;
+    if arguments.json {
+        output::document(&serde_json::json!({ "checks": checks }))?;
+    } else {
+        output::stdout(&check::render(&checks))?;
+    }
+    let failed = checks.iter().any(|check| check.state == State::Fail);
+    Ok(match failed {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
+}
+
+fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> {
+    let (settings, check) = configuration(paths, environment);
+    let mut checks = vec![check];
+    checks.extend(files::state(paths));
+    checks.extend(files::sockets(paths));
+    checks.extend(programs::suite(environment));
+    checks.push(units::installed(paths, environment));
+    let suite = connection::runtime()?.block_on(status::ask(paths));
+    checks.extend(answers::daemons(&suite));
+    if let Some(settings) = &settings {
+        checks.push(programs::claude(settings, environment));
+    }
+    checks.extend(answers::model(&suite));
+    checks.extend(answers::confinements(&suite));
+    Ok(checks)
+}
+
+fn configuration(paths: &Paths, environment: &Environment) -> (Option<Settings>, Check) {
+    const NAME: &str = "configuration";
+    let file = paths.configuration.display();
+    match openclaw_config::load(environment) {
+        Ok(settings) => {
+            let detail = match paths.configuration.exists() {
+                true => format!("{file} is sound"),
+                false => format!("no {file}: defaults are used"),
+            };
+            (Some(settings), Check::ok(NAME, detail))
+        }
+        Err(error) => {
+            let problem = Failure::from(error).text();
+            let check = Check::fail(NAME, problem, "correct the place that is named");
+            (None, check)
+        }
+    }
+}

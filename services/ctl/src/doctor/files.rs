@@ -1,0 +1,175 @@
+//! The state directory and the sockets.
+
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
+
+use nix::unistd::geteuid;
+use openclaw_config::Paths;
+
+use super::check::Check;
+use crate::connection;
+
+/// The permission bits of a mode.
+const PERMISSIONS: u32 = 0o777;
+/// What group and others may have of anything here: nothing.
+const FOREIGN: u32 = 0o077;
+
+/// The state directory, and the configuration file in it, which may hold keys.
+pub(super) fn state(paths: &Paths) -> Vec<Check> {
+    let mut checks = Vec::new();
+    match fs::metadata(&paths.state) {
+        Ok(found) => checks.push(private("state", &paths.state, &found, "700")),
+        Err(error) if error.kind() == ErrorKind::NotFound => checks.push(Check::ok(
+            "state",
+            format!(
+                "{} is not there yet; the first start makes it",
+                paths.state.display()
+            ),
+        )),
+        Err(error) => checks.push(unreadable("state", &paths.state, &error)),
+    }
+    if let Ok(found) = fs::metadata(&paths.configuration) {
+        checks.push(private(
+            "configuration file",
+            &paths.configuration,
+            &found,
+            "600",
+        ));
+    }
+    checks
+}
+
+/// The runtime directory and the sockets in it.
+pub(super) fn sockets(paths: &Paths) -> Vec<Check> {
+    const NAME: &str = "runtime directory";
+    let found = match fs::symlink_metadata(&paths.runtime) {
+        Ok(found) => found,
+        // Without it there are no sockets either.
+        Err(error) => return vec![unreadable(NAME, &paths.runtime, &error)],
+    };
+    let mut checks = vec![exact(NAME, &paths.runtime, &found, 0o700, found.is_dir())];
+    let sockets = [
+        ("gateway socket", paths.gateway_socket()),
+        ("agent-runner socket", paths.runner_socket()),
+        ("memory socket", paths.memory_socket()),
+    ];
+    for (name, path) in sockets {
+        checks.push(match fs::symlink_metadata(&path) {
+            Ok(found) => exact(name, &path, &found, 0o600, found.file_type().is_socket()),
+            Err(error) => unreadable(name, &path, &error),
+        });
+    }
+    checks
+}
+
+/// Something that only its owner may touch.
+fn private(name: &str, path: &Path, found: &Metadata, mode: &str) -> Check {
+    let shown = path.display();
+    if let Some(check) = foreign(name, path, found) {
+        return check;
+    }
+    match found.mode() & FOREIGN {
+        0 => Check::ok(name, format!("{shown} is yours alone")),
+        _ => Check::warn(
+            name,
+            format!(
+                "{shown} has mode {:03o}: other users can reach it",
+                found.mode() & PERMISSIONS
+            ),
+            format!("chmod {mode} {shown}"),
+        ),
+    }
+}
+
+/// Something that must have exactly `mode`, because it is the way in.
+fn exact(name: &str, path: &Path, found: &Metadata, mode: u32, kind: bool) -> Check {
+    let shown = path.display();
+    if !kind {
+        let detail = format!("{shown} is something else");
+        return Check::fail(name, detail, format!("remove {shown} and start again"));
+    }
+    if let Some(check) = foreign(name, path, found) {
+        return check;
+    }
+    match found.mode() & PERMISSIONS {
+        right if right == mode => Check::ok(name, format!("{shown} has mode {mode:04o}")),
+        wrong => Check::fail(
+            name,
+            format!("{shown} has mode {wrong:04o} instead of {mode:04o}"),
+            format!("chmod {mode:o} {shown}"),
+        ),
+    }
+}
+
+fn foreign(name: &str, path: &Path, found: &Metadata) -> Option<Check> {
+    let own = geteuid().as_raw();
+    (found.uid() != own).then(|| {
+        Check::fail(
+            name,
+            format!(
+                "{} belongs to the user {} and you are {own}",
+                path.display(),
+                found.uid()
+            ),
+            "use the account that the suite was started by",
+        )
+    })
+}
+
+fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Check {
+    let shown = path.display();
+    match error.kind() {
+        ErrorKind::NotFound => {
+            Check::fail(name, format!("{shown} is not there"), connection::START)
+        }
+        _ => Check::fail(
+            name,
+            format!("cannot look at {shown}: {error}"),
+            format!("make {shown} accessible to you"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::net::UnixListener;
+
+    use super::super::check::State;
+    use super::*;
+
+    fn paths(folder: &Path) -> Paths {
+        let text = folder.to_str().unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", text), ("OPENCLAW_RUNTIME_DIR", text)];
+        Paths::resolve(&variables.into_iter().collect()).unwrap()
+    }
+
+    fn chmod(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn open_doors_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        chmod(folder.path(), 0o755);
+        let _gateway = UnixListener::bind(paths.gateway_socket()).unwrap();
+        chmod(&paths.gateway_socket(), 0o666);
+        let _runner = UnixListener::bind(paths.runner_socket()).unwrap();
+        chmod(&paths.runner_socket(), 0o600);
+        fs::write(paths.memory_socket(), "").unwrap();
+
+        assert_eq!(state(&paths)[0].state, State::Warn);
+        let checks = sockets(&paths);
+        let states: Vec<State> = checks.iter().map(|check| check.state).collect();
+        assert_eq!(
+            states,
+            [State::Fail, State::Fail, State::Ok, State::Fail],
+            "{checks:?}"
+        );
+        let fix = checks[1].fix.as_deref().unwrap();
+        assert!(fix.starts_with("chmod 600 "), "{fix}");
+    }
+}

@@ -1,0 +1,103 @@
+//! systemd's units of the suite.
+
+use std::path::{Path, PathBuf};
+
+use openclaw_config::{Environment, Paths};
+
+use super::check::Check;
+
+/// What must be installed for `systemctl --user start openclaw.target`.
+const UNITS: [&str; 7] = [
+    "openclaw.target",
+    "openclaw-gateway.socket",
+    "openclaw-gateway.service",
+    "openclaw-agent-runner.socket",
+    "openclaw-agent-runner.service",
+    "openclaw-memory.socket",
+    "openclaw-memory.service",
+];
+/// Where units of all users' managers are (systemd.unit(5)).
+const SYSTEM_FOLDERS: [&str; 4] = [
+    "/etc/systemd/user",
+    "/usr/local/lib/systemd/user",
+    "/usr/lib/systemd/user",
+    "/lib/systemd/user",
+];
+
+/// Whether the units are there, where there is a manager for them.
+pub(super) fn installed(paths: &Paths, environment: &Environment) -> Check {
+    const NAME: &str = "units";
+    const FIX: &str = "./packaging/install, or ./packaging/quickstart";
+    if !has_manager(environment) {
+        let detail = "no systemd user manager here: openclawctl run takes its place";
+        return Check::ok(NAME, detail);
+    }
+    let folders = folders(paths, environment);
+    let missing: Vec<&str> = UNITS
+        .into_iter()
+        .filter(|unit| !folders.iter().any(|folder| folder.join(unit).exists()))
+        .collect();
+    match missing.len() {
+        0 => Check::ok(NAME, format!("all {} are installed", UNITS.len())),
+        all if all == UNITS.len() => Check::warn(NAME, "none is installed", FIX),
+        _ => Check::fail(NAME, format!("missing: {}", missing.join(", ")), FIX),
+    }
+}
+
+/// The manager's private socket is there while it runs.
+fn has_manager(environment: &Environment) -> bool {
+    environment
+        .get("XDG_RUNTIME_DIR")
+        .is_some_and(|folder| Path::new(folder).join("systemd/private").exists())
+}
+
+fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {
+    let configuration = match environment.get("XDG_CONFIG_HOME") {
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => paths.home.as_ref().map(|home| home.join(".config")),
+    };
+    let data = match environment.get("XDG_DATA_HOME") {
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => paths.home.as_ref().map(|home| home.join(".local/share")),
+    };
+    [configuration, data]
+        .into_iter()
+        .flatten()
+        .map(|folder| folder.join("systemd/user"))
+        .chain(SYSTEM_FOLDERS.map(PathBuf::from))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::check::State;
+    use super::*;
+
+    #[test]
+    fn units_matter_only_where_there_is_a_manager() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().to_str().unwrap();
+        let environment: Environment = [
+            ("HOME", text),
+            ("XDG_RUNTIME_DIR", text),
+            ("XDG_CONFIG_HOME", text),
+        ]
+        .into_iter()
+        .collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        assert_eq!(installed(&paths, &environment).state, State::Ok);
+
+        fs::create_dir_all(folder.path().join("systemd/user")).unwrap();
+        fs::write(folder.path().join("systemd/private"), "").unwrap();
+        for unit in &UNITS[1..] {
+            fs::write(folder.path().join("systemd/user").join(unit), "").unwrap();
+        }
+        let check = installed(&paths, &environment);
+        assert_eq!(check.state, State::Fail);
+        assert_eq!(check.detail, "missing: openclaw.target");
+        fs::write(folder.path().join("systemd/user").join(UNITS[0]), "").unwrap();
+        assert_eq!(installed(&paths, &environment).state, State::Ok);
+    }
+}

@@ -1,0 +1,98 @@
+//! How a command fails: what is said, what may help, and the exit code.
+
+use std::process::ExitCode;
+
+use crate::output;
+
+/// A failure at run time.
+const FAILURE: u8 = 1;
+/// EX_USAGE of sysexits.h, as the daemons exit; clap's own would be 2.
+pub(crate) const USAGE: u8 = 64;
+/// EX_CONFIG: a configuration that trying again does not mend.
+pub(crate) const CONFIG: u8 = 78;
+
+/// Why a command ends without having done what was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: u8,
+    /// `None`: everything was said already.
+    error: Option<anyhow::Error>,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure described by `text`, one sentence without a full stop.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        anyhow::Error::msg(text.into()).into()
+    }
+
+    /// Wrong arguments.
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        Self {
+            exit: USAGE,
+            ..Self::new(text)
+        }
+    }
+
+    /// Ends with `exit` without another word.
+    pub(crate) fn silent(exit: u8) -> Self {
+        Self {
+            exit,
+            error: None,
+            hint: None,
+        }
+    }
+
+    /// The reader of standard output is gone (EPIPE). It has what it wanted,
+    /// so this is no failure; a filter such as `head` ends this way.
+    pub(crate) fn reader_gone() -> Self {
+        Self::silent(0)
+    }
+
+    /// The same failure with what the user can do about it.
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// The whole message on one line, without the hint.
+    pub(crate) fn text(&self) -> String {
+        self.error
+            .as_ref()
+            .map(|error| format!("{error:#}"))
+            .unwrap_or_default()
+    }
+
+    /// Prints it and returns the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        if self.error.is_some() {
+            output::stderr_line(&format!("error: {}", self.text()));
+        }
+        if let Some(hint) = &self.hint {
+            output::stderr_line(&format!("hint: {hint}"));
+        }
+        ExitCode::from(self.exit)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self {
+            exit: FAILURE,
+            error: Some(error),
+            hint: None,
+        }
+    }
+}
+
+impl From<openclaw_config::Error> for Failure {
+    fn from(error: openclaw_config::Error) -> Self {
+        Self {
+            exit: CONFIG,
+            error: Some(error.into()),
+            hint: None,
+        }
+    }
+}

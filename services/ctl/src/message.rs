@@ -1,0 +1,49 @@
+//! `message`: one message, and the reply as it comes.
+
+use std::process::ExitCode;
+
+use openclaw_config::Environment;
+use openclaw_proto::gateway::Message;
+
+use crate::cli;
+use crate::connection::{self, Gateway};
+use crate::failure::Failure;
+
+mod conversation;
+mod input;
+mod interruption;
+mod listener;
+mod sink;
+mod summary;
+mod trace;
+
+/// Sends the message and prints the reply.
+pub(crate) fn execute(
+    arguments: cli::Message,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    // Read for its problems: a message to a suite with a broken configuration
+    // would fail later and say less.
+    let settings = openclaw_config::load(environment)?;
+    let message = Message {
+        text: input::text(&arguments.text)?,
+        session_key: arguments.session.unwrap_or_default(),
+        agent_id: arguments.agent.unwrap_or_default(),
+        // Sent again with the same key after a broken connection, the message
+        // is still one message.
+        idempotency_key: uuid::Uuid::new_v4().to_string(),
+        channel: "cli".to_owned(),
+    };
+    let sink = sink::choose(arguments.json, !arguments.no_stream, arguments.verbose);
+    let runtime = connection::runtime()?;
+    let result = runtime.block_on(async {
+        let gateway = Gateway::at(&settings.paths);
+        let stops = interruption::Stops::install(arguments.timeout)?;
+        listener::Listener::new(gateway, sink)
+            .listen(message, stops)
+            .await
+    });
+    // A request that still waits must not hold the exit.
+    runtime.shutdown_background();
+    result
+}

@@ -1,0 +1,155 @@
+//! Listens to a run until it has ended or the user does not want it any more.
+
+use std::future;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use openclaw_proto::gateway::{Message, Reply};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::conversation;
+use super::interruption::{Stop, Stops};
+use super::sink::Sink;
+use super::summary::{State, Summary};
+use crate::connection::Gateway;
+use crate::failure::Failure;
+use crate::output;
+
+/// How long a cancelled run may take to say that it ended. The runner kills
+/// what does not end by itself within a few seconds.
+const CANCEL_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A run, as it is heard.
+pub(super) struct Listener {
+    gateway: Gateway,
+    sink: Box<dyn Sink>,
+    summary: Summary,
+    stop: Option<(Stop, Instant)>,
+}
+
+enum News {
+    Reply(Option<Result<Reply, Failure>>),
+    Stop(Stop),
+    Overdue,
+}
+
+impl Listener {
+    /// Prints to `sink`.
+    pub(super) fn new(gateway: Gateway, sink: Box<dyn Sink>) -> Self {
+        Self {
+            gateway,
+            sink,
+            summary: Summary::default(),
+            stop: None,
+        }
+    }
+
+    /// Sends `message` and listens to the end.
+    pub(super) async fn listen(
+        mut self,
+        message: Message,
+        mut stops: Stops,
+    ) -> Result<ExitCode, Failure> {
+        let mut replies = conversation::start(self.gateway.clone(), message);
+        loop {
+            match self.news(&mut replies, &mut stops).await {
+                News::Reply(Some(Ok(reply))) => self.hear(&reply)?,
+                News::Reply(Some(Err(failure))) => return self.broken(failure),
+                News::Reply(None) => return self.ended(),
+                News::Stop(stop) if self.stop.is_some() => return Err(stop.failure()),
+                News::Stop(stop) => self.cancel(stop),
+                News::Overdue => return self.overdue(),
+            }
+        }
+    }
+
+    async fn news(
+        &self,
+        replies: &mut mpsc::Receiver<Result<Reply, Failure>>,
+        stops: &mut Stops,
+    ) -> News {
+        let leave = self.stop.map(|(_, leave)| leave);
+        let overdue = async {
+            match leave {
+                Some(leave) => sleep_until(leave).await,
+                None => future::pending().await,
+            }
+        };
+        tokio::select! {
+            reply = replies.recv() => News::Reply(reply),
+            stop = stops.next() => News::Stop(stop),
+            () = overdue => News::Overdue,
+        }
+    }
+
+    fn hear(&mut self, reply: &Reply) -> Result<(), Failure> {
+        match reply {
+            Reply::Accepted(accepted) => {
+                self.summary.accepted(accepted);
+                // Asked for before there was a run to cancel.
+                if let Some((stop, _)) = self.stop {
+                    self.send_cancel(stop);
+                }
+                self.sink.accepted(accepted)
+            }
+            Reply::Event(event) => {
+                self.summary.observe(event);
+                self.sink.event(event)
+            }
+        }
+    }
+
+    fn cancel(&mut self, stop: Stop) {
+        self.stop = Some((stop, Instant::now() + CANCEL_DEADLINE));
+        self.send_cancel(stop);
+    }
+
+    fn send_cancel(&self, stop: Stop) {
+        if self.summary.run_id.is_empty() {
+            return;
+        }
+        let client = self.gateway.client.clone();
+        let run_id = self.summary.run_id.clone();
+        tokio::spawn(async move {
+            // Whether it worked is seen by the run's last event.
+            let _ = client.cancel_run(&run_id, stop.reason()).await;
+        });
+    }
+
+    fn ended(mut self) -> Result<ExitCode, Failure> {
+        self.sink.finish(&self.summary)?;
+        if let Some((stop, _)) = self.stop {
+            if self.summary.status != State::Done {
+                output::stderr_line("cancelled");
+            }
+            return Err(stop.failure());
+        }
+        match self.summary.failure() {
+            Some(failure) => Err(failure),
+            None => Ok(ExitCode::SUCCESS),
+        }
+    }
+
+    fn overdue(mut self) -> Result<ExitCode, Failure> {
+        self.summary
+            .interrupted("the gateway did not say that the run ended");
+        self.sink.finish(&self.summary)?;
+        output::stderr_line(&format!(
+            "warning: the gateway did not confirm that the run {} ended",
+            self.summary.run_id
+        ));
+        Err(self
+            .stop
+            .map_or_else(|| Failure::silent(1), |(stop, _)| stop.failure()))
+    }
+
+    fn broken(mut self, failure: Failure) -> Result<ExitCode, Failure> {
+        // Without a run there is nothing to sum up.
+        if !self.summary.run_id.is_empty() {
+            self.summary.interrupted(&failure.text());
+            self.sink.finish(&self.summary)?;
+        }
+        Err(failure)
+    }
+}

@@ -1,0 +1,159 @@
+//! Where the replies go: a terminal or a program.
+
+use openclaw_proto::event::{Event, Kind};
+use openclaw_proto::gateway::Accepted;
+use serde_json::{Map, Value};
+
+use super::summary::{State, Summary};
+use super::trace;
+use crate::failure::Failure;
+use crate::output;
+
+/// Prints a run.
+pub(super) trait Sink {
+    /// The gateway has the message.
+    fn accepted(&mut self, accepted: &Accepted) -> Result<(), Failure>;
+    /// Something happened.
+    fn event(&mut self, event: &Event) -> Result<(), Failure>;
+    /// Nothing more will happen.
+    fn finish(&mut self, summary: &Summary) -> Result<(), Failure>;
+}
+
+/// The sink that the arguments ask for.
+pub(super) fn choose(json: bool, stream: bool, verbose: bool) -> Box<dyn Sink> {
+    match (json, stream) {
+        (true, true) => Box::new(Lines),
+        (true, false) => Box::new(Document),
+        (false, stream) => Box::new(Text {
+            stream,
+            trace: verbose || output::stderr_is_terminal(),
+            style: output::stderr_is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+            terminal: output::stdout_is_terminal(),
+            line_open: false,
+        }),
+    }
+}
+
+/// For people.
+struct Text {
+    /// Print the text as it comes.
+    stream: bool,
+    /// Show what the agent does.
+    trace: bool,
+    /// In the faint style.
+    style: bool,
+    /// Standard output is a terminal.
+    terminal: bool,
+    /// The last thing printed was no line end.
+    line_open: bool,
+}
+
+impl Text {
+    fn say(&mut self, text: &str) -> Result<(), Failure> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.line_open = !text.ends_with('\n');
+        match self.terminal {
+            true => output::stdout(&output::printable(text)),
+            false => output::stdout(text),
+        }
+    }
+
+    fn end_line(&mut self) -> Result<(), Failure> {
+        match self.line_open {
+            true => self.say("\n"),
+            false => Ok(()),
+        }
+    }
+
+    fn show(&mut self, line: &str) -> Result<(), Failure> {
+        // In a file the reply stays as it was written.
+        if self.terminal {
+            self.end_line()?;
+        }
+        match self.style {
+            true => output::stderr_line(&trace::faint(line)),
+            false => output::stderr_line(line),
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Text {
+    fn accepted(&mut self, _: &Accepted) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        if let (Kind::TextDelta { text }, true) = (&event.kind, self.stream) {
+            return self.say(text);
+        }
+        match trace::line(&event.kind) {
+            Some(line) if self.trace => self.show(&line),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
+        if !self.stream {
+            self.say(&summary.text)?;
+        }
+        self.end_line()?;
+        if let Some(warning) = warning(summary) {
+            output::stderr_line(&format!("warning: {warning}"));
+        }
+        Ok(())
+    }
+}
+
+/// What is odd about a reply that counts as whole.
+fn warning(summary: &Summary) -> Option<&'static str> {
+    match summary.stop_reason.as_deref() {
+        Some("length") => Some("the reply was cut off at the most tokens a response may have"),
+        Some("step_limit") => Some("the agent made as many steps as it may and was stopped"),
+        Some("loop") => Some("the agent made the same call again and again and was stopped"),
+        _ if summary.status == State::Done && summary.text.is_empty() => Some("the reply is empty"),
+        _ => None,
+    }
+}
+
+/// One line of JSON for each reply.
+struct Lines;
+
+impl Sink for Lines {
+    fn accepted(&mut self, accepted: &Accepted) -> Result<(), Failure> {
+        // Named like the events, so that a reader needs one rule.
+        let mut line = Map::new();
+        line.insert("type".to_owned(), "accepted".into());
+        if let Value::Object(fields) = serde_json::json!(accepted) {
+            line.extend(fields);
+        }
+        output::stdout_line(&Value::Object(line).to_string())
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        output::stdout_line(&serde_json::json!(event).to_string())
+    }
+
+    fn finish(&mut self, _: &Summary) -> Result<(), Failure> {
+        Ok(())
+    }
+}
+
+/// One JSON document at the end.
+struct Document;
+
+impl Sink for Document {
+    fn accepted(&mut self, _: &Accepted) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn event(&mut self, _: &Event) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn finish(&mut self, summary: &Summary) -> Result<(), Failure> {
+        output::document(summary)
+    }
+}

@@ -1,0 +1,76 @@
+//! What the agent does, as short lines on standard error.
+
+use openclaw_proto::event::{Kind, ToolResult};
+
+use crate::output;
+
+/// The longest line in characters: most terminals show it in one row.
+const WIDTH: usize = 78;
+
+/// The line for an event, when it is one the user of a terminal wants to see.
+pub(super) fn line(kind: &Kind) -> Option<String> {
+    let text = match kind {
+        Kind::ToolCall {
+            name, arguments, ..
+        } => format!("→ {name} {arguments}"),
+        Kind::ToolResult(result) => format!("← {}", outcome(result)),
+        Kind::Note { text } => format!("· {text}"),
+        _ => return None,
+    };
+    Some(output::one_line(&text, WIDTH))
+}
+
+fn outcome(result: &ToolResult) -> String {
+    if let Some(error) = &result.error {
+        return format!("{} failed: {} ({})", error.tool, error.message, error.kind);
+    }
+    let mut lines = result.output.lines();
+    let first = lines.next().unwrap_or("(nothing)");
+    match lines.count() {
+        0 => first.to_owned(),
+        more => format!("[{} lines] {first}", more + 1),
+    }
+}
+
+/// The line in the terminal's faint style.
+pub(super) fn faint(line: &str) -> String {
+    format!("\x1b[2m{line}\x1b[0m")
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::event::ToolFailure;
+    use serde_json::json;
+
+    use super::*;
+
+    fn result(output: &str, error: Option<ToolFailure>) -> Kind {
+        Kind::ToolResult(ToolResult {
+            call_id: "c".to_owned(),
+            success: error.is_none(),
+            output: output.to_owned(),
+            error,
+        })
+    }
+
+    #[test]
+    fn calls_and_results_are_one_line_each() {
+        let call = Kind::ToolCall {
+            id: "c".to_owned(),
+            name: "execute_shell".to_owned(),
+            arguments: json!({"command": "x".repeat(200)}),
+        };
+        let text = line(&call).unwrap();
+        assert!(text.starts_with("→ execute_shell {\"command\":\"xxx"));
+        assert_eq!(text.chars().count(), WIDTH);
+        assert_eq!(line(&result("one\ntwo", None)).unwrap(), "← [2 lines] one");
+        assert_eq!(line(&result("", None)).unwrap(), "← (nothing)");
+        let failure = ToolFailure {
+            tool: "read_file".to_owned(),
+            kind: "not_found".to_owned(),
+            message: "there is no a.txt".to_owned(),
+        };
+        let failed = line(&result("", Some(failure))).unwrap();
+        assert_eq!(failed, "← read_file failed: there is no a.txt (not_found)");
+    }
+}

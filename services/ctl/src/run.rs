@@ -1,0 +1,49 @@
+//! `run`: the daemons in the foreground, with the sockets that systemd would
+//! pass them. For containers and tests.
+
+use std::process::ExitCode;
+
+use openclaw_config::{Environment, Paths};
+
+use crate::cli;
+use crate::connection;
+use crate::failure::Failure;
+
+mod backoff;
+mod child;
+mod daemon;
+mod directory;
+mod environment_file;
+mod keeper;
+mod lock;
+mod log;
+mod notify;
+mod record;
+mod sockets;
+mod stop;
+mod supervisor;
+
+/// Runs the daemons until a signal ends them, or ends those that run.
+pub(crate) fn execute(
+    arguments: &cli::Run,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    if arguments.stop {
+        // A configuration that was broken meanwhile must not prevent it.
+        return stop::stop(&Paths::resolve(environment)?);
+    }
+    let paths = openclaw_config::load(environment)?.paths;
+    directory::prepare(&paths.runtime)?;
+    let lock = lock::Lock::take(&paths.runtime)?;
+    let log = log::Log::open();
+    let runtime = connection::runtime()?;
+    // On this thread, which lives as long as the process: the daemons'
+    // parent-death signal is bound to the thread that starts them (prctl(2)).
+    let result = runtime.block_on(async {
+        let sockets = sockets::Sockets::bind(&paths, lock.was_stale(), &log).await?;
+        supervisor::supervise(&paths, environment, &sockets, &log).await
+    });
+    runtime.shutdown_background();
+    drop(lock);
+    result
+}

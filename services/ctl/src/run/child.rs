@@ -1,0 +1,88 @@
+//! Starting a daemon's process.
+
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use openclaw_config::{Environment, Paths, programs};
+use tokio::process::Child;
+
+use super::daemon::Daemon;
+use super::environment_file;
+use super::notify::NotifySocket;
+use crate::failure::Failure;
+
+/// This very program, also after a newer one was installed over it.
+const SELF: &str = "/proc/self/exe";
+/// LISTEN_FDNAMES: the name under which each daemon looks for its socket.
+const SOCKET_NAME: &str = "control";
+/// What another service manager told this process about itself.
+const MANAGERS: [&str; 7] = [
+    "LISTEN_PID",
+    "LISTEN_FDS",
+    "LISTEN_FDNAMES",
+    "NOTIFY_SOCKET",
+    "WATCHDOG_PID",
+    "WATCHDOG_USEC",
+    "JOURNAL_STREAM",
+];
+
+/// Starts `daemon` with its socket. Standard error is a pipe.
+pub(super) fn start(
+    daemon: Daemon,
+    paths: &Paths,
+    environment: &Environment,
+    socket: OwnedFd,
+    notify: &NotifySocket,
+) -> Result<Child, Failure> {
+    let program = programs::sibling(daemon.program(), environment)
+        .with_context(|| format!("cannot find the program of the {} daemon", daemon.name()))?;
+    let mut command = activation();
+    command
+        .arg("activate")
+        .arg(std::process::id().to_string())
+        .arg(SOCKET_NAME)
+        .arg(program)
+        .stdin(socket)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        // Ctrl-C in the terminal is for this process, which ends the daemons
+        // in their order.
+        .process_group(0);
+    for variable in MANAGERS {
+        command.env_remove(variable);
+    }
+    command.env("NOTIFY_SOCKET", notify.path());
+    if daemon == Daemon::Runner {
+        for (name, value) in environment_file::read(paths)? {
+            // What was set for this very start comes first.
+            if environment.get(&name).is_none() {
+                command.env(name, value);
+            }
+        }
+    }
+    let child = tokio::process::Command::from(command)
+        .spawn()
+        .with_context(|| format!("cannot start the {} daemon", daemon.name()))?;
+    Ok(child)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "starts a daemon of the suite, never an agent"
+)]
+fn activation() -> Command {
+    Command::new(SELF)
+}
+
+/// Sends `signal` to `child`, unless it has ended.
+pub(super) fn send(child: &Child, signal: Signal) {
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
+    if let Some(pid) = pid {
+        // One that ended just now needs no signal any more.
+        let _ = kill(Pid::from_raw(pid), signal);
+    }
+}

@@ -1,0 +1,220 @@
+//! Keeps one daemon running.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use openclaw_config::{Environment, Paths};
+use tokio::process::Child;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::backoff::Backoff;
+use super::child;
+use super::daemon::Daemon;
+use super::log::{Level, Log};
+use super::notify::NotifySocket;
+use super::sockets::Sockets;
+use crate::failure;
+
+/// How long the last lines of a daemon that ended are waited for. Its stderr
+/// may have been inherited by something that lives on.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// What a keeper is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Read the configuration again.
+    Reload,
+    /// End, in good order.
+    Stop,
+    /// End now.
+    Kill,
+}
+
+/// What a keeper tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum News {
+    /// The daemon can serve.
+    Ready(Daemon),
+    /// It says that starting again is of no use; its exit code.
+    Refused(Daemon, u8),
+    /// It has ended for good.
+    Ended(Daemon),
+}
+
+/// What all keepers need.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Suite<'a> {
+    pub(super) paths: &'a Paths,
+    pub(super) environment: &'a Environment,
+    pub(super) sockets: &'a Sockets,
+    pub(super) log: &'a Log,
+}
+
+/// Keeps one daemon running.
+pub(super) struct Keeper<'a> {
+    daemon: Daemon,
+    suite: Suite<'a>,
+    notify: NotifySocket,
+    orders: mpsc::Receiver<Order>,
+    news: mpsc::Sender<News>,
+    stopping: bool,
+}
+
+enum End {
+    Asked,
+    Refused(u8),
+    Died(String),
+}
+
+impl<'a> Keeper<'a> {
+    /// For `daemon`, which is started by [`Keeper::keep`].
+    pub(super) fn new(
+        daemon: Daemon,
+        suite: Suite<'a>,
+        orders: mpsc::Receiver<Order>,
+        news: mpsc::Sender<News>,
+    ) -> io::Result<Self> {
+        let name = format!("{}.notify", daemon.name());
+        Ok(Self {
+            daemon,
+            suite,
+            notify: NotifySocket::bind(suite.paths.runtime.join(name))?,
+            orders,
+            news,
+            stopping: false,
+        })
+    }
+
+    /// Starts the daemon, again and again, until it is told to end.
+    pub(super) async fn keep(mut self) {
+        let mut backoff = Backoff::new();
+        loop {
+            let born = Instant::now();
+            let how = match self.live().await {
+                End::Asked => break,
+                End::Refused(code) => {
+                    self.tell(News::Refused(self.daemon, code)).await;
+                    break;
+                }
+                End::Died(how) => how,
+            };
+            let wait = backoff.after(born.elapsed());
+            self.say(
+                Level::Warn,
+                &format!("{how}, starting it again in {} ms", wait.as_millis()),
+            );
+            if self.is_told_to_end_within(wait).await {
+                break;
+            }
+        }
+        self.tell(News::Ended(self.daemon)).await;
+    }
+
+    /// One life of the daemon.
+    async fn live(&mut self) -> End {
+        let suite = self.suite;
+        let started = match suite.sockets.hand_over(self.daemon) {
+            Ok(socket) => child::start(
+                self.daemon,
+                suite.paths,
+                suite.environment,
+                socket,
+                &self.notify,
+            ),
+            Err(error) => Err(anyhow::Error::new(error)
+                .context("cannot pass the socket")
+                .into()),
+        };
+        let mut child = match started {
+            Ok(child) => child,
+            Err(failure) => return End::Died(failure.text()),
+        };
+        let log = suite.log.clone();
+        let lines = child
+            .stderr
+            .take()
+            .map(|stderr| tokio::spawn(log.forward(self.daemon.name(), stderr)));
+        let status = self.attend(&mut child).await;
+        if let Some(lines) = lines {
+            // What comes later is lost; the daemon itself has ended.
+            let _ = timeout(LAST_LINES, lines).await;
+        }
+        self.judge(status)
+    }
+
+    /// Obeys and listens until the daemon has ended.
+    async fn attend(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
+        let mut ready = false;
+        loop {
+            tokio::select! {
+                status = child.wait() => return status,
+                Ok(()) = self.notify.ready() => {
+                    ready = true;
+                    self.say(Level::Info, "ready");
+                    self.tell(News::Ready(self.daemon)).await;
+                }
+                Some(order) = self.orders.recv() => match order {
+                    // Before that it has no handler and would be killed.
+                    Order::Reload if ready => child::send(child, Signal::SIGHUP),
+                    Order::Reload => {}
+                    Order::Stop => {
+                        self.stopping = true;
+                        child::send(child, Signal::SIGTERM);
+                    }
+                    Order::Kill => {
+                        self.stopping = true;
+                        child::send(child, Signal::SIGKILL);
+                    }
+                },
+            }
+        }
+    }
+
+    fn judge(&self, status: io::Result<ExitStatus>) -> End {
+        let how = match status {
+            _ if self.stopping => return End::Asked,
+            Err(error) => format!("it cannot be waited for: {error}"),
+            Ok(status) => match (status.code(), status.signal()) {
+                (Some(code), _) if is_final(code) => return End::Refused(code as u8),
+                (Some(code), _) => format!("ended with exit code {code}"),
+                (None, Some(signal)) => format!("was killed by signal {signal}"),
+                (None, None) => format!("ended: {status}"),
+            },
+        };
+        End::Died(how)
+    }
+
+    async fn is_told_to_end_within(&mut self, wait: Duration) -> bool {
+        let end = async {
+            while let Some(order) = self.orders.recv().await {
+                if order != Order::Reload {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = end => true,
+            () = sleep(wait) => false,
+        }
+    }
+
+    fn say(&self, level: Level, what: &str) {
+        self.suite
+            .log
+            .own(level, &format!("{}: {what}", self.daemon.name()));
+    }
+
+    async fn tell(&self, news: News) {
+        // The supervisor listens for as long as its keepers are there.
+        let _ = self.news.send(news).await;
+    }
+}
+
+/// Whether starting again would end the same way (sysexits.h).
+fn is_final(code: i32) -> bool {
+    code == i32::from(failure::CONFIG) || code == i32::from(failure::USAGE)
+}

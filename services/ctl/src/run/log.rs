@@ -1,0 +1,94 @@
+//! The daemons' logs and this program's own, on standard error.
+
+use std::io;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
+
+use super::record;
+use crate::output;
+
+/// The longest line in bytes that is kept together; a record with a stack
+/// trace is some 20 kB.
+const LONGEST_LINE: u64 = 256 * 1024;
+/// This program in its own records.
+const SELF: &str = "openclawctl";
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Level {
+    /// News.
+    Info,
+    /// Something went wrong and was dealt with.
+    Warn,
+    /// Something went wrong.
+    Error,
+}
+
+/// Lines for people on a terminal, JSON elsewhere.
+#[derive(Debug, Clone)]
+pub(super) struct Log {
+    terminal: bool,
+    zone: TimeZone,
+}
+
+impl Log {
+    /// For standard error as it is now.
+    pub(super) fn open() -> Self {
+        Self {
+            terminal: output::stderr_is_terminal(),
+            zone: TimeZone::system(),
+        }
+    }
+
+    /// Whether there was a terminal and it has gone: it was closed, or its
+    /// connection broke.
+    pub(super) fn terminal_is_gone(&self) -> bool {
+        self.terminal && !output::stderr_is_terminal()
+    }
+
+    /// Says something of this program's own.
+    pub(super) fn own(&self, level: Level, message: &str) {
+        let level = match level {
+            Level::Info => "info",
+            Level::Warn => "warn",
+            Level::Error => "error",
+        };
+        let now = Timestamp::now();
+        output::stderr_line(&match self.terminal {
+            true => record::plain(level, SELF, message, now, &self.zone),
+            false => record::json(level, SELF, message, now),
+        });
+    }
+
+    /// Passes a daemon's lines on until there are no more.
+    pub(super) async fn forward(
+        self,
+        daemon: &'static str,
+        source: impl AsyncRead + Unpin,
+    ) -> io::Result<()> {
+        let mut source = BufReader::new(source);
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            let mut limited = (&mut source).take(LONGEST_LINE);
+            if limited.read_until(b'\n', &mut bytes).await? == 0 {
+                return Ok(());
+            }
+            let line = String::from_utf8_lossy(&bytes);
+            self.pass(daemon, line.trim_end());
+        }
+    }
+
+    fn pass(&self, daemon: &str, line: &str) {
+        if line.is_empty() {
+            return;
+        }
+        let now = Timestamp::now();
+        output::stderr_line(&match self.terminal {
+            true => record::pretty(line, daemon, now, &self.zone),
+            false => record::raw(line, daemon, now),
+        });
+    }
+}

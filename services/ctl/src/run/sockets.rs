@@ -1,0 +1,192 @@
+//! The daemons' sockets. `run` keeps them open, so that a client that comes
+//! while a daemon is started again waits instead of being refused.
+
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use openclaw_config::Paths;
+use tokio::time::{Instant, sleep};
+
+use super::daemon::Daemon;
+use super::log::{Level, Log};
+use super::supervisor::STOP_DEADLINE;
+use crate::failure::Failure;
+
+/// Connecting needs write permission (unix(7)): only the owner has it.
+const MODE: u32 = 0o600;
+/// Between two looks at a socket that daemons of a killed `run` still hold.
+/// There is no event for it: they are not this process's children.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// Listening sockets; their files are removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Sockets(Vec<(Daemon, Socket)>);
+
+#[derive(Debug)]
+struct Socket {
+    path: PathBuf,
+    listener: UnixListener,
+}
+
+impl Sockets {
+    /// Binds every daemon's socket. `patient`: whoever still answers there is
+    /// about to end and is waited for.
+    pub(super) async fn bind(paths: &Paths, patient: bool, log: &Log) -> Result<Self, Failure> {
+        let mut sockets = Vec::new();
+        let patience = match patient {
+            true => STOP_DEADLINE,
+            false => Duration::ZERO,
+        };
+        let until = Instant::now() + patience;
+        for daemon in Daemon::ALL {
+            let path = daemon.socket(paths);
+            clear(&path, until, log).await?;
+            sockets.push((daemon, Socket::bind(path)?));
+        }
+        Ok(Self(sockets))
+    }
+
+    /// The daemon's socket, to be handed to it.
+    pub(super) fn hand_over(&self, daemon: Daemon) -> io::Result<OwnedFd> {
+        let (_, socket) = self
+            .0
+            .iter()
+            .find(|(owner, _)| *owner == daemon)
+            .ok_or(ErrorKind::NotFound)?;
+        socket.listener.try_clone().map(OwnedFd::from)
+    }
+}
+
+impl Socket {
+    fn bind(path: PathBuf) -> Result<Self, Failure> {
+        let shown = path.display();
+        // The directory is 0700, so nobody else comes between these two.
+        let listener = UnixListener::bind(&path)
+            .with_context(|| format!("cannot listen at {shown}"))
+            .map_err(|error| {
+                Failure::from(error).hint(
+                    "a socket's path has at most 107 bytes; OPENCLAW_RUNTIME_DIR sets a shorter one",
+                )
+            })?;
+        fs::set_permissions(&path, Permissions::from_mode(MODE))
+            .with_context(|| format!("cannot close {shown} to other users"))?;
+        Ok(Self { path, listener })
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // What stays is found unanswered and removed by the next start.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Removes a socket that nobody answers at.
+async fn clear(path: &Path, until: Instant, log: &Log) -> Result<(), Failure> {
+    let shown = path.display();
+    let mut told = false;
+    while is_answered(path).with_context(|| format!("cannot look who answers at {shown}"))? {
+        if Instant::now() >= until {
+            return Err(Failure::new(format!("somebody answers at {shown} already")).hint(
+                "if it is systemd: systemctl --user stop openclaw.target, or use it instead of run",
+            ));
+        }
+        if !told {
+            log.own(
+                Level::Info,
+                &format!("waiting for the daemons of a killed openclawctl run to leave {shown}"),
+            );
+            told = true;
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            let context = format!("cannot remove the old socket {shown}");
+            Err(anyhow::Error::new(error).context(context).into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a connection to `path` is taken. Something that is no socket is
+/// an error: it is not removed.
+fn is_answered(path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::FileTypeExt as _;
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.file_type().is_socket() => {
+            return Err(io::Error::other("it is not a socket"));
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    match UnixStream::connect(path) {
+        Ok(_) => Ok(true),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::ConnectionRefused | ErrorKind::NotFound
+            ) =>
+        {
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use super::*;
+
+    fn paths(folder: &Path) -> Paths {
+        let text = folder.to_str().unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", text), ("OPENCLAW_RUNTIME_DIR", text)];
+        Paths::resolve(&variables.into_iter().collect()).unwrap()
+    }
+
+    async fn bind(paths: &Paths) -> Result<Sockets, Failure> {
+        Sockets::bind(paths, false, &Log::open()).await
+    }
+
+    #[tokio::test]
+    async fn sockets_are_private_and_leave_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        let sockets = bind(&paths).await.unwrap();
+        for daemon in Daemon::ALL {
+            let mode = fs::metadata(daemon.socket(&paths)).unwrap().mode();
+            assert_eq!(mode & 0o777, MODE);
+        }
+        drop(sockets);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn only_what_nobody_answers_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        let other = UnixListener::bind(paths.runner_socket()).unwrap();
+        let refused = bind(&paths).await.unwrap_err().text();
+        assert!(refused.contains("runner.sock"), "{refused}");
+        assert!(
+            !paths.memory_socket().exists(),
+            "bound before, removed again"
+        );
+
+        drop(other);
+        bind(&paths).await.unwrap();
+
+        fs::write(paths.gateway_socket(), "precious").unwrap();
+        assert!(bind(&paths).await.is_err());
+        assert_eq!(fs::read(paths.gateway_socket()).unwrap(), b"precious");
+    }
+}

@@ -1,0 +1,61 @@
+//! `status`: does the suite answer, and what does it say of itself.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use openclaw_config::{Environment, Paths};
+use tokio::time::{Instant, sleep};
+
+use crate::cli;
+use crate::connection;
+use crate::failure::Failure;
+use crate::output;
+
+mod query;
+mod report;
+mod text;
+
+pub(crate) use query::ask;
+pub(crate) use report::{Answer, Confinement, Suite};
+
+/// The wait before the first new attempt of `--wait`; it doubles.
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+/// The longest wait between two attempts of `--wait`.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// Prints the status; exit code 1 when a daemon does not answer.
+pub(crate) fn execute(
+    arguments: &cli::Status,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    let suite = connection::runtime()?.block_on(ask_until(&paths, arguments.wait));
+    if arguments.json {
+        output::document(&suite)?;
+    } else {
+        output::stdout(&text::render(&suite, arguments.verbose))?;
+        if !suite.is_whole() {
+            output::stderr_line(&format!("hint: {}", connection::START));
+        }
+    }
+    Ok(match suite.is_whole() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+async fn ask_until(paths: &Paths, limit: Option<Duration>) -> Suite {
+    let end = Instant::now().checked_add(limit.unwrap_or_default());
+    let mut wait = FIRST_WAIT;
+    loop {
+        let suite = ask(paths).await;
+        let left = end.map_or(LONGEST_WAIT, |end| {
+            end.saturating_duration_since(Instant::now())
+        });
+        if suite.is_whole() || left.is_zero() {
+            return suite;
+        }
+        sleep(wait.min(left)).await;
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+}

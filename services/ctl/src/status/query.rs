@@ -1,0 +1,71 @@
+//! Asks the daemons.
+
+use std::future::Future;
+use std::path::Path;
+use std::time::Duration;
+
+use openclaw_config::Paths;
+use openclaw_proto::{gateway, memory, runner};
+use tokio::time::timeout;
+use tonic::Status;
+
+use super::report::{Answer, Gateway, Memory, Runner, Suite};
+use crate::connection;
+
+/// The longest a daemon may take to answer: time enough to be started for it,
+/// and for the gateway to ask the two others.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// What the suite of `paths` says of itself. The gateway speaks for all; when
+/// it does not answer, the others are asked themselves.
+pub(crate) async fn ask(paths: &Paths) -> Suite {
+    let socket = paths.gateway_socket();
+    let client = gateway::Client::new(socket.clone());
+    match answer("gateway", &socket, client.status()).await {
+        Ok(status) => Suite {
+            runner: told(status.runner.clone(), &status.runner_problem).into(),
+            memory: told(status.memory.clone(), &status.memory_problem).into(),
+            gateway: Answer::Given(Gateway::from(status)),
+        },
+        Err(problem) => ask_alone(paths, problem).await,
+    }
+}
+
+async fn ask_alone(paths: &Paths, problem: String) -> Suite {
+    let runner_socket = paths.runner_socket();
+    let memory_socket = paths.memory_socket();
+    let runner = runner::Client::new(runner_socket.clone());
+    let memory = memory::Client::new(memory_socket.clone());
+    let (runner, memory) = tokio::join!(
+        answer("agent-runner", &runner_socket, runner.status()),
+        answer("memory daemon", &memory_socket, memory.status()),
+    );
+    Suite {
+        gateway: Answer::Missing { problem },
+        runner: runner.map(Runner::from).into(),
+        memory: memory.map(Memory::from).into(),
+    }
+}
+
+/// What the gateway heard from another daemon.
+fn told<W, D: From<W>>(status: Option<W>, problem: &str) -> Result<D, String> {
+    match (status, problem) {
+        (Some(status), _) => Ok(status.into()),
+        (None, "") => Err("the gateway has not asked it".to_owned()),
+        (None, problem) => Err(problem.to_owned()),
+    }
+}
+
+async fn answer<T>(
+    daemon: &str,
+    socket: &Path,
+    question: impl Future<Output = Result<T, Status>>,
+) -> Result<T, String> {
+    match timeout(DEADLINE, question).await {
+        Ok(answer) => answer.map_err(|status| connection::problem(daemon, socket, &status)),
+        Err(_) => Err(format!(
+            "the {daemon} has not answered for {} s",
+            DEADLINE.as_secs()
+        )),
+    }
+}

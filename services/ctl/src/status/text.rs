@@ -1,0 +1,205 @@
+//! The status for people.
+
+use std::time::Duration;
+
+use super::report::{Answer, Gateway, Memory, Runner, Suite};
+use crate::table;
+use crate::words::{self, count};
+
+/// The whole status; `verbose` lists also the confinements that are enforced.
+pub(super) fn render(suite: &Suite, verbose: bool) -> String {
+    let mut rows = vec![
+        daemon("gateway", &suite.gateway, gateway),
+        daemon("runner", &suite.runner, runner),
+        daemon("memory", &suite.memory, memory),
+    ];
+    if let Answer::Given(runner) = &suite.runner {
+        backend(runner, &mut rows);
+        sandbox(runner, verbose, &mut rows);
+    }
+    if let Answer::Given(gateway) = &suite.gateway {
+        rows.push(row("state", &gateway.state_dir));
+    }
+    for problem in suite.configuration_problems() {
+        rows.push(row("configuration", problem));
+    }
+    table::render(&rows)
+}
+
+fn row(name: &str, value: &str) -> Vec<String> {
+    [name, value].map(str::to_owned).to_vec()
+}
+
+fn daemon<T>(name: &str, answer: &Answer<T>, say: fn(&T) -> String) -> Vec<String> {
+    match answer {
+        Answer::Given(status) => row(name, &say(status)),
+        Answer::Missing { problem } => row(name, &format!("does not answer: {problem}")),
+    }
+}
+
+fn gateway(status: &Gateway) -> String {
+    format!(
+        "{}, {}, {} running, {} waiting",
+        up(&status.version, status.uptime_ms),
+        count(status.sessions, "session"),
+        count(status.turns_running, "turn"),
+        status.turns_waiting
+    )
+}
+
+fn runner(status: &Runner) -> String {
+    format!(
+        "{}, {} running, {} ended",
+        up(&status.version, status.uptime_ms),
+        count(status.turns_running, "turn"),
+        status.turns_ended
+    )
+}
+
+fn memory(status: &Memory) -> String {
+    format!(
+        "{}, {}, {}",
+        up(&status.version, status.uptime_ms),
+        count(status.files, "file"),
+        count(status.passages, "passage")
+    )
+}
+
+fn up(version: &str, uptime_ms: u64) -> String {
+    let up = words::duration(Duration::from_millis(uptime_ms));
+    format!("{version}, up {up}")
+}
+
+fn backend(status: &Runner, rows: &mut Vec<Vec<String>>) {
+    rows.push(row("backend", &because(&status.backend, &status.reason)));
+    if !status.model.is_empty() {
+        let model = match status.provider.as_str() {
+            "" => status.model.clone(),
+            provider => format!("{provider}/{}", status.model),
+        };
+        rows.push(row("model", &model));
+    }
+    for candidate in &status.candidates {
+        let state = match candidate.available {
+            true => "available",
+            false => "not available",
+        };
+        let text = format!(
+            "{} {}",
+            candidate.backend,
+            because(state, &candidate.reason)
+        );
+        rows.push(row("", &text));
+    }
+}
+
+fn because(what: &str, why: &str) -> String {
+    match why {
+        "" => what.to_owned(),
+        why => format!("{what}: {why}"),
+    }
+}
+
+fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Vec<String>>) {
+    let all = status.confinements.len();
+    let enforced = status
+        .confinements
+        .iter()
+        .filter(|confinement| confinement.is_enforced())
+        .count();
+    let summary = format!("{enforced} of {all} confinements enforced");
+    rows.push(row("sandbox", &summary));
+    for confinement in &status.confinements {
+        if verbose || !confinement.is_enforced() {
+            let text = format!(
+                "{} {}",
+                confinement.name,
+                because(&confinement.state, &confinement.detail)
+            );
+            rows.push(row("", &text));
+        }
+    }
+    if let Some(user) = &status.agent_user {
+        rows.push(row("agent user", user));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::{Candidate, Confinement};
+    use super::*;
+
+    fn confinement(name: &str, state: &str) -> Confinement {
+        Confinement {
+            name: name.to_owned(),
+            state: state.to_owned(),
+            detail: "why".to_owned(),
+        }
+    }
+
+    fn suite() -> Suite {
+        Suite {
+            gateway: Answer::Missing {
+                problem: "nobody listens".to_owned(),
+            },
+            runner: Answer::Given(Runner {
+                version: "0.1.0".to_owned(),
+                uptime_ms: 61_000,
+                turns_running: 1,
+                turns_ended: 7,
+                backend: "native".to_owned(),
+                reason: "a key is there".to_owned(),
+                provider: "anthropic".to_owned(),
+                model: "m".to_owned(),
+                candidates: vec![Candidate {
+                    backend: "claude-cli".to_owned(),
+                    available: false,
+                    reason: "not installed".to_owned(),
+                }],
+                confinements: vec![
+                    confinement("seccomp", "enforced"),
+                    confinement("landlock", "unavailable"),
+                ],
+                configuration_problem: None,
+                agent_user: None,
+            }),
+            memory: Answer::Given(Memory {
+                version: "0.1.0".to_owned(),
+                uptime_ms: 0,
+                files: 1,
+                passages: 2,
+                configuration_problem: Some("f:1:2: broken".to_owned()),
+            }),
+        }
+    }
+
+    #[test]
+    fn everything_worth_knowing_has_a_line() {
+        let text = render(&suite(), false);
+        for line in [
+            "gateway        does not answer: nobody listens",
+            "runner         0.1.0, up 1 min 1 s, 1 turn running, 7 ended",
+            "memory         0.1.0, up 0 s, 1 file, 2 passages",
+            "backend        native: a key is there",
+            "model          anthropic/m",
+            "               claude-cli not available: not installed",
+            "sandbox        1 of 2 confinements enforced",
+            "               landlock unavailable: why",
+            "configuration  f:1:2: broken",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(!text.contains("seccomp"));
+        assert!(render(&suite(), true).contains("seccomp enforced: why"));
+    }
+
+    #[test]
+    fn json_has_the_answer_or_the_problem() {
+        let suite = suite();
+        assert!(!suite.is_whole());
+        let document = serde_json::to_value(&suite).unwrap();
+        assert_eq!(document["gateway"]["problem"], "nobody listens");
+        assert_eq!(document["runner"]["turnsEnded"], 7);
+        assert_eq!(document["memory"]["passages"], 2);
+    }
+}

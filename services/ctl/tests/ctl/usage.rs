@@ -1,0 +1,52 @@
+//! Wrong usage, wrong configuration, and readers that go away.
+
+use std::fs;
+
+use crate::gateway::{ScriptedGateway, delta, done};
+use crate::scene::{Scene, text};
+
+#[test]
+fn wrong_usage_exits_64_and_help_0() {
+    let scene = Scene::new();
+    for (arguments, code) in [
+        (&["--help"][..], 0),
+        (&["--version"], 0),
+        (&["message", "--help"], 0),
+        (&[], 64),
+        (&["massage"], 64),
+        (&["message", "hi", "--timeout", "soon"], 64),
+        (&["message"], 64),
+        (&["message", " "], 64),
+    ] {
+        let output = scene.run(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+        assert_eq!(output.stderr.is_empty(), code == 0, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_broken_configuration_exits_78_and_names_the_place() {
+    let scene = Scene::new();
+    let file = scene.state().join("openclaw.json");
+    fs::write(&file, "{\n  agents: ]\n}").unwrap();
+    for arguments in [&["message", "hi"][..], &["run"]] {
+        let output = scene.run(arguments);
+        assert_eq!(output.status.code(), Some(78));
+        let stderr = text(&output.stderr);
+        let place = format!("error: {}:2:", file.display());
+        assert!(stderr.starts_with(&place), "{stderr}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let scene = Scene::new();
+    let script = vec![delta(1, "a\n"), done(2)];
+    let _gateway = ScriptedGateway::start(&scene, vec![script]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = scene.command(&["message", "hi"]).stdout(writer).output();
+    let output = output.unwrap();
+    assert_eq!(text(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}

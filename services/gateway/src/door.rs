@@ -1,0 +1,134 @@
+//! The gRPC service: generated types stop here.
+
+mod status;
+mod stream;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::{Stream, StreamExt as _, stream as streams};
+use openclaw_proto::gateway::{Accepted, Message, Reply};
+use openclaw_proto::wire::gateway as wire;
+use openclaw_proto::wire::gateway::gateway_server;
+use openclaw_proto::wire::run::Event as WireEvent;
+use openclaw_sessions::AgentId;
+use tonic::{Request, Response, Status};
+
+use crate::gateway::Gateway;
+use crate::refusal::Refusal;
+use crate::run::Standing;
+use crate::storage::Record;
+
+type Streaming<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+/// The service `openclaw.gateway.v1.Gateway`.
+pub(crate) struct Door(pub(crate) Arc<Gateway>);
+
+#[tonic::async_trait]
+impl gateway_server::Gateway for Door {
+    type SendMessageStream = Streaming<wire::SendMessageResponse>;
+    type AttachStream = Streaming<WireEvent>;
+
+    async fn send_message(
+        &self,
+        request: Request<wire::SendMessageRequest>,
+    ) -> Result<Response<Self::SendMessageStream>, Status> {
+        let message = Message::try_from(request.into_inner())?;
+        let (run, existing) = self.0.submit(message)?;
+        let (accepted, events) = match run.settled().await {
+            Standing::Accepted(accepted) => {
+                let accepted = Accepted {
+                    existing,
+                    ..accepted
+                };
+                (accepted, stream::live(run, 1))
+            }
+            Standing::Existing(record) => {
+                let events = stream::stored(&self.0, &record.run_id, 1).await?;
+                (again(&record), events)
+            }
+            Standing::Refused(fault) => return Err(Refusal::NotDurable(fault).into()),
+            Standing::Asked => return Err(Status::internal("the run has no standing")),
+        };
+        let first = Ok(Reply::Accepted(accepted).into());
+        let rest = events.map(|event| event.map(|event| Reply::Event(event).into()));
+        Ok(Response::new(Box::pin(streams::iter([first]).chain(rest))))
+    }
+
+    async fn attach(
+        &self,
+        request: Request<wire::AttachRequest>,
+    ) -> Result<Response<Self::AttachStream>, Status> {
+        let wire::AttachRequest { run_id, from_seq } = request.into_inner();
+        let events = match self.0.runs.find(&run_id) {
+            Some(run) => stream::live(run, from_seq),
+            None => stream::stored(&self.0, &run_id, from_seq).await?,
+        };
+        Ok(Response::new(Box::pin(
+            events.map(|event| event.map(WireEvent::from)),
+        )))
+    }
+
+    async fn cancel_run(
+        &self,
+        request: Request<wire::CancelRunRequest>,
+    ) -> Result<Response<wire::CancelRunResponse>, Status> {
+        let wire::CancelRunRequest { run_id, reason } = request.into_inner();
+        let reason = if reason.is_empty() {
+            "user".to_owned()
+        } else {
+            reason
+        };
+        let cancelled = match self.0.runs.find(&run_id) {
+            Some(run) => run.end(&reason),
+            None => {
+                let known = self
+                    .0
+                    .storage
+                    .find(&run_id)
+                    .await
+                    .map_err(Refusal::Unreadable)?;
+                known.ok_or(Refusal::UnknownRun(run_id))?;
+                false
+            }
+        };
+        Ok(Response::new(wire::CancelRunResponse { cancelled }))
+    }
+
+    async fn list_sessions(
+        &self,
+        request: Request<wire::ListSessionsRequest>,
+    ) -> Result<Response<wire::ListSessionsResponse>, Status> {
+        let wire::ListSessionsRequest { agent_id } = request.into_inner();
+        let agent = match agent_id.as_str() {
+            "" => None,
+            id => Some(id.parse::<AgentId>().map_err(Refusal::Agent)?),
+        };
+        let sessions = self
+            .0
+            .storage
+            .list(agent)
+            .await
+            .map_err(Refusal::Unreadable)?;
+        Ok(Response::new(wire::ListSessionsResponse {
+            sessions: sessions.into_iter().map(Into::into).collect(),
+        }))
+    }
+
+    async fn status(
+        &self,
+        _request: Request<wire::StatusRequest>,
+    ) -> Result<Response<wire::StatusResponse>, Status> {
+        Ok(Response::new(status::of(&self.0).await))
+    }
+}
+
+fn again(record: &Record) -> Accepted {
+    Accepted {
+        run_id: record.run_id.clone(),
+        session_key: record.session_key.clone(),
+        session_id: record.session_id.clone(),
+        agent_id: record.agent_id.clone(),
+        existing: true,
+    }
+}

@@ -1,0 +1,53 @@
+//! What the suite says of itself.
+
+use std::future::Future;
+use std::time::Duration;
+
+use openclaw_daemon::failure;
+use openclaw_proto::wire::gateway::StatusResponse;
+use tonic::Status;
+
+use crate::gateway::Gateway;
+
+/// How long another daemon may take to say how it is. Somebody waits for the
+/// answer, and "does not answer" is one.
+const DEADLINE: Duration = Duration::from_secs(2);
+
+pub(super) async fn of(gateway: &Gateway) -> StatusResponse {
+    let (runner, memory) = tokio::join!(
+        ask("openclaw-agent-runner", gateway.runner.status()),
+        ask("openclaw-memory", gateway.memory.status()),
+    );
+    let (running, waiting) = gateway.lanes.counts();
+    let settings = gateway.configuration.settings();
+    StatusResponse {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        uptime_ms: u64::try_from(gateway.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        sessions: gateway.storage.session_count(),
+        turns_running: running as u64,
+        turns_waiting: waiting as u64,
+        state_dir: settings.paths.state.display().to_string(),
+        configuration_problem: gateway.configuration.problem(),
+        runner_problem: runner.as_ref().err().cloned().unwrap_or_default(),
+        runner: runner.ok(),
+        memory_problem: memory.as_ref().err().cloned().unwrap_or_default(),
+        memory: memory.ok(),
+    }
+}
+
+async fn ask<T>(
+    unit: &'static str,
+    call: impl Future<Output = Result<T, Status>>,
+) -> Result<T, String> {
+    let problem = match tokio::time::timeout(DEADLINE, call).await {
+        Ok(Ok(status)) => return Ok(status),
+        Ok(Err(status)) => {
+            let cause = std::error::Error::source(&status).map(failure::chain);
+            cause.unwrap_or_else(|| status.message().to_owned())
+        }
+        Err(_) => format!("no answer within {DEADLINE:?}"),
+    };
+    Err(format!(
+        "{problem}; look at it with: systemctl --user status {unit}.service"
+    ))
+}

@@ -1,0 +1,210 @@
+//! The gateway itself: what every call and every run share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use openclaw_daemon::{Configuration, Notifier};
+use openclaw_proto::{gateway, memory, runner};
+use openclaw_sessions::{AgentId, SessionKey};
+use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
+use uuid::Uuid;
+
+use crate::refusal::Refusal;
+use crate::run::{Lanes, Registry, Run, Start};
+use crate::storage::Storage;
+use crate::turn;
+
+/// Bytes of one message. A pasted file may be long; what is longer belongs
+/// into the workspace.
+const TEXT_LIMIT: usize = 1024 * 1024;
+
+/// Bytes of an idempotency key. A UUID has 36.
+const IDEMPOTENCY_KEY_LIMIT: usize = 256;
+
+/// Bytes of a channel's name, which is a journal field.
+const CHANNEL_LIMIT: usize = 64;
+
+/// The channel of clients that name none.
+const DEFAULT_CHANNEL: &str = "cli";
+
+/// What running turns get to end by themselves when the gateway stops. It and
+/// [`CLOSE_GRACE`] are below the daemon crate's drain deadline of 20 s.
+const TURN_GRACE: Duration = Duration::from_secs(14);
+
+/// What ending them then may take.
+const CLOSE_GRACE: Duration = Duration::from_secs(5);
+
+pub(crate) struct Gateway {
+    pub(crate) configuration: Configuration,
+    pub(crate) storage: Storage,
+    pub(crate) runner: runner::Client,
+    pub(crate) memory: memory::Client,
+    pub(crate) lanes: Lanes,
+    pub(crate) runs: Registry,
+    pub(crate) started: Instant,
+    tasks: TaskTracker,
+    notifier: Notifier,
+    stopping: AtomicBool,
+}
+
+impl Gateway {
+    pub(crate) fn new(
+        configuration: Configuration,
+        storage: Storage,
+        notifier: Notifier,
+    ) -> Arc<Self> {
+        let settings = configuration.settings();
+        Arc::new(Self {
+            runner: runner::Client::new(settings.paths.runner_socket()),
+            memory: memory::Client::new(settings.paths.memory_socket()),
+            lanes: Lanes::new(settings.concurrent_turns as usize),
+            runs: Registry::default(),
+            started: Instant::now(),
+            tasks: TaskTracker::new(),
+            stopping: AtomicBool::new(false),
+            configuration,
+            storage,
+            notifier,
+        })
+    }
+
+    /// Starts a run for `message`, or finds the live one that its idempotency
+    /// key names; true when it was found. Whether the message is accepted is
+    /// what [`Run::settled`] says.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        message: gateway::Message,
+    ) -> Result<(Arc<Run>, bool), Refusal> {
+        if self.stopping.load(Ordering::Relaxed) {
+            return Err(Refusal::Stopping);
+        }
+        check_length("the text", &message.text, TEXT_LIMIT)?;
+        check_length(
+            "the idempotency key",
+            &message.idempotency_key,
+            IDEMPOTENCY_KEY_LIMIT,
+        )?;
+        check_length("the channel", &message.channel, CHANNEL_LIMIT)?;
+        let key = self.key(&message.session_key, &message.agent_id)?;
+        let channel = match message.channel.as_str() {
+            "" => DEFAULT_CHANNEL.to_owned(),
+            channel => channel.to_owned(),
+        };
+        let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
+        let run = Run::new(Uuid::new_v4().to_string(), key, channel, idempotency_key);
+        if let Start::Same(run) = self.runs.start(&run) {
+            return Ok((run, true));
+        }
+        let ticket = match self.lanes.enter(&run.key, &run.id) {
+            Ok(ticket) => ticket,
+            Err(crowded) => {
+                self.runs.end(&run);
+                return Err(crowded.into());
+            }
+        };
+        let drive = turn::drive(Arc::clone(self), Arc::clone(&run), message.text, ticket);
+        self.tasks.spawn(drive.instrument(run.span.clone()));
+        Ok((run, false))
+    }
+
+    /// Does `work` beside the calls; a stop waits for it.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(work);
+    }
+
+    /// The canonical key, of an agent that is configured.
+    fn key(&self, session_key: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
+        let settings = self.configuration.settings();
+        let named = Some(agent_id).filter(|agent| !agent.is_empty());
+        let agent: AgentId = named.unwrap_or(&settings.default_agent).parse()?;
+        let key = SessionKey::parse(session_key, &agent)?;
+        if named.is_some() && *key.agent() != agent {
+            return Err(Refusal::OtherAgent { key, agent });
+        }
+        if settings.agent(key.agent().as_str()).is_none() {
+            return Err(Refusal::UnknownAgent {
+                agent: key.agent().clone(),
+                configured: settings.agents.keys().cloned().collect(),
+            });
+        }
+        Ok(key)
+    }
+
+    /// Takes over what changed in the configuration. Agents and budgets are
+    /// read with every message; paths need a restart, as sockets do.
+    pub(crate) async fn follow_configuration(self: Arc<Self>) {
+        let mut configuration = self.configuration.clone();
+        while configuration.changed().await {
+            let settings = configuration.settings();
+            self.lanes.set_cap(settings.concurrent_turns as usize);
+        }
+    }
+
+    /// Brings the status line up to date.
+    pub(crate) fn announce(&self) {
+        if !self.stopping.load(Ordering::Relaxed) {
+            let (running, waiting) = self.lanes.counts();
+            let line = status_line(self.storage.session_count(), running, waiting);
+            self.notifier.status(&line);
+        }
+    }
+
+    /// Accepts nothing any more and waits for the turns; those that do not end
+    /// in time are ended.
+    pub(crate) async fn drain(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        self.tasks.close();
+        if tokio::time::timeout(TURN_GRACE, self.tasks.wait())
+            .await
+            .is_ok()
+        {
+            return;
+        }
+        let live = self.runs.live();
+        tracing::warn!(runs = live.len(), "turns did not end in time and are ended");
+        for run in live {
+            run.end("shutdown: the gateway stops");
+        }
+        let _ = tokio::time::timeout(CLOSE_GRACE, self.tasks.wait()).await;
+    }
+}
+
+fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
+    if text.len() > limit {
+        return Err(Refusal::TooLong {
+            what,
+            length: text.len(),
+            limit,
+        });
+    }
+    Ok(())
+}
+
+fn status_line(sessions: u64, running: usize, waiting: usize) -> String {
+    let plural = |n: u64| if n == 1 { "" } else { "s" };
+    let mut line = format!(
+        "{sessions} session{}, {running} turn{} running",
+        plural(sessions),
+        plural(running as u64),
+    );
+    if waiting > 0 {
+        line.push_str(&format!(", {waiting} waiting"));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::status_line;
+
+    #[test]
+    fn the_status_line_has_live_figures() {
+        assert_eq!(status_line(3, 1, 0), "3 sessions, 1 turn running");
+        assert_eq!(
+            status_line(1, 0, 2),
+            "1 session, 0 turns running, 2 waiting"
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! Why the gateway does not do what it is asked, and how gRPC says so.
+
+use openclaw_daemon::failure;
+use openclaw_sessions::{AgentId, InvalidAgentId, InvalidKey, SessionKey};
+use tonic::Status;
+
+use crate::run::{Crowded, Missed};
+use crate::storage::Fault;
+
+/// A call that is refused.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("the gateway is stopping; send the message again in a moment")]
+    Stopping,
+    #[error("{what} has {length} bytes; at most {limit} are allowed")]
+    TooLong {
+        what: &'static str,
+        length: usize,
+        limit: usize,
+    },
+    #[error(transparent)]
+    Key(#[from] InvalidKey),
+    #[error(transparent)]
+    Agent(#[from] InvalidAgentId),
+    #[error("session key {key} belongs to agent {}, not to {agent}", key.agent())]
+    OtherAgent { key: SessionKey, agent: AgentId },
+    #[error("agent {agent} is not configured; configured: {}", configured.join(", "))]
+    UnknownAgent {
+        agent: AgentId,
+        configured: Vec<String>,
+    },
+    #[error(transparent)]
+    Crowded(#[from] Crowded),
+    #[error(transparent)]
+    Missed(#[from] Missed),
+    #[error("run {0} is not known")]
+    UnknownRun(String),
+    #[error("the message was not accepted")]
+    NotDurable(#[source] Fault),
+    #[error("cannot read what is stored")]
+    Unreadable(#[source] Fault),
+}
+
+impl From<Refusal> for Status {
+    fn from(refusal: Refusal) -> Self {
+        let message = failure::chain(&refusal);
+        match refusal {
+            Refusal::Stopping => Self::unavailable(message),
+            Refusal::TooLong { .. }
+            | Refusal::Key(_)
+            | Refusal::Agent(_)
+            | Refusal::OtherAgent { .. }
+            | Refusal::UnknownAgent { .. } => Self::invalid_argument(message),
+            Refusal::Crowded(_) => Self::resource_exhausted(message),
+            Refusal::Missed(_) => Self::out_of_range(message),
+            Refusal::UnknownRun(_) => Self::not_found(message),
+            Refusal::NotDurable(fault) | Refusal::Unreadable(fault) => {
+                if fault.is_disk_full() {
+                    Self::resource_exhausted(message)
+                } else {
+                    Self::internal(message)
+                }
+            }
+        }
+    }
+}

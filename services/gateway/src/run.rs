@@ -1,0 +1,121 @@
+//! A run: one message and what answers it.
+
+mod lane;
+mod log;
+mod registry;
+
+use std::sync::{Arc, OnceLock};
+
+use openclaw_proto::event::Kind;
+use openclaw_proto::gateway::Accepted;
+use openclaw_sessions::{SessionKey, now_ms};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::Span;
+
+use crate::storage::{Fault, Record};
+
+pub(crate) use lane::{Crowded, Lanes, Ticket};
+pub(crate) use log::{EventLog, Missed};
+pub(crate) use registry::{Registry, Start};
+
+/// A run that is live, or ended not long ago.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) id: String,
+    pub(crate) key: SessionKey,
+    pub(crate) channel: String,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) log: EventLog,
+    /// Cancelled when somebody ends the run.
+    pub(crate) cancel: CancellationToken,
+    /// The journal fields of everything about the run.
+    pub(crate) span: Span,
+    reason: OnceLock<String>,
+    standing: watch::Sender<Standing>,
+}
+
+/// What became of the message.
+#[derive(Debug, Clone)]
+pub(crate) enum Standing {
+    /// It is on its way to the disk.
+    Asked,
+    /// It is durable and has a run.
+    Accepted(Accepted),
+    /// Its idempotency key names a run that ended.
+    Existing(Box<Record>),
+    /// It could not be made durable.
+    Refused(Fault),
+}
+
+impl Run {
+    pub(crate) fn new(
+        id: String,
+        key: SessionKey,
+        channel: String,
+        idempotency_key: Option<String>,
+    ) -> Arc<Self> {
+        let span = tracing::info_span!(
+            "run",
+            openclaw_session = %key,
+            openclaw_run = id,
+            openclaw_agent = %key.agent(),
+            openclaw_channel = channel,
+        );
+        Arc::new(Self {
+            log: EventLog::new(id.clone()),
+            id,
+            key,
+            channel,
+            idempotency_key,
+            cancel: CancellationToken::new(),
+            span,
+            reason: OnceLock::new(),
+            standing: watch::Sender::new(Standing::Asked),
+        })
+    }
+
+    /// Tells whoever waits what became of the message.
+    pub(crate) fn settle(&self, standing: Standing) {
+        self.standing.send_replace(standing);
+    }
+
+    /// What became of the message, once it is known.
+    pub(crate) async fn settled(&self) -> Standing {
+        let mut standing = self.standing.subscribe();
+        let known = standing
+            .wait_for(|standing| !matches!(standing, Standing::Asked))
+            .await;
+        // The sender lives in `self`.
+        known.map_or(Standing::Refused(Fault::Stopped), |known| known.clone())
+    }
+
+    /// Ends the run; the first reason counts. False when it has ended already.
+    pub(crate) fn end(&self, reason: &str) -> bool {
+        if self.log.has_ended() {
+            return false;
+        }
+        let _ = self.reason.set(reason.to_owned());
+        self.cancel.cancel();
+        true
+    }
+
+    /// The outcome of a run that was ended before anything ran.
+    pub(crate) fn aborted(&self, backend: &str) -> Kind {
+        Kind::Aborted {
+            reason: self.end_reason().to_owned(),
+            backend_session: None,
+            backend: backend.to_owned(),
+        }
+    }
+
+    /// Why somebody ended the run.
+    pub(crate) fn end_reason(&self) -> &str {
+        self.reason.get().map_or("cancelled", String::as_str)
+    }
+
+    /// Adds an event.
+    pub(crate) fn publish(&self, kind: Kind) {
+        self.log.push(kind, now_ms());
+    }
+}

@@ -1,0 +1,157 @@
+//! Everything the gateway keeps on disk, behind one thread.
+//!
+//! One thread because the files have one writer, because waiting for the disk
+//! must not stop the async side, and because commands that wait together share
+//! one fdatasync per file and one transaction of the ledger (group commit).
+
+mod command;
+mod fault;
+mod ledger;
+mod replay;
+mod shelf;
+mod staged;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use openclaw_daemon::Configuration;
+use openclaw_proto::gateway::Session;
+use openclaw_sessions::transcript::Message;
+use openclaw_sessions::{AgentId, SessionKey};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use command::Begun;
+pub(crate) use command::{Acceptance, Closing, Found, Incoming};
+use command::{Command, Reply};
+pub(crate) use fault::Fault;
+pub(crate) use ledger::Record;
+pub(crate) use replay::replay;
+use worker::Worker;
+
+/// Commands that may wait for the thread. More than the lanes let through at
+/// once means that the disk stands still, and then messages wait unaccepted.
+const COMMAND_LIMIT: usize = 1024;
+
+/// The way to the thread. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Storage {
+    sender: mpsc::Sender<Envelope>,
+    room: Arc<Semaphore>,
+    sessions: Arc<AtomicU64>,
+}
+
+/// A command and its place in the queue, which it gives back when it is done.
+struct Envelope {
+    command: Command,
+    _place: OwnedSemaphorePermit,
+}
+
+/// The thread, to be waited for.
+pub(crate) struct Thread(thread::JoinHandle<()>);
+
+/// An answer that is on its way.
+pub(crate) struct Pending<T>(oneshot::Receiver<Result<T, Fault>>);
+
+impl<T> Pending<T> {
+    pub(crate) async fn answer(self) -> Result<T, Fault> {
+        self.0.await.unwrap_or(Err(Fault::Stopped))
+    }
+}
+
+impl Storage {
+    /// Opens ledger and indexes and starts the thread. Returns the runs that
+    /// the last gateway left open too.
+    pub(crate) fn start(
+        configuration: Configuration,
+    ) -> Result<(Self, Thread, Vec<Record>), Fault> {
+        let (sender, receiver) = mpsc::channel();
+        let sessions = Arc::new(AtomicU64::new(0));
+        let worker = Worker::open(configuration, receiver, Arc::clone(&sessions))?;
+        let open_runs = worker.open_runs()?;
+        let thread = thread::Builder::new()
+            .name("storage".to_owned())
+            .spawn(move || worker.work())
+            .map_err(Fault::thread)?;
+        let storage = Self {
+            sender,
+            room: Arc::new(Semaphore::new(COMMAND_LIMIT)),
+            sessions,
+        };
+        Ok((storage, Thread(thread), open_runs))
+    }
+
+    /// Makes the user's message durable and enters its run into the ledger, or
+    /// finds the run that its idempotency key names.
+    pub(crate) async fn accept(&self, incoming: Incoming) -> Result<Acceptance, Fault> {
+        self.call(|reply| Command::Accept(Box::new(incoming), reply))
+            .await
+    }
+
+    /// Notes that a run's turn begins, and says what it needs from the index.
+    pub(crate) async fn begin(&self, run_id: &str, key: &SessionKey) -> Result<Begun, Fault> {
+        self.call(|reply| Command::Begin(run_id.to_owned(), key.clone(), reply))
+            .await
+    }
+
+    /// Appends entries; they are in order with what is sent later, whether or
+    /// not the answer is waited for.
+    pub(crate) async fn append(
+        &self,
+        key: &SessionKey,
+        messages: Vec<Message>,
+    ) -> Result<Pending<()>, Fault> {
+        self.send(|reply| Command::Append(key.clone(), messages, reply))
+            .await
+    }
+
+    /// Makes the end of a run durable.
+    pub(crate) async fn close(&self, closing: Closing) -> Result<(), Fault> {
+        self.call(|reply| Command::Close(Box::new(closing), reply))
+            .await
+    }
+
+    /// The run as the ledger has it.
+    pub(crate) async fn find(&self, run_id: &str) -> Result<Option<Found>, Fault> {
+        self.call(|reply| Command::Find(run_id.to_owned(), reply))
+            .await
+    }
+
+    /// The sessions of one agent, or of all.
+    pub(crate) async fn list(&self, agent: Option<AgentId>) -> Result<Vec<Session>, Fault> {
+        self.call(|reply| Command::List(agent, reply)).await
+    }
+
+    /// How many sessions the indexes have.
+    pub(crate) fn session_count(&self) -> u64 {
+        self.sessions.load(Ordering::Relaxed)
+    }
+
+    /// Ends the thread after everything sent before; the indexes are written.
+    pub(crate) async fn stop(&self, thread: Thread) {
+        let stopped = self.call(Command::Stop).await;
+        if stopped.is_ok() && thread.0.join().is_err() {
+            tracing::error!("the storage thread panicked");
+        }
+    }
+
+    async fn call<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Fault> {
+        self.send(command).await?.answer().await
+    }
+
+    async fn send<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<Pending<T>, Fault> {
+        let place = Arc::clone(&self.room).acquire_owned().await;
+        let (reply, answer) = oneshot::channel();
+        let envelope = Envelope {
+            command: command(reply),
+            _place: place.map_err(|_| Fault::Stopped)?,
+        };
+        self.sender.send(envelope).map_err(|_| Fault::Stopped)?;
+        Ok(Pending(answer))
+    }
+}

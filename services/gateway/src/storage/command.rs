@@ -1,0 +1,100 @@
+//! What the storage thread is asked to do.
+
+use std::path::PathBuf;
+
+use openclaw_proto::event::Kind;
+use openclaw_proto::gateway::{Accepted, Session};
+use openclaw_sessions::store::BackendSession;
+use openclaw_sessions::transcript::{Message, Usage};
+use openclaw_sessions::{AgentId, SessionKey};
+use tokio::sync::oneshot;
+
+use super::fault::Fault;
+use super::ledger::Record;
+
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
+
+pub(crate) enum Command {
+    Accept(Box<Incoming>, Reply<Acceptance>),
+    Begin(String, SessionKey, Reply<Begun>),
+    Append(SessionKey, Vec<Message>, Reply<()>),
+    Close(Box<Closing>, Reply<()>),
+    Find(String, Reply<Option<Found>>),
+    List(Option<AgentId>, Reply<Vec<Session>>),
+    Stop(Reply<()>),
+}
+
+/// A message that wants to be accepted.
+#[derive(Debug, Clone)]
+pub(crate) struct Incoming {
+    pub(crate) run_id: String,
+    pub(crate) key: SessionKey,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) channel: String,
+    pub(crate) text: String,
+}
+
+/// What became of it.
+#[derive(Debug, Clone)]
+pub(crate) enum Acceptance {
+    /// Its entry is durable.
+    New(Accepted),
+    /// Its idempotency key names a run that ended.
+    Existing(Box<Record>),
+}
+
+/// A run of the ledger.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) record: Record,
+    /// Where its entries are.
+    pub(crate) transcript: PathBuf,
+}
+
+/// What a turn needs from the index.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    pub(crate) transcript: PathBuf,
+    pub(crate) backend_sessions: Vec<(String, BackendSession)>,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Closing {
+    pub(crate) run_id: String,
+    pub(crate) key: SessionKey,
+    /// The entries that are not appended yet.
+    pub(crate) messages: Vec<Message>,
+    pub(crate) outcome: Kind,
+    /// The tokens of the whole turn.
+    pub(crate) usage: Usage,
+    /// The tokens of the last response: how full the context is.
+    pub(crate) context_tokens: u64,
+}
+
+/// The ledger's word for an outcome.
+pub(super) fn state_of(outcome: &Kind) -> &'static str {
+    use openclaw_proto::event::Code;
+    match outcome {
+        Kind::Done(_) => "done",
+        Kind::Aborted { .. } => "aborted",
+        Kind::Failed(failed) if failed.code == Code::Interrupted => "interrupted",
+        _ => "failed",
+    }
+}
+
+/// The session that the backend keeps, if the outcome names one.
+pub(super) fn backend_session_of(outcome: &Kind) -> Option<(&str, &str)> {
+    let (backend, session) = match outcome {
+        Kind::Done(done) => (&done.backend, &done.backend_session),
+        Kind::Failed(failed) => (&failed.backend, &failed.backend_session),
+        Kind::Aborted {
+            backend,
+            backend_session,
+            ..
+        } => (backend, backend_session),
+        _ => return None,
+    };
+    let session = session.as_deref()?;
+    (!backend.is_empty()).then_some((backend, session))
+}

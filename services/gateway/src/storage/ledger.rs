@@ -1,0 +1,385 @@
+//! The ledger of runs: who owns which message, and what became of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use openclaw_proto::event::Kind;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+/// Counted up with every change of the tables.
+const SCHEMA_VERSION: i64 = 1;
+
+/// Ended runs are remembered this long: far longer than a client repeats a
+/// message, short enough that the file stays small.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// KiB of page cache. A row is a few hundred bytes and each is looked up by an
+/// index; the default of 2 MB would be most of the daemon's memory.
+const CACHE_KIB: i64 = 128;
+
+/// A reader of the file, such as a backup, may hold it this long.
+const BUSY_DEADLINE: Duration = Duration::from_secs(5);
+
+const SCHEMA: &str = "
+    CREATE TABLE runs (
+        run_id          TEXT PRIMARY KEY,
+        idempotency_key TEXT UNIQUE,
+        session_key     TEXT NOT NULL,
+        agent_id        TEXT NOT NULL,
+        session_id      TEXT NOT NULL,
+        channel         TEXT NOT NULL,
+        state           TEXT NOT NULL CHECK (state IN
+            ('accepted', 'running', 'done', 'failed', 'aborted', 'interrupted')),
+        user_entry_id   TEXT NOT NULL,
+        created_ms      INTEGER NOT NULL,
+        ended_ms        INTEGER,
+        reason          TEXT,
+        outcome         TEXT
+    ) WITHOUT ROWID;
+    CREATE INDEX open_runs ON runs (state) WHERE ended_ms IS NULL;
+";
+
+const COLUMNS: &str = "run_id, idempotency_key, session_key, agent_id, session_id, channel, \
+                       state, user_entry_id, created_ms, ended_ms, outcome";
+
+/// Why the ledger cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LedgerError {
+    #[error("cannot {operation} the ledger")]
+    Sqlite {
+        operation: &'static str,
+        #[source]
+        source: rusqlite::Error,
+    },
+    #[error(
+        "the ledger has schema version {0}, newer than {SCHEMA_VERSION}: install the newer gateway"
+    )]
+    Newer(i64),
+    #[error("the ledger's journal mode is {0:?} instead of WAL: is it on a network file system?")]
+    NoWal(String),
+}
+
+impl LedgerError {
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(
+            self,
+            Self::Sqlite { source, .. }
+                if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+        )
+    }
+}
+
+/// One run as the ledger has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Record {
+    pub(crate) run_id: String,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) session_key: String,
+    pub(crate) agent_id: String,
+    pub(crate) session_id: String,
+    pub(crate) channel: String,
+    pub(crate) state: String,
+    pub(crate) user_entry_id: String,
+    pub(crate) created_ms: i64,
+    pub(crate) ended_ms: Option<i64>,
+    /// The terminal event.
+    pub(crate) outcome: Option<Kind>,
+}
+
+/// A change of the ledger.
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// A message was accepted.
+    Insert(Box<Record>),
+    /// Its turn began.
+    Running { run_id: String },
+    /// Its turn ended.
+    Close {
+        run_id: String,
+        state: &'static str,
+        at_ms: i64,
+        outcome: Kind,
+    },
+}
+
+pub(crate) struct Ledger(Connection);
+
+impl Ledger {
+    /// Opens or creates the ledger and forgets runs that ended long ago.
+    pub(crate) fn open(path: &Path, now_ms: i64) -> Result<Self, LedgerError> {
+        let connection = Connection::open(path).map_err(failed("open"))?;
+        let mut ledger = Self(connection);
+        ledger.configure()?;
+        ledger.migrate()?;
+        let horizon = now_ms - KEPT.as_millis() as i64;
+        ledger
+            .0
+            .execute("DELETE FROM runs WHERE ended_ms < ?1", [horizon])
+            .map_err(failed("prune"))?;
+        Ok(ledger)
+    }
+
+    /// Applies `changes` in one transaction. It is on disk afterwards when a
+    /// message was accepted. The other changes can be seen in the transcripts
+    /// too, so that losing power right after them loses nothing, and they are
+    /// not worth another wait for the disk.
+    pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<(), LedgerError> {
+        let durable = changes
+            .iter()
+            .any(|change| matches!(change, Change::Insert(_)));
+        let synchronous = if durable { "FULL" } else { "NORMAL" };
+        self.0
+            .pragma_update(None, "synchronous", synchronous)
+            .map_err(failed("configure"))?;
+        let transaction = self.0.transaction().map_err(failed("write to"))?;
+        for change in changes {
+            write(&transaction, change).map_err(failed("write to"))?;
+        }
+        transaction.commit().map_err(failed("write to"))
+    }
+
+    pub(crate) fn by_idempotency_key(&self, key: &str) -> Result<Option<Record>, LedgerError> {
+        self.one("idempotency_key = ?1", key)
+    }
+
+    pub(crate) fn by_run_id(&self, run_id: &str) -> Result<Option<Record>, LedgerError> {
+        self.one("run_id = ?1", run_id)
+    }
+
+    /// The runs that nobody ended, oldest first.
+    pub(crate) fn open_runs(&self) -> Result<Vec<Record>, LedgerError> {
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended_ms IS NULL ORDER BY created_ms");
+        let mut statement = self.0.prepare(&sql).map_err(failed("read"))?;
+        let records = statement.query_map([], record).map_err(failed("read"))?;
+        records.collect::<Result<_, _>>().map_err(failed("read"))
+    }
+
+    fn one(&self, condition: &str, value: &str) -> Result<Option<Record>, LedgerError> {
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE {condition}");
+        self.0
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_row([value], record).optional())
+            .map_err(failed("read"))
+    }
+
+    fn configure(&self) -> Result<(), LedgerError> {
+        let connection = &self.0;
+        connection
+            .busy_timeout(BUSY_DEADLINE)
+            .map_err(failed("configure"))?;
+        let mode: String = connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+            .map_err(failed("configure"))?;
+        if mode != "wal" {
+            return Err(LedgerError::NoWal(mode));
+        }
+        connection
+            .pragma_update(None, "cache_size", -CACHE_KIB)
+            .map_err(failed("configure"))?;
+        connection
+            .pragma_update(None, "synchronous", "FULL")
+            .map_err(failed("configure"))
+    }
+
+    fn migrate(&mut self) -> Result<(), LedgerError> {
+        let version: i64 = self
+            .0
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(failed("read"))?;
+        match version {
+            SCHEMA_VERSION => Ok(()),
+            0 => self.create().map_err(failed("create")),
+            newer => Err(LedgerError::Newer(newer)),
+        }
+    }
+
+    fn create(&mut self) -> rusqlite::Result<()> {
+        let transaction = self.0.transaction()?;
+        transaction.execute_batch(SCHEMA)?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        transaction.commit()
+    }
+}
+
+fn write(connection: &Connection, change: &Change) -> rusqlite::Result<()> {
+    match change {
+        Change::Insert(record) => insert(connection, record),
+        Change::Running { run_id } => connection
+            .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
+            .execute([run_id]),
+        Change::Close {
+            run_id,
+            state,
+            at_ms,
+            outcome,
+        } => connection
+            .prepare_cached(
+                "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5 \
+                 WHERE run_id = ?1",
+            )?
+            .execute(params![
+                run_id,
+                state,
+                at_ms,
+                reason(outcome),
+                encode(outcome)
+            ]),
+    }
+    .map(|_| ())
+}
+
+fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, \
+             channel, state, user_entry_id, created_ms) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            record.run_id,
+            record.idempotency_key,
+            record.session_key,
+            record.agent_id,
+            record.session_id,
+            record.channel,
+            record.state,
+            record.user_entry_id,
+            record.created_ms,
+        ])
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let outcome: Option<String> = row.get(10)?;
+    Ok(Record {
+        run_id: row.get(0)?,
+        idempotency_key: row.get(1)?,
+        session_key: row.get(2)?,
+        agent_id: row.get(3)?,
+        session_id: row.get(4)?,
+        channel: row.get(5)?,
+        state: row.get(6)?,
+        user_entry_id: row.get(7)?,
+        created_ms: row.get(8)?,
+        ended_ms: row.get(9)?,
+        outcome: outcome.and_then(|text| serde_json::from_str(&text).ok()),
+    })
+}
+
+/// For people who look into the file.
+fn reason(outcome: &Kind) -> Option<&str> {
+    match outcome {
+        Kind::Failed(failed) => Some(&failed.message),
+        Kind::Aborted { reason, .. } => Some(reason),
+        _ => None,
+    }
+}
+
+fn encode(outcome: &Kind) -> Option<String> {
+    serde_json::to_string(outcome).ok()
+}
+
+fn failed(operation: &'static str) -> impl FnOnce(rusqlite::Error) -> LedgerError {
+    move |source| LedgerError::Sqlite { operation, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use openclaw_proto::event::Done;
+
+    const NOW: i64 = 1_795_219_200_000;
+
+    fn accepted(run_id: &str, key: Option<&str>) -> Record {
+        Record {
+            run_id: run_id.to_owned(),
+            idempotency_key: key.map(str::to_owned),
+            session_key: "agent:main:main".to_owned(),
+            agent_id: "main".to_owned(),
+            session_id: "s".to_owned(),
+            channel: "cli".to_owned(),
+            state: "accepted".to_owned(),
+            user_entry_id: "89f78814".to_owned(),
+            created_ms: NOW,
+            ended_ms: None,
+            outcome: None,
+        }
+    }
+
+    fn done() -> Kind {
+        Kind::Done(Done {
+            stop_reason: "stop".to_owned(),
+            ..Done::default()
+        })
+    }
+
+    fn insert(record: Record) -> Change {
+        Change::Insert(Box::new(record))
+    }
+
+    #[test]
+    fn a_run_is_found_by_its_keys_until_it_ended_long_ago() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.sqlite");
+        let mut ledger = Ledger::open(&path, NOW).unwrap();
+        let record = accepted("r1", Some("k1"));
+        ledger.apply(&[insert(record.clone())]).unwrap();
+        assert_eq!(
+            ledger.by_idempotency_key("k1").unwrap(),
+            Some(record.clone())
+        );
+        assert_eq!(ledger.open_runs().unwrap(), [record]);
+        ledger
+            .apply(&[
+                Change::Running {
+                    run_id: "r1".to_owned(),
+                },
+                Change::Close {
+                    run_id: "r1".to_owned(),
+                    state: "done",
+                    at_ms: NOW + 1,
+                    outcome: done(),
+                },
+            ])
+            .unwrap();
+        drop(ledger);
+
+        let ledger = Ledger::open(&path, NOW).unwrap();
+        let closed = ledger.by_run_id("r1").unwrap().unwrap();
+        assert_eq!(
+            (closed.state.as_str(), closed.ended_ms),
+            ("done", Some(NOW + 1))
+        );
+        assert_eq!(closed.outcome, Some(done()));
+        assert!(ledger.open_runs().unwrap().is_empty());
+        drop(ledger);
+
+        let later = NOW + KEPT.as_millis() as i64 + 2;
+        let ledger = Ledger::open(&path, later).unwrap();
+        assert_eq!(ledger.by_run_id("r1").unwrap(), None);
+    }
+
+    #[test]
+    fn an_idempotency_key_names_one_run_and_none_names_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(&dir.path().join("l"), NOW).unwrap();
+        let both = [insert(accepted("r1", None)), insert(accepted("r2", None))];
+        ledger.apply(&both).unwrap();
+        let twice = [
+            insert(accepted("r3", Some("k"))),
+            insert(accepted("r4", Some("k"))),
+        ];
+        assert!(ledger.apply(&twice).is_err());
+        assert_eq!(ledger.by_run_id("r3").unwrap(), None, "half a batch stayed");
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("l");
+        let ledger = Ledger::open(&path, NOW).unwrap();
+        ledger.0.pragma_update(None, "user_version", 9).unwrap();
+        drop(ledger);
+        let error = Ledger::open(&path, NOW).err().unwrap();
+        assert!(error.to_string().contains("version 9"), "{error}");
+    }
+}

@@ -1,0 +1,128 @@
+//! A command that was carried out but is not on disk yet.
+
+use std::path::PathBuf;
+
+use super::command::Reply;
+use super::fault::Fault;
+use super::ledger::Change;
+
+type Answer = Box<dyn FnOnce(Result<(), Fault>)>;
+
+/// Waits for the batch's syncs. Only then is the command answered.
+pub(super) struct Staged {
+    /// The transcript that must be durable first.
+    pub(super) file: Option<PathBuf>,
+    /// What the ledger is told when it is.
+    pub(super) change: Option<Change>,
+    /// What the ledger is told when it is not.
+    pub(super) otherwise: Option<Change>,
+    pub(super) fault: Option<Fault>,
+    /// Whether the ledger's failure is this command's failure too.
+    tells_ledger: bool,
+    answer: Answer,
+}
+
+impl Staged {
+    /// `result` is the answer if all syncs succeed.
+    pub(super) fn new<T: 'static>(reply: Reply<T>, result: Result<T, Fault>) -> Self {
+        let (fault, value) = match result {
+            Ok(value) => (None, Some(value)),
+            Err(fault) => (Some(fault), None),
+        };
+        Self {
+            file: None,
+            change: None,
+            otherwise: None,
+            fault,
+            tells_ledger: false,
+            answer: Box::new(move |synced| {
+                let answer = synced.and_then(|()| value.ok_or(Fault::Stopped));
+                // Whoever asked may be gone; what was done stays done.
+                let _ = reply.send(answer);
+            }),
+        }
+    }
+
+    pub(super) fn touching(mut self, file: PathBuf) -> Self {
+        self.file = Some(file);
+        self
+    }
+
+    pub(super) fn changing(mut self, change: Change) -> Self {
+        self.change = Some(change);
+        self
+    }
+
+    pub(super) fn or_else(mut self, change: Change) -> Self {
+        self.otherwise = Some(change);
+        self
+    }
+
+    /// What is left to tell the ledger.
+    pub(super) fn take_change(&mut self) -> Option<Change> {
+        let change = match self.fault {
+            None => self.change.take(),
+            Some(_) => self.otherwise.take(),
+        };
+        self.tells_ledger = change.is_some();
+        change
+    }
+
+    /// The ledger could not be told.
+    pub(super) fn ledger_failed(&mut self, fault: &Fault) {
+        if self.tells_ledger {
+            self.fault.get_or_insert_with(|| fault.clone());
+        }
+    }
+
+    pub(super) fn answer(self) {
+        (self.answer)(self.fault.map_or(Ok(()), Err));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::sync::oneshot;
+
+    fn running(run_id: &str) -> Change {
+        Change::Running {
+            run_id: run_id.to_owned(),
+        }
+    }
+
+    fn told(staged: &mut Staged) -> Option<String> {
+        match staged.take_change()? {
+            Change::Running { run_id } => Some(run_id),
+            other => panic!("not what was staged: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_not_on_disk_is_not_told_and_answered_with_the_fault() {
+        let (reply, mut answer) = oneshot::channel();
+        let mut staged = Staged::new(reply, Ok(7))
+            .changing(running("saved"))
+            .or_else(running("unsaved"));
+        staged.fault = Some(Fault::Stopped);
+        assert_eq!(told(&mut staged).as_deref(), Some("unsaved"));
+        staged.answer();
+        assert!(matches!(answer.try_recv(), Ok(Err(Fault::Stopped))));
+    }
+
+    #[test]
+    fn a_failed_ledger_is_the_fault_of_those_that_told_it_something() {
+        let (reply, mut answer) = oneshot::channel();
+        let mut telling = Staged::new(reply, Ok(())).changing(running("r"));
+        let (reply, mut untouched) = oneshot::channel();
+        let mut silent = Staged::new(reply, Ok(3));
+        assert_eq!(told(&mut telling).as_deref(), Some("r"));
+        assert_eq!(told(&mut silent), None);
+        telling.ledger_failed(&Fault::Stopped);
+        silent.ledger_failed(&Fault::Stopped);
+        telling.answer();
+        silent.answer();
+        assert!(matches!(answer.try_recv(), Ok(Err(Fault::Stopped))));
+        assert!(matches!(untouched.try_recv(), Ok(Ok(3))));
+    }
+}

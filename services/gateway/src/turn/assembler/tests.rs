@@ -1,0 +1,191 @@
+use openclaw_proto::event::{Code, Done, Failed, ToolFailure, ToolResult};
+use serde_json::Value;
+
+use super::*;
+
+const NOW: i64 = 1_795_219_200_000;
+
+fn text(text: &str) -> Kind {
+    Kind::TextDelta {
+        text: text.to_owned(),
+    }
+}
+
+fn call(id: &str) -> Kind {
+    Kind::ToolCall {
+        id: id.to_owned(),
+        name: "read_file".to_owned(),
+        arguments: json!({ "path": "a" }),
+    }
+}
+
+fn result(id: &str, output: &str) -> Kind {
+    Kind::ToolResult(ToolResult {
+        call_id: id.to_owned(),
+        success: true,
+        output: output.to_owned(),
+        error: None,
+    })
+}
+
+fn usage(input: u64, output: u64) -> Kind {
+    Kind::Usage(event::Usage {
+        input,
+        output,
+        ..event::Usage::default()
+    })
+}
+
+fn done() -> Kind {
+    Kind::Done(Done {
+        stop_reason: "stop".to_owned(),
+        provider: "anthropic".to_owned(),
+        model: "m".to_owned(),
+        backend_session: None,
+        backend: "native".to_owned(),
+    })
+}
+
+/// The batches in which a run's entries are appended, the last at its end.
+fn batches(events: &[Kind], outcome: &Kind) -> (Vec<Vec<Value>>, Assembly) {
+    let mut assembler = Assembler::new("r1");
+    let mut batches: Vec<Vec<Message>> = events
+        .iter()
+        .filter_map(|kind| assembler.add(kind, NOW))
+        .collect();
+    let assembly = assembler.finish(outcome, NOW);
+    batches.push(assembly.messages.clone());
+    let values = |batch: &Vec<Message>| batch.iter().map(|message| json!(message)).collect();
+    (batches.iter().map(values).collect(), assembly)
+}
+
+#[test]
+fn a_plain_reply_is_one_entry_as_recorded() {
+    let events = [
+        Kind::Thinking {
+            text: "hm".to_owned(),
+        },
+        text("Hel"),
+        text("lo"),
+        usage(10, 2),
+    ];
+    let (batches, _) = batches(&events, &done());
+    assert_eq!(
+        batches,
+        [[json!({
+            "role": "assistant",
+            "content": [
+                { "type": "thinking", "thinking": "hm" },
+                { "type": "text", "text": "Hello" },
+            ],
+            "api": "anthropic-messages",
+            "provider": "anthropic",
+            "model": "m",
+            "usage": {
+                "input": 10, "output": 2, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 12,
+            },
+            "stopReason": "stop",
+            "timestamp": NOW,
+            "__openclaw": { "runId": "r1" },
+        })]]
+    );
+}
+
+#[test]
+fn a_response_is_complete_when_the_next_one_begins() {
+    let events = [
+        text("let me look"),
+        call("c1"),
+        call("c2"),
+        usage(10, 2),
+        result("c1", "one"),
+        result("c2", "two"),
+        text("there"),
+        usage(20, 3),
+    ];
+    let (batches, assembly) = batches(&events, &done());
+    assert_eq!(batches.len(), 2);
+    let roles = |batch: &[Value]| -> Vec<String> {
+        batch
+            .iter()
+            .map(|m| m["role"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        roles(&batches[0]),
+        ["assistant", "toolResult", "toolResult"]
+    );
+    assert_eq!(batches[0][0]["stopReason"], "toolUse");
+    assert_eq!(batches[0][0]["usage"]["totalTokens"], 12);
+    assert_eq!(batches[0][2]["toolName"], "read_file");
+    assert_eq!(roles(&batches[1]), ["assistant"]);
+    assert_eq!(batches[1][0]["content"][0]["text"], "there");
+    assert_eq!(assembly.usage.input, 30);
+    assert_eq!(assembly.context_tokens, 23);
+}
+
+#[test]
+fn partial_text_is_kept_whatever_ends_the_run() {
+    let aborted = Kind::Aborted {
+        reason: "user".to_owned(),
+        backend_session: None,
+        backend: "native".to_owned(),
+    };
+    let failed = Kind::Failed(Failed {
+        code: Code::Crashed,
+        message: "the agent died".to_owned(),
+        retry_after_ms: None,
+        backend_session: None,
+        backend: "native".to_owned(),
+    });
+    for (outcome, reason, words) in [
+        (aborted, "aborted", "user"),
+        (failed, "error", "the agent died"),
+    ] {
+        let (batches, _) = batches(&[text("half a sen")], &outcome);
+        let entry = &batches[0][0];
+        assert_eq!(entry["content"][0]["text"], "half a sen");
+        assert_eq!(entry["stopReason"], reason);
+        assert_eq!(entry["errorMessage"], words);
+    }
+}
+
+#[test]
+fn the_last_entry_says_how_the_run_ended_also_after_a_result() {
+    let (batches, _) = batches(&[call("c1"), result("c1", "one")], &done());
+    let last = &batches[0];
+    assert_eq!(last.len(), 3);
+    assert_eq!(last[0]["stopReason"], "toolUse");
+    assert_eq!(last[2]["stopReason"], "stop");
+    assert_eq!(last[2]["content"], json!([]));
+}
+
+#[test]
+fn a_failed_tool_keeps_tool_type_and_message() {
+    let failure = Kind::ToolResult(ToolResult {
+        call_id: "c1".to_owned(),
+        success: false,
+        output: String::new(),
+        error: Some(ToolFailure {
+            tool: "read_file".to_owned(),
+            kind: "not_found".to_owned(),
+            message: "there is no a".to_owned(),
+        }),
+    });
+    let (batches, _) = batches(&[call("c1"), failure], &done());
+    let entry = &batches[0][1];
+    assert_eq!(entry["isError"], true);
+    assert_eq!(entry["content"][0]["text"], "there is no a");
+    assert_eq!(
+        entry["details"]["error"],
+        json!({ "tool": "read_file", "type": "not_found", "message": "there is no a" })
+    );
+}
+
+#[test]
+fn a_very_long_reply_goes_on_in_another_entry() {
+    let piece = "x".repeat(ENTRY_LIMIT / 2 + 1);
+    let (batches, _) = batches(&[text(&piece), text(&piece), text("end")], &done());
+    assert_eq!(batches.len(), 2);
+    assert_eq!(batches[1][0]["content"][0]["text"], "end");
+}

@@ -1,0 +1,100 @@
+//! What memory adds to a message.
+
+use std::future::Future;
+use std::time::Duration;
+
+use openclaw_proto::event::Kind;
+use openclaw_proto::memory::{Client, Hit};
+use openclaw_proto::origin::Origin;
+use openclaw_proto::runner::{ContextFile, Passage};
+use tonic::Status;
+
+use crate::run::Run;
+
+/// How long a turn waits for memory. A daemon that has to be started first
+/// answers well within it.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Characters of the message that are searched for. Long texts are pasted
+/// material, and what they are about is said at the beginning.
+const QUERY_LIMIT: usize = 2000;
+
+/// Asks for memory's own number of passages.
+const DEFAULT_LIMIT: u32 = 0;
+
+/// What memory adds to a message.
+#[derive(Debug, Default)]
+pub(super) struct Context {
+    pub(super) bootstrap: Vec<ContextFile>,
+    pub(super) passages: Vec<Passage>,
+}
+
+/// Asks memory. What it does not answer is left out; the user is told once.
+pub(super) async fn fetch(memory: &Client, run: &Run, text: &str) -> Context {
+    let agent = run.key.agent().as_str();
+    let origin = Origin {
+        run_id: run.id.clone(),
+        session_key: run.key.to_string(),
+    };
+    let query: String = text.chars().take(QUERY_LIMIT).collect();
+    let (bootstrap, hits) = tokio::join!(
+        in_time(memory.load_bootstrap(&origin, agent)),
+        in_time(memory.search(&origin, agent, &query, DEFAULT_LIMIT)),
+    );
+    let problems = [
+        ("bootstrap files", bootstrap.as_ref().err()),
+        ("search", hits.as_ref().err()),
+    ];
+    for (what, status) in problems
+        .iter()
+        .filter_map(|(what, status)| Some((what, (*status)?)))
+    {
+        tracing::warn!(
+            code = ?status.code(),
+            "memory gave no {what} ({}), going on without",
+            status.message()
+        );
+    }
+    if problems.iter().any(|(_, status)| status.is_some()) {
+        run.publish(Kind::Note {
+            text: "memory did not answer; this reply is made without it \
+                   (systemctl --user status openclaw-memory.service)"
+                .to_owned(),
+        });
+    }
+    Context {
+        bootstrap: bootstrap
+            .unwrap_or_default()
+            .into_iter()
+            .map(file)
+            .collect(),
+        passages: hits.unwrap_or_default().into_iter().map(passage).collect(),
+    }
+}
+
+async fn in_time<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+    tokio::time::timeout(DEADLINE, call)
+        .await
+        .unwrap_or_else(|_| {
+            Err(Status::deadline_exceeded(format!(
+                "no answer within {DEADLINE:?}"
+            )))
+        })
+}
+
+fn file(file: openclaw_proto::memory::BootstrapFile) -> ContextFile {
+    ContextFile {
+        name: file.name,
+        content: file.content,
+    }
+}
+
+fn passage(hit: Hit) -> Passage {
+    Passage {
+        path: hit.path,
+        start_line: hit.start_line,
+        end_line: hit.end_line,
+        score: hit.score,
+        snippet: hit.snippet,
+    }
+}

@@ -1,0 +1,172 @@
+//! The turn at the runner.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use openclaw_proto::event::{Event, Kind};
+use openclaw_proto::runner::Turn;
+use tokio::time::{Instant, sleep_until, timeout};
+use tonic::{Code, Status};
+
+use super::{Reply, outcome};
+use crate::notable;
+
+/// How long the runner may take to acknowledge a turn; it may have to be
+/// started first.
+const START_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long ending a turn may take. The runner kills the process tree at once;
+/// longer means that it hangs itself.
+const CANCEL_DEADLINE: Duration = Duration::from_secs(10);
+
+/// A broken connection is tried again as often as events still come in
+/// between, and this often when none do.
+const ATTACH_ATTEMPTS: u32 = 2;
+
+/// Runs `turn` and passes on its events; returns how it ended.
+pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
+    let backend = match start(reply, turn).await {
+        Ok(backend) => backend,
+        Err(outcome) => return outcome,
+    };
+    notable::started(&backend);
+    let mut following = Following {
+        backend,
+        next_seq: 1,
+        cancelled_at: None,
+    };
+    let mut attempts = 0;
+    loop {
+        let before = following.next_seq;
+        match following.attach(reply).await {
+            Ok(outcome) => return outcome,
+            Err(status) => {
+                attempts = if following.next_seq > before {
+                    1
+                } else {
+                    attempts + 1
+                };
+                if status.code() == Code::NotFound || attempts >= ATTACH_ATTEMPTS {
+                    return outcome::lost(&status, &following.backend);
+                }
+                tracing::warn!(code = ?status.code(), "the turn's events broke off, attaching again");
+            }
+        }
+    }
+}
+
+/// Starts the turn, with one more attempt when the runner was not there: the
+/// service manager starts it again when somebody connects.
+async fn start(reply: &Reply<'_>, turn: Turn) -> Result<String, Kind> {
+    let runner = &reply.gateway.runner;
+    let cancel = &reply.run.cancel;
+    let attempt = |turn: Turn| async {
+        tokio::select! {
+            biased;
+            started = timeout(START_DEADLINE, runner.start_turn(turn)) => started
+                .unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer to StartTurn"))),
+            () = cancel.cancelled() => Err(Status::cancelled("ended before it started")),
+        }
+    };
+    let mut result = attempt(turn.clone()).await;
+    if matches!(&result, Err(status) if is_connection(status)) && !cancel.is_cancelled() {
+        tracing::warn!("the agent-runner was not there, trying once more");
+        result = attempt(turn).await;
+        // The first attempt got through, and only its answer was lost.
+        if matches!(&result, Err(status) if status.code() == Code::AlreadyExists) {
+            return Ok(String::new());
+        }
+    }
+    match result {
+        Ok(backend) => Ok(backend),
+        Err(_) if cancel.is_cancelled() => {
+            // It may have started all the same.
+            end_turn(reply).await;
+            Err(reply.run.aborted(""))
+        }
+        Err(status) => Err(outcome::not_started(&status)),
+    }
+}
+
+/// Where we are in the turn's events.
+struct Following {
+    backend: String,
+    next_seq: u64,
+    cancelled_at: Option<Instant>,
+}
+
+impl Following {
+    /// Passes on events until the terminal one, which is returned. An error is
+    /// a stream that broke off.
+    async fn attach(&mut self, reply: &mut Reply<'_>) -> Result<Kind, Status> {
+        let cancel = reply.run.cancel.clone();
+        let stream = reply.gateway.runner.attach(&reply.run.id, self.next_seq);
+        let mut stream = pin!(stream.await?);
+        loop {
+            let deadline = self.cancelled_at.map(|at| at + CANCEL_DEADLINE);
+            tokio::select! {
+                biased;
+                event = stream.next() => {
+                    let event = event.unwrap_or_else(|| Err(Status::unavailable("the stream ended")))?;
+                    if let Some(outcome) = self.take(reply, event).await {
+                        return Ok(outcome);
+                    }
+                }
+                () = cancel.cancelled(), if deadline.is_none() => {
+                    self.cancelled_at = Some(Instant::now());
+                    end_turn(reply).await;
+                }
+                () = until(deadline), if deadline.is_some() => {
+                    tracing::error!("the agent-runner did not end the turn within {CANCEL_DEADLINE:?}");
+                    return Ok(reply.run.aborted(&self.backend));
+                }
+            }
+        }
+    }
+
+    async fn take(&mut self, reply: &mut Reply<'_>, event: Event) -> Option<Kind> {
+        // After an attach the runner may repeat what was already passed on.
+        if event.seq < self.next_seq {
+            return None;
+        }
+        self.next_seq = event.seq + 1;
+        if event.kind.is_terminal() {
+            return Some(event.kind);
+        }
+        reply.take(event.kind).await;
+        None
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Asks the runner to end the turn. When it cannot be asked the turn's events
+/// break off too, and that is dealt with there.
+async fn end_turn(reply: &Reply<'_>) {
+    let call = reply
+        .gateway
+        .runner
+        .cancel_turn(&reply.run.id, reply.run.end_reason());
+    match timeout(CANCEL_DEADLINE, call).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(status)) if status.code() == Code::NotFound => {}
+        Ok(Err(status)) => {
+            tracing::warn!(code = ?status.code(), "cannot end the turn: {}", status.message());
+        }
+        Err(_) => tracing::warn!("the agent-runner did not answer CancelTurn"),
+    }
+}
+
+/// Whether the call did not reach the runner, as far as one can know.
+fn is_connection(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::Unavailable | Code::Unknown | Code::Cancelled
+    )
+}

@@ -1,0 +1,81 @@
+//! Ends of runs that the gateway itself decides on.
+
+use std::error::Error;
+
+use openclaw_daemon::failure;
+use openclaw_proto::event::{Code, Failed, Kind};
+use tonic::{Code as Grpc, Status};
+
+/// What to do when the runner cannot be reached.
+const LOOK_AT_RUNNER: &str =
+    "look at it with: systemctl --user status openclaw-agent-runner.service";
+
+pub(super) fn failed(code: Code, message: impl Into<String>, backend: &str) -> Kind {
+    Kind::Failed(Failed {
+        code,
+        message: message.into(),
+        retry_after_ms: None,
+        backend_session: None,
+        backend: backend.to_owned(),
+    })
+}
+
+/// A failure of our own; logged here, the one place that gives up on it.
+pub(super) fn internal(operation: &'static str, error: &(dyn Error + 'static)) -> Kind {
+    failure::report(operation, error);
+    let message = format!("cannot {operation}: {}", failure::chain(error));
+    failed(Code::Internal, message, "")
+}
+
+/// The runner did not take the turn.
+pub(super) fn not_started(status: &Status) -> Kind {
+    let (code, message) = match status.code() {
+        Grpc::ResourceExhausted => (
+            Code::Overloaded,
+            format!("the agent-runner takes no more turns: {}", status.message()),
+        ),
+        Grpc::Unavailable | Grpc::DeadlineExceeded | Grpc::Unknown | Grpc::Cancelled => (
+            Code::Interrupted,
+            format!(
+                "the agent-runner cannot be reached ({}); {LOOK_AT_RUNNER}",
+                reason(status)
+            ),
+        ),
+        _ => (
+            Code::Internal,
+            format!("the agent-runner refused the turn: {}", status.message()),
+        ),
+    };
+    tracing::error!(code = code.as_str(), "{message}");
+    failed(code, message, "")
+}
+
+/// The turn's events broke off and cannot be had again.
+pub(super) fn lost(status: &Status, backend: &str) -> Kind {
+    let what = match status.code() {
+        Grpc::NotFound => {
+            "the agent-runner stopped while the turn ran, and the turn with it".to_owned()
+        }
+        _ => format!(
+            "the connection to the agent-runner broke off ({})",
+            reason(status)
+        ),
+    };
+    let message = format!("{what}; what was said so far is kept; {LOOK_AT_RUNNER}");
+    tracing::error!("{message}");
+    failed(Code::Interrupted, message, backend)
+}
+
+/// The end of a run whose gateway died.
+pub(crate) fn interrupted() -> Kind {
+    failed(
+        Code::Interrupted,
+        "the gateway stopped while this was being answered; send the message again",
+        "",
+    )
+}
+
+fn reason(status: &Status) -> String {
+    let cause = status.source().map(failure::chain);
+    cause.unwrap_or_else(|| status.message().to_owned())
+}

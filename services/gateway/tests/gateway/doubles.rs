@@ -1,0 +1,312 @@
+//! The agent-runner and the memory daemon, played by the test.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use futures_util::{Stream, StreamExt as _, stream};
+use openclaw_proto::event::{Event, Kind};
+use openclaw_proto::wire::{memory, run, runner};
+use tokio::net::UnixListener;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio_stream::wrappers::UnixListenerStream;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+use tonic::transport::Server;
+use tonic::{Request, Response, Status};
+
+use crate::suite::soon;
+
+/// The agent-runner's part.
+pub(crate) struct Runner {
+    play: RunnerPlay,
+    started: tokio::sync::Mutex<mpsc::UnboundedReceiver<runner::StartTurnRequest>>,
+    _server: AbortOnDropHandle<()>,
+    stop: CancellationToken,
+}
+
+#[derive(Clone)]
+struct RunnerPlay(Arc<RunnerState>);
+
+struct RunnerState {
+    turns: Mutex<HashMap<String, Vec<Kind>>>,
+    cancelled: Mutex<Vec<(String, String)>>,
+    asked_to_cancel: Notify,
+    news: watch::Sender<u64>,
+    /// Attach calls so far.
+    attached: watch::Sender<u64>,
+    started: mpsc::UnboundedSender<runner::StartTurnRequest>,
+    /// Cancelled to break every stream off.
+    cut: Mutex<CancellationToken>,
+    /// What StartTurn answers first.
+    refusals: Mutex<Vec<Status>>,
+}
+
+impl Runner {
+    pub(crate) fn serve(socket: &Path) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let play = RunnerPlay(Arc::new(RunnerState {
+            turns: Mutex::default(),
+            cancelled: Mutex::default(),
+            asked_to_cancel: Notify::new(),
+            news: watch::Sender::new(0),
+            attached: watch::Sender::new(0),
+            started: sender,
+            cut: Mutex::default(),
+            refusals: Mutex::default(),
+        }));
+        let stop = CancellationToken::new();
+        let service = runner::agent_runner_server::AgentRunnerServer::new(play.clone());
+        let incoming = UnixListenerStream::new(UnixListener::bind(socket).unwrap());
+        let server = Server::builder()
+            .add_service(service)
+            .serve_with_incoming_shutdown(incoming, stop.clone().cancelled_owned());
+        let server = tokio::spawn(async move { server.await.unwrap() });
+        Self {
+            play,
+            started: tokio::sync::Mutex::new(receiver),
+            _server: AbortOnDropHandle::new(server),
+            stop,
+        }
+    }
+
+    /// The next turn that is started.
+    pub(crate) async fn started(&self) -> runner::StartTurnRequest {
+        let mut started = self.started.lock().await;
+        soon(started.recv()).await.unwrap()
+    }
+
+    /// Whether a turn was started that nobody asked about yet.
+    pub(crate) async fn has_started(&self) -> bool {
+        self.started.lock().await.try_recv().is_ok()
+    }
+
+    pub(crate) fn say(&self, run_id: &str, kind: Kind) {
+        lock(&self.play.0.turns).get_mut(run_id).unwrap().push(kind);
+        self.play.0.news.send_modify(|news| *news += 1);
+    }
+
+    /// Breaks the stream off and waits until it is taken up again.
+    pub(crate) async fn interrupt(&self) {
+        let mut attached = self.play.0.attached.subscribe();
+        attached.mark_unchanged();
+        self.cut();
+        soon(attached.changed()).await.unwrap();
+    }
+
+    /// Breaks all streams off; the turns are still known.
+    fn cut(&self) {
+        let mut cut = lock(&self.play.0.cut);
+        std::mem::take(&mut *cut).cancel();
+    }
+
+    /// What a restart of the runner looks like.
+    pub(crate) fn forget(&self) {
+        lock(&self.play.0.turns).clear();
+        self.cut();
+    }
+
+    /// Ends the server: nobody listens any more.
+    pub(crate) fn leave(&self) {
+        self.stop.cancel();
+        self.cut();
+    }
+
+    pub(crate) fn refuse_once(&self, status: Status) {
+        lock(&self.play.0.refusals).push(status);
+    }
+
+    /// Waits until a turn is cancelled; with the reason.
+    pub(crate) async fn cancelled(&self) -> (String, String) {
+        soon(self.play.0.asked_to_cancel.notified()).await;
+        lock(&self.play.0.cancelled).remove(0)
+    }
+}
+
+#[tonic::async_trait]
+impl runner::agent_runner_server::AgentRunner for RunnerPlay {
+    type AttachStream = Pin<Box<dyn Stream<Item = Result<run::Event, Status>> + Send>>;
+
+    async fn start_turn(
+        &self,
+        request: Request<runner::StartTurnRequest>,
+    ) -> Result<Response<runner::StartTurnResponse>, Status> {
+        if let Some(status) = lock(&self.0.refusals).pop() {
+            return Err(status);
+        }
+        let request = request.into_inner();
+        lock(&self.0.turns).insert(request.run_id.clone(), Vec::new());
+        self.0.started.send(request).unwrap();
+        Ok(Response::new(runner::StartTurnResponse {
+            backend: "native".to_owned(),
+        }))
+    }
+
+    async fn attach(
+        &self,
+        request: Request<runner::AttachRequest>,
+    ) -> Result<Response<Self::AttachStream>, Status> {
+        let runner::AttachRequest { run_id, from_seq } = request.into_inner();
+        if !lock(&self.0.turns).contains_key(&run_id) {
+            return Err(Status::not_found("no such turn"));
+        }
+        self.0.attached.send_modify(|calls| *calls += 1);
+        let state = Arc::clone(&self.0);
+        let cut = lock(&self.0.cut).clone();
+        let events = stream::unfold(from_seq.max(1), move |seq| {
+            let (state, run_id) = (Arc::clone(&state), run_id.clone());
+            async move { Some((state.event(&run_id, seq).await?, seq + 1)) }
+        });
+        let broken = stream::once(async move {
+            cut.cancelled().await;
+            Err(Status::unavailable("cut off"))
+        });
+        let ended = events.map(Some).chain(stream::iter([None]));
+        let merged = stream::select(ended, broken.map(Some));
+        // The terminal event ends the stream, and so does the cut.
+        let until_end = merged.take_while(|item| std::future::ready(item.is_some()));
+        Ok(Response::new(Box::pin(
+            until_end.filter_map(std::future::ready),
+        )))
+    }
+
+    async fn cancel_turn(
+        &self,
+        request: Request<runner::CancelTurnRequest>,
+    ) -> Result<Response<runner::CancelTurnResponse>, Status> {
+        let runner::CancelTurnRequest { run_id, reason } = request.into_inner();
+        let aborted = Kind::Aborted {
+            reason: reason.clone(),
+            backend_session: None,
+            backend: "native".to_owned(),
+        };
+        if let Some(events) = lock(&self.0.turns).get_mut(&run_id) {
+            events.push(aborted);
+        }
+        lock(&self.0.cancelled).push((run_id, reason));
+        self.0.news.send_modify(|news| *news += 1);
+        self.0.asked_to_cancel.notify_one();
+        Ok(Response::new(runner::CancelTurnResponse {
+            cancelled: true,
+        }))
+    }
+
+    async fn status(
+        &self,
+        _: Request<runner::StatusRequest>,
+    ) -> Result<Response<runner::StatusResponse>, Status> {
+        Ok(Response::new(runner::StatusResponse {
+            backend: "native".to_owned(),
+            ..Default::default()
+        }))
+    }
+}
+
+impl RunnerState {
+    /// The event with the number `seq`; None after the terminal one.
+    async fn event(&self, run_id: &str, seq: u64) -> Option<Result<run::Event, Status>> {
+        let mut news = self.news.subscribe();
+        loop {
+            {
+                let turns = lock(&self.turns);
+                let Some(events) = turns.get(run_id) else {
+                    return Some(Err(Status::not_found("no such turn")));
+                };
+                if let Some(kind) = events.get(seq as usize - 1) {
+                    let event = Event {
+                        run_id: run_id.to_owned(),
+                        seq,
+                        at_ms: 1,
+                        kind: kind.clone(),
+                    };
+                    return Some(Ok(event.into()));
+                }
+                if events.last().is_some_and(Kind::is_terminal) {
+                    return None;
+                }
+            }
+            news.changed().await.unwrap();
+        }
+    }
+}
+
+/// The memory daemon's part.
+pub(crate) struct Memory {
+    pub(crate) queries: Arc<Mutex<Vec<String>>>,
+    _server: AbortOnDropHandle<()>,
+    stop: CancellationToken,
+}
+
+struct MemoryPlay(Arc<Mutex<Vec<String>>>);
+
+impl Memory {
+    pub(crate) fn serve(socket: &Path) -> Self {
+        let queries = Arc::default();
+        let stop = CancellationToken::new();
+        let service = memory::memory_server::MemoryServer::new(MemoryPlay(Arc::clone(&queries)));
+        let incoming = UnixListenerStream::new(UnixListener::bind(socket).unwrap());
+        let server = Server::builder()
+            .add_service(service)
+            .serve_with_incoming_shutdown(incoming, stop.clone().cancelled_owned());
+        let server = tokio::spawn(async move { server.await.unwrap() });
+        Self {
+            queries,
+            _server: AbortOnDropHandle::new(server),
+            stop,
+        }
+    }
+
+    pub(crate) fn leave(&self) {
+        self.stop.cancel();
+    }
+}
+
+#[tonic::async_trait]
+impl memory::memory_server::Memory for MemoryPlay {
+    async fn load_bootstrap(
+        &self,
+        _: Request<memory::LoadBootstrapRequest>,
+    ) -> Result<Response<memory::LoadBootstrapResponse>, Status> {
+        let file = memory::BootstrapFile {
+            name: "SOUL.md".to_owned(),
+            content: "kind".to_owned(),
+            truncated: false,
+        };
+        Ok(Response::new(memory::LoadBootstrapResponse {
+            files: vec![file],
+        }))
+    }
+
+    async fn search(
+        &self,
+        request: Request<memory::SearchRequest>,
+    ) -> Result<Response<memory::SearchResponse>, Status> {
+        lock(&self.0).push(request.into_inner().query);
+        let hit = memory::Hit {
+            path: "memory/2026-11-20.md".to_owned(),
+            snippet: "the cat is Mourek".to_owned(),
+            start_line: 3,
+            ..Default::default()
+        };
+        Ok(Response::new(memory::SearchResponse { hits: vec![hit] }))
+    }
+
+    async fn remember(
+        &self,
+        _: Request<memory::RememberRequest>,
+    ) -> Result<Response<memory::RememberResponse>, Status> {
+        Err(Status::unimplemented("the gateway remembers nothing"))
+    }
+
+    async fn status(
+        &self,
+        _: Request<memory::StatusRequest>,
+    ) -> Result<Response<memory::StatusResponse>, Status> {
+        Ok(Response::new(memory::StatusResponse::default()))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap()
+}

@@ -1,0 +1,140 @@
+//! Ends of runs that are no replies.
+
+use openclaw_proto::event::{Code, Kind};
+use tonic::Status;
+
+use crate::suite::{Suite, done, next, rest, soon, text};
+
+fn failed(kinds: &[Kind]) -> (Code, &str) {
+    match kinds.last() {
+        Some(Kind::Failed(failed)) => (failed.code, &failed.message),
+        other => panic!("not failed: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn cancelling_ends_the_turn_and_keeps_what_was_said() {
+    let suite = Suite::start().await;
+    let (accepted, mut replies) = suite.say("a long story").await;
+    suite.runner.started().await;
+    suite.runner.say(&accepted.run_id, text("Once upon"));
+    next(&mut replies).await;
+    assert!(
+        soon(suite.client.cancel_run(&accepted.run_id, "Ctrl-C"))
+            .await
+            .unwrap()
+    );
+    let asked = suite.runner.cancelled().await;
+    assert_eq!(asked, (accepted.run_id.clone(), "Ctrl-C".to_owned()));
+    let kinds = rest(replies).await;
+    assert!(matches!(&kinds[0], Kind::Aborted { reason, .. } if reason == "Ctrl-C"));
+    let reply = &suite.messages(&accepted)[1];
+    assert_eq!(reply["content"][0]["text"], "Once upon");
+    assert_eq!(reply["stopReason"], "aborted");
+    assert!(
+        !soon(suite.client.cancel_run(&accepted.run_id, ""))
+            .await
+            .unwrap()
+    );
+}
+
+#[tokio::test]
+async fn a_waiting_message_can_be_cancelled_before_it_runs() {
+    let suite = Suite::start().await;
+    let (first, first_replies) = suite.say("first").await;
+    suite.runner.started().await;
+    let (second, second_replies) = suite.say("never mind").await;
+    assert!(
+        soon(suite.client.cancel_run(&second.run_id, ""))
+            .await
+            .unwrap()
+    );
+    assert!(matches!(
+        &rest(second_replies).await[..],
+        [Kind::Aborted { .. }]
+    ));
+    suite.runner.say(&first.run_id, done());
+    rest(first_replies).await;
+    assert!(!suite.runner.has_started().await, "it ran all the same");
+    let (third, replies) = suite.say("third").await;
+    suite.runner.started().await;
+    suite.runner.say(&third.run_id, done());
+    rest(replies).await;
+}
+
+#[tokio::test]
+async fn a_runner_that_loses_the_turn_is_said_so() {
+    let suite = Suite::start().await;
+    let (accepted, mut replies) = suite.say("hello").await;
+    suite.runner.started().await;
+    suite.runner.say(&accepted.run_id, text("half a sen"));
+    next(&mut replies).await;
+    suite.runner.forget();
+    let kinds = rest(replies).await;
+    let (code, message) = failed(&kinds);
+    assert_eq!(code, Code::Interrupted);
+    assert!(
+        message.contains("openclaw-agent-runner.service"),
+        "{message}"
+    );
+    let reply = &suite.messages(&accepted)[1];
+    assert_eq!(reply["content"][0]["text"], "half a sen");
+    assert_eq!(reply["stopReason"], "error");
+    suite.exchange("again", "now it works").await;
+}
+
+#[tokio::test]
+async fn a_runner_that_is_not_there_is_named() {
+    let suite = Suite::start().await;
+    suite.runner.leave();
+    std::fs::remove_file(suite.paths().runner_socket()).unwrap();
+    let (accepted, replies) = suite.say("anybody?").await;
+    let kinds = rest(replies).await;
+    let (code, message) = failed(&kinds);
+    assert_eq!(code, Code::Interrupted);
+    assert!(
+        message.contains("openclaw-agent-runner.service"),
+        "{message}"
+    );
+    assert!(message.contains("No such file"), "{message}");
+    assert_eq!(suite.messages(&accepted)[0]["content"], "anybody?");
+    let status = soon(suite.client.status()).await.unwrap();
+    assert!(status.runner.is_none());
+    assert!(
+        status.runner_problem.contains("No such file"),
+        "{}",
+        status.runner_problem
+    );
+}
+
+#[tokio::test]
+async fn starting_is_tried_once_more() {
+    let suite = Suite::start().await;
+    suite.runner.refuse_once(Status::unavailable("restarting"));
+    suite.exchange("hello", "hi").await;
+    suite
+        .runner
+        .refuse_once(Status::resource_exhausted("8 turns are running"));
+    let (_, replies) = suite.say("too much").await;
+    let kinds = rest(replies).await;
+    let (code, message) = failed(&kinds);
+    assert_eq!(code, Code::Overloaded);
+    assert!(message.contains("8 turns are running"), "{message}");
+}
+
+#[tokio::test]
+async fn without_memory_the_reply_comes_with_a_note() {
+    let suite = Suite::start().await;
+    suite.memory.leave();
+    std::fs::remove_file(suite.paths().memory_socket()).unwrap();
+    let (accepted, replies) = suite.say("who am I?").await;
+    let turn = suite.runner.started().await;
+    assert!(turn.bootstrap.is_empty() && turn.passages.is_empty());
+    suite.runner.say(&accepted.run_id, done());
+    let kinds = rest(replies).await;
+    let Kind::Note { text } = &kinds[0] else {
+        panic!("nobody said so: {kinds:?}");
+    };
+    assert!(text.contains("openclaw-memory.service"), "{text}");
+    assert_eq!(kinds.len(), 2, "said more than once");
+}

@@ -1,0 +1,17 @@
+//! The gateway on real Unix sockets and a real state directory. The other two
+//! daemons are doubles that speak their protocol, so that a test decides what
+//! they say and when; the real ones are used in tests/integration.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy exempts test functions, not what they call"
+)]
+
+mod doubles;
+mod endings;
+mod latency;
+mod messages;
+mod order;
+mod refusals;
+mod restart;
+mod suite;

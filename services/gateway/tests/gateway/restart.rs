@@ -1,0 +1,97 @@
+//! What a gateway leaves, and what the next one makes of it.
+
+use openclaw_proto::event::{Code, Kind};
+use openclaw_proto::gateway::Message;
+use tonic::Code as Grpc;
+
+use crate::suite::{Doomed, Suite, done, next, rest, soon, text, text_of};
+
+#[tokio::test]
+async fn a_stop_waits_for_the_running_turn_and_accepts_nothing_new() {
+    let mut suite = Suite::start().await;
+    let (accepted, replies) = suite.say("one moment").await;
+    suite.runner.started().await;
+    suite.begin_shutdown();
+    let refused = loop {
+        match suite.send(text_of("too late")).await {
+            Err(status) => break status,
+            // The signal had not got through yet.
+            Ok((late, replies)) => {
+                soon(suite.client.cancel_run(&late.run_id, ""))
+                    .await
+                    .unwrap();
+                rest(replies).await;
+            }
+        }
+    };
+    assert_eq!(refused.code(), Grpc::Unavailable);
+    suite.runner.say(&accepted.run_id, text("done in time"));
+    suite.runner.say(&accepted.run_id, done());
+    assert_eq!(rest(replies).await, [text("done in time"), done()]);
+    suite.ended().await.unwrap();
+    let entry = &suite.index()["agent:main:main"];
+    assert_eq!(entry["status"], "done");
+    assert_eq!(entry["model"], "m");
+    assert_eq!(entry["openclawBackendSessions"]["native"]["id"], "b-1");
+}
+
+#[tokio::test]
+async fn conversations_and_runs_survive_a_restart() {
+    let mut suite = Suite::start().await;
+    let message = Message {
+        idempotency_key: "k1".to_owned(),
+        ..text_of("remember me")
+    };
+    let (first, replies) = suite.send(message.clone()).await.unwrap();
+    suite.runner.started().await;
+    suite.runner.say(&first.run_id, text("I "));
+    suite.runner.say(&first.run_id, text("will"));
+    suite.runner.say(&first.run_id, done());
+    rest(replies).await;
+    suite.stop().await;
+
+    let suite = suite.again().await;
+    let (again, replies) = suite.send(message).await.unwrap();
+    assert!(again.existing);
+    assert_eq!(again.run_id, first.run_id);
+    assert_eq!(rest(replies).await, [text("I will"), done()]);
+    let (second, replies) = suite.say("do you?").await;
+    assert_eq!(second.session_id, first.session_id);
+    let turn = suite.runner.started().await;
+    assert_eq!(turn.history.len(), 2);
+    suite.runner.say(&second.run_id, done());
+    rest(replies).await;
+}
+
+#[tokio::test]
+async fn a_run_whose_gateway_died_is_closed_as_interrupted() {
+    let mut suite = Suite::start().await;
+    suite.stop().await;
+    let doomed = Doomed::start(suite);
+    let suite = doomed.suite();
+    let (accepted, mut replies) = suite.say("will I get an answer?").await;
+    suite.runner.started().await;
+    suite.runner.say(&accepted.run_id, text("you wi"));
+    next(&mut replies).await;
+    drop(replies);
+    let suite = doomed.vanish().again().await;
+
+    let (run_id, _) = suite.runner.cancelled().await;
+    assert_eq!(run_id, accepted.run_id, "the orphaned turn goes on");
+    let messages = suite.messages(&accepted);
+    assert_eq!(messages.len(), 2);
+    assert_eq!(messages[1]["stopReason"], "error");
+    let words = messages[1]["errorMessage"].as_str().unwrap();
+    assert!(words.contains("gateway stopped"), "{words}");
+    let mut events = Box::pin(
+        soon(suite.client.attach(&accepted.run_id, 0))
+            .await
+            .unwrap(),
+    );
+    let event = soon(futures_util::StreamExt::next(&mut events))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(matches!(&event.kind, Kind::Failed(failed) if failed.code == Code::Interrupted));
+    suite.exchange("again", "yes").await;
+}

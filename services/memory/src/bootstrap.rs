@@ -1,0 +1,184 @@
+//! The files that every conversation begins with.
+//!
+//! In this order: SOUL.md, IDENTITY.md, USER.md, AGENTS.md, MEMORY.md, today's
+//! note and yesterday's note under memory/. Those that are not there are left
+//! out; the first four are made from templates once ([`template`]).
+
+use jiff::civil::Date;
+use openclaw_proto::memory::BootstrapFile;
+
+use crate::source::dated;
+use crate::workspace::{Error, Workspace};
+
+mod budget;
+pub(crate) mod template;
+
+use budget::Keep;
+
+/// Of each file, in characters, with the mark where it is cut (OpenClaw's
+/// bootstrapMaxChars).
+const FILE: usize = 20_000;
+/// Of all of them (OpenClaw's bootstrapTotalMaxChars).
+const TOTAL: usize = 60_000;
+
+const NAMED: [&str; 5] = [
+    "SOUL.md",
+    "IDENTITY.md",
+    "USER.md",
+    "AGENTS.md",
+    "MEMORY.md",
+];
+
+/// The bootstrap files as of `today`, cut to their budgets, and why a file
+/// that is there could not be given.
+pub(crate) fn load(workspace: &Workspace, today: Date) -> (Vec<BootstrapFile>, Vec<Error>) {
+    let named = NAMED.map(|name| (name.to_owned(), Keep::Start));
+    // Notes grow at their end, so that is what matters of a long one.
+    let days = [Some(today), today.yesterday().ok()].into_iter().flatten();
+    let notes = days.map(|day| (dated::path(day), Keep::End));
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
+    for (name, keep) in named.into_iter().chain(notes) {
+        match workspace.read(&name) {
+            Ok(Some((text, _))) if !text.trim().is_empty() => found.push((name, text, keep)),
+            Ok(_) => {}
+            Err(error) => problems.push(error),
+        }
+    }
+    (within_budget(found), problems)
+}
+
+fn within_budget(found: Vec<(String, String, Keep)>) -> Vec<BootstrapFile> {
+    let mut left = TOTAL;
+    let mut after = found.len();
+    let cut = found.into_iter().map(|(name, text, keep)| {
+        after -= 1;
+        // Each file that follows keeps room to say that it is there.
+        let budget = FILE.min(left - after * budget::MARK);
+        let (content, truncated) = budget::cut(&name, text, keep, budget);
+        left -= content.chars().count();
+        BootstrapFile {
+            name,
+            content,
+            truncated,
+        }
+    });
+    cut.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const TODAY: Date = jiff::civil::date(2026, 3, 1);
+
+    fn workspace() -> (tempfile::TempDir, Workspace) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("memory")).unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap().unwrap();
+        (folder, workspace)
+    }
+
+    fn names(files: &[BootstrapFile]) -> Vec<&str> {
+        files.iter().map(|file| file.name.as_str()).collect()
+    }
+
+    #[test]
+    fn files_come_in_their_order_and_missing_ones_not_at_all() {
+        let (folder, workspace) = workspace();
+        for name in [
+            "memory/2026-02-28.md",
+            "memory/2026-02-27.md",
+            "memory/2026-03-01.md",
+            "MEMORY.md",
+            "AGENTS.md",
+            "USER.md",
+            "SOUL.md",
+        ] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        fs::write(folder.path().join("IDENTITY.md"), " \n").unwrap();
+        let (files, problems) = load(&workspace, TODAY);
+        assert!(problems.is_empty());
+        assert_eq!(
+            names(&files),
+            [
+                "SOUL.md",
+                "USER.md",
+                "AGENTS.md",
+                "MEMORY.md",
+                "memory/2026-03-01.md",
+                "memory/2026-02-28.md"
+            ]
+        );
+        assert!(files.iter().all(|file| !file.truncated));
+    }
+
+    #[test]
+    fn budgets_hold_for_each_and_for_all() {
+        let (folder, workspace) = workspace();
+        for name in NAMED.iter().copied().chain(["memory/2026-03-01.md"]) {
+            let text = format!("begin{}end", "ä".repeat(30_000));
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let (files, _) = load(&workspace, TODAY);
+        let size = |file: &BootstrapFile| file.content.chars().count();
+        assert_eq!(files.len(), 6);
+        for file in &files {
+            assert!(file.truncated && size(file) <= FILE, "{}", file.name);
+            assert!(file.content.contains(&format!("{} is cut here", file.name)));
+        }
+        assert!(files.iter().map(size).sum::<usize>() <= TOTAL);
+        assert!(size(&files[0]) > FILE - budget::MARK);
+        assert!(files[0].content.starts_with("begin"));
+    }
+
+    #[test]
+    fn of_a_long_note_the_newest_stays() {
+        let (folder, workspace) = workspace();
+        let text = format!("{}the newest", "old\n".repeat(10_000));
+        fs::write(folder.path().join("memory/2026-03-01.md"), text).unwrap();
+        let (files, _) = load(&workspace, TODAY);
+        assert!(files[0].content.ends_with("the newest"));
+        assert!(files[0].content.starts_with("[…"));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_given_does_not_take_the_others_with_it() {
+        let (folder, workspace) = workspace();
+        fs::write(folder.path().join("SOUL.md"), "soul").unwrap();
+        let large = fs::File::create(folder.path().join("USER.md")).unwrap();
+        large.set_len(crate::workspace::FILE_LIMIT + 1).unwrap();
+        let (files, problems) = load(&workspace, TODAY);
+        assert_eq!(names(&files), ["SOUL.md"]);
+        assert_eq!(problems.len(), 1);
+    }
+
+    proptest::proptest! {
+        /// Feature: openclaw-mvp, Property 10: the prompt context includes the
+        /// contents of SOUL.md and USER.md.
+        #[test]
+        fn soul_and_user_are_included(
+            soul in "[^\u{feff}\0]{0,400}",
+            user in "[^\u{feff}\0]{0,400}",
+            others in proptest::collection::vec(0usize..30_000, 5),
+        ) {
+            let (folder, workspace) = workspace();
+            let more = ["IDENTITY.md", "AGENTS.md", "MEMORY.md", "memory/2026-03-01.md", "memory/2026-02-28.md"];
+            for (name, length) in more.iter().zip(others) {
+                fs::write(folder.path().join(name), "x".repeat(length)).unwrap();
+            }
+            fs::write(folder.path().join("SOUL.md"), &soul).unwrap();
+            fs::write(folder.path().join("USER.md"), &user).unwrap();
+            let (files, _) = load(&workspace, TODAY);
+            for (name, text) in [("SOUL.md", &soul), ("USER.md", &user)] {
+                let file = files.iter().find(|file| file.name == name);
+                let content = file.map_or("", |file| file.content.as_str());
+                let wanted = if text.trim().is_empty() { "" } else { text };
+                proptest::prop_assert_eq!(content, wanted);
+            }
+        }
+    }
+}

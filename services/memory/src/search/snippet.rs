@@ -1,0 +1,166 @@
+//! The part of a passage that is shown.
+
+use super::query::{Matches, Query};
+
+/// The most characters shown of a passage (as OpenClaw's).
+const SIZE: usize = 700;
+/// What stands where a line is cut.
+const ELLIPSIS: char = '…';
+/// Shown before a match in a line that is cut, in characters.
+const BEFORE: usize = 100;
+
+/// What is shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Snippet {
+    /// Of the lines of the passage, the first that is shown, counted from 0.
+    pub(super) line: u32,
+    /// Whole lines; a single line that is too long is cut.
+    pub(super) text: String,
+}
+
+/// The whole passage, or the lines of it in which most of what is searched for
+/// comes together.
+pub(super) fn best(passage: &str, query: &Query) -> Snippet {
+    if fits(passage.chars().count()) {
+        return Snippet {
+            line: 0,
+            text: passage.to_owned(),
+        };
+    }
+    let lines: Vec<Line<'_>> = passage
+        .split('\n')
+        .map(|text| Line {
+            text,
+            size: text.chars().count() + 1,
+            matches: query.matches(text),
+        })
+        .collect();
+    let (first, end) = best_window(&lines, query);
+    let text = match &lines[first..end] {
+        [line] if !fits(line.size - 1) => around_match(line.text, query),
+        window => window.iter().map(|l| l.text).collect::<Vec<_>>().join("\n"),
+    };
+    Snippet {
+        line: u32::try_from(first).unwrap_or(u32::MAX),
+        text,
+    }
+}
+
+struct Line<'a> {
+    text: &'a str,
+    /// In characters, with the line break.
+    size: usize,
+    matches: Matches,
+}
+
+fn fits(size: usize) -> bool {
+    size <= SIZE
+}
+
+/// The window with the most matches. Of windows with the same, the last, which
+/// begins with a match; room that is left at the end of the passage is filled
+/// with the lines before.
+fn best_window(lines: &[Line<'_>], query: &Query) -> (usize, usize) {
+    let mut best = (0, 1, f64::MIN);
+    for first in 0..lines.len() {
+        let end = end_of_window(lines, first);
+        let found = lines[first..end].iter().fold(0, |all, l| all | l.matches);
+        let weight = query.weight(found);
+        if weight >= best.2 && (weight > best.2 || lines[first].matches != 0) {
+            best = (first, end, weight);
+        }
+    }
+    let (mut first, end, _) = best;
+    if end == lines.len() {
+        while first > 0 && end_of_window(lines, first - 1) == end {
+            first -= 1;
+        }
+    }
+    (first, end)
+}
+
+/// The end of the lines from `first` that fit, at least one line.
+fn end_of_window(lines: &[Line<'_>], first: usize) -> usize {
+    let mut size = 0;
+    let fitting = lines[first..].iter().take_while(|line| {
+        size += line.size;
+        fits(size - 1)
+    });
+    first + fitting.count().max(1)
+}
+
+fn around_match(line: &str, query: &Query) -> String {
+    let words = line.split_inclusive(' ');
+    let mut position = 0;
+    let mut best = (0, 0.0);
+    for word in words {
+        let weight = query.weight(query.matches(word));
+        if weight > best.1 {
+            best = (position, weight);
+        }
+        position += word.chars().count();
+    }
+    let room = SIZE - 2;
+    let last_start = line.chars().count().saturating_sub(room);
+    let start = best.0.saturating_sub(BEFORE).min(last_start);
+    let mut text = String::new();
+    if start > 0 {
+        text.push(ELLIPSIS);
+    }
+    text.extend(line.chars().skip(start).take(room));
+    if start < last_start {
+        text.push(ELLIPSIS);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Index;
+    use crate::workspace::Stamp;
+
+    fn shown(passage: &str, question: &str) -> Snippet {
+        let mut index = Index::default();
+        index.put("a.md", Stamp::default(), passage);
+        best(passage, &Query::new(question, &index))
+    }
+
+    #[test]
+    fn a_short_passage_is_shown_whole() {
+        let snippet = shown("one\ntwo fox", "fox");
+        assert_eq!((snippet.line, snippet.text.as_str()), (0, "one\ntwo fox"));
+    }
+
+    #[test]
+    fn of_a_long_one_the_lines_around_the_match() {
+        let mut lines: Vec<String> = (0..120).map(|n| format!("- line number {n}")).collect();
+        lines[30] = "- the fox and the hen".to_owned();
+        lines[33] = "- the fox again".to_owned();
+        let snippet = shown(&lines.join("\n"), "fox hen");
+        assert_eq!(snippet.line, 30);
+        assert!(snippet.text.starts_with("- the fox and the hen\n"));
+        assert!(snippet.text.chars().count() <= SIZE);
+        assert!(snippet.text.ends_with(char::is_numeric), "{}", snippet.text);
+    }
+
+    #[test]
+    fn at_the_end_the_lines_before_are_shown_too() {
+        let mut lines: Vec<String> = (0..60).map(|n| format!("- line number {n}")).collect();
+        lines[59] = "- fox".to_owned();
+        let snippet = shown(&lines.join("\n"), "fox");
+        assert!(snippet.text.chars().count() > SIZE - 30);
+        assert!(snippet.text.ends_with("- fox"));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_match() {
+        let line = format!("{}a fox {}", "word ".repeat(200), "word ".repeat(50));
+        let snippet = shown(&line, "fox");
+        assert!(snippet.text.contains("a fox"));
+        assert!(snippet.text.starts_with(ELLIPSIS));
+        assert_eq!(snippet.text.chars().count(), SIZE - 1);
+        let early = shown(&format!("fox {}", "word ".repeat(250)), "fox");
+        assert!(early.text.starts_with("fox") && early.text.ends_with(ELLIPSIS));
+    }
+}

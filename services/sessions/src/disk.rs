@@ -1,0 +1,56 @@
+//! Private directories and files that are either old or new, never half.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+
+use crate::error::Error;
+
+/// Conversations are nobody else's business.
+const PRIVATE_DIR: u32 = 0o700;
+
+/// Creates `dir` and its parents, only the owner may enter them.
+pub(crate) fn create_private_dir(dir: &Path) -> Result<(), Error> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(PRIVATE_DIR)
+        .create(dir)
+        .map_err(Error::io("create the directory", dir))
+}
+
+/// Makes the names in `dir` durable.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
+    File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(Error::io("sync the directory", dir))
+}
+
+/// Replaces `path` with `bytes`: readers see the old or the new file, also
+/// after a power loss. Mode 0600.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_private_dir(dir)?;
+    // tempfile creates with 0600 and removes the file again on any error.
+    let mut temp = tempfile::Builder::new()
+        .prefix(".sessions-")
+        .suffix(".tmp")
+        .tempfile_in(dir)
+        .map_err(Error::io("create a temporary file in", dir))?;
+    temp.write_all(bytes)
+        .and_then(|()| temp.as_file().sync_all())
+        .map_err(Error::io("write a temporary file in", dir))?;
+    temp.persist(path)
+        .map_err(|error| error.error)
+        .map_err(Error::io("replace", path))?;
+    sync_dir(dir)
+}
+
+/// Renames `path` to a name beside it that says why, and returns that name.
+pub(crate) fn keep_aside(path: &Path, stamp_ms: i64) -> Result<std::path::PathBuf, Error> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".corrupt-{stamp_ms}"));
+    let aside = path.with_file_name(name);
+    fs::rename(path, &aside).map_err(Error::io("set aside", path))?;
+    Ok(aside)
+}

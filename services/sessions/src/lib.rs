@@ -1,0 +1,20 @@
+//! The on-disk format of conversations: session keys, the session index and
+//! the transcripts, as OpenClaw writes them (seeds 001 and 003).
+//!
+//! Everything here is synchronous file work for the one process that owns the
+//! state directory; nothing is locked against a second writer and nothing is
+//! logged: what was repaired or skipped is returned.
+
+mod agent;
+mod disk;
+mod error;
+pub mod history;
+mod key;
+pub mod store;
+mod time;
+pub mod transcript;
+
+pub use agent::{AgentId, InvalidAgentId};
+pub use error::Error;
+pub use key::{InvalidKey, SessionKey};
+pub use time::{iso_time, now_ms};

@@ -1,0 +1,117 @@
+//! The index file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::entry::SessionEntry;
+use crate::agent::AgentId;
+use crate::disk;
+use crate::error::Error;
+use crate::key::SessionKey;
+
+pub(super) type RawIndex = Map<String, Value>;
+
+/// Keys without an agent that stand for themselves in OpenClaw's index.
+const BARE_KEYS: [&str; 2] = ["global", "unknown"];
+
+/// What the index has under a key.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(super) enum Slot {
+    /// A session.
+    Session(Box<SessionEntry>),
+    /// Something that is none and is kept as it is.
+    Kept(Value),
+}
+
+pub(super) enum Found {
+    Index(RawIndex),
+    /// No file, or one of 0 bytes, which a crash of another writer leaves.
+    Nothing,
+    /// Not an index, and why.
+    Broken(String),
+}
+
+impl Slot {
+    pub(super) fn session_of(entry: SessionEntry) -> Self {
+        Self::Session(Box::new(entry))
+    }
+
+    pub(super) fn session(&self) -> Option<&SessionEntry> {
+        match self {
+            Self::Session(entry) => Some(entry),
+            Self::Kept(_) => None,
+        }
+    }
+
+    pub(super) fn session_mut(&mut self) -> Option<&mut SessionEntry> {
+        match self {
+            Self::Session(entry) => Some(entry),
+            Self::Kept(_) => None,
+        }
+    }
+}
+
+pub(super) fn read(path: &Path) -> Result<Found, Error> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(Error::io("read", path)(error)),
+    };
+    if bytes.trim_ascii().is_empty() {
+        return Ok(Found::Nothing);
+    }
+    Ok(match serde_json::from_slice(&bytes) {
+        Ok(index) => Found::Index(index),
+        Err(error) => Found::Broken(error.to_string()),
+    })
+}
+
+/// Sorts an index into sessions and what is none. Keys of older forms become
+/// canonical unless their canonical form is there too.
+pub(super) fn slots(raw: RawIndex, agent: &AgentId) -> BTreeMap<String, Slot> {
+    let mut slots = BTreeMap::new();
+    let mut older = Vec::new();
+    for (key, value) in raw {
+        let slot = slot(value);
+        match canonical(&key, agent) {
+            Some(canonical) if canonical != key => older.push((key, canonical, slot)),
+            _ => {
+                slots.insert(key, slot);
+            }
+        }
+    }
+    for (key, canonical, slot) in older {
+        let free = !slots.contains_key(&canonical);
+        slots.insert(if free { canonical } else { key }, slot);
+    }
+    slots
+}
+
+fn slot(value: Value) -> Slot {
+    match SessionEntry::deserialize(&value) {
+        Ok(entry) if entry.is_usable() => Slot::session_of(entry),
+        _ => Slot::Kept(value),
+    }
+}
+
+fn canonical(key: &str, agent: &AgentId) -> Option<String> {
+    if BARE_KEYS.contains(&key) {
+        return None;
+    }
+    let key = SessionKey::parse(key, agent).ok()?;
+    Some(key.to_string())
+}
+
+pub(super) fn write(path: &Path, slots: &BTreeMap<String, Slot>) -> Result<(), Error> {
+    let bytes = serde_json::to_vec_pretty(slots).map_err(|source| Error::Encode {
+        path: path.to_owned(),
+        source,
+    })?;
+    disk::replace(path, &bytes)
+}

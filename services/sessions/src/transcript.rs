@@ -1,0 +1,32 @@
+//! Transcripts: one JSON Lines file per session, a header line and then
+//! entries that name their parent (OpenClaw session format, version 3; version
+//! 4 differs only in longer ids and is read and continued too).
+
+mod append;
+mod backward;
+mod content;
+mod count;
+mod entry;
+mod id;
+mod message;
+mod open;
+mod read;
+
+pub use append::Transcript;
+pub use content::{Block, Content};
+pub use count::{Count, count};
+pub use entry::{Entry, Header, Line, MalformedLine, OtherEntry};
+pub use message::{AssistantMessage, Message, StopReason, ToolResultMessage, Usage, UserMessage};
+pub use open::{Opened, Origin, Repair};
+pub use read::{CorruptLine, Reading, head, read};
+
+pub(crate) use backward::Backward;
+
+/// Longest line in bytes, written or read. A message is at most 16 MiB on the
+/// wire, and escaping rarely doubles it; without a bound one broken file could
+/// take all memory.
+pub const LINE_LIMIT: usize = 32 * 1024 * 1024;
+
+/// The custom entry after the header of files written here. It makes the index
+/// rebuildable: the header names the session but not its key.
+pub(crate) const KEY_ENTRY: &str = "openclaw:session-key";

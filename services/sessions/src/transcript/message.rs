@@ -1,0 +1,208 @@
+//! The messages a transcript holds.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::content::{Block, Content};
+
+/// Where OpenClaw keeps what it adds to a message of its own.
+const OPENCLAW: &str = "__openclaw";
+
+/// Appended to a run id, the idempotency key of the run's user message.
+const USER_SUFFIX: &str = ":user";
+
+/// One message. Fields that are not known here are kept in `rest`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "camelCase")]
+pub enum Message {
+    /// What the user said.
+    User(UserMessage),
+    /// What the assistant answered.
+    Assistant(AssistantMessage),
+    /// What a tool answered.
+    ToolResult(ToolResultMessage),
+}
+
+/// What the user said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserMessage {
+    /// The words.
+    #[serde(default)]
+    pub content: Content,
+    /// Unix milliseconds; 0 when the file does not say.
+    #[serde(default)]
+    pub timestamp: i64,
+    /// `<runId>:user`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+    /// Fields not known here.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// What the assistant answered: one model response.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AssistantMessage {
+    /// Text, thinking and tool calls in their order.
+    pub content: Content,
+    /// The API spoken, such as `anthropic-messages`.
+    pub api: String,
+    /// The provider.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// Tokens of this response.
+    pub usage: Usage,
+    /// Why the response ended.
+    pub stop_reason: StopReason,
+    /// Unix milliseconds; 0 when the file does not say.
+    pub timestamp: i64,
+    /// Why there is no whole response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_message: Option<String>,
+    /// Fields not known here.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ToolResultMessage {
+    /// The call it answers.
+    pub tool_call_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// Its output.
+    pub content: Content,
+    /// Whether it failed.
+    pub is_error: bool,
+    /// Unix milliseconds; 0 when the file does not say.
+    pub timestamp: i64,
+    /// Fields not known here, `details` among them.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// Tokens of one model response.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Sent, not from a cache.
+    pub input: u64,
+    /// Generated.
+    pub output: u64,
+    /// Read from the provider's cache.
+    pub cache_read: u64,
+    /// Written to the provider's cache.
+    pub cache_write: u64,
+    /// All of them.
+    pub total_tokens: u64,
+    /// Fields not known here, `cost` among them.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// Why a model response ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum StopReason {
+    /// It was whole.
+    #[default]
+    Stop,
+    /// It asked for tools.
+    ToolUse,
+    /// It reached the token limit.
+    Length,
+    /// It failed.
+    Error,
+    /// Somebody ended it.
+    Aborted,
+    /// A reason not known here.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl UserMessage {
+    /// The user message that starts the run `run_id`.
+    pub fn of_run(run_id: &str, text: impl Into<String>, timestamp: i64) -> Self {
+        Self {
+            content: Content::Text(text.into()),
+            timestamp,
+            idempotency_key: Some(format!("{run_id}{USER_SUFFIX}")),
+            rest: Map::new(),
+        }
+    }
+}
+
+impl Usage {
+    /// Counts of which the total is the sum.
+    pub fn new(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Self {
+        Self {
+            input,
+            output,
+            cache_read,
+            cache_write,
+            total_tokens: input
+                .saturating_add(output)
+                .saturating_add(cache_read)
+                .saturating_add(cache_write),
+            rest: Map::new(),
+        }
+    }
+}
+
+impl Message {
+    /// The run the message belongs to, if it says so.
+    pub fn run_id(&self) -> Option<&str> {
+        let rest = match self {
+            Self::User(user) => {
+                return user.idempotency_key.as_deref()?.strip_suffix(USER_SUFFIX);
+            }
+            Self::Assistant(assistant) => &assistant.rest,
+            Self::ToolResult(result) => &result.rest,
+        };
+        rest.get(OPENCLAW)?.get("runId")?.as_str()
+    }
+
+    /// Notes the run the message belongs to. A user message carries it in its
+    /// idempotency key instead.
+    pub fn set_run_id(&mut self, run_id: &str) {
+        let rest = match self {
+            Self::User(_) => return,
+            Self::Assistant(assistant) => &mut assistant.rest,
+            Self::ToolResult(result) => &mut result.rest,
+        };
+        rest.insert(OPENCLAW.to_owned(), serde_json::json!({ "runId": run_id }));
+    }
+
+    /// What the message is made of.
+    pub fn content(&self) -> &Content {
+        match self {
+            Self::User(message) => &message.content,
+            Self::Assistant(message) => &message.content,
+            Self::ToolResult(message) => &message.content,
+        }
+    }
+
+    /// Characters of all the message says: what prompts are measured by.
+    pub fn characters(&self) -> usize {
+        match self.content() {
+            Content::Text(text) => text.chars().count(),
+            Content::Blocks(blocks) => blocks.iter().map(block_characters).sum(),
+        }
+    }
+}
+
+/// Thinking is not sent back to the model and costs nothing.
+fn block_characters(block: &Block) -> usize {
+    match block {
+        Block::Text { text, .. } => text.chars().count(),
+        Block::Thinking { .. } | Block::Other(_) => 0,
+        Block::ToolCall {
+            name, arguments, ..
+        } => name.len() + arguments.to_string().chars().count(),
+    }
+}

@@ -1,0 +1,182 @@
+//! What a prompt gets of a conversation.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use openclaw_sessions::history::{self, History};
+use openclaw_sessions::transcript::{
+    AssistantMessage, Block, Content, Message, ToolResultMessage, UserMessage,
+};
+use serde_json::json;
+
+use crate::{NOW, open};
+
+fn ask(run: &str, text: &str) -> Message {
+    Message::User(UserMessage::of_run(run, text, NOW))
+}
+
+fn answer(run: &str, blocks: Vec<Block>) -> Message {
+    let mut message = Message::Assistant(AssistantMessage {
+        content: Content::Blocks(blocks),
+        ..AssistantMessage::default()
+    });
+    message.set_run_id(run);
+    message
+}
+
+fn say(run: &str, text: &str) -> Message {
+    answer(run, vec![Block::text(text)])
+}
+
+fn call(run: &str, id: &str) -> Message {
+    answer(
+        run,
+        vec![Block::tool_call(id, "read_file", json!({ "path": "a" }))],
+    )
+}
+
+fn result(run: &str, id: &str, output: &str) -> Message {
+    let mut message = Message::ToolResult(ToolResultMessage {
+        tool_call_id: id.to_owned(),
+        content: Content::Blocks(vec![Block::text(output)]),
+        ..ToolResultMessage::default()
+    });
+    message.set_run_id(run);
+    message
+}
+
+fn written(messages: Vec<Message>) -> (tempfile::TempDir, std::path::PathBuf, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let ids = open(&path).transcript.append(messages, NOW).unwrap();
+    (dir, path, ids)
+}
+
+fn load(path: &Path, tokens: usize) -> History {
+    history::load(path, tokens, &HashSet::new()).unwrap()
+}
+
+fn words(history: &History) -> Vec<String> {
+    let words = history.messages.iter().map(|past| match &past.message {
+        Message::ToolResult(result) => format!("<{}", result.tool_call_id),
+        message => match message.content().blocks() {
+            [Block::ToolCall { id, .. }] => format!(">{id}"),
+            _ => message.content().to_text(),
+        },
+    });
+    words.collect()
+}
+
+#[test]
+fn the_newest_whole_turns_that_fit_are_kept() {
+    let (_dir, path, _) = written(vec![
+        ask("1", &"a".repeat(40)),
+        say("1", &"b".repeat(40)),
+        ask("2", "12345678"),
+        say("2", "87654321"),
+        ask("3", "abcd"),
+        say("3", "dcba"),
+    ]);
+    let all = load(&path, 1000);
+    assert_eq!(all.messages.len(), 6);
+    assert!(!all.cut);
+    // 8 characters are 2 tokens, 24 are 6.
+    assert_eq!(words(&load(&path, 2)), ["abcd", "dcba"]);
+    assert_eq!(words(&load(&path, 5)), ["abcd", "dcba"]);
+    let two = load(&path, 6);
+    assert_eq!(words(&two), ["12345678", "87654321", "abcd", "dcba"]);
+    assert!(two.cut);
+}
+
+#[test]
+fn calls_and_results_are_never_parted() {
+    let (_dir, path, _) = written(vec![
+        ask("1", "look"),
+        call("1", "c1"),
+        result("1", "c1", &"x".repeat(400)),
+        call("1", "c2"),
+        ask("2", "again"),
+        result("2", "c9", "of nothing"),
+        say("2", "done"),
+    ]);
+    assert_eq!(
+        words(&load(&path, 1000)),
+        ["look", ">c1", "<c1", "again", "done"]
+    );
+    let tight = load(&path, 50);
+    assert_eq!(words(&tight), ["again", "done"]);
+    assert!(tight.cut);
+}
+
+#[test]
+fn a_turn_too_long_by_its_tools_is_kept_in_words() {
+    let (_dir, path, _) = written(vec![
+        ask("1", "look"),
+        call("1", "c1"),
+        result("1", "c1", &"x".repeat(4000)),
+        say("1", "seen"),
+    ]);
+    assert_eq!(words(&load(&path, 1100)), ["look", ">c1", "<c1", "seen"]);
+    let tight = load(&path, 1003);
+    assert_eq!(words(&tight), ["look", "seen"]);
+    assert!(tight.cut);
+    assert!(load(&path, 1).messages.is_empty());
+}
+
+#[test]
+fn a_message_that_came_during_a_turn_stands_after_its_answer() {
+    let (_dir, path, ids) = written(vec![
+        ask("1", "first"),
+        ask("2", "second"),
+        ask("3", "waiting"),
+        say("1", "to the first"),
+        say("2", "to the second"),
+    ]);
+    let waiting = HashSet::from(["3".to_owned()]);
+    let history = history::load(&path, 1000, &waiting).unwrap();
+    assert_eq!(
+        words(&history),
+        ["first", "to the first", "second", "to the second"]
+    );
+    assert_eq!(history.messages[3].entry_id, ids[4]);
+    // A backend that answered the first has not seen the second message,
+    // although it stands before that answer in the file.
+    assert_eq!(history.after(&ids[3]), 2);
+    assert_eq!(history.after(&ids[4]), 0);
+    assert_eq!(history.after("elsewhere"), 4);
+}
+
+#[test]
+fn nothing_before_a_reset_is_remembered() {
+    use std::io::Write as _;
+    let (_dir, path, _) = written(vec![ask("1", "old"), say("1", "old answer")]);
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&path)
+        .unwrap();
+    writeln!(
+        file,
+        r#"{{"type":"reset","id":"7ef8df3a","parentId":null,"reason":"reset"}}"#
+    )
+    .unwrap();
+    open(&path)
+        .transcript
+        .append(vec![ask("2", "new")], NOW)
+        .unwrap();
+    assert_eq!(words(&load(&path, 1000)), ["new"]);
+}
+
+#[test]
+fn no_file_is_no_history_and_broken_lines_are_counted() {
+    use std::io::Write as _;
+    let (dir, path, _) = written(vec![ask("1", "hello")]);
+    assert_eq!(load(&dir.path().join("none.jsonl"), 10), History::default());
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&path)
+        .unwrap();
+    file.write_all(b"{broken}\n").unwrap();
+    let history = load(&path, 1000);
+    assert_eq!(history.corrupt_lines, 1);
+    assert_eq!(words(&history), ["hello"]);
+}

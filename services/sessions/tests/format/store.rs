@@ -1,0 +1,197 @@
+//! The index.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use openclaw_sessions::store::{BackendSession, Notice, Store};
+use openclaw_sessions::transcript::{Transcript, Usage};
+use openclaw_sessions::{AgentId, SessionKey};
+use serde_json::{Value, json};
+
+use crate::{NOW, recorded, user};
+
+fn key(raw: &str) -> SessionKey {
+    SessionKey::parse(raw, &AgentId::main()).unwrap()
+}
+
+fn store(dir: &Path) -> (Store, Vec<Notice>) {
+    Store::open(dir, AgentId::main(), NOW).unwrap()
+}
+
+fn index(dir: &Path) -> Value {
+    serde_json::from_slice(&fs::read(dir.join("sessions.json")).unwrap()).unwrap()
+}
+
+/// A session with one message, in the store and on disk.
+fn session(store: &mut Store, dir: &Path, key: &SessionKey) -> String {
+    let (entry, created) = store.resolve_or_create(key, NOW);
+    assert!(created);
+    let path = store.transcript_path(&entry);
+    let origin = store.origin(key, &entry, dir);
+    let mut transcript = Transcript::open(&path, origin).unwrap().transcript;
+    transcript.append(vec![user("hi")], NOW).unwrap();
+    entry.session_id().to_owned()
+}
+
+#[test]
+fn a_session_is_created_once_and_kept_privately() {
+    let dir = tempfile::tempdir().unwrap();
+    let sessions = dir.path().join("sessions");
+    let (mut first, notices) = store(&sessions);
+    assert!(notices.is_empty() && first.is_empty());
+    let id = session(&mut first, dir.path(), &key("main"));
+    assert!(first.is_dirty());
+    first.flush().unwrap();
+    assert!(!first.is_dirty());
+    let mode = fs::metadata(sessions.join("sessions.json"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let (mut second, _) = store(&sessions);
+    let (entry, created) = second.resolve_or_create(&key("agent:main:main"), NOW + 5);
+    assert!(!created);
+    assert_eq!(entry.session_id(), id);
+    assert_eq!(entry.started_at(), Some(NOW));
+    assert!(!second.is_dirty());
+    assert_eq!(
+        fs::read_dir(&sessions).unwrap().count(),
+        2,
+        "no temporary file stays"
+    );
+}
+
+#[test]
+fn a_missing_empty_or_broken_index_is_rebuilt() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut first, _) = store(dir.path());
+    let main = session(&mut first, dir.path(), &key("main"));
+    let group = session(&mut first, dir.path(), &key("telegram:group:-7"));
+    first.flush().unwrap();
+    let path = dir.path().join("sessions.json");
+    for broken in [None, Some(""), Some("{\"agent:main"), Some("[1]")] {
+        match broken {
+            None => fs::remove_file(&path).unwrap(),
+            Some(text) => fs::write(&path, text).unwrap(),
+        }
+        let (rebuilt, notices) = store(dir.path());
+        assert_eq!(rebuilt.get(&key("main")).unwrap().session_id(), main);
+        assert_eq!(
+            rebuilt.get(&key("telegram:group:-7")).unwrap().session_id(),
+            group
+        );
+        assert!(rebuilt.is_dirty());
+        assert_eq!(
+            notices.last(),
+            Some(&Notice::Rebuilt {
+                sessions: 2,
+                guessed: 0
+            })
+        );
+        if broken.is_some_and(|text| !text.is_empty()) {
+            let Notice::SetAside { path, reason } = &notices[0] else {
+                panic!("the broken index is not kept: {notices:?}");
+            };
+            assert_eq!(fs::read_to_string(path).unwrap(), broken.unwrap());
+            assert!(reason.contains("line 1"), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn transcripts_without_a_key_are_guessed_and_said_so() {
+    let dir = recorded("minimal");
+    fs::remove_file(dir.path().join("sessions.json")).unwrap();
+    let (rebuilt, notices) = store(dir.path());
+    assert_eq!(
+        notices,
+        [Notice::Rebuilt {
+            sessions: 2,
+            guessed: 2
+        }]
+    );
+    assert!(rebuilt.get(&key("main")).is_some());
+    let recovered = rebuilt
+        .sessions()
+        .filter(|(key, _)| key.contains(":recovered:"));
+    assert_eq!(recovered.count(), 1);
+}
+
+#[test]
+fn entries_that_are_not_understood_are_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let odd = json!({
+        "agent:main:main": { "sessionId": "../../etc/passwd", "updatedAt": 1 },
+        "agent:main:x": "text",
+        "Telegram:42": { "sessionId": "abc", "updatedAt": 2, "custom": [1] },
+        "global": { "sessionId": "def", "updatedAt": 3 },
+    });
+    fs::write(dir.path().join("sessions.json"), odd.to_string()).unwrap();
+    let (mut kept, notices) = store(dir.path());
+    assert_eq!(notices, [Notice::Unusable { entries: 2 }]);
+    assert_eq!(kept.get(&key("telegram:42")).unwrap().session_id(), "abc");
+    kept.get_mut(&key("telegram:42")).unwrap().touch(9);
+    let (entry, _) = kept.resolve_or_create(&key("main"), NOW);
+    kept.flush().unwrap();
+    let index = index(dir.path());
+    assert_eq!(index["agent:main:x"], "text");
+    assert_eq!(index["global"]["sessionId"], "def");
+    assert_eq!(index["agent:main:telegram:direct:42"]["custom"], json!([1]));
+    assert_eq!(index["agent:main:main"]["sessionId"], entry.session_id());
+    assert_eq!(
+        index["agent:main:main"]["openclawReplaced"],
+        odd["agent:main:main"]
+    );
+}
+
+#[test]
+fn a_transcript_is_always_in_the_sessions_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    for (file, expected) in [
+        (json!("/somewhere/else/a.jsonl"), "a.jsonl"),
+        (json!("../../a.jsonl"), "a.jsonl"),
+        (json!("sessions.json"), "abc.jsonl"),
+        (json!(".."), "abc.jsonl"),
+        (json!(7), "abc.jsonl"),
+    ] {
+        let raw = json!({ "agent:main:main": {
+            "sessionId": "abc", "updatedAt": 1, "sessionFile": file,
+        }});
+        fs::write(dir.path().join("sessions.json"), raw.to_string()).unwrap();
+        let (store, _) = store(dir.path());
+        let entry = store.get(&key("main")).unwrap();
+        assert_eq!(store.transcript_path(entry), dir.path().join(expected));
+    }
+}
+
+#[test]
+fn backends_and_tokens_are_noted() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut first, _) = store(dir.path());
+    session(&mut first, dir.path(), &key("main"));
+    let session = BackendSession {
+        id: "b-1".to_owned(),
+        through_entry_id: "89f78814".to_owned(),
+    };
+    let entry = first.get_mut(&key("main")).unwrap();
+    entry.set_backend_session("claude-cli", &session);
+    entry.add_usage(&Usage::new(10, 2, 1, 0), 13);
+    entry.add_usage(&Usage::new(5, 1, 0, 0), 6);
+    assert_eq!(first.count_messages(&key("main")).unwrap(), 1);
+    first.flush().unwrap();
+    let written = &index(dir.path())["agent:main:main"];
+    assert_eq!(
+        written["openclawBackendSessions"]["claude-cli"],
+        json!({ "id": "b-1", "throughEntryId": "89f78814" })
+    );
+    assert_eq!(written["inputTokens"], 15);
+    assert_eq!(written["totalTokens"], 6);
+    let (second, _) = store(dir.path());
+    let entry = second.get(&key("main")).unwrap();
+    assert_eq!(
+        entry.backend_sessions(),
+        [("claude-cli".to_owned(), session)]
+    );
+}

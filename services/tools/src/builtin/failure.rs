@@ -1,0 +1,51 @@
+//! System errors in words that help.
+
+use std::io;
+use std::path::Path;
+
+use super::Workspace;
+use crate::{FailureKind, HandlerError};
+
+/// An error of `doing` (as in "read") with `path`.
+pub(super) fn io_failure(
+    workspace: &Workspace,
+    doing: &str,
+    path: &Path,
+    error: &io::Error,
+) -> HandlerError {
+    let shown = path.display();
+    let root = workspace.root().display();
+    match error.kind() {
+        io::ErrorKind::NotFound if workspace.is_outside(path) => HandlerError::new(
+            FailureKind::NOT_FOUND,
+            format!(
+                "cannot {doing} {shown}: it does not exist, or is outside the workspace ({root}) and not visible"
+            ),
+        ),
+        io::ErrorKind::NotFound => HandlerError::new(
+            FailureKind::NOT_FOUND,
+            format!("cannot {doing} {shown}: it does not exist"),
+        ),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => HandlerError::new(
+            FailureKind::PERMISSION_DENIED,
+            format!("cannot {doing} {shown}: outside the workspace ({root}) or not permitted"),
+        ),
+        io::ErrorKind::FileTooLarge => HandlerError::new(
+            FailureKind::TOO_LARGE,
+            format!("cannot {doing} {shown}: larger than the file size limit of this turn"),
+        ),
+        io::ErrorKind::NotADirectory => {
+            wrong_type(doing, path, "a part of the path is not a folder")
+        }
+        io::ErrorKind::IsADirectory => wrong_type(doing, path, "it is a folder"),
+        _ => HandlerError::new(FailureKind::IO, format!("cannot {doing} {shown}: {error}")),
+    }
+}
+
+/// `path` is not the kind of file that `doing` needs.
+pub(super) fn wrong_type(doing: &str, path: &Path, why: &str) -> HandlerError {
+    HandlerError::new(
+        FailureKind::WRONG_FILE_TYPE,
+        format!("cannot {doing} {}: {why}", path.display()),
+    )
+}

@@ -1,0 +1,39 @@
+//! The process group of one command.
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use tokio::process::Child;
+
+/// Kills the whole group when dropped before it is released, so that a
+/// cancelled call leaves nothing running.
+pub(super) struct ProcessGroup {
+    leader: Option<Pid>,
+}
+
+impl ProcessGroup {
+    /// The group `child` leads.
+    pub(super) fn of(child: &Child) -> Self {
+        let leader = child.id().and_then(|id| i32::try_from(id).ok());
+        Self {
+            leader: leader.map(Pid::from_raw),
+        }
+    }
+
+    pub(super) fn kill(&self) {
+        if let Some(leader) = self.leader {
+            // ESRCH: everything in it has ended by itself.
+            let _ = killpg(leader, Signal::SIGKILL);
+        }
+    }
+
+    /// Leaves alone what still runs in the group.
+    pub(super) fn release(mut self) {
+        self.leader = None;
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,26 @@
+//! What a model is told about a tool.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A tool's name, one-line description and parameter schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// 1 to 64 characters of `A-Z a-z 0-9 _ -`: what both model APIs accept.
+    pub name: String,
+    /// Sent to the model with every request, so each word costs tokens.
+    pub description: String,
+    /// JSON Schema (draft 7 unless `$schema` says otherwise) of the arguments object.
+    pub parameters: Value,
+}
+
+impl ToolDefinition {
+    /// Puts the three parts together.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Value) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            parameters,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Registration rules and what the registry guards against.
+
+#![cfg(test)]
+
+use openclaw_tools::{
+    Builtin, FailureKind, RegisterError, Registry, ToolCall, ToolDefinition, Workspace,
+};
+use serde_json::{Value, json};
+
+fn definition(name: &str, parameters: Value) -> ToolDefinition {
+    ToolDefinition::new(name, "A tool.", parameters)
+}
+
+async fn ok(_: Value) -> Result<String, openclaw_tools::HandlerError> {
+    Ok("fine".to_owned())
+}
+
+fn call(name: &str) -> ToolCall {
+    ToolCall {
+        id: "7".into(),
+        name: name.into(),
+        arguments: Value::Null,
+    }
+}
+
+#[test]
+fn names_are_unique_and_acceptable_to_model_apis() {
+    let mut registry = Registry::new();
+    registry
+        .register(definition("a-b_1", json!({})), ok)
+        .unwrap();
+    let again = registry.register(definition("a-b_1", json!({})), ok);
+    assert_eq!(
+        again,
+        Err(RegisterError::Duplicate {
+            name: "a-b_1".into()
+        })
+    );
+    for name in ["", "a b", "ä", &"x".repeat(65)] {
+        let refused = registry.register(definition(name, json!({})), ok);
+        assert!(
+            matches!(refused, Err(RegisterError::Name { .. })),
+            "{name:?}"
+        );
+    }
+    let refused = registry.register(definition("c", json!([])), ok);
+    assert!(matches!(refused, Err(RegisterError::Parameters { .. })));
+    assert_eq!(registry.list().len(), 1);
+}
+
+#[tokio::test]
+async fn a_panic_is_an_error_of_that_tool_only() {
+    let mut registry = Registry::new();
+    registry
+        .register(definition("bad", json!({})), |_| async { panic!("boom") })
+        .unwrap();
+    registry
+        .register(definition("good", json!({})), ok)
+        .unwrap();
+    let error = registry.execute(call("bad")).await.error.unwrap();
+    assert_eq!(
+        (error.tool.as_str(), error.kind),
+        ("bad", FailureKind::CRASHED)
+    );
+    assert!(registry.execute(call("good")).await.success);
+}
+
+#[tokio::test]
+async fn a_broken_schema_fails_the_call_not_the_process() {
+    let mut registry = Registry::new();
+    registry
+        .register(definition("odd", json!({"type": 1})), ok)
+        .unwrap();
+    let error = registry.execute(call("odd")).await.error.unwrap();
+    assert_eq!(error.kind, FailureKind::INVALID_SCHEMA);
+}
+
+#[tokio::test]
+async fn an_overlong_output_is_cut() {
+    let mut registry = Registry::new();
+    registry
+        .register(definition("flood", json!({})), |_| async {
+            Ok("x".repeat(1 << 20))
+        })
+        .unwrap();
+    let result = registry.execute(call("flood")).await;
+    assert!(result.output.ends_with("\n[truncated, 786432 more bytes]"));
+}
+
+#[tokio::test]
+async fn null_counts_as_no_arguments_and_errors_serialize_with_their_type() {
+    let mut registry = Registry::new();
+    for tool in Builtin::ALL {
+        tool.register(&mut registry, &Workspace::new("/nowhere"))
+            .unwrap();
+    }
+    let result = registry.execute(call("list_directory")).await;
+    let value = serde_json::to_value(&result).unwrap();
+    assert_eq!(value["error"]["type"], "not_found");
+    assert_eq!(value["error"]["tool"], "list_directory");
+    assert!(
+        result
+            .to_text()
+            .starts_with("list_directory failed (not_found): ")
+    );
+}
+
+#[test]
+fn the_definitions_are_small_enough_for_every_request() {
+    let size: usize = Builtin::ALL
+        .iter()
+        .map(|tool| serde_json::to_string(&tool.definition()).unwrap().len())
+        .sum();
+    assert!(size < 2000, "{size} bytes");
+}

@@ -1,0 +1,59 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use openclaw_config::{Environment, programs};
+
+use crate::parts::Part;
+
+/// Measures the running suite. Build all of it first: cargo build --release
+#[derive(Debug, Parser)]
+#[command(name = "suite-bench", version)]
+pub(crate) struct Arguments {
+    /// The Claude Code CLI [default: `claude` on the PATH; without one that part is skipped]
+    #[arg(long, value_name = "PATH", env = "OPENCLAW_TEST_CLAUDE")]
+    claude: Option<PathBuf>,
+    /// Measure only these parts, in the order of the list
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    only: Vec<Part>,
+}
+
+impl Arguments {
+    /// What to measure.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        match self.only.is_empty() {
+            true => Part::ALL.into(),
+            false => self.only.clone(),
+        }
+    }
+
+    /// The Claude Code CLI, if there is one.
+    pub(crate) fn claude(&self) -> Option<PathBuf> {
+        let named = self.claude.clone().map(std::path::absolute);
+        match named {
+            Some(path) => path.ok(),
+            None => programs::on_path("claude", &Environment::inherit()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn parts_are_chosen_by_name() {
+        let all = Arguments::try_parse_from(["suite-bench"]).unwrap();
+        assert_eq!(all.parts(), Part::ALL);
+        let two = Arguments::try_parse_from(["suite-bench", "--only", "spawn,start"]).unwrap();
+        assert_eq!(two.parts(), [Part::Spawn, Part::Start]);
+    }
+}

@@ -1,0 +1,69 @@
+//! `suite-bench`: measures the running suite and says which of its targets it meets.
+//!
+//! Real daemons, real sandbox, real disk; only the model's endpoint is scripted, in a process of its own.
+
+mod activator;
+mod arguments;
+mod conversation;
+mod daemon;
+mod home;
+mod machine;
+mod mark;
+mod model;
+mod notify;
+mod parts;
+mod plain;
+mod process;
+mod programs;
+mod recording;
+mod sample;
+mod stage;
+mod suite;
+mod table;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+
+use crate::arguments::Arguments;
+use crate::stage::Stage;
+use crate::table::Table;
+
+fn main() -> anyhow::Result<ExitCode> {
+    if let Some(program) = mark::program() {
+        return Err(mark::become_program(&program));
+    }
+    let arguments = Arguments::parse();
+    // On this thread, which lives as long as the process: the daemons'
+    // parent-death signal is bound to the thread that starts them (prctl(2)).
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot set up the event loop")?
+        .block_on(measure(&arguments))
+}
+
+async fn measure(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let stage = Stage::set()?;
+    let facts = machine::facts(stage.folder());
+    let mut table = Table::default();
+    for part in arguments.parts() {
+        tell(&format!("measuring {part}"));
+        if let Err(error) = part.measure(&stage, arguments, &mut table).await {
+            table.failed(part, &error);
+        }
+    }
+    write!(std::io::stdout(), "{facts}\n{table}").context("cannot write to stdout")?;
+    Ok(match table.is_complete() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// Progress, beside the table on standard output.
+fn tell(what: &str) {
+    // Nobody reads it: the figures still count.
+    let _ = writeln!(std::io::stderr(), "suite-bench: {what}");
+}

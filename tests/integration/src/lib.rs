@@ -1,0 +1,36 @@
+//! The harness: a state directory of its own, the real binaries in it, and
+//! what a test can see of them. The cases are in `tests/suite`.
+//!
+//! Everything here panics when it cannot do its work: the panic is the test's
+//! failure, and [`Site`] then shows what the daemons wrote.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "test code, which starts the real programs and may fail at any line"
+)]
+
+pub mod asked;
+pub mod claude;
+pub mod deadline;
+pub mod grpc;
+pub mod log;
+pub mod manager;
+pub mod processes;
+pub mod program;
+pub mod said;
+pub mod setup;
+pub mod site;
+pub mod suite;
+pub mod talk;
+pub mod transcript;
+
+pub use deadline::within;
+pub use said::Said;
+pub use setup::Setup;
+pub use site::Site;
+pub use suite::Suite;
+pub use talk::Talk;

@@ -1,0 +1,72 @@
+//! Processes, as /proc shows them.
+
+use std::fs;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::sys::prctl;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::waitpid;
+use nix::unistd::Pid;
+
+/// Makes this process the one that orphans fall to, so that whatever a test
+/// leaves behind can be waited for.
+pub fn adopt_orphans() {
+    prctl::set_child_subreaper(true).expect("become a subreaper");
+}
+
+/// Processes with `text` in an argument.
+pub fn with_argument(text: &str) -> Vec<Pid> {
+    having("cmdline", text)
+}
+
+/// Processes that were started for what is in `folder`: every program of the
+/// suite, agents too, has a variable that names a place in it.
+pub fn of_folder(folder: &Path) -> Vec<Pid> {
+    let mut found = having("environ", &folder.display().to_string());
+    found.retain(|pid| *pid != Pid::this());
+    found
+}
+
+/// Sends `signal`; a process that has ended needs none.
+pub fn send(pid: Pid, signal: Signal) {
+    match kill(pid, signal) {
+        Ok(()) | Err(Errno::ESRCH) => {}
+        Err(errno) => panic!("send {signal} to {pid}: {errno}"),
+    }
+}
+
+/// Kills every process of `folder` and waits until none is left.
+pub fn end_all(folder: &Path) {
+    loop {
+        let found = of_folder(folder);
+        if found.is_empty() {
+            return;
+        }
+        for pid in &found {
+            let _ = kill(*pid, Signal::SIGKILL);
+        }
+        for pid in found {
+            // Children of others are waited for by those, and fall to this
+            // process when those are gone: then the next round has them.
+            let _ = waitpid(pid, None);
+        }
+    }
+}
+
+/// The file name of the program that a process runs.
+pub fn program(pid: Pid) -> Option<String> {
+    let target = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    Some(target.file_name()?.to_string_lossy().into_owned())
+}
+
+fn having(file: &str, text: &str) -> Vec<Pid> {
+    let entries = fs::read_dir("/proc").expect("list /proc").flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid: &i32| {
+        let content = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        String::from_utf8_lossy(&content).contains(text)
+    })
+    .map(Pid::from_raw)
+    .collect()
+}

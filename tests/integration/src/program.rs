@@ -1,0 +1,21 @@
+//! The programs under test.
+
+use std::path::PathBuf;
+
+/// The suite's program `name`, beside the test's own build.
+pub fn path(name: &str) -> PathBuf {
+    let path = folder().join(name);
+    assert!(
+        path.is_file(),
+        "{} is not built: run tests/run, or `cargo build --workspace` before",
+        path.display()
+    );
+    path
+}
+
+/// `target/PROFILE`: test programs are in `deps` in it.
+fn folder() -> PathBuf {
+    let own = std::env::current_exe().expect("find the test program");
+    let folder = own.parent().and_then(|deps| deps.parent());
+    folder.expect("the test program is in a folder").to_owned()
+}

@@ -1,0 +1,146 @@
+//! The claude-cli backend, with the real Claude Code CLI.
+
+use integration_tests::transcript::{of_role, text};
+use integration_tests::{Setup, asked};
+use scripted_model::{Scenario, Server};
+use serde_json::json;
+
+#[tokio::test]
+async fn a_message_is_answered_as_it_comes() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup.start().await;
+    model.push(Scenario::held(
+        "First words, and then the rest of them.",
+        "rest",
+    ));
+    let mut talk = suite.begin(&["message", "speak"]);
+    let heard = talk.hear("First words").await;
+    assert!(!heard.contains("rest of them"), "{heard}");
+    model.release("rest");
+    assert_eq!(
+        talk.end().await.ok(),
+        "First words, and then the rest of them.\n"
+    );
+
+    let messages = suite.messages();
+    let reply = of_role(&messages, "assistant").pop().unwrap();
+    assert_eq!(text(reply), "First words, and then the rest of them.");
+    assert_eq!(reply["stopReason"], "stop", "{reply}");
+}
+
+#[tokio::test]
+async fn its_session_goes_on_from_turn_to_turn() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup.start().await;
+    model.push(Scenario::text("Noted: xylophone."));
+    suite.say("The word is xylophone.").await;
+    suite.say("Which word was it?").await;
+
+    let last = asked::turns(&model, 2).await.pop().unwrap();
+    let messages = asked::messages(&last);
+    let said = |role: &str, words: &str| {
+        messages
+            .iter()
+            .any(|(r, text)| r == role && text.contains(words))
+    };
+    assert!(said("user", "The word is xylophone."), "{messages:?}");
+    assert!(
+        said("assistant", "Noted: xylophone."),
+        "resumed, not retold: {messages:?}"
+    );
+    assert!(!said("user", "outside this session"), "{messages:?}");
+}
+
+#[tokio::test]
+async fn it_has_our_instructions_and_our_tools() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup
+        .note("SOUL.md", "You speak like a lighthouse keeper.\n")
+        .start()
+        .await;
+    let arguments = json!({"path": "notes/list.txt", "content": "milk\n"});
+    model.push(Scenario::tool("mcp__openclaw__write_file", arguments));
+    let run = suite.ask("write a list").await;
+
+    assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+    assert_eq!(suite.written("notes/list.txt").as_deref(), Some("milk\n"));
+    let turns = asked::turns(&model, 2).await;
+    let system = turns[0].json()["system"].to_string();
+    assert!(system.contains("like a lighthouse keeper"), "{system}");
+    let tools = asked::tools(&turns[0]);
+    for tool in [
+        "read_file",
+        "write_file",
+        "list_directory",
+        "execute_shell",
+        "memory_search",
+    ] {
+        let name = format!("mcp__openclaw__{tool}");
+        assert!(tools.contains(&name), "no {name}: {tools:?}");
+    }
+}
+
+#[tokio::test]
+async fn it_searches_memory_through_our_tool() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let note = "# House\n\nThe boiler was serviced by Nováček.\n";
+    let suite = setup.note("memory/house.md", note).start().await;
+    let arguments = json!({"query": "who serviced the boiler"});
+    model.push(Scenario::tool("mcp__openclaw__memory_search", arguments));
+    let run = suite.ask("look something up").await;
+
+    assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+    let output = run["toolCalls"][0]["output"].as_str().unwrap();
+    assert!(
+        output.contains("memory/house.md:") && output.contains("by Nováček"),
+        "{run}"
+    );
+    let words = asked::words(&asked::turns(&model, 2).await[1]);
+    assert!(words.contains("by Nováček"), "{words}");
+}
+
+#[tokio::test]
+async fn it_is_confined() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup.start().await;
+    let command = format!("cat {}", suite.configuration().display());
+    model.push(Scenario::tool(
+        "Bash",
+        json!({"command": command, "description": "read"}),
+    ));
+    let run = suite.ask("read it").await;
+    assert_eq!(run["toolCalls"][0]["success"], false, "{run}");
+    let output = run["toolCalls"][0]["output"].as_str().unwrap();
+    assert!(
+        !output.contains("claude-cli"),
+        "the configuration was read: {run}"
+    );
+}
+
+#[tokio::test]
+async fn it_is_chosen_when_it_is_there() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup.set("agents.defaults.backend", "auto").start().await;
+    let status = suite.ctl(&["status", "--json"]).await.ended(0).document();
+    assert_eq!(status["runner"]["backend"], "claude-cli", "{status}");
+    let reason = status["runner"]["reason"].as_str().unwrap();
+    assert!(reason.contains("ANTHROPIC_API_KEY"), "{reason}");
+}

@@ -1,0 +1,175 @@
+//! Running the suite: its status, its health, its start and its end.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+
+use integration_tests::{Setup, Suite, grpc};
+use scripted_model::{Scenario, Server};
+
+#[tokio::test]
+async fn status_names_the_backend_and_why() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("agents.defaults.backend", "auto")
+        .variable("PATH", "/nonexistent")
+        .start()
+        .await;
+    suite.say("hello").await;
+    let said = suite.ctl(&["status"]).await.ended(0);
+    let line = said
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("backend"))
+        .unwrap();
+    assert!(
+        line.contains("native: found: anthropic/") && line.contains("ANTHROPIC_API_KEY"),
+        "{said}"
+    );
+    said.says(&[
+        "claude-cli not available",
+        "npm install",
+        "1 session",
+        "confinements enforced",
+    ]);
+
+    let status = suite.ctl(&["status", "--json"]).await.ended(0).document();
+    assert_eq!(status["runner"]["backend"], "native", "{status}");
+    assert_eq!(status["runner"]["turnsEnded"], 1, "{status}");
+    let confinements = status["runner"]["confinements"].as_array().unwrap();
+    assert!(confinements.len() > 5, "{status}");
+    for confinement in confinements {
+        assert_ne!(confinement["state"], "failed", "{confinement}");
+    }
+}
+
+#[tokio::test]
+async fn status_without_a_suite_says_how_to_start_one() {
+    let site = Setup::empty().site();
+    let said = site.ctl(&["status"]).await;
+    said.ended(1)
+        .says(&["does not answer"])
+        .complains(&["openclawctl run"]);
+}
+
+#[tokio::test]
+async fn the_doctor_finds_a_healthy_suite_healthy_and_an_open_door_open() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let report = suite.ctl(&["doctor", "--json"]).await.ended(0).document();
+    let checks = report["checks"].as_array().unwrap();
+    let sandbox = |name: &str| name.starts_with("sandbox ");
+    assert!(
+        checks
+            .iter()
+            .any(|check| check["name"].as_str().is_some_and(sandbox)),
+        "{report}"
+    );
+
+    let socket = suite.runtime().join("memory.sock");
+    fs::set_permissions(&socket, Permissions::from_mode(0o666)).unwrap();
+    let said = suite.ctl(&["doctor"]).await.ended(1);
+    said.says(&["FAIL  memory socket", "chmod 600"]);
+}
+
+#[tokio::test]
+async fn stop_ends_it_and_leaves_no_socket() {
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    suite.ctl(&["run", "--stop"]).await.ended(0);
+    assert_eq!(suite.ended().await, Some(0));
+    let left: Vec<_> = fs::read_dir(suite.runtime()).unwrap().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+    suite
+        .ctl(&["run", "--stop"])
+        .await
+        .ended(0)
+        .says(&["not running"]);
+}
+
+#[tokio::test]
+async fn a_second_run_is_refused_and_the_first_goes_on() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let said = suite.ctl(&["run"]).await;
+    assert!(
+        said.code != 0 && said.stderr.contains("running already"),
+        "{said}"
+    );
+    suite.say("still there?").await;
+}
+
+#[tokio::test]
+async fn sockets_are_for_their_owner_alone() {
+    let suite = Setup::offline().start().await;
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(suite.runtime()), 0o700);
+    for socket in ["gateway.sock", "runner.sock", "memory.sock"] {
+        assert_eq!(mode(suite.runtime().join(socket)), 0o600, "{socket}");
+    }
+}
+
+/// A turn that waits at the gate `rest`.
+async fn held(model: &Server, suite: &Suite) -> integration_tests::Talk {
+    model.push(Scenario::held("The end of the story comes later.", "rest"));
+    let mut talk = suite.begin(&["message", "tell"]);
+    talk.hear("The end of").await;
+    talk
+}
+
+#[tokio::test]
+async fn a_turn_that_runs_is_finished_before_the_end() {
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    let talk = held(&model, &suite).await;
+    suite.terminate();
+    grpc::draining(suite.runtime().join("gateway.sock")).await;
+    model.release("rest");
+    assert_eq!(talk.end().await.ok(), "The end of the story comes later.\n");
+    assert_eq!(suite.ended().await, Some(0));
+    assert_eq!(suite.messages().len(), 2);
+}
+
+#[tokio::test]
+async fn a_runner_that_is_restarted_finishes_its_turn_first() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let talk = held(&model, &suite).await;
+    let runner = suite.daemon("openclaw-agent-runner");
+    let socket = suite.runtime().join("runner.sock");
+    let draining = tokio::spawn(grpc::draining(socket));
+    integration_tests::processes::send(runner, nix::sys::signal::Signal::SIGTERM);
+    draining.await.unwrap();
+    model.release("rest");
+    assert_eq!(talk.end().await.ok(), "The end of the story comes later.\n");
+    suite.say("and on").await;
+}
+
+#[tokio::test]
+async fn a_reload_takes_the_new_configuration() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.configure("{agents: {defaults: {backend: 'offline'}}}");
+    suite.signal_run(nix::sys::signal::Signal::SIGHUP);
+    suite
+        .log
+        .record("the runner has read it again", |record| {
+            record["message"] == "the configuration was read again"
+                && record["context"]["target"].as_str() == Some("openclaw_daemon::configuration")
+        })
+        .await;
+    let mut backend = suite.ask("hello").await["backend"].clone();
+    // Each daemon reads on its own; the record may be another daemon's.
+    for _ in 0..100 {
+        if backend == "offline" {
+            break;
+        }
+        backend = suite.ask("hello").await["backend"].clone();
+    }
+    assert_eq!(backend, "offline");
+
+    suite.configure("{agents: {defaults: {backend: 'ofline'}}}");
+    suite.signal_run(nix::sys::signal::Signal::SIGHUP);
+    let record = suite.log.message("keeping the one before").await;
+    let message = record["message"].as_str().unwrap();
+    assert!(message.contains("agents.defaults.backend"), "{record}");
+}
