@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use openclaw_config::provider::{Api, Provider};
+use openclaw_daemon::failure;
+use openclaw_proto::event::Code;
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 
@@ -25,7 +27,7 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 pub(crate) enum Error {
     #[error("set up HTTPS")]
     Client(#[source] reqwest::Error),
-    #[error("the key of {provider} holds characters that cannot be sent")]
+    #[error("use the key of {provider}: it holds characters that cannot be sent")]
     Key { provider: String },
     #[error("ask {url}")]
     Send {
@@ -33,6 +35,27 @@ pub(crate) enum Error {
         #[source]
         source: reqwest::Error,
     },
+}
+
+impl Error {
+    pub(crate) fn code(&self) -> Code {
+        match self {
+            Self::Client(_) => Code::Internal,
+            Self::Key { .. } => Code::Auth,
+            Self::Send { source, .. } if source.is_timeout() => Code::Timeout,
+            Self::Send { .. } => Code::Network,
+        }
+    }
+
+    /// What failed and what to look at.
+    pub(crate) fn to_words(&self) -> String {
+        let advice = match self {
+            Self::Client(_) => "",
+            Self::Key { .. } => "; set it again",
+            Self::Send { .. } => "; check the network and the provider's baseUrl",
+        };
+        format!("cannot {}{advice}", failure::chain(self))
+    }
 }
 
 /// Connections to providers, shared by all turns.

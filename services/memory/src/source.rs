@@ -21,6 +21,8 @@ pub(crate) const FOLDER: &str = "memory";
 /// More files than this are somebody's archive, and looking at them all before
 /// a search would hold it up for more than 50 ms.
 const FILES: usize = 20_000;
+/// Of all files together, in bytes: the index takes about as much memory.
+const SIZE: u64 = 256 * 1024 * 1024;
 /// Folders below each other; deeper is a loop of mounts or a mistake.
 const DEPTH: usize = 16;
 
@@ -29,8 +31,16 @@ const DEPTH: usize = 16;
 pub(crate) struct Sources {
     /// By path.
     pub(crate) files: BTreeMap<String, Stamp>,
+    /// Of the notes among them, in bytes.
+    size: u64,
     /// Why something was left out.
     pub(crate) left_out: Vec<LeftOut>,
+}
+
+impl Sources {
+    fn is_full(&self) -> bool {
+        self.files.len() >= FILES || self.size >= SIZE
+    }
 }
 
 /// Why something of the workspace is not searched.
@@ -39,8 +49,11 @@ pub(crate) enum LeftOut {
     /// A folder that cannot be read.
     #[error("a folder of notes is not searched")]
     Unreadable(#[source] Error),
-    /// More than [`FILES`].
-    #[error("only {FILES} files are searched; move some of them out of {FOLDER}/")]
+    /// More than [`FILES`] or [`SIZE`].
+    #[error(
+        "only {FILES} files of {} MiB in all are searched; move some of them out of {FOLDER}/",
+        SIZE >> 20
+    )]
     TooMany,
     /// Deeper than [`DEPTH`].
     #[error("{path} is not searched: more than {DEPTH} folders deep")]
@@ -69,7 +82,7 @@ pub(crate) fn scan(workspace: &Workspace) -> Result<Sources, Error> {
             Ok(below) => folders.extend(below.into_iter().map(|path| (path, depth + 1))),
             Err(error) => sources.left_out.push(LeftOut::Unreadable(error)),
         }
-        if sources.files.len() >= FILES {
+        if sources.is_full() {
             sources.left_out.push(LeftOut::TooMany);
             break;
         }
@@ -88,9 +101,10 @@ fn list(workspace: &Workspace, folder: &str, sources: &mut Sources) -> Result<Ve
         if kind == Some(Type::Directory) {
             below.push(path);
         } else if dated::is_markdown(&name)
-            && sources.files.len() < FILES
+            && !sources.is_full()
             && let Some(stamp) = listing.stamp(workspace, &path, &name)?
         {
+            sources.size += stamp.size();
             sources.files.insert(path, stamp);
         }
     }

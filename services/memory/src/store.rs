@@ -27,6 +27,9 @@ pub(crate) struct Store {
     notes: Mutex<()>,
     files: AtomicUsize,
     passages: AtomicUsize,
+    /// Whether it was said that a fresh workspace could not be filled; it is
+    /// tried again for every conversation.
+    complained: AtomicBool,
     /// Whether somebody is already taking in what searches left over.
     catching_up: AtomicBool,
 }
@@ -50,6 +53,7 @@ impl Store {
             notes: Mutex::default(),
             files: AtomicUsize::new(0),
             passages: AtomicUsize::new(0),
+            complained: AtomicBool::new(false),
             catching_up: AtomicBool::new(false),
         }
     }
@@ -65,7 +69,9 @@ impl Store {
     /// given.
     pub(crate) fn bootstrap(&self, now: &Zoned) -> Result<Vec<BootstrapFile>, Error> {
         let workspace = Workspace::open_or_create(&self.path)?;
-        if let Err(error) = template::create_missing(&workspace) {
+        if let Err(error) = template::create_missing(&workspace)
+            && !self.complained.swap(true, Ordering::Relaxed)
+        {
             tracing::warn!(
                 "the workspace's first files are not all there, going on without: {}",
                 failure::chain(&error)

@@ -56,6 +56,17 @@ impl Log {
             .expect("it was found")
     }
 
+    /// Waits until `count` lines contain `text`.
+    pub async fn times(&self, text: &str, count: usize) {
+        let mut lines = self.0.subscribe();
+        let holding = |lines: &Vec<String>| lines.iter().filter(|line| line.contains(text)).count();
+        let enough = lines.wait_for(|lines| holding(lines) >= count);
+        let what = format!("{text:?} {count} times in the log");
+        within(&what, enough)
+            .await
+            .expect("the log is kept by this value");
+    }
+
     /// The first record whose message contains `text`, waited for.
     pub async fn message(&self, text: &str) -> Value {
         self.record(text, |record| message_of(record).contains(text))

@@ -40,6 +40,8 @@ impl Site {
             ("OPENCLAW_STATE_DIR", place("state")),
             ("OPENCLAW_RUNTIME_DIR", place("run")),
             ("PATH", PATH.to_owned()),
+            // What a killed program leaves behind goes with the folder.
+            ("TMPDIR", place("tmp")),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
@@ -49,7 +51,7 @@ impl Site {
             variables,
             log: Log::default(),
         };
-        for path in [site.home(), site.state(), site.runtime()] {
+        for path in [site.home(), site.state(), site.runtime(), site.path("tmp")] {
             make_folder(&path);
         }
         site

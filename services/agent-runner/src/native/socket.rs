@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::TryStreamExt as _;
+use futures_util::StreamExt as _;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -14,6 +14,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use openclaw_config::provider::Provider;
 use openclaw_daemon::failure;
+use openclaw_proto::event::Code;
 use serde_json::{Value, json};
 use tokio::net::UnixStream;
 
@@ -32,7 +33,7 @@ pub(super) struct Host {
     pub(super) tools: Tools,
 }
 
-type Body = BoxBody<Bytes, reqwest::Error>;
+type Body = BoxBody<Bytes, Infallible>;
 
 /// Serves until the agent closes its end.
 pub(super) async fn serve(stream: UnixStream, host: Arc<Host>) {
@@ -63,27 +64,45 @@ impl Host {
                     Ok(body) => self.tool(tool, &body).await,
                     Err(refusal) => refusal,
                 },
-                None => problem(StatusCode::NOT_FOUND, "there is nothing here"),
+                None => problem(
+                    StatusCode::NOT_FOUND,
+                    Code::Internal,
+                    "there is nothing here",
+                ),
             },
-            _ => problem(StatusCode::NOT_FOUND, "there is nothing here"),
+            _ => problem(
+                StatusCode::NOT_FOUND,
+                Code::Internal,
+                "there is nothing here",
+            ),
         }
     }
 
     /// The path the agent names is not used: the endpoint is the provider's.
     async fn model(&self, body: Bytes) -> Response<Body> {
         let Some(provider) = &self.provider else {
-            return problem(StatusCode::NOT_FOUND, "this turn has no model");
+            return problem(
+                StatusCode::NOT_FOUND,
+                Code::Internal,
+                "this turn has no model",
+            );
         };
         match self.upstream.post(provider, body).await {
             Ok(response) => streamed(response),
-            Err(error) => problem(StatusCode::BAD_GATEWAY, &failure::chain(&error)),
+            Err(error) => problem(StatusCode::BAD_GATEWAY, error.code(), &error.to_words()),
         }
     }
 
     async fn tool(&self, tool: &str, body: &[u8]) -> Response<Body> {
         let arguments = match serde_json::from_slice::<Value>(body) {
             Ok(arguments) => arguments,
-            Err(error) => return problem(StatusCode::BAD_REQUEST, &error.to_string()),
+            Err(error) => {
+                return problem(
+                    StatusCode::BAD_REQUEST,
+                    Code::MalformedOutput,
+                    &error.to_string(),
+                );
+            }
         };
         let answer = self.tools.call(tool, arguments).await;
         let json = serde_json::to_vec(&answer).unwrap_or_default();
@@ -94,7 +113,11 @@ impl Host {
 async fn read(body: Incoming) -> Result<Bytes, Response<Body>> {
     match Limited::new(body, REQUEST_LIMIT).collect().await {
         Ok(body) => Ok(body.to_bytes()),
-        Err(error) => Err(problem(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string())),
+        Err(error) => Err(problem(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            Code::MalformedOutput,
+            &error.to_string(),
+        )),
     }
 }
 
@@ -102,7 +125,14 @@ async fn read(body: Incoming) -> Result<Bytes, Response<Body>> {
 fn streamed(upstream: reqwest::Response) -> Response<Body> {
     let status = upstream.status();
     let headers = upstream.headers().clone();
-    let frames = upstream.bytes_stream().map_ok(Frame::data);
+    // A break ends the body as its end does: hyper drops data that it has not
+    // sent yet when the body fails. The agent sees that the last event is
+    // missing.
+    let frames = upstream.bytes_stream().map(kept).take_while(|piece| {
+        let whole = piece.is_some();
+        async move { whole }
+    });
+    let frames = frames.filter_map(|piece| async move { Some(Ok(Frame::data(piece?))) });
     let mut response = Response::new(http_body_util::BodyExt::boxed(StreamBody::new(frames)));
     *response.status_mut() = status;
     for name in [CONTENT_TYPE, RETRY_AFTER] {
@@ -113,8 +143,16 @@ fn streamed(upstream: reqwest::Response) -> Response<Body> {
     response
 }
 
+fn kept(piece: reqwest::Result<Bytes>) -> Option<Bytes> {
+    piece
+        .inspect_err(|error| {
+            tracing::debug!(error = %failure::chain(error), "the model's answer broke off");
+        })
+        .ok()
+}
+
 fn reply(status: StatusCode, json: Bytes) -> Response<Body> {
-    let body = Full::new(json).map_err(|never| match never {}).boxed();
+    let body = Full::new(json).boxed();
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
@@ -122,8 +160,9 @@ fn reply(status: StatusCode, json: Bytes) -> Response<Body> {
     response
 }
 
-/// An error in the shape both kinds of provider use.
-fn problem(status: StatusCode, message: &str) -> Response<Body> {
-    let body = json!({"error": {"type": "openclaw", "message": message}});
+/// An error in the shape both kinds of provider use; its type is one of the
+/// codes of a failed run, which the agent passes on.
+fn problem(status: StatusCode, code: Code, message: &str) -> Response<Body> {
+    let body = json!({"error": {"type": code.as_str(), "message": message}});
     reply(status, body.to_string().into())
 }

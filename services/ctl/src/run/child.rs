@@ -63,11 +63,26 @@ pub(super) fn start(
                 command.env(name, value);
             }
         }
+    } else {
+        // Only the agent-runner holds credentials.
+        for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
+            if is_credential(&name) {
+                command.env_remove(name);
+            }
+        }
     }
     let child = tokio::process::Command::from(command)
         .spawn()
         .with_context(|| format!("cannot start the {} daemon", daemon.name()))?;
     Ok(child)
+}
+
+/// Whether a variable's name says that it is a key or a token.
+fn is_credential(name: &str) -> bool {
+    ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"]
+        .iter()
+        .any(|end| name.ends_with(end))
+        || name.starts_with("AWS_")
 }
 
 #[expect(
@@ -84,5 +99,24 @@ pub(super) fn send(child: &Child, signal: Signal) {
     if let Some(pid) = pid {
         // One that ended just now needs no signal any more.
         let _ = kill(Pid::from_raw(pid), signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_credential;
+
+    #[test]
+    fn keys_are_told_from_other_variables() {
+        for name in [
+            "ANTHROPIC_API_KEY",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+        ] {
+            assert!(is_credential(name), "{name}");
+        }
+        for name in ["HOME", "PATH", "ANTHROPIC_BASE_URL", "OPENCLAW_STATE_DIR"] {
+            assert!(!is_credential(name), "{name}");
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The terms of a question.
 
+use std::collections::HashMap;
+
 use crate::analysis::{self, Languages};
 use crate::index::Index;
 
@@ -14,8 +16,10 @@ pub(super) type Matches = u64;
 /// What is searched for.
 #[derive(Debug)]
 pub(super) struct Query {
-    /// With their weights, heaviest first. None is there twice.
-    terms: Vec<(String, f64)>,
+    /// Each with its bit in [`Matches`].
+    terms: HashMap<String, usize>,
+    /// By bit, heaviest first.
+    weights: Vec<f64>,
     languages: Languages,
 }
 
@@ -27,24 +31,30 @@ impl Query {
         let text = start(text);
         let own = analysis::language_of(text);
         let languages = index.languages();
-        let mut terms: Vec<(String, f64)> = Vec::new();
+        let mut found: HashMap<String, f64> = HashMap::new();
         for language in languages.iter() {
             let stop_words = Languages::default().with(own).with(language);
             analysis::terms_without(stop_words, text, language, |term| {
-                if terms.iter().all(|(other, _)| other != term) {
-                    terms.push((term.to_owned(), index.weight(term)));
+                if !found.contains_key(term) {
+                    found.insert(term.to_owned(), index.weight(term));
                 }
             });
         }
-        terms.retain(|(_, weight)| *weight > 0.0);
-        terms.sort_by(|a, b| b.1.total_cmp(&a.1));
-        terms.truncate(TERMS);
-        Self { terms, languages }
+        let mut found: Vec<(String, f64)> = found.into_iter().filter(|(_, w)| *w > 0.0).collect();
+        // Then by name: the same question has the same answer.
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        found.truncate(TERMS);
+        let (terms, weights): (Vec<String>, Vec<f64>) = found.into_iter().unzip();
+        Self {
+            terms: terms.into_iter().zip(0..).collect(),
+            weights,
+            languages,
+        }
     }
 
     /// The terms.
     pub(super) fn terms(&self) -> impl Iterator<Item = &str> {
-        self.terms.iter().map(|(term, _)| term.as_str())
+        self.terms.keys().map(String::as_str)
     }
 
     /// Which of them are in `text`.
@@ -52,8 +62,7 @@ impl Query {
         let mut found = 0;
         for language in self.languages.iter() {
             analysis::terms(text, language, |term| {
-                let position = self.terms.iter().position(|(other, _)| other == term);
-                found |= position.map_or(0, |index| 1 << index);
+                found |= self.terms.get(term).map_or(0, |bit| 1 << bit);
             });
         }
         found
@@ -61,10 +70,8 @@ impl Query {
 
     /// What those terms weigh together.
     pub(super) fn weight(&self, matches: Matches) -> f64 {
-        let weights = self.terms.iter().map(|(_, weight)| weight);
-        let found = weights
-            .enumerate()
-            .filter(|(index, _)| matches & 1 << index != 0);
+        let found = self.weights.iter().enumerate();
+        let found = found.filter(|(bit, _)| matches & 1 << bit != 0);
         found.map(|(_, weight)| weight).sum()
     }
 }

@@ -5,6 +5,7 @@
     reason = "clippy exempts test functions, not what they call"
 )]
 
+mod bench;
 mod history;
 mod property;
 mod recorded;

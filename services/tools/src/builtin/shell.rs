@@ -97,7 +97,13 @@ fn workdir(workspace: &Workspace, path: Option<&str>) -> Result<PathBuf, Handler
     reason = "the tools run inside the sandbox already, and their children inherit it"
 )]
 fn start(command: &str, workdir: &Path) -> std::io::Result<Child> {
-    Command::new(shell())
+    let mut shell = Command::new(shell());
+    for (name, _) in std::env::vars_os() {
+        if is_credential(&name.to_string_lossy()) {
+            shell.env_remove(name);
+        }
+    }
+    shell
         .arg("-c")
         .arg(command)
         .current_dir(workdir)
@@ -106,6 +112,14 @@ fn start(command: &str, workdir: &Path) -> std::io::Result<Child> {
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
+}
+
+/// Another agent's CLI has its model's key in its environment, which an MCP
+/// server inherits; what a model has run is not to have it.
+fn is_credential(name: &str) -> bool {
+    ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"]
+        .iter()
+        .any(|end| name.ends_with(end))
 }
 
 /// bash where there is one: models write bash.

@@ -190,7 +190,7 @@ async fn ctrl_c_ends_it_and_the_conversation_goes_on() {
 
     suite.say("and now?").await;
     let words = asked::words(&asked::turns(&model, 2).await[1]);
-    for said in ["think of an elephant", "Half of", "and now?"] {
+    for said in ["think of an elephant", "and now?"] {
         assert!(words.contains(said), "no {said:?}: {words}");
     }
 }

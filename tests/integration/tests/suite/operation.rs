@@ -3,7 +3,9 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
-use integration_tests::{Setup, Suite, grpc};
+use integration_tests::manager::DAEMONS;
+use integration_tests::{Setup, Suite, Talk, grpc, processes};
+use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
 
 #[tokio::test]
@@ -109,7 +111,7 @@ async fn sockets_are_for_their_owner_alone() {
 }
 
 /// A turn that waits at the gate `rest`.
-async fn held(model: &Server, suite: &Suite) -> integration_tests::Talk {
+async fn held(model: &Server, suite: &Suite) -> Talk {
     model.push(Scenario::held("The end of the story comes later.", "rest"));
     let mut talk = suite.begin(&["message", "tell"]);
     talk.hear("The end of").await;
@@ -137,7 +139,7 @@ async fn a_runner_that_is_restarted_finishes_its_turn_first() {
     let runner = suite.daemon("openclaw-agent-runner");
     let socket = suite.runtime().join("runner.sock");
     let draining = tokio::spawn(grpc::draining(socket));
-    integration_tests::processes::send(runner, nix::sys::signal::Signal::SIGTERM);
+    processes::send(runner, Signal::SIGTERM);
     draining.await.unwrap();
     model.release("rest");
     assert_eq!(talk.end().await.ok(), "The end of the story comes later.\n");
@@ -149,26 +151,14 @@ async fn a_reload_takes_the_new_configuration() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     suite.configure("{agents: {defaults: {backend: 'offline'}}}");
-    suite.signal_run(nix::sys::signal::Signal::SIGHUP);
-    suite
-        .log
-        .record("the runner has read it again", |record| {
-            record["message"] == "the configuration was read again"
-                && record["context"]["target"].as_str() == Some("openclaw_daemon::configuration")
-        })
-        .await;
-    let mut backend = suite.ask("hello").await["backend"].clone();
-    // Each daemon reads on its own; the record may be another daemon's.
-    for _ in 0..100 {
-        if backend == "offline" {
-            break;
-        }
-        backend = suite.ask("hello").await["backend"].clone();
-    }
-    assert_eq!(backend, "offline");
+    suite.signal_run(Signal::SIGHUP);
+    // The daemons' records do not say whose they are.
+    let reread = "the configuration was read again";
+    suite.log.times(reread, DAEMONS.len()).await;
+    assert_eq!(suite.ask("hello").await["backend"], "offline");
 
     suite.configure("{agents: {defaults: {backend: 'ofline'}}}");
-    suite.signal_run(nix::sys::signal::Signal::SIGHUP);
+    suite.signal_run(Signal::SIGHUP);
     let record = suite.log.message("keeping the one before").await;
     let message = record["message"].as_str().unwrap();
     assert!(message.contains("agents.defaults.backend"), "{record}");

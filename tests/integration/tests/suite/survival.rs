@@ -1,7 +1,7 @@
 //! A daemon that is killed is started again, and the next message finds it.
 
 use integration_tests::transcript::{of_role, text};
-use integration_tests::{Setup, Suite, asked, processes};
+use integration_tests::{Said, Setup, Suite, asked, processes};
 use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
 
@@ -36,7 +36,7 @@ async fn the_memory_daemon() {
 }
 
 /// Kills `daemon` in the middle of an answer.
-async fn killed_in_a_turn(daemon: &str) -> (Server, Suite, integration_tests::Said) {
+async fn killed_in_a_turn(daemon: &str) -> (Server, Suite, Said) {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::held(
