@@ -61,8 +61,8 @@ impl Confinement {
 
     async fn prove(&self) -> Result<Report, Error> {
         let probe = |error: String| Error::Probe(error);
+        // Not kill_on_drop: it ends by itself in a moment and then cleans up.
         let output = Command::from(self.launcher.probe_command())
-            .kill_on_drop(true)
             .output()
             .await
             .map_err(|error| probe(format!("{}: {error}", self.launcher.helper.display())))?;

@@ -1,5 +1,6 @@
 //! The newest part of a conversation, as a prompt needs it.
 
+mod said;
 mod turns;
 
 use std::collections::HashSet;
@@ -8,7 +9,10 @@ use std::io;
 use std::path::Path;
 
 use crate::error::Error;
-use crate::transcript::{Backward, Line, Message};
+use crate::transcript::Backward;
+use said::Read;
+
+pub use said::{Call, Said};
 
 /// What a token is taken for, in characters, where no tokenizer is.
 const CHARACTERS_PER_TOKEN: usize = 4;
@@ -35,32 +39,34 @@ pub struct History {
     order: Vec<String>,
 }
 
-impl History {
-    /// How many of the last messages come after the entry `id`; all of them
-    /// when that entry was not read.
-    pub fn after(&self, id: &str) -> usize {
-        let Some(seen) = self.order.iter().position(|entry| entry == id) else {
-            return self.messages.len();
-        };
-        let seen: HashSet<&str> = self.order[..=seen].iter().map(String::as_str).collect();
-        let unseen = |past: &&Past| !seen.contains(past.entry_id.as_str());
-        self.messages.iter().filter(unseen).count()
-    }
-}
-
-/// A message and the entry it was read from.
+/// A message and where it was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     /// The entry's id.
     pub entry_id: String,
+    /// The run it belongs to, if it says so.
+    pub run_id: Option<String>,
     /// The message.
-    pub message: Message,
+    pub said: Said,
+}
+
+impl History {
+    /// How many of the last messages come after the entry `id`; all of them
+    /// when that entry was not read.
+    pub fn after(&self, id: &str) -> usize {
+        let Some(seen) = self.order.iter().rposition(|entry| entry == id) else {
+            return self.messages.len();
+        };
+        let unseen: HashSet<&str> = self.order[seen + 1..].iter().map(String::as_str).collect();
+        let is_unseen = |past: &&Past| unseen.contains(past.entry_id.as_str());
+        self.messages.iter().filter(is_unseen).count()
+    }
 }
 
 /// Reads the newest turns of the transcript at `path` that fit into `tokens`.
 /// Messages of the runs in `waiting` are not part of the conversation yet: those
-/// that wait for their turn, and the one whose turn it is. A file that is not there is an empty history, and
-/// a `reset` entry is where one begins.
+/// that wait for their turn, and the one whose turn it is. A file that is not
+/// there is an empty history, and a `reset` entry is where one begins.
 pub fn load(path: &Path, tokens: usize, waiting: &HashSet<String>) -> Result<History, Error> {
     let budget = tokens.saturating_mul(CHARACTERS_PER_TOKEN);
     let file = match File::open(path) {
@@ -81,8 +87,11 @@ pub fn load(path: &Path, tokens: usize, waiting: &HashSet<String>) -> Result<His
 /// The messages from the end of the file on, until the budget is spent.
 #[derive(Default)]
 struct Tail {
-    /// Oldest first.
+    /// Oldest first when it is read.
     messages: Vec<Past>,
+    characters: usize,
+    /// Whether a user message is among them.
+    begun: bool,
     cut: bool,
     corrupt_lines: usize,
 }
@@ -91,21 +100,25 @@ impl Tail {
     fn read(file: &File, budget: usize, waiting: &HashSet<String>) -> io::Result<Self> {
         let mut tail = Self::default();
         let mut lines = Backward::new(file)?;
-        let mut characters = 0;
         while let Some((_, line)) = lines.next_line()? {
-            match Line::parse(&line) {
-                Ok(Line::Other(other)) if other.kind == "reset" => break,
-                Ok(Line::Message(entry)) if !belongs(&entry.message, waiting) => {
-                    characters += entry.message.characters();
-                    tail.messages.push(Past {
-                        entry_id: entry.id,
-                        message: entry.message,
-                    });
-                }
-                Ok(_) => {}
-                Err(_) => tail.corrupt_lines += usize::from(!line.trim_ascii().is_empty()),
+            match Read::line(&line) {
+                Read::Reset => break,
+                Read::Silent => {}
+                Read::Corrupt => tail.corrupt_lines += 1,
+                Read::Message {
+                    run_id: Some(run), ..
+                } if waiting.contains(&run) => {}
+                Read::Message {
+                    entry_id,
+                    run_id,
+                    said,
+                } => tail.take(Past {
+                    entry_id,
+                    run_id,
+                    said,
+                }),
             }
-            if tail.is_enough(characters, budget) {
+            if tail.is_enough(budget) {
                 tail.cut = true;
                 break;
             }
@@ -114,15 +127,17 @@ impl Tail {
         Ok(tail)
     }
 
-    /// Called after each line with what was read so far, newest first. The
-    /// newest turn is wanted from its user message on even when it is too long.
-    fn is_enough(&self, characters: usize, budget: usize) -> bool {
-        let user = |past: &Past| matches!(past.message, Message::User(_));
-        let over = characters > budget && self.messages.iter().any(user);
-        over || characters > budget.saturating_mul(OVERREAD) || self.messages.len() >= MESSAGE_LIMIT
+    fn take(&mut self, past: Past) {
+        self.characters += past.said.characters();
+        self.begun |= matches!(past.said, Said::User { .. });
+        self.messages.push(past);
     }
-}
 
-fn belongs(message: &Message, runs: &HashSet<String>) -> bool {
-    message.run_id().is_some_and(|run| runs.contains(run))
+    /// The newest turn is wanted from its user message on, even when it is too
+    /// long.
+    fn is_enough(&self, budget: usize) -> bool {
+        (self.begun && self.characters > budget)
+            || self.characters > budget.saturating_mul(OVERREAD)
+            || self.messages.len() >= MESSAGE_LIMIT
+    }
 }

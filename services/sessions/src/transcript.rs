@@ -21,6 +21,7 @@ pub use open::{Opened, Origin, Repair};
 pub use read::{CorruptLine, Reading, head, read};
 
 pub(crate) use backward::Backward;
+pub(crate) use message::USER_SUFFIX;
 
 /// Longest line in bytes, written or read. A message is at most 16 MiB on the
 /// wire, and escaping rarely doubles it; without a bound one broken file could

@@ -31,18 +31,25 @@ use crate::arguments::Arguments;
 use crate::stage::Stage;
 use crate::table::Table;
 
-fn main() -> anyhow::Result<ExitCode> {
-    if let Some(program) = mark::program() {
-        return Err(mark::become_program(&program));
-    }
-    let arguments = Arguments::parse();
+fn main() -> ExitCode {
+    let result = match mark::program() {
+        Some(program) => Err(mark::become_program(&program)),
+        None => run(&Arguments::parse()),
+    };
+    result.unwrap_or_else(|error| {
+        tell(&format!("{error:#}"));
+        ExitCode::FAILURE
+    })
+}
+
+fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     // On this thread, which lives as long as the process: the daemons'
     // parent-death signal is bound to the thread that starts them (prctl(2)).
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot set up the event loop")?
-        .block_on(measure(&arguments))
+        .block_on(measure(arguments))
 }
 
 async fn measure(arguments: &Arguments) -> anyhow::Result<ExitCode> {

@@ -275,7 +275,8 @@ impl Worker {
         }
         match self.append(&closing.key, closing.messages) {
             Ok((file, ids)) => {
-                let noted = self.note(&closing.key, &closing.outcome, ids.last(), now, |entry| {
+                let through = self.seen_through(&closing.run_id, &closing.outcome, ids.last());
+                let noted = self.note(&closing.key, &closing.outcome, through, now, |entry| {
                     entry.add_usage(&closing.usage, closing.context_tokens);
                 });
                 Staged::new(reply, noted)
@@ -287,12 +288,24 @@ impl Worker {
         }
     }
 
+    /// The last entry that a backend's own session holds after a run. A reply
+    /// that broke off is not in it as the user saw it, so it is told again.
+    fn seen_through(&self, run_id: &str, outcome: &Kind, last: Option<&String>) -> Option<String> {
+        match outcome {
+            Kind::Done(_) => last.cloned(),
+            _ => {
+                let record = self.ledger.by_run_id(run_id).ok().flatten();
+                record.map(|record| record.user_entry_id)
+            }
+        }
+    }
+
     /// Brings the index up to date with the end of a run.
     fn note(
         &mut self,
         key: &SessionKey,
         outcome: &Kind,
-        last_entry: Option<&String>,
+        seen_through: Option<String>,
         now: i64,
         count: impl FnOnce(&mut openclaw_sessions::store::SessionEntry),
     ) -> Result<(), Fault> {
@@ -308,10 +321,10 @@ impl Worker {
             entry.set("modelProvider", done.provider.clone());
             entry.set("model", done.model.clone());
         }
-        if let (Some((backend, id)), Some(last)) = (backend_session_of(outcome), last_entry) {
+        if let (Some((backend, id)), Some(through)) = (backend_session_of(outcome), seen_through) {
             let session = BackendSession {
                 id: id.to_owned(),
-                through_entry_id: last.clone(),
+                through_entry_id: through,
             };
             entry.set_backend_session(backend, &session);
         }

@@ -210,6 +210,7 @@ fn end(outcome: &Kind) -> End<'_> {
 fn api<'a>(backend: &'a str, provider: &str) -> &'a str {
     match (backend, provider) {
         ("native", "anthropic") => "anthropic-messages",
+        ("native", "") => "",
         ("native", _) => "openai-completions",
         (other, _) => other,
     }

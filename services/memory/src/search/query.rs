@@ -1,6 +1,6 @@
 //! The terms of a question.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::analysis::{self, Languages};
 use crate::index::Index;
@@ -17,7 +17,7 @@ pub(super) type Matches = u64;
 #[derive(Debug)]
 pub(super) struct Query {
     /// Each with its bit in [`Matches`].
-    terms: HashMap<String, usize>,
+    terms: BTreeMap<String, usize>,
     /// By bit, heaviest first.
     weights: Vec<f64>,
     languages: Languages,
@@ -52,7 +52,7 @@ impl Query {
         }
     }
 
-    /// The terms.
+    /// The terms, always in the same order: sums of scores depend on it.
     pub(super) fn terms(&self) -> impl Iterator<Item = &str> {
         self.terms.keys().map(String::as_str)
     }

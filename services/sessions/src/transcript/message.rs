@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::content::{Block, Content};
+use super::content::Content;
 
 /// Where OpenClaw keeps what it adds to a message of its own.
 const OPENCLAW: &str = "__openclaw";
 
 /// Appended to a run id, the idempotency key of the run's user message.
-const USER_SUFFIX: &str = ":user";
+pub(crate) const USER_SUFFIX: &str = ":user";
 
 /// One message. Fields that are not known here are kept in `rest`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -185,24 +185,5 @@ impl Message {
             Self::Assistant(message) => &message.content,
             Self::ToolResult(message) => &message.content,
         }
-    }
-
-    /// Characters of all the message says: what prompts are measured by.
-    pub fn characters(&self) -> usize {
-        match self.content() {
-            Content::Text(text) => text.chars().count(),
-            Content::Blocks(blocks) => blocks.iter().map(block_characters).sum(),
-        }
-    }
-}
-
-/// Thinking is not sent back to the model and costs nothing.
-fn block_characters(block: &Block) -> usize {
-    match block {
-        Block::Text { text, .. } => text.chars().count(),
-        Block::Thinking { .. } | Block::Other(_) => 0,
-        Block::ToolCall {
-            name, arguments, ..
-        } => name.len() + arguments.to_string().chars().count(),
     }
 }

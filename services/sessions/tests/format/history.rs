@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use openclaw_sessions::history::{self, History};
+use openclaw_sessions::history::{self, History, Said};
 use openclaw_sessions::transcript::{
     AssistantMessage, Block, Content, Message, ToolResultMessage, UserMessage,
 };
@@ -57,12 +57,10 @@ fn load(path: &Path, tokens: usize) -> History {
 }
 
 fn words(history: &History) -> Vec<String> {
-    let words = history.messages.iter().map(|past| match &past.message {
-        Message::ToolResult(result) => format!("<{}", result.tool_call_id),
-        message => match message.content().blocks() {
-            [Block::ToolCall { id, .. }] => format!(">{id}"),
-            _ => message.content().to_text(),
-        },
+    let words = history.messages.iter().map(|past| match &past.said {
+        Said::Tool { call_id, .. } => format!("<{call_id}"),
+        Said::Assistant { calls, .. } if !calls.is_empty() => format!(">{}", calls[0].id),
+        Said::User { text } | Said::Assistant { text, .. } => text.clone(),
     });
     words.collect()
 }

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use openclaw_sessions::history::{self, Said};
 use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::{
     self, AssistantMessage, Block, Content, Line, Message, StopReason, ToolResultMessage, Usage,
     UserMessage,
 };
-use openclaw_sessions::{AgentId, SessionKey, history};
+use openclaw_sessions::{AgentId, SessionKey};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -145,10 +146,11 @@ proptest! {
         let path = dir.path().join("s.jsonl");
         open(&path).transcript.append(messages, NOW).unwrap();
         let history = history::load(&path, tokens, &HashSet::new()).unwrap();
-        let cost: usize = history.messages.iter().map(|past| past.message.characters()).sum();
+        let cost: usize = history.messages.iter().map(|past| past.said.characters()).sum();
         prop_assert!(cost <= tokens * 4);
         if let Some(first) = history.messages.first() {
-            prop_assert!(matches!(first.message, Message::User(_)));
+            let begins_with_user = matches!(first.said, Said::User { .. });
+            prop_assert!(begins_with_user);
         }
     }
 

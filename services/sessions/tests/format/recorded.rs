@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use openclaw_sessions::history::{self, Said};
 use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::{self, Line, Message, StopReason, Transcript};
-use openclaw_sessions::{AgentId, SessionKey, history};
+use openclaw_sessions::{AgentId, SessionKey};
 
 use crate::{NOW, recorded, user};
 
@@ -125,10 +126,13 @@ fn the_minimal_import_lists_and_reads() {
     let main = store.get(&SessionKey::main(&AgentId::main())).unwrap();
     let path = store.transcript_path(main);
     let history = history::load(&path, 1000, &Default::default()).unwrap();
-    let words: Vec<_> = history
-        .messages
-        .iter()
-        .map(|m| m.message.content().to_text())
-        .collect();
-    assert_eq!(words, ["my cat is called Mourek", "Noted: Mourek."]);
+    let said: Vec<_> = history.messages.iter().map(|past| &past.said).collect();
+    let user = Said::User {
+        text: "my cat is called Mourek".to_owned(),
+    };
+    let assistant = Said::Assistant {
+        text: "Noted: Mourek.".to_owned(),
+        calls: Vec::new(),
+    };
+    assert_eq!(said, [&user, &assistant]);
 }
