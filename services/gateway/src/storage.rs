@@ -23,9 +23,8 @@ use openclaw_sessions::transcript::Message;
 use openclaw_sessions::{AgentId, SessionKey};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use command::Begun;
 pub(crate) use command::{Acceptance, Closing, Found, Incoming};
-use command::{Command, Reply};
+use command::{BackendSessions, Command, Reply};
 pub(crate) use fault::Fault;
 pub(crate) use ledger::Record;
 pub(crate) use replay::replay;
@@ -90,8 +89,12 @@ impl Storage {
             .await
     }
 
-    /// Notes that a run's turn begins, and says what it needs from the index.
-    pub(crate) async fn begin(&self, run_id: &str, key: &SessionKey) -> Result<Begun, Fault> {
+    /// Notes that a run's turn begins, and says which sessions backends keep.
+    pub(crate) async fn begin(
+        &self,
+        run_id: &str,
+        key: &SessionKey,
+    ) -> Result<BackendSessions, Fault> {
         self.call(|reply| Command::Begin(run_id.to_owned(), key.clone(), reply))
             .await
     }

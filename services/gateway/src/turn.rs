@@ -6,6 +6,7 @@ mod conversation;
 mod follow;
 mod outcome;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -34,11 +35,11 @@ pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mu
         accept(&gateway, &run, &text),
         prepare(&gateway, &run, &text, &mut ticket),
     );
-    if let Some(accepted) = accepted {
+    if let Some((accepted, transcript)) = accepted {
         let started = Instant::now();
         let mut reply = Reply::new(&gateway, &run);
         let outcome = match context {
-            Some(context) => answer(&mut reply, &accepted, text, context).await,
+            Some(context) => answer(&mut reply, accepted, transcript, text, context).await,
             None => run.aborted(""),
         };
         let outcome = reply.close(outcome).await;
@@ -51,7 +52,7 @@ pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mu
 }
 
 /// Makes the message durable and tells whoever waits for that.
-async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<Accepted> {
+async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<(Accepted, PathBuf)> {
     let incoming = Incoming {
         run_id: run.id.clone(),
         key: run.key.clone(),
@@ -60,11 +61,11 @@ async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<Accepted> {
         text: text.to_owned(),
     };
     let standing = match gateway.storage.accept(incoming).await {
-        Ok(Acceptance::New(accepted)) => {
+        Ok(Acceptance::New(accepted, transcript)) => {
             notable::accepted();
             run.settle(Standing::Accepted(accepted.clone()));
             gateway.announce();
-            return Some(accepted);
+            return Some((accepted, transcript));
         }
         Ok(Acceptance::Existing(record)) => Standing::Existing(record),
         Err(fault) => {
@@ -92,11 +93,12 @@ async fn prepare(gateway: &Gateway, run: &Run, text: &str, ticket: &mut Ticket) 
 
 async fn answer(
     reply: &mut Reply<'_>,
-    accepted: &Accepted,
+    accepted: Accepted,
+    transcript: PathBuf,
     text: String,
     context: Context,
 ) -> Kind {
-    match turn(reply, accepted, text, context).await {
+    match turn(reply, accepted, transcript, text, context).await {
         Ok(turn) => follow::run_turn(reply, turn).await,
         Err(outcome) => outcome,
     }
@@ -105,19 +107,22 @@ async fn answer(
 /// Collects what the runner needs.
 async fn turn(
     reply: &Reply<'_>,
-    accepted: &Accepted,
+    accepted: Accepted,
+    transcript: PathBuf,
     text: String,
     context: Context,
 ) -> Result<Turn, Kind> {
     let Reply { gateway, run, .. } = reply;
-    let begun = gateway.storage.begin(&run.id, &run.key).await;
-    let begun = begun.map_err(|fault| outcome::internal("begin the turn", &fault))?;
     let tokens = gateway.configuration.settings().memory.context_tokens;
     let budget = conversation::history_budget(tokens, &text, &context);
     let waiting = gateway.lanes.runs(&run.key);
-    let history = conversation::load(begun.transcript, budget, waiting)
-        .await
-        .map_err(|error| outcome::internal("read the conversation", &error))?;
+    let (backend_sessions, history) = tokio::join!(
+        gateway.storage.begin(&run.id, &run.key),
+        conversation::load(transcript, budget, waiting),
+    );
+    let backend_sessions =
+        backend_sessions.map_err(|fault| outcome::internal("begin the turn", &fault))?;
+    let history = history.map_err(|error| outcome::internal("read the conversation", &error))?;
     if history.corrupt_lines > 0 {
         tracing::warn!(
             corrupt_lines = history.corrupt_lines,
@@ -126,14 +131,14 @@ async fn turn(
     }
     Ok(Turn {
         run_id: run.id.clone(),
-        session_key: accepted.session_key.clone(),
-        session_id: accepted.session_id.clone(),
-        agent_id: accepted.agent_id.clone(),
+        session_key: accepted.session_key,
+        session_id: accepted.session_id,
+        agent_id: accepted.agent_id,
         channel: run.channel.clone(),
         text,
         bootstrap: context.bootstrap,
         passages: context.passages,
-        backend_sessions: conversation::backend_sessions(&history, begun.backend_sessions),
+        backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
     })
 }

@@ -1,7 +1,7 @@
 //! What is known of a workspace's files: their passages, and which terms are
 //! in them. It holds no text; the files have it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use crate::analysis::{self, Languages};
 use crate::passage;
@@ -22,19 +22,21 @@ pub(crate) type PassageId = u32;
 /// An indexed file.
 #[derive(Debug)]
 pub(crate) struct File {
+    /// Relative to the workspace.
+    pub(crate) path: String,
     /// What it was when it was indexed.
     pub(crate) stamp: Stamp,
-    /// Its date, when its name has one.
-    pub(crate) date: Option<jiff::civil::Date>,
+    /// When the day began that its name has, in Unix milliseconds.
+    pub(crate) day_ms: Option<i64>,
     languages: Languages,
     passages: Vec<PassageId>,
 }
 
 /// Where a passage is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
-    /// None when the passage was removed.
-    file: Option<std::sync::Arc<str>>,
+    /// [`REMOVED`] when the passage was.
+    file: u32,
     /// In the text, in bytes.
     pub(crate) start: u32,
     /// Where it ends.
@@ -43,10 +45,18 @@ pub(crate) struct Place {
     pub(crate) line: u32,
 }
 
+/// No file has this number.
+const REMOVED: u32 = u32::MAX;
+
 /// The files of one workspace.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    files: BTreeMap<std::sync::Arc<str>, File>,
+    /// By number; None where a file was forgotten.
+    files: Vec<Option<File>>,
+    /// The numbers of those.
+    free: Vec<u32>,
+    /// The numbers of the others by path.
+    numbers: BTreeMap<String, u32>,
     places: Vec<Place>,
     lexicon: Lexicon,
 }
@@ -54,32 +64,32 @@ pub(crate) struct Index {
 impl Index {
     /// The files there are, and how many passages.
     pub(crate) fn size(&self) -> (usize, usize) {
-        (self.files.len(), self.lexicon.len())
+        (self.numbers.len(), self.lexicon.len())
     }
 
     /// The file at `path`.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
-        self.files.get(path)
+        self.files.get(*self.numbers.get(path)? as usize)?.as_ref()
     }
 
     /// The paths of all files.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.files.keys().map(AsRef::as_ref)
+        self.numbers.keys().map(String::as_str)
     }
 
     /// The languages the files are written in.
     pub(crate) fn languages(&self) -> Languages {
-        self.files
-            .values()
+        let files = self.files.iter().flatten();
+        files
             .flat_map(|file| file.languages.iter())
             .fold(Languages::default(), Languages::with)
     }
 
     /// The file and the place of a passage that [`Index::matches`] named.
-    pub(crate) fn passage(&self, id: PassageId) -> Option<(&str, &File, &Place)> {
-        let place = self.places.get(id as usize)?;
-        let path = place.file.as_deref()?;
-        Some((path, self.files.get(path)?, place))
+    pub(crate) fn passage(&self, id: PassageId) -> Option<(&File, Place)> {
+        let place = *self.places.get(id as usize)?;
+        let file = self.files.get(place.file as usize)?.as_ref()?;
+        Some((file, place))
     }
 
     /// How much `term` says: rare terms more (BM25's idf); 0 when it is in no
@@ -101,47 +111,39 @@ impl Index {
     /// text is known, so that it is not read again, and has no passages.
     pub(crate) fn put(&mut self, path: &str, stamp: Stamp, text: &str) {
         self.remove(path);
-        let path: std::sync::Arc<str> = path.into();
+        let number = self.free_number();
         let language = analysis::language_of(text);
         let mut passages = Vec::new();
         for passage in passage::cut(text) {
-            let mut counts: HashMap<String, u16> = HashMap::new();
-            let mut length = 0;
-            let context = passage.headings.iter().map(String::as_str);
-            let parts = context.chain([dated::topic(&path), &text[passage.range.clone()]]);
-            for part in parts {
-                analysis::terms(part, language, |term| {
-                    length += 1;
-                    match counts.get_mut(term) {
-                        Some(count) => *count = count.saturating_add(1),
-                        None => drop(counts.insert(term.to_owned(), 1)),
-                    }
-                });
-            }
-            passages.push(self.lexicon.add(counts, length));
+            let headings = passage.headings.iter().map(String::as_str);
+            let parts = headings.chain([dated::topic(path), &text[passage.range.clone()]]);
+            passages.push(self.lexicon.add(language, parts));
             self.places.push(Place {
-                file: Some(std::sync::Arc::clone(&path)),
+                file: number,
                 start: narrow(passage.range.start),
                 end: narrow(passage.range.end),
                 line: narrow(passage.line),
             });
         }
-        let file = File {
+        self.numbers.insert(path.to_owned(), number);
+        self.files[number as usize] = Some(File {
+            path: path.to_owned(),
             stamp,
-            date: dated::date(&path),
+            day_ms: dated::date(path).and_then(dated::begin_ms),
             languages: Languages::default().with(language),
             passages,
-        };
-        self.files.insert(path, file);
+        });
     }
 
     /// Forgets the file at `path`.
     pub(crate) fn remove(&mut self, path: &str) {
-        let Some(file) = self.files.remove(path) else {
+        let Some(number) = self.numbers.remove(path) else {
             return;
         };
-        for id in file.passages {
-            self.places[id as usize].file = None;
+        let file = self.files[number as usize].take();
+        self.free.push(number);
+        for id in file.into_iter().flat_map(|file| file.passages) {
+            self.places[id as usize].file = REMOVED;
             self.lexicon.remove(id);
         }
         let dead = self.places.len() - self.lexicon.len();
@@ -150,10 +152,17 @@ impl Index {
         }
     }
 
+    fn free_number(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.files.push(None);
+            narrow(self.files.len() - 1)
+        })
+    }
+
     fn compact(&mut self) {
         let moved = self.lexicon.compact();
-        self.places.retain(|place| place.file.is_some());
-        for file in self.files.values_mut() {
+        self.places.retain(|place| place.file != REMOVED);
+        for file in self.files.iter_mut().flatten() {
             for id in &mut file.passages {
                 *id = moved[*id as usize];
             }
@@ -181,7 +190,7 @@ mod tests {
     fn found(index: &Index, term: &str) -> Vec<String> {
         let mut matches = index.matches([term]);
         matches.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let path = |(id, _): &(PassageId, f64)| index.passage(*id).unwrap().0.to_owned();
+        let path = |(id, _): &(PassageId, f64)| index.passage(*id).unwrap().0.path.clone();
         matches.iter().map(path).collect()
     }
 

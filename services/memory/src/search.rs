@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use jiff::Zoned;
 use openclaw_proto::memory::Hit;
 
 use crate::index::{File, Index, PassageId, Place};
@@ -34,8 +33,8 @@ pub(crate) struct Question<'a> {
     pub(crate) text: &'a str,
     /// The most hits wanted.
     pub(crate) limit: usize,
-    /// Ages are counted from here.
-    pub(crate) now: &'a Zoned,
+    /// Ages are counted from here; Unix milliseconds.
+    pub(crate) now_ms: i64,
     /// After how many days half of what age can take from a score is taken.
     pub(crate) half_life_days: f64,
 }
@@ -64,13 +63,13 @@ pub(crate) fn search(index: &Index, workspace: &Workspace, question: &Question<'
         if hits.len() == limit {
             break;
         }
-        let Some((path, file, place)) = index.passage(candidate.passage) else {
+        let Some((file, place)) = index.passage(candidate.passage) else {
             continue;
         };
-        let Some(passage) = texts.passage(path, file, place) else {
+        let Some(passage) = texts.passage(file, place) else {
             continue;
         };
-        let hit = hit(&query, candidate, path, passage, place.line);
+        let hit = hit(&query, candidate, file, passage, place.line);
         let terms = similarity::terms(&hit.snippet);
         if shown.iter().all(|other| similarity::differ(other, &terms)) {
             shown.push(terms);
@@ -86,15 +85,12 @@ fn candidates(
     question: &Question<'_>,
     limit: usize,
 ) -> Vec<Candidate> {
-    let mut times: HashMap<&str, (i64, f64)> = HashMap::new();
     let mut candidates: Vec<Candidate> = index
         .matches(query.terms())
         .into_iter()
         .filter_map(|(passage, text)| {
-            let (path, file, _) = index.passage(passage)?;
-            let (timestamp_ms, factor) = *times
-                .entry(path)
-                .or_insert_with(|| age::of(file, question.now, question.half_life_days));
+            let (file, _) = index.passage(passage)?;
+            let (timestamp_ms, factor) = age::of(file, question.now_ms, question.half_life_days);
             Some(Candidate {
                 passage,
                 text,
@@ -118,11 +114,11 @@ fn candidates(
     candidates
 }
 
-fn hit(query: &Query, candidate: Candidate, path: &str, passage: &str, line: u32) -> Hit {
+fn hit(query: &Query, candidate: Candidate, file: &File, passage: &str, line: u32) -> Hit {
     let snippet = snippet::best(passage, query);
     let first = line + snippet.line;
     Hit {
-        path: path.to_owned(),
+        path: file.path.clone(),
         start_line: first,
         end_line: first + snippet.text.matches('\n').count() as u32,
         score: bounded(candidate.total),
@@ -153,15 +149,15 @@ impl<'a> Texts<'a> {
         }
     }
 
-    fn passage(&mut self, path: &str, file: &File, place: &Place) -> Option<&str> {
-        let workspace = self.workspace;
-        let text = self.read.entry(path.to_owned()).or_insert_with(|| {
-            let read = workspace.read(path).ok().flatten();
+    fn passage(&mut self, file: &File, place: Place) -> Option<&str> {
+        if !self.read.contains_key(&file.path) {
+            let read = self.workspace.read(&file.path).ok().flatten();
             let unchanged = read.filter(|(_, stamp)| *stamp == file.stamp);
-            unchanged.map(|(text, _)| text)
-        });
-        text.as_deref()?
-            .get(place.start as usize..place.end as usize)
+            let text = unchanged.map(|(text, _)| text);
+            self.read.insert(file.path.clone(), text);
+        }
+        let text = self.read.get(&file.path)?.as_deref()?;
+        text.get(place.start as usize..place.end as usize)
     }
 }
 

@@ -65,7 +65,7 @@ impl Service {
             store.search(&Question {
                 text: &request.query,
                 limit,
-                now: &Zoned::now(),
+                now_ms: jiff::Timestamp::now().as_millisecond(),
                 half_life_days,
             })
         });

@@ -1,7 +1,7 @@
 //! An agent's workspace: the one door to its files.
 //!
 //! The agent writes there too, so nothing in it is trusted: paths are resolved
-//! by the kernel beneath the workspace's folder (openat2(2), RESOLVE_BENEATH),
+//! beneath the workspace's folder ([`beneath`]),
 //! symbolic links that lead out of it are as good as not there, and what is
 //! not a regular file is never waited for.
 
@@ -12,9 +12,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, OpenHow, ResolveFlag, openat2};
+use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::stat::{Mode, SFlag, fstat, fstatat};
 
+mod beneath;
 mod decode;
 mod error;
 mod listing;
@@ -25,6 +26,7 @@ pub(crate) use error::Error;
 pub(crate) use listing::Listing;
 pub(crate) use stamp::Stamp;
 
+use beneath::Links;
 use ownership::Ownership;
 
 /// Larger files are no notes, and reading one would hold up a search; in bytes.
@@ -206,10 +208,7 @@ impl Workspace {
     }
 
     fn open_to_read(&self, path: &str, flags: OFlag) -> Result<Option<OwnedFd>, Error> {
-        let how = OpenHow::new()
-            .flags(flags | OFlag::O_CLOEXEC)
-            .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_MAGICLINKS);
-        match openat2(&self.root, path, how) {
+        match beneath::open(&self.root, path, flags, Mode::empty(), Links::Followed) {
             Ok(file) => Ok(Some(file)),
             // EXDEV: leads out of the workspace. ELOOP: a link where none may be.
             Err(Errno::ENOENT | Errno::ENOTDIR | Errno::EXDEV | Errno::ELOOP) => Ok(None),
@@ -220,11 +219,7 @@ impl Workspace {
     fn open_to_write(&self, path: &str, flags: OFlag) -> Result<File, Errno> {
         let creates = flags.contains(OFlag::O_CREAT);
         let mode = if creates { FILE_MODE } else { Mode::empty() };
-        let how = OpenHow::new()
-            .flags(flags | OFlag::O_CLOEXEC)
-            .mode(mode)
-            .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS);
-        openat2(&self.root, path, how).map(File::from)
+        beneath::open(&self.root, path, flags, mode, Links::Refused).map(File::from)
     }
 }
 

@@ -20,8 +20,9 @@ for file in \"$TMPDIR\"/*; do if [ -f \"$file\" ]; then cp \"$file\" \"$out\"; f
 exit 1
 ";
 
-/// Makes the script; returns its path.
+/// Makes the script in a new `folder`, which is granted to the agent; returns its path.
 pub(crate) fn recorder(folder: &Path) -> anyhow::Result<PathBuf> {
+    fs::create_dir(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let path = folder.join("claude");
     // Closed before it is executed: a program open for writing cannot be (ETXTBSY).
     let mut file = fs::File::create(&path).context("cannot make the recorder")?;
@@ -126,7 +127,7 @@ mod tests {
             format!("in {}", path("tmp").display()),
         )
         .unwrap();
-        let status = std::process::Command::new(recorder(folder.path()).unwrap())
+        let status = std::process::Command::new(recorder(&path("bin")).unwrap())
             .env("HOME", path("home"))
             .env("TMPDIR", path("tmp"))
             .args(["--session-id", "one two", ""])

@@ -16,7 +16,7 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
 
 pub(crate) enum Command {
     Accept(Box<Incoming>, Reply<Acceptance>),
-    Begin(String, SessionKey, Reply<Begun>),
+    Begin(String, SessionKey, Reply<BackendSessions>),
     Append(SessionKey, Vec<Message>, Reply<()>),
     Close(Box<Closing>, Reply<()>),
     Find(String, Reply<Option<Found>>),
@@ -37,8 +37,8 @@ pub(crate) struct Incoming {
 /// What became of it.
 #[derive(Debug, Clone)]
 pub(crate) enum Acceptance {
-    /// Its entry is durable.
-    New(Accepted),
+    /// Its entry is durable, in this transcript.
+    New(Accepted, PathBuf),
     /// Its idempotency key names a run that ended.
     Existing(Box<Record>),
 }
@@ -51,12 +51,8 @@ pub(crate) struct Found {
     pub(crate) transcript: PathBuf,
 }
 
-/// What a turn needs from the index.
-#[derive(Debug)]
-pub(crate) struct Begun {
-    pub(crate) transcript: PathBuf,
-    pub(crate) backend_sessions: Vec<(String, BackendSession)>,
-}
+/// The sessions that the backends keep of a conversation.
+pub(crate) type BackendSessions = Vec<(String, BackendSession)>;
 
 /// How a run ended.
 #[derive(Debug)]

@@ -18,7 +18,8 @@ use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use super::Envelope;
 use super::command::{
-    Acceptance, Begun, Closing, Command, Found, Incoming, Reply, backend_session_of, state_of,
+    Acceptance, BackendSessions, Closing, Command, Found, Incoming, Reply, backend_session_of,
+    state_of,
 };
 use super::fault::Fault;
 use super::ledger::{Change, Ledger, Record};
@@ -236,22 +237,22 @@ impl Worker {
             entry.set("lastInteractionAt", now);
             entry.set("lastChannel", record.channel.clone());
         }
-        Ok((Acceptance::New(accepted(&record)), Some((file, record))))
+        Ok((
+            Acceptance::New(accepted(&record), file.clone()),
+            Some((file, record)),
+        ))
     }
 
-    fn begin(&mut self, key: &SessionKey) -> Result<Begun, Fault> {
+    fn begin(&mut self, key: &SessionKey) -> Result<BackendSessions, Fault> {
         let now = now_ms();
         let entry = self.shelf.session(key, now)?;
         let store = self.shelf.store(key.agent())?;
-        let begun = Begun {
-            transcript: store.transcript_path(&entry),
-            backend_sessions: entry.backend_sessions(),
-        };
+        let backend_sessions = entry.backend_sessions();
         if let Some(entry) = store.get_mut(key) {
             entry.set("status", "running");
             entry.set("startedAt", now);
         }
-        Ok(begun)
+        Ok(backend_sessions)
     }
 
     fn append(

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use openclaw_proto::history::{Message as Sent, ToolCall};
 use openclaw_proto::runner::BackendSession;
-use openclaw_sessions::history::{self, History};
+use openclaw_sessions::history::{self, Call, History, Said};
 use openclaw_sessions::store;
-use openclaw_sessions::transcript::{Block, Message};
 
 use super::context::Context;
 
 /// What a token is taken for, in characters.
 const CHARACTERS_PER_TOKEN: usize = 4;
+
+/// Bytes of a transcript that is read in less time than a thread wakes up in.
+const SHORT: u64 = 48 * 1024;
 
 /// Why the conversation is not there.
 #[derive(Debug, thiserror::Error)]
@@ -33,14 +35,19 @@ pub(super) fn history_budget(tokens: u64, text: &str, context: &Context) -> usiz
         .saturating_sub(spent)
 }
 
-/// Reads the conversation off the async thread, and not on the storage thread:
-/// a long one takes milliseconds that every other commit would wait.
+/// Reads the conversation. Not on the storage thread: a long one takes
+/// milliseconds that every other commit would wait. A short one is read right
+/// here, which costs less than waking another thread.
 pub(super) async fn load(
     transcript: PathBuf,
     tokens: usize,
     waiting: HashSet<String>,
 ) -> Result<History, LoadError> {
+    let length = std::fs::metadata(&transcript).map_or(0, |file| file.len());
     let read = move || history::load(&transcript, tokens, &waiting);
+    if length <= SHORT {
+        return Ok(read()?);
+    }
     Ok(tokio::task::spawn_blocking(read).await??)
 }
 
@@ -62,44 +69,35 @@ pub(super) fn messages(history: History) -> Vec<Sent> {
     history
         .messages
         .into_iter()
-        .map(|past| message(past.message))
+        .map(|past| message(past.said))
         .collect()
 }
 
-fn message(message: Message) -> Sent {
-    let text = message.content().to_text();
-    match message {
-        Message::User(_) => Sent::User { text },
-        Message::Assistant(assistant) => Sent::Assistant {
+fn message(said: Said) -> Sent {
+    match said {
+        Said::User { text } => Sent::User { text },
+        Said::Assistant { text, calls } => Sent::Assistant {
             text,
-            tool_calls: assistant
-                .content
-                .blocks()
-                .iter()
-                .filter_map(tool_call)
-                .collect(),
+            tool_calls: calls.into_iter().map(tool_call).collect(),
         },
-        Message::ToolResult(result) => Sent::Tool {
-            call_id: result.tool_call_id,
-            name: result.tool_name,
-            output: text,
-            is_error: result.is_error,
+        Said::Tool {
+            call_id,
+            name,
+            output,
+            is_error,
+        } => Sent::Tool {
+            call_id,
+            name,
+            output,
+            is_error,
         },
     }
 }
 
-fn tool_call(block: &Block) -> Option<ToolCall> {
-    match block {
-        Block::ToolCall {
-            id,
-            name,
-            arguments,
-            ..
-        } => Some(ToolCall {
-            id: id.clone(),
-            name: name.clone(),
-            arguments: arguments.clone(),
-        }),
-        _ => None,
+fn tool_call(call: Call) -> ToolCall {
+    ToolCall {
+        id: call.id,
+        name: call.name,
+        arguments: call.arguments,
     }
 }

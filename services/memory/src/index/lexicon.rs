@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use crate::analysis::{self, Language};
+
 /// How soon further occurrences of a term stop counting. With [`B`] the values
 /// that did best on conversations and notes: 2 points of nDCG over 1.2 and .75.
 const K1: f64 = 0.9;
@@ -35,18 +37,36 @@ impl Lexicon {
         self.passages
     }
 
-    /// Adds a passage of `length` terms; passages are numbered from 0.
-    pub(super) fn add(&mut self, counts: HashMap<String, u16>, length: u32) -> u32 {
+    /// Adds a passage made of `parts`; passages are numbered from 0.
+    pub(super) fn add<'a>(
+        &mut self,
+        language: Language,
+        parts: impl Iterator<Item = &'a str>,
+    ) -> u32 {
         let passage = u32::try_from(self.lengths.len()).unwrap_or(u32::MAX);
-        let length = length.min(REMOVED - 1);
+        let mut length = 0;
+        for part in parts {
+            analysis::terms(part, language, |term| {
+                length += 1;
+                self.count(term, passage);
+            });
+        }
         self.lengths.push(length);
         self.passages += 1;
         self.terms += u64::from(length);
-        for (term, count) in counts {
-            let postings = self.postings.entry(term.into_boxed_str()).or_default();
-            postings.push(Posting { passage, count });
-        }
         passage
+    }
+
+    fn count(&mut self, term: &str, passage: u32) {
+        let Some(postings) = self.postings.get_mut(term) else {
+            let first = vec![Posting { passage, count: 1 }];
+            self.postings.insert(term.into(), first);
+            return;
+        };
+        match postings.last_mut() {
+            Some(last) if last.passage == passage => last.count = last.count.saturating_add(1),
+            _ => postings.push(Posting { passage, count: 1 }),
+        }
     }
 
     /// Removes a passage that was added and not removed yet.

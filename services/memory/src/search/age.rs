@@ -1,7 +1,5 @@
 //! What age takes from a score.
 
-use jiff::Zoned;
-
 use crate::index::File;
 
 /// Age breaks ties and lifts the recent, but never buries the only answer:
@@ -10,19 +8,17 @@ use crate::index::File;
 const FLOOR: f64 = 0.9;
 const DAY_MS: f64 = 86_400_000.0;
 
-/// A file's time in Unix milliseconds, and the factor for its scores. Only
-/// notes that have a date grow old: what is kept elsewhere is kept because it
-/// stays true.
-pub(super) fn of(file: &File, now: &Zoned, half_life_days: f64) -> (i64, f64) {
-    let begin = file
-        .date
-        .and_then(|date| date.to_zoned(now.time_zone().clone()).ok());
-    let Some(begin) = begin else {
-        return (file.stamp.modified_ms(), 1.0);
-    };
-    let begin_ms = begin.timestamp().as_millisecond();
-    let age_days = (now.timestamp().as_millisecond() - begin_ms) as f64 / DAY_MS;
-    (begin_ms, factor(age_days, half_life_days))
+/// A file's time in Unix milliseconds, and the factor for its scores at
+/// `now_ms`. Only notes that have a date grow old: what is kept elsewhere is
+/// kept because it stays true.
+pub(super) fn of(file: &File, now_ms: i64, half_life_days: f64) -> (i64, f64) {
+    match file.day_ms {
+        None => (file.stamp.modified_ms(), 1.0),
+        Some(day_ms) => {
+            let age_days = (now_ms - day_ms) as f64 / DAY_MS;
+            (day_ms, factor(age_days, half_life_days))
+        }
+    }
 }
 
 /// From 1 for today towards [`FLOOR`], half of the way after the half-life.

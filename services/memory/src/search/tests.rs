@@ -12,7 +12,7 @@ use crate::source;
 fn now() -> Zoned {
     date(2026, 3, 4)
         .at(12, 0, 0, 0)
-        .to_zoned(TimeZone::UTC)
+        .to_zoned(TimeZone::system())
         .unwrap()
 }
 
@@ -31,7 +31,7 @@ fn find(files: &[(String, String)], question: &str, limit: usize) -> Vec<Hit> {
     let question = Question {
         text: question,
         limit,
-        now: &now(),
+        now_ms: now().timestamp().as_millisecond(),
         half_life_days: 7.0,
     };
     search(&index, &workspace, &question)
@@ -64,7 +64,7 @@ fn hits_say_where_they_are_and_why() {
     assert!(hit.timestamp_ms > 1_500_000_000_000);
 
     let dated = find(&files, "milk", 6);
-    let midnight = date(2026, 3, 4).to_zoned(TimeZone::UTC).unwrap();
+    let midnight = date(2026, 3, 4).to_zoned(TimeZone::system()).unwrap();
     assert_eq!(dated[0].timestamp_ms, midnight.timestamp().as_millisecond());
     assert!(dated[0].score < dated[0].text_score);
 }
@@ -98,7 +98,7 @@ fn a_file_changed_since_is_left_out() {
     let question = Question {
         text: "fox",
         limit: 6,
-        now: &now(),
+        now_ms: now().timestamp().as_millisecond(),
         half_life_days: 7.0,
     };
     assert!(search(&index, &workspace, &question).is_empty());

@@ -1,6 +1,7 @@
 //! What a note's path says: its date and its topic.
 
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::FOLDER;
 
@@ -26,6 +27,12 @@ pub(crate) fn date(path: &str) -> Option<Date> {
     let (date, rest) = name.split_at_checked(DATE_LENGTH)?;
     let ends = !rest.starts_with(|c: char| c.is_alphanumeric());
     ends.then(|| date.parse().ok()).flatten()
+}
+
+/// When `date` begins here, in Unix milliseconds.
+pub(crate) fn begin_ms(date: Date) -> Option<i64> {
+    let begin = date.to_zoned(TimeZone::system()).ok()?;
+    Some(begin.timestamp().as_millisecond())
 }
 
 /// What a note's path says of what it is about; nothing for the files every

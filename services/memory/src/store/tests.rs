@@ -22,7 +22,7 @@ fn find(store: &Store, question: &str) -> Vec<String> {
     let question = Question {
         text: question,
         limit: 6,
-        now: &Zoned::now(),
+        now_ms: jiff::Timestamp::now().as_millisecond(),
         half_life_days: 7.0,
     };
     let found = store.search(&question).unwrap();

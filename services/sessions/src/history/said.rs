@@ -2,7 +2,7 @@
 //!
 //! A prompt needs a few fields of each message and reads hundreds of them for
 //! every turn, so they are taken out directly. Reading whole entries, with the
-//! fields that are only kept, takes five times as long.
+//! fields that are only kept, takes more than twice as long.
 
 use std::borrow::Cow;
 use std::fmt;

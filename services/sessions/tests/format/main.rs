@@ -5,7 +5,6 @@
     reason = "clippy exempts test functions, not what they call"
 )]
 
-mod bench;
 mod history;
 mod property;
 mod recorded;

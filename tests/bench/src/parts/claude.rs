@@ -46,12 +46,11 @@ pub(super) async fn measure(
 
 /// Has the runner start a recorder in the CLI's place.
 async fn record(stage: &Stage, model: &Model, program: &Path) -> anyhow::Result<Plain> {
-    let script = recorder(stage.folder())?;
+    let script = recorder(&stage.folder().join("recorder"))?;
     let home = stage.home("recorded", Backend::Claude(script), model.url())?;
     let suite = Suite::start(&stage.programs, &home).await?;
     // It fails: the recorder is no agent.
-    conversation::send(&suite.client(), "main").await?;
-    let log = suite.last_lines();
+    let (_, terminal) = conversation::send(&suite.client(), "main").await?;
     suite.stop().await?;
     read_back(
         program,
@@ -59,7 +58,7 @@ async fn record(stage: &Stage, model: &Model, program: &Path) -> anyhow::Result<
         &home.paths.default_workspace("main"),
         &stage.folder().join("plain"),
     )
-    .with_context(|| format!("how the runner starts the CLI was not recorded\n{log}"))
+    .with_context(|| format!("how the runner starts the CLI was not recorded: {terminal:?}"))
 }
 
 async fn compare(plain: &Plain, client: &Client, table: &mut Table) -> anyhow::Result<()> {

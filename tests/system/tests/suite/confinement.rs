@@ -92,15 +92,13 @@ fn an_agent_writes_in_its_workspace_only() -> Result<()> {
         "inside"
     );
     for outside in [
-        "~/outside.txt",
+        "/home/claw/outside.txt",
         "/var/tmp/outside.txt",
-        "~/.openclaw/outside.txt",
+        "/home/claw/.openclaw/outside.txt",
     ] {
-        let answer = stage.ask("main", &format!("/run touch $(eval echo {outside})"))?;
+        let answer = stage.ask("main", &format!("/run touch {outside}"))?;
         ensure!(answer.contains("Permission denied"), "{outside}: {answer}");
     }
-    let absolute = stage.ask("main", "/run touch /home/claw/outside.txt")?;
-    ensure!(absolute.contains("Permission denied"), "{absolute}");
     assert_eq!(
         stage
             .attempt("ls ~/outside.txt ~/.openclaw/outside.txt /var/tmp/outside.txt")?

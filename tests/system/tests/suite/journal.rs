@@ -15,8 +15,8 @@ fn a_run_is_found_in_every_daemon() -> Result<()> {
         .json_lines()?;
     let run = lines
         .iter()
-        .find_map(|line| line["run_id"].as_str())
-        .with_context(|| format!("no run_id in {lines:?}"))?
+        .find_map(|line| line["runId"].as_str())
+        .with_context(|| format!("no runId in {lines:?}"))?
         .to_owned();
     let expected: BTreeSet<String> = DAEMONS.map(str::to_owned).into();
     // journald writes what it received a moment later.
