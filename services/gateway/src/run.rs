@@ -55,7 +55,9 @@ impl Run {
         channel: String,
         idempotency_key: Option<String>,
     ) -> Arc<Self> {
-        let span = tracing::info_span!(
+        // Of the highest level: a span below the log level would take the fields
+        // of the warnings in it along.
+        let span = tracing::error_span!(
             "run",
             openclaw_session = %key,
             openclaw_run = id,

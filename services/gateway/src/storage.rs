@@ -4,6 +4,7 @@
 //! must not stop the async side, and because commands that wait together share
 //! one fdatasync per file and one transaction of the ledger (group commit).
 
+mod books;
 mod command;
 mod fault;
 mod ledger;

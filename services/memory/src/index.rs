@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{self, Languages};
+use crate::analysis::{self, Language, Languages};
 use crate::passage;
 use crate::source::dated;
 use crate::workspace::Stamp;
@@ -28,7 +28,8 @@ pub(crate) struct File {
     pub(crate) stamp: Stamp,
     /// When the day began that its name has, in Unix milliseconds.
     pub(crate) day_ms: Option<i64>,
-    languages: Languages,
+    /// What it is written in.
+    pub(crate) language: Language,
     passages: Vec<PassageId>,
 }
 
@@ -80,9 +81,7 @@ impl Index {
     /// The languages the files are written in.
     pub(crate) fn languages(&self) -> Languages {
         let files = self.files.iter().flatten();
-        files
-            .flat_map(|file| file.languages.iter())
-            .fold(Languages::default(), Languages::with)
+        files.fold(Languages::default(), |all, file| all.with(file.language))
     }
 
     /// The file and the place of a passage that [`Index::matches`] named.
@@ -130,7 +129,7 @@ impl Index {
             path: path.to_owned(),
             stamp,
             day_ms: dated::date(path).and_then(dated::begin_ms),
-            languages: Languages::default().with(language),
+            language,
             passages,
         });
     }

@@ -115,7 +115,7 @@ fn candidates(
 }
 
 fn hit(query: &Query, candidate: Candidate, file: &File, passage: &str, line: u32) -> Hit {
-    let snippet = snippet::best(passage, query);
+    let snippet = snippet::best(passage, file.language, query);
     let first = line + snippet.line;
     Hit {
         path: file.path.clone(),

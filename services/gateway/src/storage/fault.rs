@@ -19,7 +19,7 @@ pub(crate) enum Fault {
         source: Arc<LedgerError>,
     },
     #[error("cannot create {}", path.display())]
-    Directory {
+    Create {
         path: PathBuf,
         #[source]
         source: Arc<io::Error>,

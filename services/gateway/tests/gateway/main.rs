@@ -9,7 +9,6 @@
 
 mod doubles;
 mod endings;
-mod latency;
 mod messages;
 mod order;
 mod refusals;

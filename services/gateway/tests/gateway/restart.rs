@@ -1,5 +1,7 @@
 //! What a gateway leaves, and what the next one makes of it.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use openclaw_proto::event::{Code, Kind};
 use openclaw_proto::gateway::Message;
 use tonic::Code as Grpc;
@@ -49,6 +51,9 @@ async fn conversations_and_runs_survive_a_restart() {
     suite.runner.say(&first.run_id, done());
     rest(replies).await;
     suite.stop().await;
+
+    let ledger = std::fs::metadata(suite.paths().ledger()).unwrap();
+    assert_eq!(ledger.permissions().mode() & 0o777, 0o600);
 
     let suite = suite.again().await;
     let (again, replies) = suite.send(message).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::analysis::{self, Languages};
+use crate::analysis::{self, Language, Languages};
 use crate::index::Index;
 
 /// Looked at of a question; what follows is a pasted document. In bytes.
@@ -20,7 +20,6 @@ pub(super) struct Query {
     terms: BTreeMap<String, usize>,
     /// By bit, heaviest first.
     weights: Vec<f64>,
-    languages: Languages,
 }
 
 impl Query {
@@ -30,9 +29,8 @@ impl Query {
     pub(super) fn new(text: &str, index: &Index) -> Self {
         let text = start(text);
         let own = analysis::language_of(text);
-        let languages = index.languages();
         let mut found: HashMap<String, f64> = HashMap::new();
-        for language in languages.iter() {
+        for language in index.languages().iter() {
             let stop_words = Languages::default().with(own).with(language);
             analysis::terms_without(stop_words, text, language, |term| {
                 if !found.contains_key(term) {
@@ -48,7 +46,6 @@ impl Query {
         Self {
             terms: terms.into_iter().zip(0..).collect(),
             weights,
-            languages,
         }
     }
 
@@ -57,14 +54,12 @@ impl Query {
         self.terms.keys().map(String::as_str)
     }
 
-    /// Which of them are in `text`.
-    pub(super) fn matches(&self, text: &str) -> Matches {
+    /// Which of them are in `text`, which is written in `language`.
+    pub(super) fn matches(&self, text: &str, language: Language) -> Matches {
         let mut found = 0;
-        for language in self.languages.iter() {
-            analysis::terms(text, language, |term| {
-                found |= self.terms.get(term).map_or(0, |bit| 1 << bit);
-            });
-        }
+        analysis::terms(text, language, |term| {
+            found |= self.terms.get(term).map_or(0, |bit| 1 << bit);
+        });
         found
     }
 

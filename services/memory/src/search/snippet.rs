@@ -1,6 +1,7 @@
 //! The part of a passage that is shown.
 
 use super::query::{Matches, Query};
+use crate::analysis::Language;
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;
@@ -20,7 +21,7 @@ pub(super) struct Snippet {
 
 /// The whole passage, or the lines of it in which most of what is searched for
 /// comes together.
-pub(super) fn best(passage: &str, query: &Query) -> Snippet {
+pub(super) fn best(passage: &str, language: Language, query: &Query) -> Snippet {
     if fits(passage.chars().count()) {
         return Snippet {
             line: 0,
@@ -32,12 +33,12 @@ pub(super) fn best(passage: &str, query: &Query) -> Snippet {
         .map(|text| Line {
             text,
             size: text.chars().count() + 1,
-            matches: query.matches(text),
+            matches: query.matches(text, language),
         })
         .collect();
     let (first, end) = best_window(&lines, query);
     let text = match &lines[first..end] {
-        [line] if !fits(line.size - 1) => around_match(line.text, query),
+        [line] if !fits(line.size - 1) => around_match(line.text, language, query),
         window => window.iter().map(|l| l.text).collect::<Vec<_>>().join("\n"),
     };
     Snippet {
@@ -89,12 +90,12 @@ fn end_of_window(lines: &[Line<'_>], first: usize) -> usize {
     first + fitting.count().max(1)
 }
 
-fn around_match(line: &str, query: &Query) -> String {
+fn around_match(line: &str, language: Language, query: &Query) -> String {
     let words = line.split_inclusive(' ');
     let mut position = 0;
     let mut best = (0, 0.0);
     for word in words {
-        let weight = query.weight(query.matches(word));
+        let weight = query.weight(query.matches(word, language));
         if weight > best.1 {
             best = (position, weight);
         }
@@ -123,7 +124,7 @@ mod tests {
     fn shown(passage: &str, question: &str) -> Snippet {
         let mut index = Index::default();
         index.put("a.md", Stamp::default(), passage);
-        best(passage, &Query::new(question, &index))
+        best(passage, Language::English, &Query::new(question, &index))
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 use std::fs;
 
+use jiff::Zoned;
 use jiff::civil::date;
 use jiff::tz::TimeZone;
 use proptest::collection::{btree_map, vec};
