@@ -21,8 +21,10 @@ const SOON: Duration = Duration::from_secs(1);
 const STORM: Duration = Duration::from_secs(8);
 
 /// A daemon: forked twice, in its own session, ignoring what can be ignored, holding the output.
-const DAEMON: &str = "use POSIX; $| = 1; if (!fork) { POSIX::setsid(); \
-    $SIG{$_} = 'IGNORE' for qw(TERM HUP INT); if (!fork) { print qq($$\\n); sleep 1000 } exit } wait;";
+/// The main process goes on when the daemon has said its number.
+const DAEMON: &str = "use POSIX; $| = 1; pipe R, W; if (!fork) { POSIX::setsid(); \
+    $SIG{$_} = 'IGNORE' for qw(TERM HUP INT); \
+    if (!fork) { print qq($$\\n); syswrite W, q(x); sleep 1000 } exit } wait; sysread R, $_, 1;";
 
 fn daemon_then(site: &Site, after: &str) -> Running {
     let script = format!("{DAEMON} {after}");
