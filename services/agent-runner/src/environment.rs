@@ -2,7 +2,6 @@
 
 use openclaw_config::Environment;
 use openclaw_config::settings::Settings;
-use openclaw_proto::runner::Turn;
 
 use crate::places::Places;
 
@@ -39,7 +38,7 @@ const CLAUDE_PASSED: [&str; 20] = [
 pub(crate) type Variables = Vec<(String, String)>;
 
 /// What every agent process has.
-pub(crate) fn common(outer: &Environment, places: &Places, turn: &Turn) -> Variables {
+pub(crate) fn common(outer: &Environment, places: &Places) -> Variables {
     let user = places
         .identity
         .as_ref()
@@ -57,8 +56,6 @@ pub(crate) fn common(outer: &Environment, places: &Places, turn: &Turn) -> Varia
         ("SHELL", "/bin/sh"),
         ("TERM", "dumb"),
         ("OPENCLAW_SHELL", "exec"),
-        ("OPENCLAW_RUN", &turn.run_id),
-        ("OPENCLAW_SESSION", &turn.session_key),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into();

@@ -12,6 +12,7 @@ mod message_id;
 mod model;
 mod native;
 mod places;
+mod plan;
 mod process;
 mod prompt;
 mod service;

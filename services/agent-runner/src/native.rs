@@ -1,6 +1,7 @@
 //! The native and offline backends: `openclaw-agent` in the sandbox, with the
 //! turn socket as its standard input.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use openclaw_config::settings::AgentSettings;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{Passage, Turn};
 use serde::Serialize;
+use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::host;
@@ -19,8 +21,10 @@ use crate::prompt;
 
 mod lines;
 mod socket;
+mod spare;
 
 pub(crate) use lines::Lines;
+pub(crate) use spare::{Error as StandingError, Spare, Standing};
 
 /// The tools an agent is offered with a model.
 const TOOLS: [&str; 5] = [
@@ -59,37 +63,49 @@ pub(crate) struct Model {
     pub(crate) name: String,
 }
 
-/// The agent's end of the turn socket and the task that serves ours.
+/// Our end of a turn socket: what the agent asks for waits until a turn is
+/// given.
 #[derive(Debug)]
 pub(crate) struct TurnSocket {
-    pub(crate) agent_end: OwnedFd,
-    pub(crate) server: AbortOnDropHandle<()>,
+    turn: watch::Sender<Option<Arc<socket::Host>>>,
+    _server: AbortOnDropHandle<()>,
 }
 
-/// Makes the turn socket and serves it. Without a model the turn is offline.
-pub(crate) fn serve(
-    turn: &Turn,
-    agent: &AgentSettings,
-    places: &Places,
-    model: Option<Model>,
-    upstream: Arc<Upstream>,
-    tools: host::Tools,
-) -> std::io::Result<TurnSocket> {
-    let (ours, theirs) = UnixStream::pair()?;
-    ours.set_nonblocking(true)?;
-    let ours = tokio::net::UnixStream::from_std(ours)?;
-    let request = render(turn, agent, places, model.as_ref());
-    let host = socket::Host {
-        request: serde_json::to_vec(&request)?.into(),
-        provider: model.map(|model| model.provider),
-        upstream,
-        tools,
-    };
-    let server = tokio::spawn(socket::serve(ours, Arc::new(host)));
-    Ok(TurnSocket {
-        agent_end: theirs.into(),
-        server: AbortOnDropHandle::new(server),
-    })
+impl TurnSocket {
+    /// A served socket and the agent's end of it.
+    pub(crate) fn open() -> io::Result<(Self, OwnedFd)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let ours = tokio::net::UnixStream::from_std(ours)?;
+        let (turn, given) = watch::channel(None);
+        let server = tokio::spawn(socket::serve(ours, given));
+        let socket = Self {
+            turn,
+            _server: AbortOnDropHandle::new(server),
+        };
+        Ok((socket, theirs.into()))
+    }
+
+    /// Gives the agent its turn. Without a model the turn is offline.
+    pub(crate) fn give(
+        &self,
+        turn: &Turn,
+        agent: &AgentSettings,
+        places: &Places,
+        model: Option<Model>,
+        upstream: Arc<Upstream>,
+        tools: host::Tools,
+    ) -> io::Result<()> {
+        let request = render(turn, agent, places, model.as_ref());
+        let host = socket::Host {
+            request: serde_json::to_vec(&request)?.into(),
+            provider: model.map(|model| model.provider),
+            upstream,
+            tools,
+        };
+        self.turn.send_replace(Some(Arc::new(host)));
+        Ok(())
+    }
 }
 
 fn render<'a>(

@@ -1,5 +1,6 @@
 //! One agent process, watched from its start to the end of its whole tree.
 
+use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_sandbox::{EXIT_CONFINEMENT, Failure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
@@ -26,14 +28,6 @@ const COMPLAINT_LIMIT: usize = 4096;
 const END_DEADLINE: Duration = Duration::from_secs(3);
 /// What the supervisor gets to end the whole tree.
 const KILL_DEADLINE: Duration = Duration::from_secs(5);
-
-/// What to start and what bounds it.
-pub(crate) struct Job {
-    pub(crate) command: std::process::Command,
-    pub(crate) stdin: Input,
-    pub(crate) deadline: Duration,
-    pub(crate) silence: Duration,
-}
 
 /// The agent's standard input.
 pub(crate) enum Input {
@@ -51,49 +45,82 @@ enum Cut {
     TooMuch,
 }
 
-/// Runs the job to its end, whichever that is. Events go to `log`; the
-/// terminal one is returned, for the caller to add when all is cleaned up.
-pub(crate) async fn run(
-    job: Job,
-    translate: &mut dyn Translate,
-    log: &Log,
-    cancel: &CancellationToken,
-) -> Result<Kind, std::io::Error> {
-    let Job {
-        command,
-        stdin,
-        deadline,
-        silence,
-    } = job;
-    let mut child = start(command, stdin)?;
-    let complaint = child
-        .stderr
-        .take()
-        .map(|stderr| tokio::spawn(last_words(stderr)));
-    let lines = child.stdout.take();
-    let limits = Limits { deadline, silence };
-    let followed = follow(lines, translate, log, cancel, limits).await;
-    let status = end(&mut child, followed.is_err()).await?;
-    let complaint = match complaint {
-        // The pipe is at its end when the tree is gone.
-        Some(task) => timeout(END_DEADLINE, task)
-            .await
-            .map_or_else(|_| String::new(), Result::unwrap_or_default),
-        None => String::new(),
-    };
-    Ok(match followed {
-        Ok(Some(terminal)) => terminal,
-        Ok(None) => Kind::Failed(gone(translate, status, &complaint)),
-        Err(cut) => cut_short(&cut, translate, deadline, silence),
-    })
+/// What bounds a turn.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// The longest it may take.
+    pub(crate) deadline: Duration,
+    /// The longest it may be silent.
+    pub(crate) silence: Duration,
 }
 
-struct Limits {
-    deadline: Duration,
-    silence: Duration,
+/// An agent's process: the supervisor of its tree. Ended when dropped.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    child: Child,
+    /// What it wrote to its standard error, when that is at its end.
+    complaint: Option<JoinHandle<String>>,
 }
 
-fn start(command: std::process::Command, input: Input) -> Result<Child, std::io::Error> {
+impl Agent {
+    /// Starts `command` with `input`.
+    pub(crate) fn start(command: std::process::Command, input: Input) -> io::Result<Self> {
+        let mut child = spawn(command, input)?;
+        let stderr = child.stderr.take();
+        Ok(Self {
+            child,
+            complaint: stderr.map(|stderr| tokio::spawn(last_words(stderr))),
+        })
+    }
+
+    /// Whether it is still there, as far as one can know.
+    pub(crate) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Follows it to its end, whichever that is. Events go to `log`; the
+    /// terminal one is returned, for the caller to add when all is cleaned up.
+    pub(crate) async fn run(
+        mut self,
+        bounds: Bounds,
+        translate: &mut dyn Translate,
+        log: &Log,
+        cancel: &CancellationToken,
+    ) -> io::Result<Kind> {
+        let lines = self.child.stdout.take();
+        let followed = follow(lines, translate, log, cancel, bounds).await;
+        let status = end(&mut self.child, followed.is_err()).await?;
+        let complaint = match self.complaint.take() {
+            // The pipe is at its end when the tree is gone.
+            Some(task) => timeout(END_DEADLINE, task)
+                .await
+                .map_or_else(|_| String::new(), Result::unwrap_or_default),
+            None => String::new(),
+        };
+        Ok(match followed {
+            Ok(Some(terminal)) => terminal,
+            Ok(None) => Kind::Failed(gone(translate, status, &complaint)),
+            Err(cut) => cut_short(&cut, translate, bounds),
+        })
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        // Not kill_on_drop: SIGKILL takes the supervisor away from its tree.
+        // None when it has been waited for.
+        terminate(&self.child);
+    }
+}
+
+/// The supervisor ends every process of the turn on SIGTERM.
+fn terminate(child: &Child) {
+    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+    }
+}
+
+fn spawn(command: std::process::Command, input: Input) -> io::Result<Child> {
     let mut command = Command::from(command);
     let (stdin, text) = match input {
         Input::Socket(socket) => (Stdio::from(socket), None),
@@ -103,8 +130,6 @@ fn start(command: std::process::Command, input: Input) -> Result<Child, std::io:
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        // Not kill_on_drop: SIGKILL takes the supervisor away from its tree.
-        // It ends the tree by itself when this daemon is gone.
         .spawn()?;
     if let (Some(mut stdin), Some(text)) = (child.stdin.take(), text) {
         tokio::spawn(async move {
@@ -122,15 +147,15 @@ async fn follow(
     translate: &mut dyn Translate,
     log: &Log,
     cancel: &CancellationToken,
-    limits: Limits,
+    bounds: Bounds,
 ) -> Result<Option<Kind>, Cut> {
     let Some(stdout) = stdout else {
         return Ok(None);
     };
     let mut lines = FramedRead::new(stdout, LinesCodec::new_with_max_length(LINE_LIMIT));
-    let deadline = tokio::time::sleep(limits.deadline);
+    let deadline = tokio::time::sleep(bounds.deadline);
     tokio::pin!(deadline);
-    let silence = tokio::time::sleep(limits.silence);
+    let silence = tokio::time::sleep(bounds.silence);
     tokio::pin!(silence);
     loop {
         let line = tokio::select! {
@@ -141,7 +166,7 @@ async fn follow(
             () = &mut deadline => return Err(Cut::Deadline),
             () = &mut silence => return Err(Cut::Silence),
         };
-        silence.as_mut().reset(Instant::now() + limits.silence);
+        silence.as_mut().reset(Instant::now() + bounds.silence);
         let line = match line {
             Some(Ok(line)) => line,
             Some(Err(_)) => return Err(Cut::TooMuch),
@@ -172,14 +197,11 @@ fn note_tool(kind: &Kind) {
 
 /// Waits for the end of the tree, at once or after a moment's patience, and
 /// with force where it has to be.
-async fn end(child: &mut Child, at_once: bool) -> Result<ExitStatus, std::io::Error> {
+async fn end(child: &mut Child, at_once: bool) -> io::Result<ExitStatus> {
     if !at_once && let Ok(status) = timeout(END_DEADLINE, child.wait()).await {
         return status;
     }
-    // The supervisor ends every process of the turn on SIGTERM.
-    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
-        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
-    }
+    terminate(child);
     match timeout(KILL_DEADLINE, child.wait()).await {
         Ok(status) => status,
         Err(_) => {
@@ -220,12 +242,7 @@ fn gone(translate: &mut dyn Translate, status: ExitStatus, complaint: &str) -> F
     translate.gone(status, complaint)
 }
 
-fn cut_short(
-    cut: &Cut,
-    translate: &mut dyn Translate,
-    deadline: Duration,
-    silence: Duration,
-) -> Kind {
+fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: Bounds) -> Kind {
     let (code, message) = match cut {
         // The caller knows the reason.
         Cut::Cancelled => (Code::Cancelled, String::new()),
@@ -233,7 +250,7 @@ fn cut_short(
             Code::Timeout,
             format!(
                 "the turn was stopped: it took longer than {}; raise agents.defaults.timeoutSeconds",
-                words(deadline)
+                words(bounds.deadline)
             ),
         ),
         Cut::Silence => (
@@ -241,7 +258,7 @@ fn cut_short(
             format!(
                 "the turn was stopped: the agent said nothing for {}; raise \
                  agents.defaults.noOutputSeconds",
-                words(silence)
+                words(bounds.silence)
             ),
         ),
         Cut::TooMuch => (

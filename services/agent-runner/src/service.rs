@@ -22,6 +22,7 @@ use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
 use crate::confinement::Confinement;
 use crate::model::Upstream;
+use crate::native::Spare;
 use crate::places;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
@@ -52,6 +53,7 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             confinement: Confinement::new(Launcher { helper }),
             upstream: Arc::new(Upstream::default()),
             memory: memory::Client::new(settings.paths.memory_socket()),
+            spare: Spare::default(),
         },
         table: Table::new(),
         configuration: daemon.configuration.clone(),
@@ -74,6 +76,7 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             runner.0.table.cancel_all("the agent-runner was stopped");
             runner.0.table.idle().await;
         }
+        runner.0.shop.spare.clear();
     };
     openclaw_daemon::serve(
         &mut daemon,

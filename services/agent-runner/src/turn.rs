@@ -1,29 +1,29 @@
 //! One turn, from the backend's choice to the terminal event.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use openclaw_config::programs;
-use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
+use openclaw_config::settings::{AgentSettings, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::Turn;
-use openclaw_sandbox::{Level, Limits, Network, Plan};
+use openclaw_sandbox::Network;
 
 use crate::backend::{self, Choice};
 use crate::claude::{self, ToolPipe};
 use crate::confinement::Confinement;
-use crate::environment::{self, Variables};
+use crate::environment;
 use crate::host;
 use crate::message_id;
 use crate::model::Upstream;
-use crate::native::{self, Lines, Model};
+use crate::native::{self, Lines, Model, Spare, Standing};
 use crate::places::Places;
-use crate::process::{self, Input, Job};
+use crate::plan;
+use crate::process::{self, Agent, Bounds, Input};
 use crate::table::Entry;
 use crate::translate::Translate;
 
@@ -33,6 +33,8 @@ pub(crate) struct Shop {
     pub(crate) confinement: Confinement,
     pub(crate) upstream: Arc<Upstream>,
     pub(crate) memory: memory::Client,
+    /// An agent that stands ready for the next turn.
+    pub(crate) spare: Spare,
 }
 
 /// Why a turn could not be started.
@@ -46,13 +48,17 @@ enum Error {
     Start(#[source] std::io::Error),
     #[error("start the agent")]
     Launch(#[from] openclaw_sandbox::LaunchError),
+    #[error(transparent)]
+    Standing(#[from] native::StandingError),
 }
 
 impl Error {
     fn code(&self) -> Code {
         match self {
             Self::Confinement(_) => Code::Sandbox,
-            Self::Places(_) | Self::Start(_) | Self::Launch(_) => Code::Internal,
+            Self::Places(_) | Self::Start(_) | Self::Launch(_) | Self::Standing(_) => {
+                Code::Internal
+            }
         }
     }
 }
@@ -60,7 +66,7 @@ impl Error {
 /// Runs a turn to its end; its terminal event is the last thing in the log.
 pub(crate) async fn run(
     shop: &Shop,
-    settings: &Settings,
+    settings: &Arc<Settings>,
     turn: Turn,
     choice: Choice,
     entry: Entry,
@@ -78,8 +84,17 @@ pub(crate) async fn run(
         milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         "the turn ended"
     );
+    let ended_well = matches!(terminal, Kind::Done(_));
     // A terminal event is never refused.
     let _ = entry.log.push(terminal);
+    // After the end, so that nobody waits for it.
+    if ended_well
+        && choice.backend != claude::NAME
+        && let Some(agent) = settings.agent(&turn.agent_id)
+    {
+        let launcher = shop.confinement.launcher();
+        shop.spare.renew(launcher, settings, agent);
+    }
 }
 
 /// A process that was cut off because somebody asked for it was aborted.
@@ -113,7 +128,7 @@ fn outcome(terminal: &Kind) -> &'static str {
 
 async fn attempt(
     shop: &Shop,
-    settings: &Settings,
+    settings: &Arc<Settings>,
     turn: &Turn,
     choice: &Choice,
     entry: &Entry,
@@ -129,13 +144,11 @@ async fn attempt(
         ));
     };
     shop.confinement.require(settings.sandbox.level).await?;
-    let places = Places::prepare(settings, agent, &turn.run_id)?;
     let stage = Stage {
         shop,
         settings,
         agent,
         turn,
-        places: &places,
         tools: host_tools(shop, turn, choice),
     };
     tracing::info!(
@@ -192,16 +205,14 @@ fn host_tools(shop: &Shop, turn: &Turn, choice: &Choice) -> host::Tools {
 /// A turn with everything it needs at hand.
 struct Stage<'a> {
     shop: &'a Shop,
-    settings: &'a Settings,
+    settings: &'a Arc<Settings>,
     agent: &'a AgentSettings,
     turn: &'a Turn,
-    places: &'a Places,
     tools: host::Tools,
 }
 
 impl Stage<'_> {
     async fn native(self, model: Option<Model>, entry: &Entry) -> Result<Kind, Error> {
-        let program = self.sibling("openclaw-agent")?;
         let mut lines = Lines {
             backend: if model.is_some() { "native" } else { "offline" },
             provider: model
@@ -210,26 +221,28 @@ impl Stage<'_> {
                 .to_owned(),
             model: model.as_ref().map_or("memory", |m| &m.name).to_owned(),
         };
-        let socket = native::serve(
-            self.turn,
-            self.agent,
-            self.places,
-            model,
-            Arc::clone(&self.shop.upstream),
-            self.tools.clone(),
-        )
-        .map_err(Error::Start)?;
-        let variables = environment::common(&self.settings.environment, self.places, self.turn);
-        let plan = self.plan(&program, &variables, Network::ModelOnly);
-        let input = Input::Socket(socket.agent_end);
-        let arguments = ["turn".into()];
-        let result = self
-            .job(
-                &plan, &program, &arguments, &variables, input, &mut lines, entry,
+        let launcher = self.shop.confinement.launcher();
+        let standing = match self.shop.spare.take(self.settings, &self.agent.id) {
+            Some(standing) => standing,
+            None => Standing::start(launcher, self.settings, self.agent, &self.turn.run_id)?,
+        };
+        let Standing {
+            socket,
+            process,
+            places,
+            ..
+        } = standing;
+        socket
+            .give(
+                self.turn,
+                self.agent,
+                &places,
+                model,
+                Arc::clone(&self.shop.upstream),
+                self.tools.clone(),
             )
-            .await;
-        drop(socket.server);
-        result
+            .map_err(Error::Start)?;
+        self.follow(process, &mut lines, entry).await
     }
 
     async fn claude(
@@ -238,109 +251,61 @@ impl Stage<'_> {
         model: Option<&str>,
         entry: &Entry,
     ) -> Result<Kind, Error> {
-        let agent_program = self.sibling("openclaw-agent")?;
+        let agent_program = programs::sibling("openclaw-agent", &self.settings.environment)
+            .map_err(Error::Start)?;
         // The links it may be reached through are not granted.
         let program = &program.canonicalize().map_err(Error::Start)?;
-        let pipe = ToolPipe::serve(self.places.temporary.join("tools"), self.tools.clone())
+        let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
+        let pipe = ToolPipe::serve(places.temporary.join("tools"), self.tools.clone())
             .map_err(Error::Start)?;
-        let login = claude::link_login(self.settings, self.places).map_err(Error::Start)?;
-        let session = claude::session(self.turn, self.places);
+        let login = claude::link_login(self.settings, &places).map_err(Error::Start)?;
+        let session = claude::session(self.turn, &places);
         let arguments = claude::arguments(
             self.turn,
-            self.places,
+            &places,
             &session,
             model,
             &agent_program,
             &pipe.folder,
         )
         .map_err(Error::Start)?;
-        self.places.give_contents(&self.places.temporary)?;
-        self.places.give_contents(&self.places.home)?;
-        let mut variables = environment::common(&self.settings.environment, self.places, self.turn);
-        variables.extend(environment::claude(self.settings, self.places));
-        let mut plan = self.plan(program, &variables, Network::Full);
+        places.give_contents(&places.temporary)?;
+        places.give_contents(&places.home)?;
+        let mut variables = environment::common(&self.settings.environment, &places);
+        variables.extend(environment::claude(self.settings, &places));
+        let mut plan = plan::for_agent(
+            self.settings,
+            self.agent,
+            &places,
+            &self.turn.run_id,
+            program,
+            &variables,
+            Network::Full,
+        );
         plan.grant_program(&agent_program);
         plan.read_write.extend(login);
         // Its runtime reserves tens of gigabytes that it never touches.
         plan.limits.address_space = None;
-        let mut output = claude::Output::new(session.id.clone(), model.map(str::to_owned));
+        let launcher = self.shop.confinement.launcher();
+        let command = launcher.command(&plan, program, &arguments, &variables)?;
         let input = Input::Text(claude::input(self.turn, &session));
-        self.job(
-            &plan,
-            program,
-            &arguments,
-            &variables,
-            input,
-            &mut output,
-            entry,
-        )
-        .await
+        let process = Agent::start(command, input).map_err(Error::Start)?;
+        let mut output = claude::Output::new(session.id.clone(), model.map(str::to_owned));
+        self.follow(process, &mut output, entry).await
     }
 
-    fn sibling(&self, name: &str) -> Result<PathBuf, Error> {
-        programs::sibling(name, &self.settings.environment).map_err(Error::Start)
-    }
-
-    fn plan(&self, program: &Path, variables: &Variables, network: Network) -> Plan {
-        let limits = &self.agent.limits;
-        let sandbox = &self.settings.sandbox;
-        let mut plan = Plan::new(&self.turn.run_id, &self.agent.id, &self.places.workspace);
-        plan.level = match sandbox.level {
-            SandboxLevel::Workspace => Level::Workspace,
-            SandboxLevel::Off => Level::Off,
-        };
-        plan.network = network;
-        plan.limits = Limits {
-            address_space: Some(limits.address_space),
-            processes: Some(limits.processes),
-            open_files: Some(limits.open_files),
-            file_size: Some(limits.file_size),
-            cpu_seconds: Some(limits.cpu_seconds),
-        };
-        plan.read_write = [
-            &self.places.workspace,
-            &self.places.home,
-            &self.places.temporary,
-        ]
-        .into_iter()
-        .chain(&sandbox.read_write)
-        .cloned()
-        .collect();
-        plan.read_only.extend(sandbox.read_only.iter().cloned());
-        plan.grant_program(program);
-        plan.environment = variables.iter().map(|(name, _)| name.clone()).collect();
-        // By the name that was found: looking up one that does not exist costs
-        // half a millisecond each time.
-        if let Some(identity) = &self.places.identity {
-            plan.agent_user.clone_from(&identity.name);
-        }
-        plan.hide = self.settings.paths.home.iter().cloned().collect();
-        plan.hide.push("/tmp".into());
-        plan
-    }
-
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a process is made of this many things"
-    )]
-    async fn job(
+    async fn follow(
         &self,
-        plan: &Plan,
-        program: &Path,
-        arguments: &[OsString],
-        variables: &Variables,
-        stdin: Input,
+        process: Agent,
         translate: &mut dyn Translate,
         entry: &Entry,
     ) -> Result<Kind, Error> {
-        let launcher = self.shop.confinement.launcher();
-        let job = Job {
-            command: launcher.command(plan, program, arguments, variables)?,
-            stdin,
+        let bounds = Bounds {
             deadline: self.agent.timeout,
             silence: self.agent.no_output,
         };
-        process::run(job, translate, &entry.log, &entry.cancel)
+        process
+            .run(bounds, translate, &entry.log, &entry.cancel)
             .await
             .map_err(Error::Start)
     }

@@ -17,6 +17,7 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::Code;
 use serde_json::{Value, json};
 use tokio::net::UnixStream;
+use tokio::sync::watch;
 
 use crate::host::Tools;
 use crate::model::Upstream;
@@ -35,11 +36,21 @@ pub(super) struct Host {
 
 type Body = BoxBody<Bytes, Infallible>;
 
-/// Serves until the agent closes its end.
-pub(super) async fn serve(stream: UnixStream, host: Arc<Host>) {
+/// Serves until the agent closes its end. What it asks for before there is a
+/// turn waits for one.
+pub(super) async fn serve(stream: UnixStream, turn: watch::Receiver<Option<Arc<Host>>>) {
     let service = service_fn(move |request| {
-        let host = Arc::clone(&host);
-        async move { Ok::<_, Infallible>(host.answer(request).await) }
+        let mut turn = turn.clone();
+        async move {
+            let host = match turn.wait_for(Option::is_some).await {
+                Ok(host) => host.clone(),
+                Err(_) => None,
+            };
+            Ok::<_, Infallible>(match host {
+                Some(host) => host.answer(request).await,
+                None => problem(StatusCode::GONE, Code::Cancelled, "there will be no turn"),
+            })
+        }
     });
     let connection =
         hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);

@@ -27,7 +27,7 @@ async fn the_key_is_nowhere_in_the_agents_view() {
     let (model, suite) = started().await;
     let own = tried(&model, &suite, "env").await;
     assert!(
-        own.contains("OPENCLAW_RUN=") && !own.contains("ANTHROPIC"),
+        own.contains("OPENCLAW_SHELL=") && !own.contains("ANTHROPIC"),
         "{own}"
     );
     // Arguments of others can be read, and are no place for a key; their
@@ -35,7 +35,7 @@ async fn the_key_is_nowhere_in_the_agents_view() {
     let everything = "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'";
     let seen = tried(&model, &suite, everything).await;
     assert!(
-        seen.contains("OPENCLAW_RUN=") && !seen.contains(KEY),
+        seen.contains("OPENCLAW_SHELL=") && !seen.contains(KEY),
         "{seen}"
     );
     let sent = asked::turns(&model, 2).await;

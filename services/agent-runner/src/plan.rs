@@ -1,0 +1,56 @@
+//! The confinement of an agent's process, from the settings.
+
+use std::path::Path;
+
+use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
+use openclaw_sandbox::{Level, Limits, Network, Plan};
+
+use crate::environment::Variables;
+use crate::places::Places;
+
+/// The plan for `program` as `agent`; `name` names the process.
+pub(crate) fn for_agent(
+    settings: &Settings,
+    agent: &AgentSettings,
+    places: &Places,
+    name: &str,
+    program: &Path,
+    variables: &Variables,
+    network: Network,
+) -> Plan {
+    let sandbox = &settings.sandbox;
+    let mut plan = Plan::new(name, &agent.id, &places.workspace);
+    plan.level = match sandbox.level {
+        SandboxLevel::Workspace => Level::Workspace,
+        SandboxLevel::Off => Level::Off,
+    };
+    plan.network = network;
+    plan.limits = limits(agent);
+    plan.read_write = [&places.workspace, &places.home, &places.temporary]
+        .into_iter()
+        .chain(&sandbox.read_write)
+        .cloned()
+        .collect();
+    plan.read_only.extend(sandbox.read_only.iter().cloned());
+    plan.grant_program(program);
+    plan.environment = variables.iter().map(|(name, _)| name.clone()).collect();
+    // By the name that was found: looking up one that does not exist costs
+    // half a millisecond each time.
+    if let Some(identity) = &places.identity {
+        plan.agent_user.clone_from(&identity.name);
+    }
+    plan.hide = settings.paths.home.iter().cloned().collect();
+    plan.hide.push("/tmp".into());
+    plan
+}
+
+fn limits(agent: &AgentSettings) -> Limits {
+    let limits = &agent.limits;
+    Limits {
+        address_space: Some(limits.address_space),
+        processes: Some(limits.processes),
+        open_files: Some(limits.open_files),
+        file_size: Some(limits.file_size),
+        cpu_seconds: Some(limits.cpu_seconds),
+    }
+}
