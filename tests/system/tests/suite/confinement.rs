@@ -26,7 +26,8 @@ fn gateway_and_memory_do_not_see_the_user_bus() -> Result<()> {
         let seen = in_proc(
             &stage,
             daemon,
-            "cd /proc/$pid/root/run/user && find . -type s",
+            // Not by type: a socket that is bound in has the type of its mount point there.
+            "cd /proc/$pid/root/run/user && find . ! -type d",
         )?;
         ensure!(seen.contains("systemd/notify"), "{daemon}: {seen}");
         ensure!(!seen.contains("bus"), "{daemon}: {seen}");

@@ -38,7 +38,7 @@ fn stopping_the_target_ends_everything() -> Result<()> {
         assert_eq!(result, "success", "{daemon} ended by itself on SIGTERM");
     }
     assert_eq!(stage.user("ls $XDG_RUNTIME_DIR/openclaw")?, "");
-    assert_eq!(stage.attempt("pgrep -f /openclaw-")?.status, 1);
+    assert_eq!(stage.attempt("pgrep -f '/[o]penclaw-'")?.status, 1);
     let refused = stage.attempt("openclawctl message hello")?;
     ensure!(refused.status != 0, "{}", refused.describe());
     Ok(())
