@@ -23,8 +23,7 @@ mod turn;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-use openclaw_daemon::exit;
+use openclaw_daemon::arguments;
 
 /// Owns agent turns. Started by systemd or by `openclawctl run`, which pass
 /// its socket.
@@ -33,15 +32,8 @@ use openclaw_daemon::exit;
 struct Arguments {}
 
 fn main() -> ExitCode {
-    if let Err(error) = Arguments::try_parse() {
-        // Nobody is left to tell when the terminal is gone.
-        let _ = error.print();
-        let code = if error.use_stderr() {
-            exit::USAGE
-        } else {
-            exit::SUCCESS
-        };
-        return ExitCode::from(code);
+    if let Err(code) = arguments::parse::<Arguments>() {
+        return code;
     }
     openclaw_daemon::main("openclaw-agent-runner", settings::load, service::run)
 }

@@ -4,6 +4,7 @@
 //! This is the only crate that reads LISTEN_*, NOTIFY_SOCKET, WATCHDOG_* and
 //! CREDENTIALS_DIRECTORY (sd_listen_fds(3), sd_notify(3), systemd.exec(5)).
 
+pub mod arguments;
 pub mod configuration;
 pub mod connections;
 pub mod credentials;
