@@ -103,6 +103,20 @@ impl Drop for Places {
     }
 }
 
+/// Removes the temporary folders of turns that a killed runner left behind.
+/// Called before the first turn: none of them is in use.
+pub(crate) fn sweep(settings: &Settings) {
+    for agent in settings.agents.keys() {
+        let folder = settings.paths.agent(agent).join("tmp");
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, path = %folder.display(), "old temporary folders stay");
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The user that agents run as, when the daemon is root.
 pub(crate) fn agent_identity(
     settings: &Settings,
@@ -122,4 +136,26 @@ fn make(path: &Path) -> Result<(), Error> {
             path: path.to_owned(),
             source,
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::Environment;
+
+    use super::*;
+
+    #[test]
+    fn folders_that_a_killed_runner_left_are_removed() {
+        let state = tempfile::tempdir().unwrap();
+        let state_text = state.path().to_str().unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", state_text)].into_iter().collect();
+        let settings = openclaw_config::load(&environment).unwrap();
+        let left = settings.paths.turn_temporary("main", "killed");
+        let home = settings.paths.agent_home("main");
+        fs::create_dir_all(&left).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        sweep(&settings);
+        assert!(!left.exists() && home.exists());
+        sweep(&settings);
+    }
 }

@@ -46,6 +46,7 @@ struct Inner {
 /// Runs the daemon until it is told to end.
 pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let settings = daemon.configuration.settings();
+    places::sweep(&settings);
     let helper = programs::sibling("openclaw-sandbox", &daemon.environment)
         .context("find the sandbox helper")?;
     let runner = Runner(Arc::new(Inner {
