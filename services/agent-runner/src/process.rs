@@ -79,7 +79,8 @@ impl Agent {
     }
 
     /// Follows it to its end, whichever that is. Events go to `log`; the
-    /// terminal one is returned, for the caller to add when all is cleaned up.
+    /// terminal one is returned, for the caller to add when all is cleaned up,
+    /// unless it could be added before.
     pub(crate) async fn run(
         mut self,
         bounds: Bounds,
@@ -89,6 +90,12 @@ impl Agent {
     ) -> io::Result<Kind> {
         let lines = self.child.stdout.take();
         let followed = follow(lines, translate, log, cancel, bounds).await;
+        if let Ok(Some(terminal @ Kind::Done(_))) = &followed
+            && translate.is_last_word()
+        {
+            // Nobody waits for the end of processes that have nothing to say.
+            let _ = log.push(terminal.clone());
+        }
         let status = end(&mut self.child, followed.is_err()).await?;
         let complaint = match self.complaint.take() {
             // The pipe is at its end when the tree is gone.

@@ -13,6 +13,11 @@ pub(crate) trait Translate: Send {
     /// `complaint` is the end of what it wrote to its standard error.
     fn gone(&mut self, status: ExitStatus, complaint: &str) -> Failed;
 
+    /// Whether an agent that is done has nothing left to write anywhere.
+    fn is_last_word(&self) -> bool {
+        false
+    }
+
     /// The backend's own session, when it has one.
     fn session(&self) -> Option<String> {
         None

@@ -92,10 +92,19 @@ pub(crate) async fn run(
         && choice.backend != claude::NAME
         && let Some(agent) = settings.agent(&turn.agent_id)
     {
+        // Starting a process blocks this thread for a moment: after everything
+        // that is on its way to the user.
+        for _ in 0..YIELDS {
+            tokio::task::yield_now().await;
+        }
         let launcher = shop.confinement.launcher();
         shop.spare.renew(launcher, settings, agent);
     }
 }
+
+/// How often other tasks go first: an event passes through fewer than this on
+/// its way to the socket.
+const YIELDS: usize = 16;
 
 /// A process that was cut off because somebody asked for it was aborted.
 fn named(terminal: Kind, backend: &'static str, entry: &Entry) -> Kind {

@@ -83,6 +83,10 @@ impl Translate for Lines {
         let message = format!("the agent {} before it was done{detail}", ending(status));
         self.failed(Code::Crashed, message)
     }
+
+    fn is_last_word(&self) -> bool {
+        true
+    }
 }
 
 impl Lines {
