@@ -67,6 +67,17 @@ impl Process {
         Ok(processes.filter(is_child).collect())
     }
 
+    /// Its children and all that come from them.
+    pub(crate) fn descendants(self) -> anyhow::Result<Vec<Self>> {
+        let mut all = self.children()?;
+        let mut next = 0;
+        while let Some(process) = all.get(next).copied() {
+            all.extend(process.children()?);
+            next += 1;
+        }
+        Ok(all)
+    }
+
     fn read(self, file: &str) -> anyhow::Result<String> {
         let path = format!("/proc/{}/{file}", self.0);
         fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))

@@ -26,6 +26,11 @@ const MESSAGES: usize = 200;
 const END: usize = 50;
 /// Whole `openclawctl message` processes.
 const PROCESSES: usize = 50;
+/// Messages with a pause before each.
+const PAUSED: usize = 50;
+/// What people wait at least before they say the next thing; what the suite does after an answer
+/// is over by then.
+const PAUSE: Duration = Duration::from_millis(100);
 /// Milliseconds of a round trip, at most.
 const ROUND_TRIP_TARGET: f64 = 12.0;
 /// Bytes of the first request to the model, at most.
@@ -62,12 +67,19 @@ async fn talk(
     let after = times(&daemons)?;
     round_trips(&exchanges, &first, table);
     processor_time(&daemons, &before, &after, table);
+    let paused = with_pauses(&client).await?;
+    table.figure(
+        "round trip, native, 100 ms after the last, p50",
+        Unit::Milliseconds,
+        paused.p50(),
+    );
     let total = start::memory(&daemons, "after 200 messages", table)?;
     table.figure(
         "PSS, the three together, after 200 messages",
         Unit::Mebibytes,
         total,
     );
+    kept(&daemons, table)?;
     let size = sizes.first().copied().unwrap_or_default();
     table.target(
         "request to the model for \"hi\", native, empty workspace",
@@ -95,6 +107,42 @@ async fn messages(client: &Client, count: usize) -> anyhow::Result<Vec<Exchange>
         exchanges.push(conversation::exchange(client, "main").await?);
     }
     Ok(exchanges)
+}
+
+async fn with_pauses(client: &Client) -> anyhow::Result<Sample> {
+    let mut times = Sample::default();
+    for _ in 0..PAUSED {
+        tokio::time::sleep(PAUSE).await;
+        times.add(conversation::exchange(client, "main").await?.ended);
+    }
+    Ok(times)
+}
+
+/// What else is there between two messages: an agent that stands ready for the next one.
+fn kept(daemons: &[(Daemon, Process)], table: &mut Table) -> anyhow::Result<()> {
+    let mut processes = Vec::new();
+    for (_, daemon) in daemons {
+        processes.extend(daemon.descendants()?);
+    }
+    let mut total = 0.0;
+    for process in &processes {
+        match process.memory() {
+            Ok(memory) => total += memory.total,
+            // An agent is not dumpable: only root may look.
+            Err(error) => {
+                table.words(
+                    "PSS, processes kept for the next message",
+                    format!("{error:#}"),
+                );
+                return Ok(());
+            }
+        }
+    }
+    table.words(
+        "PSS, processes kept for the next message",
+        format!("{total:.2} MB ({} processes)", processes.len()),
+    );
+    Ok(())
 }
 
 fn round_trips(exchanges: &[Exchange], first: &[Exchange], table: &mut Table) {
