@@ -24,8 +24,9 @@ mod table;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::Arguments;
 use crate::stage::Stage;
@@ -49,7 +50,23 @@ fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         .enable_all()
         .build()
         .context("cannot set up the event loop")?
-        .block_on(measure(arguments))
+        .block_on(async {
+            tokio::select! {
+                result = measure(arguments) => result,
+                signal = interruption() => Err(signal?),
+            }
+        })
+}
+
+/// Waits for a signal that ends the run: everything that was started ends and the folder goes as
+/// the other branch is dropped.
+async fn interruption() -> anyhow::Result<anyhow::Error> {
+    let mut terminate = signal(SignalKind::terminate()).context("cannot watch for SIGTERM")?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        interrupted = tokio::signal::ctrl_c() => interrupted.context("cannot watch for SIGINT")?,
+    }
+    Ok(anyhow!("interrupted"))
 }
 
 async fn measure(arguments: &Arguments) -> anyhow::Result<ExitCode> {
