@@ -21,10 +21,8 @@ use crate::prompt;
 
 mod lines;
 mod socket;
-mod spare;
 
 pub(crate) use lines::Lines;
-pub(crate) use spare::{Error as StandingError, Spare, Standing};
 
 /// The tools an agent is offered with a model.
 const TOOLS: [&str; 5] = [
@@ -86,26 +84,32 @@ impl TurnSocket {
         Ok((socket, theirs.into()))
     }
 
-    /// Gives the agent its turn. Without a model the turn is offline.
+    /// Gives the agent its turn. Without a provider the turn is offline.
     pub(crate) fn give(
         &self,
-        turn: &Turn,
-        agent: &AgentSettings,
-        places: &Places,
-        model: Option<Model>,
+        request: String,
+        provider: Option<Provider>,
         upstream: Arc<Upstream>,
         tools: host::Tools,
-    ) -> io::Result<()> {
-        let request = render(turn, agent, places, model.as_ref());
+    ) {
         let host = socket::Host {
-            request: serde_json::to_vec(&request)?.into(),
-            provider: model.map(|model| model.provider),
+            request: request.into(),
+            provider,
             upstream,
             tools,
         };
         self.turn.send_replace(Some(Arc::new(host)));
-        Ok(())
     }
+}
+
+/// What the agent is told, as JSON. Without a model the turn is offline.
+pub(crate) fn request(
+    turn: &Turn,
+    agent: &AgentSettings,
+    places: &Places,
+    model: Option<&Model>,
+) -> serde_json::Result<String> {
+    serde_json::to_string(&render(turn, agent, places, model))
 }
 
 fn render<'a>(

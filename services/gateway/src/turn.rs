@@ -24,6 +24,7 @@ use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
+pub(crate) use follow::close_turn;
 pub(crate) use outcome::interrupted;
 
 /// Runs a message to its end. Nothing stops this but the end of the process:
@@ -37,18 +38,61 @@ pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mu
     );
     if let Some((accepted, transcript)) = accepted {
         let started = Instant::now();
-        let mut reply = Reply::new(&gateway, &run);
+        let mut reply = Reply::new(&gateway, &run, 0);
         let outcome = match context {
             Some(context) => answer(&mut reply, accepted, transcript, text, context).await,
             None => run.aborted(""),
         };
-        let outcome = reply.close(outcome).await;
-        notable::ended(&outcome, started.elapsed());
-        run.publish(outcome);
+        finish(reply, outcome, started).await;
     }
     gateway.runs.end(&run);
     drop(ticket);
     gateway.announce();
+}
+
+/// What a gateway that died left of a run.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub(crate) accepted: Accepted,
+    pub(crate) transcript: PathBuf,
+    /// What the user said; to be given to the runner if it never heard of the
+    /// run. `None`: it must not be started (again).
+    pub(crate) text: Option<String>,
+    /// How many of the answer's entries are on the disk.
+    pub(crate) entries: usize,
+}
+
+/// Goes on with a run of a gateway that died.
+pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut ticket: Ticket) {
+    run.settle(Standing::Accepted(left.accepted.clone()));
+    ticket.turn().await;
+    let started = Instant::now();
+    let mut reply = Reply::new(&gateway, &run, left.entries);
+    let outcome = match follow::follow_turn(&mut reply).await {
+        Some(outcome) => outcome,
+        None => match left.text {
+            Some(text) => {
+                let context = context::fetch(&gateway.memory, &run, &text).await;
+                answer(&mut reply, left.accepted, left.transcript, text, context).await
+            }
+            None => interrupted(),
+        },
+    };
+    finish(reply, outcome, started).await;
+    gateway.runs.end(&run);
+    drop(ticket);
+    gateway.announce();
+}
+
+/// Makes the end durable, tells it, and lets the runner forget the turn.
+async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
+    let Reply { gateway, run, .. } = reply;
+    let (outcome, is_durable) = reply.close(outcome).await;
+    notable::ended(&outcome, started.elapsed());
+    run.publish(outcome);
+    if is_durable {
+        follow::close_turn(gateway, &run.id).await;
+    }
 }
 
 /// Makes the message durable and tells whoever waits for that.
@@ -138,6 +182,7 @@ async fn turn(
         text,
         bootstrap: context.bootstrap,
         passages: context.passages,
+        notes: context.notes,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
     })
@@ -148,22 +193,29 @@ pub(crate) struct Reply<'a> {
     gateway: &'a Gateway,
     run: &'a Run,
     assembler: Assembler,
+    /// Entries that are on the disk already, when the run is resumed.
+    skip: usize,
     appends: Vec<Pending<()>>,
 }
 
 impl<'a> Reply<'a> {
-    fn new(gateway: &'a Gateway, run: &'a Run) -> Self {
+    fn new(gateway: &'a Gateway, run: &'a Run, skip: usize) -> Self {
         Self {
             gateway,
             run,
             assembler: Assembler::new(&run.id),
+            skip,
             appends: Vec::new(),
         }
     }
 
     /// Takes an event that does not end the run.
     async fn take(&mut self, kind: Kind) {
-        if let Some(messages) = self.assembler.add(&kind, now_ms()) {
+        if let Some(mut messages) = self.assembler.add(&kind, now_ms()) {
+            // A run's events make the same entries every time.
+            let known = self.skip.min(messages.len());
+            messages.drain(..known);
+            self.skip -= known;
             let pending = self.gateway.storage.append(&self.run.key, messages).await;
             self.appends.extend(pending.ok());
         }
@@ -171,13 +223,18 @@ impl<'a> Reply<'a> {
     }
 
     /// Makes the end durable and returns what the readers are told: only a
-    /// reply that is on disk is one.
-    async fn close(self, outcome: Kind) -> Kind {
+    /// reply that is on disk is one. The second is whether it is.
+    async fn close(self, outcome: Kind) -> (Kind, bool) {
         let Assembly {
-            messages,
+            mut messages,
             usage,
             context_tokens,
+            resources: _,
         } = self.assembler.finish(&outcome, now_ms());
+        // The last one, which says how the run ended, is not there: the run
+        // would have been closed.
+        let known = self.skip.min(messages.len().saturating_sub(1));
+        messages.drain(..known);
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),
@@ -191,8 +248,8 @@ impl<'a> Reply<'a> {
             result = append.answer().await.and(result);
         }
         match result {
-            Ok(()) => outcome,
-            Err(fault) => outcome::internal("save the reply", &fault),
+            Ok(()) => (outcome, true),
+            Err(fault) => (outcome::internal("save the reply", &fault), false),
         }
     }
 }
