@@ -39,6 +39,18 @@ pub enum LogLevel {
     Error,
 }
 
+impl LogLevel {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// How agent processes are confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxLevel {
@@ -46,6 +58,16 @@ pub enum SandboxLevel {
     Workspace,
     /// Only limits and the privilege drop.
     Off,
+}
+
+impl SandboxLevel {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Workspace => "workspace",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// The sandbox's settings.
@@ -94,6 +116,8 @@ pub struct Settings {
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
+    /// What did not work when the configuration was read, and is done without.
+    pub warnings: Vec<String>,
 }
 
 impl Settings {
@@ -141,6 +165,7 @@ impl Settings {
                     .unwrap_or(DECAY_HALF_LIFE_DAYS),
             },
             environment: Environment::default(),
+            warnings: Vec::new(),
             paths,
         })
     }
@@ -154,9 +179,11 @@ impl Settings {
         environment: &Environment,
         credentials: &BTreeMap<String, Secret>,
     ) -> Result<Self, Error> {
-        let document = document::read(&self.paths.configuration, environment, Missing::Refused)?;
-        let fragment = fragment::typed(&self.paths.configuration, document)?;
-        let environment = environment.with_fallback(fragment.env.vars);
+        let path = &self.paths.configuration;
+        let document = document::load(path, environment, Missing::KeptForGateway)?;
+        let fragment = fragment::typed(path, document.value)?;
+        self.warnings = document.warnings;
+        let environment = document.environment;
         self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
             .map_err(|(key, problem)| Error::Value {
             origin: self.paths.configuration.display().to_string(),
