@@ -62,6 +62,19 @@ pub fn load(path: &Path, environment: &Environment, missing: Missing) -> Result<
     })
 }
 
+/// Checks what the environment and the command line set, whatever the file
+/// says.
+pub fn check_overrides(paths: &Paths, environment: &Environment) -> Result<(), Error> {
+    let mut value = match parse::read(&paths.configuration) {
+        Ok(text) => parse::parse(&paths.configuration, &text).unwrap_or_default(),
+        Err(_) => Value::Null,
+    };
+    if !value.is_object() {
+        value = Value::Object(serde_json::Map::new());
+    }
+    overrides::apply(&mut value, environment, &Schema::shipped()).map(|_| ())
+}
+
 struct Reading<'a> {
     path: &'a Path,
     schema: &'a Schema,

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+/// The variable with which `openclawctl run` passes settings of its command
+/// line to the daemons: a JSON list of keys and values.
+pub const OVERRIDES: &str = "OPENCLAW_OVERRIDES";
+
 /// Environment variables and settings of the command line, as an input of the
 /// configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,6 +63,13 @@ impl Environment {
     /// The settings of the command line.
     pub fn overrides(&self) -> &[(String, String)] {
         &self.overrides
+    }
+
+    /// The settings of the command line as the value of [`OVERRIDES`]; `None`
+    /// when there are none.
+    pub fn overrides_variable(&self) -> Option<String> {
+        let settings = serde_json::to_string(&self.overrides).ok();
+        settings.filter(|_| !self.overrides.is_empty())
     }
 }
 

@@ -109,7 +109,9 @@ impl Error {
     pub fn is_beyond_file(&self) -> bool {
         match self {
             Self::NoStateDirectory | Self::RelativePath { .. } | Self::Permissions { .. } => true,
-            Self::Value { origin, .. } => origin == crate::ENVIRONMENT,
+            Self::Value { origin, .. } => {
+                [crate::ENVIRONMENT, crate::COMMAND_LINE].contains(&origin.as_str())
+            }
             _ => false,
         }
     }

@@ -10,6 +10,7 @@ pub mod edit;
 pub mod environment;
 pub mod error;
 pub mod file;
+pub mod files;
 pub mod fragment;
 #[cfg(test)]
 mod kept;
@@ -60,4 +61,22 @@ pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, 
     let paths = origin.paths(Paths::resolve(environment)?);
     let document = document::read(&paths.configuration, environment, Missing::KeptForOwner)?;
     Settings::assemble(paths, document, environment)
+}
+
+/// The same, and keeps a file that is valid as the last good configuration.
+/// For the gateway: one process writes a file.
+pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
+    if origin != Origin::File {
+        return load_from(environment, origin);
+    }
+    let paths = Paths::resolve(environment)?;
+    let file = &paths.configuration;
+    let document = document::load(file, environment, Missing::KeptForOwner)?;
+    let mut settings = Settings::assemble(paths.clone(), document.value.clone(), environment)?;
+    if let Err(error) = origin::keep(&paths, &document) {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        let cause = cause.unwrap_or_default();
+        settings.warnings.push(format!("{error}: {cause}"));
+    }
+    Ok(settings)
 }

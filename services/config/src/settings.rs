@@ -118,6 +118,8 @@ pub struct Settings {
     pub environment: Environment,
     /// What did not work when the configuration was read, and is done without.
     pub warnings: Vec<String>,
+    /// What holds from a daemon's start to its end, by its keys.
+    pub fixed: BTreeMap<&'static str, String>,
 }
 
 impl Settings {
@@ -156,7 +158,7 @@ impl Settings {
                 .map(str::to_owned)
                 .or(fragment.models.default),
             providers: BTreeMap::new(),
-            sandbox: sandbox(&paths, fragment.sandbox, &origin)?,
+            sandbox: sandbox(&paths, fragment.sandbox.clone(), &origin)?,
             memory: Memory {
                 context_tokens: fragment.memory.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
                 decay_half_life_days: fragment
@@ -166,6 +168,7 @@ impl Settings {
             },
             environment: Environment::default(),
             warnings: Vec::new(),
+            fixed: fixed(&fragment.gateway),
             paths,
         })
     }
@@ -198,6 +201,27 @@ impl Settings {
     pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
         self.agents.get(id)
     }
+}
+
+/// Keys of what holds from a daemon's start to its end: sockets are made
+/// before, by the service manager.
+pub const FIXED_KEYS: [&str; 4] = [
+    "gateway.bind",
+    "gateway.cli.port",
+    "gateway.customBindHost",
+    "gateway.port",
+];
+
+fn fixed(gateway: &fragment::gateway::Gateway) -> BTreeMap<&'static str, String> {
+    let number = |port: Option<u16>| port.map(|port| port.to_string());
+    let values = [
+        gateway.bind.clone(),
+        number(gateway.cli.port),
+        gateway.custom_bind_host.clone(),
+        number(gateway.port),
+    ];
+    let all = FIXED_KEYS.into_iter().zip(values);
+    all.filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 fn log_level(

@@ -132,13 +132,16 @@ impl Includer<'_> {
         if self.sources.len() >= FILES_LIMIT {
             return Err(self.refused(at, &format!("leads to more than {FILES_LIMIT} files")));
         }
-        let text = parse::read_existing(&path)?;
-        let content = content(&path, &text)?;
+        // Also a file that is not there yet takes part: it may come.
+        let index = self.sources.len();
         self.sources.push(Source {
             path: path.clone(),
-            text,
+            text: String::new(),
             mount: at.clone(),
         });
+        let text = parse::read_existing(&path)?;
+        let content = content(&path, &text)?;
+        self.sources[index].text = text;
         self.chain.push(path);
         let resolved = self.value(content, at);
         self.chain.pop();

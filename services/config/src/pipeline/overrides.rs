@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, OVERRIDES};
 use crate::error::Error;
 use crate::key::KeyPath;
 use crate::problem::Problem;
@@ -56,12 +56,21 @@ pub fn apply(
         put(document, schema, &path, text, ENVIRONMENT, name)?;
         any = true;
     }
-    for (key, text) in environment.overrides() {
+    for (key, text) in passed(environment)?.iter().chain(environment.overrides()) {
         let path = KeyPath::parse(key).map_err(|error| wrong(COMMAND_LINE, key, error))?;
         put(document, schema, &path, text, COMMAND_LINE, key)?;
         any = true;
     }
     Ok(any)
+}
+
+/// What `openclawctl run` was given.
+fn passed(environment: &Environment) -> Result<Vec<(String, String)>, Error> {
+    let Some(text) = environment.get(OVERRIDES) else {
+        return Ok(Vec::new());
+    };
+    let problem = "is no JSON list of keys and values";
+    serde_json::from_str(text).map_err(|_| wrong(ENVIRONMENT, OVERRIDES, problem))
 }
 
 fn put(
@@ -142,9 +151,15 @@ mod tests {
         let environment: Environment = [("OPENCLAW_LOG", "warn")].into_iter().collect();
         let environment =
             environment.overridden([("logging.level".to_owned(), "debug".to_owned())]);
-        let mut document = json!({"logging": {"level": "error"}});
-        assert!(apply(&mut document, &environment, &Schema::shipped()).unwrap());
-        assert_eq!(document, json!({"logging": {"level": "debug"}}));
+        let passed = environment.overrides_variable().unwrap();
+        let daemons = [("OPENCLAW_LOG", "warn"), (OVERRIDES, &passed)]
+            .into_iter()
+            .collect();
+        for environment in [environment, daemons] {
+            let mut document = json!({"logging": {"level": "error"}});
+            assert!(apply(&mut document, &environment, &Schema::shipped()).unwrap());
+            assert_eq!(document, json!({"logging": {"level": "debug"}}));
+        }
     }
 
     #[test]
