@@ -39,6 +39,8 @@ pub struct Turn {
     pub backend_sessions: Vec<BackendSession>,
     /// What the user should know from the start; the turn's first events.
     pub notes: Vec<String>,
+    /// `provider/model` that the session wants instead of the agent's.
+    pub model: Option<String>,
 }
 
 /// A turn that was taken.
@@ -190,6 +192,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .map(Into::into)
                 .collect(),
             notes: request.notes,
+            model: Some(request.model).filter(|model| !model.is_empty()),
         })
     }
 }
@@ -208,6 +211,7 @@ impl From<Turn> for wire::StartTurnRequest {
             history: turn.history.into_iter().map(Into::into).collect(),
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
             notes: turn.notes,
+            model: turn.model.unwrap_or_default(),
         }
     }
 }

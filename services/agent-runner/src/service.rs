@@ -21,8 +21,10 @@ use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
 use crate::backend::Choice;
 use crate::confinement::Confinement;
+use crate::cooling::Cooling;
 use crate::places;
 use crate::spare::Spare;
+use crate::spending::Spending;
 use crate::spool;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
@@ -58,6 +60,8 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             confinement: Confinement::new(Launcher { helper }),
             units: Units::find(&settings, &daemon.environment),
             watcher: Watcher::new(&turns).context("watch the folder of spools")?,
+            cooling: Cooling::new(&settings.paths),
+            spending: Spending::open(&settings.paths.spending()),
             turns,
             spare: Spare::default(),
         },
@@ -139,7 +143,8 @@ impl AgentRunner for Runner {
     ) -> Result<Response<wire::StartTurnResponse>, Status> {
         let turn = Turn::try_from(request.into_inner())?;
         let settings = self.0.configuration.settings();
-        let choice = turn::choice(&settings, &turn.agent_id).map_err(Status::not_found)?;
+        let choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())
+            .map_err(Status::not_found)?;
         let memory_max = settings
             .agent(&turn.agent_id)
             .map_or(0, |agent| agent.limits.memory_max);
@@ -255,7 +260,7 @@ impl Runner {
             turn_manager: self.0.shop.units.name().to_owned(),
             ..wire::StatusResponse::default()
         };
-        if let Ok(choice) = turn::choice(&settings, &settings.default_agent) {
+        if let Ok(choice) = turn::choice(&settings, &settings.default_agent, None) {
             choice.backend.clone_into(&mut response.backend);
             response.reason = match &choice.plan {
                 Ok(_) => choice.reason.clone(),

@@ -183,6 +183,7 @@ async fn turn(
         bootstrap: context.bootstrap,
         passages: context.passages,
         notes: context.notes,
+        model: None,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
     })

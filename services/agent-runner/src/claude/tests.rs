@@ -19,6 +19,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         history: vec![said("first"), said("second")],
         backend_sessions: sessions,
         notes: Vec::new(),
+        model: None,
     }
 }
 
