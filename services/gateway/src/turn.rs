@@ -6,25 +6,26 @@ mod conversation;
 mod follow;
 mod outcome;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_daemon::failure;
-use openclaw_proto::event::Kind;
-use openclaw_proto::gateway::Accepted;
+use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
 
 use crate::gateway::Gateway;
 use crate::notable;
 use crate::run::{Run, Standing, Ticket};
-use crate::storage::{Acceptance, Closing, Incoming, Pending};
+use crate::storage::{Acceptance, Admitted, Closing, Incoming, Pending, RESET_COMMAND, Said};
 use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
 pub(crate) use outcome::interrupted;
+
+/// What the user is told when the conversation begins anew.
+const ANEW: &str = "A new conversation begins. What was said before stays in the transcript.";
 
 /// Runs a message to its end. Nothing stops this but the end of the process:
 /// whoever sent the message may be gone, and the run goes on.
@@ -35,12 +36,13 @@ pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mu
         accept(&gateway, &run, &text),
         prepare(&gateway, &run, &text, &mut ticket),
     );
-    if let Some((accepted, transcript)) = accepted {
+    if let Some(admitted) = accepted {
         let started = Instant::now();
         let mut reply = Reply::new(&gateway, &run);
-        let outcome = match context {
-            Some(context) => answer(&mut reply, accepted, transcript, text, context).await,
-            None => run.aborted(""),
+        let outcome = match (context, &admitted.said) {
+            (_, Said::Reset) => begin_anew(&mut reply).await,
+            (Some(context), Said::Text(_)) => answer(&mut reply, *admitted, context).await,
+            (None, Said::Text(_)) => run.aborted(""),
         };
         let outcome = reply.close(outcome).await;
         notable::ended(&outcome, started.elapsed());
@@ -52,7 +54,7 @@ pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mu
 }
 
 /// Makes the message durable and tells whoever waits for that.
-async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<(Accepted, PathBuf)> {
+async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<Box<Admitted>> {
     let incoming = Incoming {
         run_id: run.id.clone(),
         key: run.key.clone(),
@@ -61,11 +63,11 @@ async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<(Accepted, P
         text: text.to_owned(),
     };
     let standing = match gateway.storage.accept(incoming).await {
-        Ok(Acceptance::New(accepted, transcript)) => {
+        Ok(Acceptance::New(admitted)) => {
             notable::accepted();
-            run.settle(Standing::Accepted(accepted.clone()));
+            run.settle(Standing::Accepted(admitted.accepted.clone()));
             gateway.announce();
-            return Some((accepted, transcript));
+            return Some(admitted);
         }
         Ok(Acceptance::Existing(record)) => Standing::Existing(record),
         Err(fault) => {
@@ -91,27 +93,38 @@ async fn prepare(gateway: &Gateway, run: &Run, text: &str, ticket: &mut Ticket) 
     }
 }
 
-async fn answer(
-    reply: &mut Reply<'_>,
-    accepted: Accepted,
-    transcript: PathBuf,
-    text: String,
-    context: Context,
-) -> Kind {
-    match turn(reply, accepted, transcript, text, context).await {
+/// Answers a message that only begins the conversation anew.
+async fn begin_anew(reply: &mut Reply<'_>) -> Kind {
+    reply.command = Some(RESET_COMMAND);
+    let text = ANEW.to_owned();
+    reply.take(Kind::TextDelta { text }).await;
+    Kind::Done(Done {
+        stop_reason: "stop".to_owned(),
+        provider: "openclaw".to_owned(),
+        model: "gateway".to_owned(),
+        ..Done::default()
+    })
+}
+
+async fn answer(reply: &mut Reply<'_>, admitted: Admitted, context: Context) -> Kind {
+    match turn(reply, admitted, context).await {
         Ok(turn) => follow::run_turn(reply, turn).await,
         Err(outcome) => outcome,
     }
 }
 
 /// Collects what the runner needs.
-async fn turn(
-    reply: &Reply<'_>,
-    accepted: Accepted,
-    transcript: PathBuf,
-    text: String,
-    context: Context,
-) -> Result<Turn, Kind> {
+async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result<Turn, Kind> {
+    let Admitted {
+        accepted,
+        transcript,
+        said,
+        overrides,
+    } = admitted;
+    let text = match said {
+        Said::Text(text) => text,
+        Said::Reset => String::new(),
+    };
     let Reply { gateway, run, .. } = reply;
     let tokens = gateway.configuration.settings().memory.context_tokens;
     let budget = conversation::history_budget(tokens, &text, &context);
@@ -140,6 +153,8 @@ async fn turn(
         passages: context.passages,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
+        model: overrides.model,
+        thinking_level: overrides.thinking_level,
     })
 }
 
@@ -149,6 +164,8 @@ pub(crate) struct Reply<'a> {
     run: &'a Run,
     assembler: Assembler,
     appends: Vec<Pending<()>>,
+    /// The command that is answered; no prompt sees it.
+    command: Option<&'static str>,
 }
 
 impl<'a> Reply<'a> {
@@ -158,6 +175,7 @@ impl<'a> Reply<'a> {
             run,
             assembler: Assembler::new(&run.id),
             appends: Vec::new(),
+            command: None,
         }
     }
 
@@ -174,10 +192,15 @@ impl<'a> Reply<'a> {
     /// reply that is on disk is one.
     async fn close(self, outcome: Kind) -> Kind {
         let Assembly {
-            messages,
+            mut messages,
             usage,
             context_tokens,
         } = self.assembler.finish(&outcome, now_ms());
+        if let Some(command) = self.command {
+            messages
+                .iter_mut()
+                .for_each(|message| message.set_command(command));
+        }
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),
