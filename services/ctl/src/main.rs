@@ -12,7 +12,9 @@ mod cancel;
 mod cli;
 mod connection;
 mod doctor;
+mod export;
 mod failure;
+mod import;
 mod message;
 mod output;
 mod run;
@@ -38,6 +40,8 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Status(arguments) => status::execute(&arguments, environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
+        Command::Import(arguments) => import::execute(&arguments, environment),
+        Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),

@@ -2,6 +2,8 @@
 
 mod compacting;
 mod discover;
+mod export;
+mod import;
 mod read;
 
 use std::collections::HashSet;

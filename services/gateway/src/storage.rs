@@ -33,7 +33,7 @@ use command::{BackendSessions, Command, Reply};
 pub(crate) use fault::Fault;
 pub(crate) use ledger::Record;
 pub(crate) use replay::replay;
-pub(crate) use sessions::{Leftover, Shown, Uncounted, state};
+pub(crate) use sessions::{Exportable, Leftover, Shown, Uncounted, state};
 use work::Done;
 use worker::Worker;
 

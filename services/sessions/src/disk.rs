@@ -2,7 +2,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use crate::error::Error;
@@ -65,4 +65,10 @@ pub(crate) fn create_private(path: &Path) -> Result<File, Error> {
         .mode(PRIVATE_FILE)
         .open(path)
         .map_err(Error::io("create", path))
+}
+
+/// Lets only the owner read the file.
+pub(crate) fn make_private(path: &Path) -> Result<(), Error> {
+    fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FILE))
+        .map_err(Error::io("change the mode of", path))
 }

@@ -67,6 +67,14 @@ impl SessionKey {
         }
     }
 
+    /// The key of a session that was taken over and whose own key is taken.
+    pub fn imported(agent: &AgentId, session_id: &str) -> Self {
+        Self {
+            text: format!("agent:{agent}:imported:{}", session_id.to_lowercase()),
+            agent: agent.clone(),
+        }
+    }
+
     /// The key as text.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -16,6 +16,7 @@ pub mod reading;
 pub mod store;
 mod time;
 pub mod transcript;
+pub mod transfer;
 
 pub use agent::{AgentId, InvalidAgentId};
 pub use error::Error;

@@ -20,8 +20,9 @@ use crate::transcript::{Count, Origin};
 
 pub use entry::{BackendSession, SessionEntry};
 use file::Slot;
+pub(crate) use file::entry_of;
 pub use patch::{InvalidPatch, LABEL_LIMIT, Patch, THINKING_LEVELS};
-pub(crate) use rebuild::is_transcript;
+pub(crate) use rebuild::{candidate, is_transcript, transcripts};
 
 /// The index's name in a sessions directory.
 pub const INDEX: &str = "sessions.json";
@@ -263,7 +264,7 @@ impl Store {
 }
 
 /// The name of a session's transcript in the sessions directory.
-fn transcript_name(entry: &SessionEntry) -> String {
+pub(crate) fn transcript_name(entry: &SessionEntry) -> String {
     let named = entry.session_file().map(Path::new);
     let name = named
         .filter(|file| file.extension().is_some_and(|kind| kind == "jsonl"))

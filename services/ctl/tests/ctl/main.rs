@@ -10,6 +10,7 @@ mod gateway;
 mod message;
 mod run;
 mod scene;
+mod sessions;
 mod stand_in;
 mod suite;
 mod usage;

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt as _};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::sessions_server;
 use openclaw_sessions::SessionKey;
@@ -159,16 +159,23 @@ impl sessions_server::Sessions for SessionsDoor {
         &self,
         request: Request<Streaming<wire::ImportSessionsRequest>>,
     ) -> Result<Response<wire::ImportSessionsResponse>, Status> {
-        let _ = request;
-        Err(Status::unimplemented("import is not there yet"))
+        let report = self.0.sessions.import(request.into_inner()).await?;
+        Ok(Response::new(report.into()))
     }
 
     async fn export_sessions(
         &self,
         request: Request<wire::ExportSessionsRequest>,
     ) -> Result<Response<Self::ExportSessionsStream>, Status> {
-        let _ = request;
-        Err(Status::unimplemented("export is not there yet"))
+        let request = request.into_inner();
+        let parts = self
+            .0
+            .sessions
+            .export(&request.session, &request.agent_id)
+            .await?;
+        Ok(Response::new(Box::pin(
+            parts.map(|part| part.map(Into::into)),
+        )))
     }
 }
 

@@ -2,12 +2,15 @@
 
 mod lifecycle;
 mod listing;
+mod takeover;
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use openclaw_proto::sessions::{Query, Session};
 use openclaw_sessions::store::Patch;
 use openclaw_sessions::transcript::{Compaction, Count};
+use openclaw_sessions::transfer::{Existing, Takeover};
 use openclaw_sessions::{AgentId, SessionKey};
 use serde_json::{Map, Value};
 
@@ -46,6 +49,16 @@ pub(crate) struct Shown {
     pub(crate) transcript: PathBuf,
     /// Whether its messages were counted.
     pub(crate) is_counted: bool,
+}
+
+/// What an agent can give away.
+#[derive(Debug)]
+pub(crate) struct Exportable {
+    pub(crate) agent: AgentId,
+    /// The index, as OpenClaw imports it.
+    pub(crate) index: Map<String, Value>,
+    /// Each transcript with its name.
+    pub(crate) transcripts: Vec<(String, PathBuf)>,
 }
 
 /// What becomes of a deleted session's transcript.
@@ -127,6 +140,30 @@ impl Storage {
         compaction: Compaction,
     ) -> Result<Asked<Session>, Fault> {
         self.work(move |books| books.compact(&key, compaction))
+            .await
+    }
+
+    /// What agents have already.
+    pub(crate) async fn existing(
+        &self,
+        agents: BTreeSet<AgentId>,
+    ) -> Result<HashMap<AgentId, Existing>, Fault> {
+        self.work(move |books| Ok(Done::looking(books.existing(agents)?)))
+            .await
+    }
+
+    /// Enters sessions that come from elsewhere: all of them or none.
+    pub(crate) async fn take_over(&self, takeovers: Vec<Takeover>) -> Result<(), Fault> {
+        self.work(move |books| books.take_over(takeovers)).await
+    }
+
+    /// The files of an agent's sessions, or of one of them, and the index that
+    /// tells of them.
+    pub(crate) async fn exportable(
+        &self,
+        key: Option<SessionKey>,
+    ) -> Result<Vec<Exportable>, Fault> {
+        self.work(move |books| Ok(Done::looking(books.exportable(key.as_ref())?)))
             .await
     }
 

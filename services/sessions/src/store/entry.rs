@@ -168,6 +168,10 @@ impl SessionEntry {
         self.clear("providerOverride");
     }
 
+    pub(crate) fn set_updated_at(&mut self, unix_ms: i64) {
+        self.updated_at = unix_ms;
+    }
+
     /// When it was archived, in Unix milliseconds.
     pub fn archived_at(&self) -> Option<i64> {
         self.get("archivedAt")
@@ -276,7 +280,7 @@ impl SessionEntry {
         self.is_count_checked = false;
     }
 
-    pub(super) fn set_counted(&mut self, count: Count) {
+    pub(crate) fn set_counted(&mut self, count: Count) {
         self.counted = count;
         self.is_count_checked = true;
     }

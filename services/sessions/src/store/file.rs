@@ -104,6 +104,11 @@ fn slot(value: Value) -> Slot {
     }
 }
 
+/// The session that an index has under a key, if it is one.
+pub(crate) fn entry_of(value: Value) -> Option<SessionEntry> {
+    slot(value).into_session()
+}
+
 /// The canonical form of a key of this agent. A key that names another agent is
 /// somebody else's business and stays as it is.
 fn canonical(key: &str, agent: &AgentId) -> Option<String> {

@@ -51,7 +51,7 @@ pub(super) fn scan(dir: &Path, agent: &AgentId) -> Result<Found, Error> {
 }
 
 /// The transcripts in `dir`, with their names.
-pub(super) fn transcripts(dir: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
+pub(crate) fn transcripts(dir: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     let listing = match fs::read_dir(dir) {
         Ok(listing) => listing,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -77,7 +77,7 @@ pub(crate) fn is_transcript(name: &str) -> bool {
 
 /// The key and the entry of a transcript. A file that cannot be read or has no
 /// header is no transcript.
-pub(super) fn candidate(
+pub(crate) fn candidate(
     path: &Path,
     name: &str,
     agent: &AgentId,
