@@ -140,7 +140,16 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         self.0.started.send(request).unwrap();
         Ok(Response::new(runner::StartTurnResponse {
             backend: "native".to_owned(),
+            ..runner::StartTurnResponse::default()
         }))
+    }
+
+    async fn close_turn(
+        &self,
+        request: Request<runner::CloseTurnRequest>,
+    ) -> Result<Response<runner::CloseTurnResponse>, Status> {
+        lock(&self.0.turns).remove(&request.into_inner().run_id);
+        Ok(Response::new(runner::CloseTurnResponse {}))
     }
 
     async fn attach(
