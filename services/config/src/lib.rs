@@ -15,6 +15,7 @@ pub mod programs;
 pub mod provider;
 pub mod secret;
 pub mod settings;
+pub mod size;
 pub mod substitute;
 
 pub use environment::Environment;

@@ -79,6 +79,16 @@ impl Paths {
         self.state.join("agents")
     }
 
+    /// Where turns are started from when there is no service manager.
+    pub fn spawner_socket(&self) -> PathBuf {
+        self.runtime.join("spawner.sock")
+    }
+
+    /// The spools of turns: what running and unclosed turns said.
+    pub fn turns(&self) -> PathBuf {
+        self.state.join("state").join("turns")
+    }
+
     /// What an agent keeps: sessions, home, temporary files.
     pub fn agent(&self, agent_id: &str) -> PathBuf {
         self.agents().join(agent_id)

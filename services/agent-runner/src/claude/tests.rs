@@ -20,6 +20,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         backend_sessions: sessions,
         model: None,
         thinking_level: None,
+        notes: Vec::new(),
     }
 }
 

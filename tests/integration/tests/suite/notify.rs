@@ -71,6 +71,7 @@ async fn its_status_counts_the_turns() {
         backend_sessions: Vec::new(),
         model: None,
         thinking_level: None,
+        notes: Vec::new(),
     };
     within("StartTurn", client.start_turn(turn)).await.unwrap();
     managed.hear("STATUS=1 turn running").await;
