@@ -24,6 +24,7 @@ mod settings;
 mod spare;
 mod spool;
 mod table;
+mod thinking;
 mod translate;
 mod turn;
 mod turn_process;

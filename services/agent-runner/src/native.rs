@@ -18,6 +18,7 @@ use crate::host;
 use crate::model::Upstream;
 use crate::places::Places;
 use crate::prompt;
+use crate::thinking;
 
 mod lines;
 mod socket;
@@ -43,6 +44,8 @@ struct Request<'a> {
     api: &'static str,
     model: &'a str,
     max_tokens: u32,
+    thinking_tokens: u32,
+    reasoning_effort: Option<&'static str>,
     step_limit: u32,
     identical_call_limit: u32,
     workspace: String,
@@ -130,6 +133,8 @@ fn render<'a>(
         api,
         model: model.map_or("memory", |model| &model.name),
         max_tokens: agent.max_tokens,
+        thinking_tokens: thinking::budget(turn.thinking_level.as_deref()).unwrap_or_default(),
+        reasoning_effort: thinking::effort(turn.thinking_level.as_deref()),
         step_limit: agent.limits.steps,
         identical_call_limit: agent.limits.identical_calls,
         workspace: places.workspace.display().to_string(),

@@ -139,7 +139,8 @@ impl AgentRunner for Runner {
     ) -> Result<Response<wire::StartTurnResponse>, Status> {
         let turn = Turn::try_from(request.into_inner())?;
         let settings = self.0.configuration.settings();
-        let choice = turn::choice(&settings, &turn.agent_id).map_err(Status::not_found)?;
+        let choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())
+            .map_err(Status::not_found)?;
         let memory_max = settings
             .agent(&turn.agent_id)
             .map_or(0, |agent| agent.limits.memory_max);
@@ -255,7 +256,7 @@ impl Runner {
             turn_manager: self.0.shop.units.name().to_owned(),
             ..wire::StatusResponse::default()
         };
-        if let Ok(choice) = turn::choice(&settings, &settings.default_agent) {
+        if let Ok(choice) = turn::choice(&settings, &settings.default_agent, None) {
             choice.backend.clone_into(&mut response.backend);
             response.reason = match &choice.plan {
                 Ok(_) => choice.reason.clone(),

@@ -25,6 +25,7 @@ use crate::process;
 use crate::spare::{self, Ready, Spare};
 use crate::spool;
 use crate::table::Entry;
+use crate::thinking;
 use crate::units::Units;
 use crate::watcher::Watcher;
 
@@ -376,6 +377,9 @@ impl Stage<'_> {
         places.give_contents(&places.home)?;
         let mut variables = environment::common(&self.settings.environment, &places);
         variables.extend(environment::claude(self.settings, &places));
+        if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
+            variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
+        }
         let mut plan = plan::for_agent(
             self.settings,
             self.agent,
@@ -444,9 +448,23 @@ impl Stage<'_> {
 }
 
 /// The choice for an agent, or a failure that names the known ones.
-pub(crate) fn choice(settings: &Settings, agent_id: &str) -> Result<Choice, String> {
+/// A model that the session wants comes before the agent's own.
+pub(crate) fn choice(
+    settings: &Settings,
+    agent_id: &str,
+    model: Option<&str>,
+) -> Result<Choice, String> {
     match settings.agent(agent_id) {
-        Some(agent) => Ok(backend::choose(settings, agent)),
+        Some(agent) => Ok(match model {
+            None => backend::choose(settings, agent),
+            Some(model) => {
+                let agent = AgentSettings {
+                    model: Some(model.to_owned()),
+                    ..agent.clone()
+                };
+                backend::choose(settings, &agent)
+            }
+        }),
         None => {
             let known: Vec<&str> = settings.agents.keys().map(String::as_str).collect();
             Err(format!(

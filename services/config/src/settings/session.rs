@@ -253,7 +253,7 @@ mod tests {
         }}))
         .unwrap();
         assert_eq!(settings.dm_scope, DmScope::PerChannelPeer);
-        let idle = |minutes| Some(Duration::from_secs(60 * minutes));
+        let idle = |minutes: u64| Some(Duration::from_secs(60 * minutes));
         let of = |kind, channel| settings.reset.of(kind, channel);
         assert_eq!(of("thread", "cli").daily_at, Some(4));
         assert_eq!(of("direct", "cli"), ResetPolicy::default());
