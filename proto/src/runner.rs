@@ -41,6 +41,8 @@ pub struct Turn {
     pub notes: Vec<String>,
     /// `provider/model` that the session wants instead of the agent's.
     pub model: Option<String>,
+    /// How much the session wants the model to think.
+    pub thinking_level: Option<String>,
 }
 
 /// A turn that was taken.
@@ -193,6 +195,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .collect(),
             notes: request.notes,
             model: Some(request.model).filter(|model| !model.is_empty()),
+            thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
         })
     }
 }
@@ -212,6 +215,7 @@ impl From<Turn> for wire::StartTurnRequest {
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
             notes: turn.notes,
             model: turn.model.unwrap_or_default(),
+            thinking_level: turn.thinking_level.unwrap_or_default(),
         }
     }
 }

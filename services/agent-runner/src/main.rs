@@ -30,6 +30,7 @@ mod spare;
 mod spending;
 mod spool;
 mod table;
+mod thinking;
 mod translate;
 mod turn;
 mod turn_process;

@@ -18,6 +18,7 @@ use crate::bill::Bill;
 use crate::places::Places;
 use crate::prompt;
 use crate::route::Stop;
+use crate::thinking;
 
 mod asking;
 mod lines;
@@ -47,6 +48,8 @@ struct Request<'a> {
     api: &'static str,
     model: &'a str,
     max_tokens: u32,
+    thinking_tokens: u32,
+    reasoning_effort: Option<&'static str>,
     step_limit: u32,
     identical_call_limit: u32,
     workspace: String,
@@ -123,6 +126,8 @@ fn render<'a>(
         api: model.map_or("anthropic", Stop::api),
         model: model.map_or("memory", |model| &model.model),
         max_tokens: agent.max_tokens,
+        thinking_tokens: thinking::budget(turn.thinking_level.as_deref()).unwrap_or_default(),
+        reasoning_effort: thinking::effort(turn.thinking_level.as_deref()),
         step_limit: agent.limits.steps,
         identical_call_limit: agent.limits.identical_calls,
         workspace: places.workspace.display().to_string(),

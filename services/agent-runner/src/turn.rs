@@ -29,6 +29,7 @@ use crate::spare::{self, Ready, Spare};
 use crate::spending::Spending;
 use crate::spool;
 use crate::table::Entry;
+use crate::thinking;
 use crate::units::Units;
 use crate::watcher::Watcher;
 
@@ -433,6 +434,9 @@ impl Stage<'_> {
         places.give_contents(&places.home)?;
         let mut variables = environment::common(&self.settings.environment, &places);
         variables.extend(environment::claude(self.settings, &places));
+        if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
+            variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
+        }
         let mut plan = plan::for_agent(
             self.settings,
             self.agent,

@@ -37,10 +37,13 @@ pub(crate) async fn run(
     let mut calls = Calls::new(registry, out, &request.run_id, request.identical_call_limit);
     let mut client = Client::new(socket, request.api, request.model, out);
     let tools: Vec<_> = registry.list().collect();
+    let mut thinking_tokens = request.thinking_tokens;
     let mut step = 1;
     loop {
         let prompt = Prompt {
             max_tokens: request.max_tokens,
+            thinking_tokens,
+            reasoning_effort: request.reasoning_effort.as_deref(),
             system: &request.system,
             tools: &tools,
             entries: conversation.entries(),
@@ -49,6 +52,10 @@ pub(crate) async fn run(
             Answered::Reply(reply) => reply,
             Answered::Elsewhere => {
                 conversation.forget_thinking();
+                // Who may think must have thought from the beginning of a turn.
+                if step > 1 {
+                    thinking_tokens = 0;
+                }
                 continue;
             }
         };

@@ -6,15 +6,13 @@ use std::sync::Arc;
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Done, Failed, Kind};
 use openclaw_proto::gateway::Accepted;
-use openclaw_sessions::transcript::{
-    self, AssistantMessage, Content, Line, Message, StopReason, Usage,
-};
+use openclaw_sessions::transcript::{self, AssistantMessage, Content, Message, StopReason, Usage};
 use openclaw_sessions::{Error, SessionKey, now_ms};
 use tracing::Instrument as _;
 
 use crate::gateway::Gateway;
 use crate::run::Run;
-use crate::storage::{Closing, Fault, Found, Record};
+use crate::storage::{Closing, Fault, Found, Record, Said};
 use crate::turn::{self, Left, interrupted};
 
 /// Takes up the runs of `records`: a run whose reply is in the transcript had
@@ -39,7 +37,7 @@ pub(crate) async fn take_up(gateway: &Arc<Gateway>, records: Vec<Record>) {
 /// What a transcript says of a run.
 #[derive(Debug, Default)]
 struct Known {
-    text: Option<String>,
+    said: Option<Said>,
     entries: usize,
     outcome: Option<Kind>,
 }
@@ -82,7 +80,8 @@ async fn one(gateway: &Arc<Gateway>, record: Record) -> Result<bool, Fault> {
             existing: false,
         },
         transcript,
-        text: known.text.filter(|_| may_start),
+        said: known.said.filter(|_| may_start),
+        overrides: gateway.storage.overrides(key).await?,
         entries: known.entries,
     };
     run.span
@@ -127,16 +126,10 @@ fn key_of(record: &Record) -> Option<SessionKey> {
 
 fn known(path: &Path, run_id: &str) -> Result<Known, Error> {
     let mut known = Known::default();
-    if !path.exists() {
-        return Ok(known);
-    }
-    for line in transcript::read(path)?.lines {
-        let Line::Message(entry) = line else { continue };
-        if entry.message.run_id() != Some(run_id) {
-            continue;
-        }
+    for entry in transcript::of_run(path, run_id)? {
         match &entry.message {
-            Message::User(user) => known.text = Some(user.content.to_text()),
+            Message::User(_) if entry.message.is_command() => known.said = Some(Said::Reset),
+            Message::User(user) => known.said = Some(Said::Text(user.content.to_text())),
             message => {
                 known.entries += 1;
                 known.outcome = outcome_of(message);

@@ -20,6 +20,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         backend_sessions: sessions,
         notes: Vec::new(),
         model: None,
+        thinking_level: None,
     }
 }
 
