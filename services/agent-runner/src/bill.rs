@@ -105,7 +105,11 @@ impl Bill {
     pub(crate) async fn allows_more(&self, answers: u32) -> Result<(), String> {
         let mut counted = self.answers.subscribe();
         // An agent that does not tell is let through with what is known.
-        let _ = timeout(COUNT_DEADLINE, counted.wait_for(|counted| *counted >= answers)).await;
+        let _ = timeout(
+            COUNT_DEADLINE,
+            counted.wait_for(|counted| *counted >= answers),
+        )
+        .await;
         let (output, cost) = {
             let sum = self.lock();
             (sum.output, sum.cost)
@@ -129,7 +133,10 @@ impl Bill {
         let before = spending::today(&budget.spending, &self.agent_id).max(budget.spent_today);
         let today = before + cost;
         if today >= budget.cost_per_day {
-            return Err(format!("the turn was stopped: {}", day(today, budget.cost_per_day)));
+            return Err(format!(
+                "the turn was stopped: {}",
+                day(today, budget.cost_per_day)
+            ));
         }
         Ok(())
     }

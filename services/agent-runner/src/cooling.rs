@@ -116,7 +116,11 @@ impl Cooling {
         }
         let end = |stop: &Stop| {
             let key = (stop.agent_id.clone(), stop.id().to_owned());
-            until.get(&key).copied().filter(|end| *end > now).unwrap_or(0)
+            until
+                .get(&key)
+                .copied()
+                .filter(|end| *end > now)
+                .unwrap_or(0)
         };
         route.sort_by_key(end);
         let changed = !route.first()?.is_same_model(&first);
@@ -194,7 +198,11 @@ mod tests {
         assert!(usage.take(&report(Use::Answered, 5000, 0)));
         assert_eq!((usage.failure_count, usage.cooldown_until), (0, None));
         usage.take(&report(Use::Busy, 6000, 45_000));
-        assert_eq!(usage.cooldown_until, Some(51_000), "the provider's wish is longer");
+        assert_eq!(
+            usage.cooldown_until,
+            Some(51_000),
+            "the provider's wish is longer"
+        );
         usage.take(&report(Use::Refused, 7000, 0));
         assert_eq!(usage.cooldown_until, Some(607_000));
         usage.take(&report(Use::Busy, 7000 + 2 * FORGOTTEN_MS, 0));

@@ -13,8 +13,8 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::host;
 use crate::bill::Bill;
+use crate::host;
 use crate::places::Places;
 use crate::prompt;
 use crate::route::Stop;

@@ -191,7 +191,10 @@ mod tests {
         assert!((today(&path, "main") - 0.75).abs() < 1e-9);
         let books = read(&path);
         let other = &books.days[&day()]["other"];
-        assert_eq!((other.turns, other.turns_of_unknown_cost, other.input_tokens), (1, 1, 10));
+        assert_eq!(
+            (other.turns, other.turns_of_unknown_cost, other.input_tokens),
+            (1, 1, 10)
+        );
     }
 
     #[test]

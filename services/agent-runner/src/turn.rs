@@ -380,11 +380,7 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    async fn native(
-        self,
-        mut route: Vec<Stop>,
-        note: Option<String>,
-    ) -> Result<Begun, Error> {
+    async fn native(self, mut route: Vec<Stop>, note: Option<String>) -> Result<Begun, Error> {
         let cooling = self.shop.cooling.arrange(&mut route);
         let mut notes: Vec<String> = note.into_iter().collect();
         notes.extend(cooling.map(|(name, until)| left_alone(&name, until, &route)));

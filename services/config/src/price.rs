@@ -118,15 +118,24 @@ mod tests {
         let listed = price(models.clone(), "anthropic", "claude-sonnet-5").unwrap();
         assert!((listed.of(0, 1_000_000, 0, 0) - 15.0).abs() < 1e-9);
         assert_eq!(price(models.clone(), "mine", "broken"), None);
-        assert_eq!(price(models.clone(), "mine", "free"), Some(Price::default()));
+        assert_eq!(
+            price(models.clone(), "mine", "free"),
+            Some(Price::default())
+        );
         assert_eq!(price(models, "mine", "claude-opus-4-6-x"), None);
     }
 
     #[test]
     fn the_narrower_name_is_found_first() {
         let of = |model| price(json!([]), "openai", model).unwrap().output;
-        assert_eq!([of("gpt-5-nano"), of("gpt-5.2"), of("gpt-4o-mini-x")], [0.4, 10.0, 0.6]);
+        assert_eq!(
+            [of("gpt-5-nano"), of("gpt-5.2"), of("gpt-4o-mini-x")],
+            [0.4, 10.0, 0.6]
+        );
         let opus = |model| price(json!([]), "anthropic", model).unwrap().output;
-        assert_eq!([opus("claude-opus-4-20250514"), opus("claude-opus-4-6")], [75.0, 25.0]);
+        assert_eq!(
+            [opus("claude-opus-4-20250514"), opus("claude-opus-4-6")],
+            [75.0, 25.0]
+        );
     }
 }

@@ -164,7 +164,9 @@ impl Asking {
     async fn go_on(&self, state: &mut State, failure: &Failure) -> bool {
         let stop = &self.route[state.at];
         let other = state.other(&self.route, failure.fault);
-        let next = state.patience.next(failure, other.is_some(), fastrand::f64());
+        let next = state
+            .patience
+            .next(failure, other.is_some(), fastrand::f64());
         if let Next::Wait(wait) = next {
             self.say(waiting(stop, failure, wait, state.patience.retries()));
             self.activity.quiet_until(Instant::now() + wait);
@@ -195,8 +197,9 @@ impl Asking {
             id: stop.id().to_owned(),
             used,
             at_ms: jiff::Timestamp::now().as_millisecond(),
-            retry_after_ms: retry_after
-                .map_or(0, |wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            retry_after_ms: retry_after.map_or(0, |wait| {
+                u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
+            }),
         };
         let _ = self.spool.report(&report);
     }
@@ -266,8 +269,15 @@ fn moving(stop: &Stop, failure: &Failure, other: &Stop) -> String {
     let problem = problem(stop, failure);
     match (&stop.key, &other.key) {
         (Some(before), Some(after)) if stop.is_same_model(other) => {
-            format!("{problem} with {}; going on with {}", before.source, after.source)
+            format!(
+                "{problem} with {}; going on with {}",
+                before.source, after.source
+            )
         }
-        _ => format!("{problem}; {} answers instead of {}", other.name(), stop.name()),
+        _ => format!(
+            "{problem}; {} answers instead of {}",
+            other.name(),
+            stop.name()
+        ),
     }
 }

@@ -147,14 +147,22 @@ mod tests {
     fn statuses_and_words_say_what_is_wrong() {
         for (status, body, expected) in [
             (400, "prompt is too long", Fault::Request),
-            (400, "Your credit balance is too low to access", Fault::Unpaid),
+            (
+                400,
+                "Your credit balance is too low to access",
+                Fault::Unpaid,
+            ),
             (401, "", Fault::Refused),
             (402, "", Fault::Unpaid),
             (403, "", Fault::Forbidden),
             (404, "model: x", Fault::Unknown),
             (413, "", Fault::Request),
             (429, "slow down", Fault::RateLimited),
-            (429, r#"{"error":{"type":"insufficient_quota"}}"#, Fault::Unpaid),
+            (
+                429,
+                r#"{"error":{"type":"insufficient_quota"}}"#,
+                Fault::Unpaid,
+            ),
             (500, "", Fault::Failed),
             (502, "", Fault::Failed),
             (503, "", Fault::Overloaded),
@@ -179,7 +187,13 @@ mod tests {
         assert_eq!(wait("retry-after", "1e30"), None);
         assert_eq!(wait("retry-after", "-1"), None);
         assert_eq!(wait("retry-after", "soon"), None);
-        assert_eq!(wait("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"), seconds(0.0));
-        assert_eq!(wait("retry-after", "Fri, 31 Dec 2199 23:59:59 GMT"), Some(WAIT_LIMIT));
+        assert_eq!(
+            wait("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            seconds(0.0)
+        );
+        assert_eq!(
+            wait("retry-after", "Tue, 31 Dec 2199 23:59:59 GMT"),
+            Some(WAIT_LIMIT)
+        );
     }
 }

@@ -185,7 +185,10 @@ mod tests {
     #[test]
     fn waits_grow_and_have_an_end() {
         let alone = |fault| course(fault, None, false);
-        assert_eq!(alone(Fault::RateLimited), (vec![1, 2, 4, 8, 16], Next::GiveUp));
+        assert_eq!(
+            alone(Fault::RateLimited),
+            (vec![1, 2, 4, 8, 16], Next::GiveUp)
+        );
         assert_eq!(alone(Fault::Failed), (vec![1, 2, 4], Next::GiveUp));
         assert_eq!(alone(Fault::Request), (vec![], Next::GiveUp));
         assert_eq!(alone(Fault::Refused), (vec![], Next::GiveUp));
@@ -197,23 +200,41 @@ mod tests {
             course(Fault::RateLimited, Some(20), false),
             (vec![20, 20, 20], Next::GiveUp)
         );
-        assert_eq!(course(Fault::RateLimited, Some(61), false), (vec![], Next::GiveUp));
+        assert_eq!(
+            course(Fault::RateLimited, Some(61), false),
+            (vec![], Next::GiveUp)
+        );
         let (waits, _) = course(Fault::Overloaded, Some(0), false);
         assert_eq!(waits.len(), 8, "no wait is no endless loop");
     }
 
     #[test]
     fn where_there_are_others_nobody_waits_long() {
-        assert_eq!(course(Fault::RateLimited, Some(2), true), (vec![2], Next::Elsewhere));
-        assert_eq!(course(Fault::RateLimited, Some(6), true), (vec![], Next::Elsewhere));
-        assert_eq!(course(Fault::Overloaded, None, true), (vec![1], Next::Elsewhere));
-        assert_eq!(course(Fault::Refused, None, true), (vec![], Next::Elsewhere));
+        assert_eq!(
+            course(Fault::RateLimited, Some(2), true),
+            (vec![2], Next::Elsewhere)
+        );
+        assert_eq!(
+            course(Fault::RateLimited, Some(6), true),
+            (vec![], Next::Elsewhere)
+        );
+        assert_eq!(
+            course(Fault::Overloaded, None, true),
+            (vec![1], Next::Elsewhere)
+        );
+        assert_eq!(
+            course(Fault::Refused, None, true),
+            (vec![], Next::Elsewhere)
+        );
     }
 
     #[test]
     fn a_provider_that_says_no_for_good_is_believed() {
         let mut patience = Patience::new(MINUTE);
-        let no = Failure { is_final: true, ..failure(Fault::Overloaded, None) };
+        let no = Failure {
+            is_final: true,
+            ..failure(Fault::Overloaded, None)
+        };
         assert_eq!(patience.next(&no, false, 0.0), Next::GiveUp);
     }
 

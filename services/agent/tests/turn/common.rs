@@ -213,7 +213,9 @@ async fn handle(
 ) -> Result<Reply, Infallible> {
     let path = request.uri().path().to_owned();
     let broke_off = request.headers().get("openclaw-broke-off");
-    let broke_off = broke_off.map_or("", |code| code.to_str().unwrap()).to_owned();
+    let broke_off = broke_off
+        .map_or("", |code| code.to_str().unwrap())
+        .to_owned();
     let body = request.into_body().collect().await.unwrap().to_bytes();
     if path == "/turn" {
         return Ok(whole(script.lock().unwrap().turn.to_string()));

@@ -14,7 +14,9 @@ fn dear(input: u64, output: u64) -> Scenario {
     let mut scenario = Scenario::text("Done.").usage(usage);
     for number in (0..9).rev() {
         let call = json!({"path": "x".repeat(number + 1)});
-        scenario = Scenario::tool("list_directory", call).usage(usage).then(scenario);
+        scenario = Scenario::tool("list_directory", call)
+            .usage(usage)
+            .then(scenario);
     }
     scenario
 }
@@ -37,7 +39,10 @@ async fn a_turn_ends_when_the_model_has_written_enough() {
     model.push(dear(1, 100));
     let run = suite.ask("go on").await;
     let said = message(&run);
-    assert!(said.contains("300 tokens") && said.contains("limits.outputTokens"), "{said}");
+    assert!(
+        said.contains("300 tokens") && said.contains("limits.outputTokens"),
+        "{said}"
+    );
     assert_eq!(asked::turns(&model, 3).await.len(), 3);
     suite.say("something else").await;
 }
@@ -46,7 +51,10 @@ async fn a_turn_ends_when_the_model_has_written_enough() {
 async fn a_turn_ends_when_it_is_too_dear() {
     let model = Server::start().await.unwrap();
     let setup = priced(Setup::anthropic(&model), 1.0, 10.0);
-    let suite = setup.set("agents.defaults.limits.costPerTurn", 0.5).start().await;
+    let suite = setup
+        .set("agents.defaults.limits.costPerTurn", 0.5)
+        .start()
+        .await;
     // 0.1 + 0.1 dollars an answer.
     model.push(dear(100_000, 10_000));
     let run = suite.ask("go on").await;
@@ -62,7 +70,10 @@ async fn a_turn_ends_when_it_is_too_dear() {
 async fn a_days_money_is_counted_over_turns_and_restarts() {
     let model = Server::start().await.unwrap();
     let setup = priced(Setup::anthropic(&model), 1.0, 10.0);
-    let suite = setup.set("agents.defaults.limits.costPerDay", 0.35).start().await;
+    let suite = setup
+        .set("agents.defaults.limits.costPerDay", 0.35)
+        .start()
+        .await;
     let usage = Usage {
         input: 100_000,
         output: 10_000,
@@ -78,7 +89,13 @@ async fn a_days_money_is_counted_over_turns_and_restarts() {
     suite.say("two").await;
     let run = suite.ask("three").await;
     let said = message(&run);
-    for words in ["no turn is started", "$0.40", "$0.35", "tomorrow", "limits.costPerDay"] {
+    for words in [
+        "no turn is started",
+        "$0.40",
+        "$0.35",
+        "tomorrow",
+        "limits.costPerDay",
+    ] {
         assert!(said.contains(words), "{words}: {said}");
     }
     assert_eq!(model.turns().len(), 2, "nobody was asked");
@@ -90,7 +107,10 @@ async fn a_price_that_nobody_knows_is_said_once() {
     let setup = Setup::openai(&model).set("agents.defaults.model", "openai/own-model");
     let suite = setup.start().await;
     let said = suite.ctl(&["message", "--json", "hello"]).await;
-    said.says(&["it is not known what openai/own-model costs", "models.providers.openai.models"]);
+    said.says(&[
+        "it is not known what openai/own-model costs",
+        "models.providers.openai.models",
+    ]);
     let said = suite.ctl(&["message", "--json", "hello"]).await.ok();
     assert!(!said.contains("it is not known"), "{said}");
     let run = suite.ask("hello").await;

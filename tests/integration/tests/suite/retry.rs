@@ -1,5 +1,7 @@
 //! A model that does not answer is asked again, and then somebody else is.
 
+use integration_tests::setup::KEY;
+use integration_tests::transcript::text;
 use integration_tests::{Setup, Site, Suite, asked};
 use scripted_model::{Ending, Scenario, Server};
 use serde_json::{Value, json};
@@ -12,12 +14,10 @@ fn with_second(setup: Setup, model: &Server) -> Setup {
     let provider = json!({
         "baseUrl": model.url(), "apiKey": SECOND, "api": "anthropic-messages",
     });
-    setup
-        .set("models.providers.second", provider)
-        .set(
-            "agents.defaults.model",
-            json!({"primary": "anthropic/claude-sonnet-5", "fallbacks": ["second/other-model"]}),
-        )
+    setup.set("models.providers.second", provider).set(
+        "agents.defaults.model",
+        json!({"primary": "anthropic/claude-sonnet-5", "fallbacks": ["second/other-model"]}),
+    )
 }
 
 /// What the user was told beside the answer.
@@ -28,7 +28,10 @@ async fn notes(suite: &Suite, text: &str) -> (String, Value) {
         .iter()
         .filter(|line| line["type"] == "note")
         .map(|line| line["text"].as_str().unwrap().to_owned());
-    (notes.collect::<Vec<_>>().join("\n"), lines.last().unwrap().clone())
+    (
+        notes.collect::<Vec<_>>().join("\n"),
+        lines.last().unwrap().clone(),
+    )
 }
 
 fn usage(site: &Site) -> Value {
@@ -49,7 +52,12 @@ async fn a_busy_provider_is_waited_for_and_the_user_knows() {
     model.push(Scenario::text("Here I am."));
     let (notes, end) = notes(&suite, "hello").await;
     assert_eq!(end["type"], "done", "{end}");
-    for words in ["overloaded (HTTP 529)", "rate of requests (HTTP 429)", "HTTP 500", "attempt 4"] {
+    for words in [
+        "overloaded (HTTP 529)",
+        "rate of requests (HTTP 429)",
+        "HTTP 500",
+        "attempt 4",
+    ] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
     assert_eq!(asked::turns(&model, 4).await.len(), 4);
@@ -81,7 +89,8 @@ async fn a_provider_that_comes_back_is_found() {
     talk.hear("cannot be reached; trying again").await;
     let model = Server::start_at(address).await.unwrap();
     model.push(Scenario::text("Here I am."));
-    talk.end().await.says(&["Here I am."]).ok();
+    talk.end().await.ok();
+    assert_eq!(text(&suite.messages()[1]), "Here I am.");
 }
 
 #[tokio::test]
@@ -118,8 +127,15 @@ async fn the_next_model_of_the_configuration_answers_and_the_first_is_left_alone
     model.push(Scenario::failure(429).retry_after(60));
     model.push(Scenario::text("The second one."));
     let (said, end) = notes(&suite, "hello").await;
-    assert!(said.contains("second/other-model answers instead"), "{said}");
-    assert_eq!((&end["provider"], &end["type"]), (&json!("second"), &json!("done")), "{end}");
+    assert!(
+        said.contains("second/other-model answers instead"),
+        "{said}"
+    );
+    assert_eq!(
+        (&end["provider"], &end["type"]),
+        (&json!("second"), &json!("done")),
+        "{end}"
+    );
     let requests = asked::turns(&model, 2).await;
     assert_eq!(requests[1].json()["model"], "other-model");
     assert_eq!(requests[1].header("x-api-key"), Some(SECOND));
@@ -135,15 +151,19 @@ async fn the_next_model_of_the_configuration_answers_and_the_first_is_left_alone
     let suite = suite.restart().await;
     let (said, _) = notes(&suite, "again").await;
     assert!(said.contains("left alone until"), "{said}");
-    assert_eq!(asked::turns(&model, 3).await[2].json()["model"], "other-model");
+    assert_eq!(
+        asked::turns(&model, 3).await[2].json()["model"],
+        "other-model"
+    );
 }
 
 #[tokio::test]
 async fn a_model_with_another_api_takes_over_in_the_middle_of_a_turn() {
     let model = Server::start().await.unwrap();
+    let other = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model)
         .variable("OPENAI_API_KEY", SECOND)
-        .variable("OPENAI_BASE_URL", model.openai_url())
+        .variable("OPENAI_BASE_URL", other.openai_url())
         .set(
             "agents.defaults.model",
             json!({"primary": "anthropic/claude-sonnet-5", "fallbacks": ["openai/gpt-5"]}),
@@ -153,16 +173,54 @@ async fn a_model_with_another_api_takes_over_in_the_middle_of_a_turn() {
     let mut first = Scenario::tool("list_directory", json!({})).thinking("I look around.");
     first.then = Some(Box::new(Scenario::failure(401)));
     model.push(first);
-    model.push(Scenario::text("All done."));
     let run = suite.ask("look").await;
-    assert_eq!((&run["status"], &run["provider"]), (&json!("done"), &json!("openai")), "{run}");
-    assert_eq!(run["text"], "All done.");
-    let requests = asked::turns(&model, 3).await;
-    assert_eq!(requests[2].json()["model"], "gpt-5");
-    let roles: Vec<String> = asked::messages(&requests[2]).into_iter().map(|said| said.0).collect();
+    assert_eq!(
+        (&run["status"], &run["provider"]),
+        (&json!("done"), &json!("openai")),
+        "{run}"
+    );
+    assert!(
+        run["text"].as_str().unwrap().contains("The tool said"),
+        "{run}"
+    );
+    assert_eq!(asked::turns(&model, 2).await.len(), 2);
+    let requests = asked::turns(&other, 1).await;
+    assert_eq!(requests[0].json()["model"], "gpt-5");
+    let roles: Vec<String> = asked::messages(&requests[0])
+        .into_iter()
+        .map(|said| said.0)
+        .collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool"]);
     let pause = &usage(&suite)["anthropic:default"];
-    assert_eq!(pause["cooldownUntil"].as_i64().unwrap() - pause["lastFailed"].as_i64().unwrap(), 600_000);
+    assert_eq!(
+        pause["cooldownUntil"].as_i64().unwrap() - pause["lastFailed"].as_i64().unwrap(),
+        600_000
+    );
+}
+
+#[tokio::test]
+async fn a_model_that_the_user_chose_is_never_replaced() {
+    let model = Server::start().await.unwrap();
+    let suite = with_second(Setup::anthropic(&model), &model).start().await;
+    suite.say("hello").await;
+    let chosen = [
+        "sessions",
+        "patch",
+        "main",
+        "--model",
+        "anthropic/claude-opus-4-6",
+    ];
+    suite.ctl(&chosen).await.ok();
+    model.push(Scenario::failure(401));
+    let run = suite.ask("hello").await;
+    assert_eq!(run["error"]["code"], "auth", "{run}");
+    let requests = asked::turns(&model, 2).await;
+    assert_eq!(requests[1].json()["model"], "claude-opus-4-6");
+    assert_eq!(requests[1].header("x-api-key"), Some(KEY));
+    // The key is left alone where there is another, but not for this session.
+    suite.say("hello again").await;
+    let last = asked::turns(&model, 3).await.pop().unwrap();
+    assert_eq!(last.json()["model"], "claude-opus-4-6");
 }
 
 #[tokio::test]

@@ -81,10 +81,7 @@ fn is_false(flag: &bool) -> bool {
 
 /// The body for `prompt`. Two cache marks: after the system prompt, which also
 /// covers the tools, and at the end, for the next step of the same turn.
-pub(in crate::native) fn body(
-    model: &str,
-    prompt: &Prompt<'_>,
-) -> serde_json::Result<Vec<u8>> {
+pub(in crate::native) fn body(model: &str, prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>> {
     let mut messages: Vec<Message<'_>> = prompt.entries.iter().map(message).collect();
     if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) =
         messages.last_mut().and_then(|last| last.content.last_mut())
