@@ -266,7 +266,7 @@ impl<'a> Reply<'a> {
             mut messages,
             usage,
             context_tokens,
-            resources: _,
+            resources,
         } = self.assembler.finish(&outcome, now_ms());
         if let Some(command) = self.command {
             messages
@@ -284,6 +284,7 @@ impl<'a> Reply<'a> {
             outcome: outcome.clone(),
             usage,
             context_tokens,
+            resources,
         };
         let mut result = self.gateway.storage.close(closing).await;
         for append in self.appends {

@@ -20,7 +20,7 @@ use super::command::{
     backend_session_of, state_of,
 };
 use super::fault::Fault;
-use super::ledger::{Change, Ledger, Record};
+use super::ledger::{Change, Ledger, Record, Spent};
 use super::policy::{self, Anew};
 use super::shelf::{Appended, Shelf};
 use super::staged::Staged;
@@ -172,11 +172,21 @@ impl Books {
 
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
         let now = now_ms();
+        let cost = self.cost(&closing.outcome, &closing.usage);
+        let spent = closing.resources.clone().map(|resources| {
+            Box::new(Spent {
+                resources,
+                input_tokens: closing.usage.input,
+                output_tokens: closing.usage.output,
+                cost_usd: cost,
+            })
+        });
         let change = |outcome: Kind| Change::Close {
             run_id: closing.run_id.clone(),
             state: state_of(&outcome),
             at_ms: now,
             outcome,
+            spent: spent.clone(),
         };
         if closing.messages.is_empty() {
             return Staged::new(reply, Ok(())).changing(change(closing.outcome));
@@ -185,7 +195,6 @@ impl Books {
         match self.append(&closing.key, drafts) {
             Ok(Appended { file, ids }) => {
                 let through = self.seen_through(&closing.run_id, &closing.outcome, ids.last());
-                let cost = self.cost(&closing.outcome, &closing.usage);
                 let noted = self.note(&closing.key, &closing.outcome, through, now, |entry| {
                     entry.add_usage(&closing.usage, closing.context_tokens);
                     if let Some(dollars) = cost {
@@ -242,6 +251,11 @@ impl Books {
             entry.set_backend_session(backend, &session);
         }
         Ok(())
+    }
+
+    /// The last runs and what they cost, the newest first.
+    pub(super) fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, Fault> {
+        self.ledger.last(limit).map_err(self.of_ledger())
     }
 
     pub(super) fn find(&mut self, run_id: &str) -> Result<Option<Found>, Fault> {
