@@ -187,10 +187,13 @@ fn claude_login(settings: &Settings, agent: &AgentSettings) -> Option<String> {
     if let Some(name) = variable {
         return Some((*name).to_owned());
     }
-    if let Some(provider) = settings.providers.get("anthropic")
+    if let Some(provider) = settings.provider(&agent.id, "anthropic")
         && provider.key.is_some()
     {
-        return Some(provider.key_source.clone());
+        return Some(provider.key_source);
+    }
+    if let Some(profile) = settings.aws_profile(&agent.id) {
+        return Some(profile.source.clone());
     }
     let own = settings.paths.agent_home(&agent.id).join(".claude");
     let users = settings
@@ -230,7 +233,7 @@ fn native(settings: &Settings, agent: &AgentSettings) -> Candidate {
 
 fn native_plan(settings: &Settings, agent: &AgentSettings) -> Result<(Provider, String), String> {
     if let Some((id, model)) = configured_model(settings, agent) {
-        let provider = settings.providers.get(&id).ok_or_else(|| {
+        let provider = settings.provider(&agent.id, &id).ok_or_else(|| {
             let known: Vec<&str> = settings.providers.keys().map(String::as_str).collect();
             format!(
                 "the model {id}/{model} names no known provider; known are {}, others go in \
@@ -239,7 +242,7 @@ fn native_plan(settings: &Settings, agent: &AgentSettings) -> Result<(Provider, 
             )
         })?;
         return match provider.is_usable() {
-            true => Ok((provider.clone(), model)),
+            true => Ok((provider, model)),
             false => Err(format!(
                 "the model {id}/{model} needs a key: set {}",
                 provider.key_source
@@ -247,10 +250,10 @@ fn native_plan(settings: &Settings, agent: &AgentSettings) -> Result<(Provider, 
         };
     }
     for (id, model) in [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)] {
-        if let Some(provider) = settings.providers.get(id)
+        if let Some(provider) = settings.provider(&agent.id, id)
             && provider.is_usable()
         {
-            return Ok((provider.clone(), model.to_owned()));
+            return Ok((provider, model.to_owned()));
         }
     }
     Err(

@@ -3,10 +3,12 @@
 //! that holds model credentials.
 
 mod backend;
+mod catalog;
 mod claude;
 mod confinement;
 mod environment;
 mod host;
+mod keyring;
 mod log;
 mod message_id;
 mod model;

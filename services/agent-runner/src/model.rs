@@ -5,11 +5,13 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
-use openclaw_config::provider::{Api, Provider};
+use openclaw_config::provider::{Access, Api, Provider, Scheme};
 use openclaw_daemon::failure;
 use openclaw_proto::event::Code;
 use reqwest::Client;
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
+
+use crate::keyring::Keyring;
 
 /// How long the provider may take to accept a connection.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(15);
@@ -21,6 +23,8 @@ const READ_DEADLINE: Duration = Duration::from_secs(300);
 const IDLE: Duration = Duration::from_secs(90);
 /// The version of the Messages API that the agent speaks.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// Without it Anthropic refuses the token of a login.
+const ANTHROPIC_LOGIN: &str = "oauth-2025-04-20";
 
 /// Why the provider could not be asked.
 #[derive(Debug, thiserror::Error)]
@@ -59,18 +63,52 @@ impl Error {
 }
 
 /// Connections to providers, shared by all turns.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Upstream {
+    keyring: Keyring,
     plain: OnceLock<Client>,
     tls: OnceLock<Client>,
 }
 
 impl Upstream {
-    /// Sends `body` to the provider's endpoint. The response's status is the
-    /// provider's, whatever it is.
+    pub(crate) fn new(keyring: Keyring) -> Self {
+        Self {
+            keyring,
+            plain: OnceLock::new(),
+            tls: OnceLock::new(),
+        }
+    }
+
+    /// Sends `body` to the provider's endpoint, with another credential when
+    /// one is not accepted or used up. The response's status is the provider's,
+    /// whatever it is.
     pub(crate) async fn post(
         &self,
         provider: &Provider,
+        body: Bytes,
+    ) -> Result<reqwest::Response, Error> {
+        let mut ways = self.keyring.order(provider).into_iter().peekable();
+        while let Some(access) = ways.next() {
+            let response = self.send(provider, Some(&access), body.clone()).await?;
+            let status = response.status();
+            let failure = self.keyring.answered(&access, status);
+            match (failure, ways.peek()) {
+                (Some(_), Some(next)) => tracing::warn!(
+                    "{} answered {status} to {}; trying {}",
+                    provider.id,
+                    access.source,
+                    next.source
+                ),
+                _ => return Ok(response),
+            }
+        }
+        self.send(provider, None, body).await
+    }
+
+    async fn send(
+        &self,
+        provider: &Provider,
+        access: Option<&Access>,
         body: Bytes,
     ) -> Result<reqwest::Response, Error> {
         let url = endpoint(provider);
@@ -82,16 +120,16 @@ impl Upstream {
         if provider.api == Api::Anthropic {
             request = request.header("anthropic-version", ANTHROPIC_VERSION);
         }
-        if let Some(key) = &provider.key {
-            let (name, value) = match provider.api {
-                Api::Anthropic => ("x-api-key", key.reveal().to_owned()),
-                Api::OpenAi => ("authorization", format!("Bearer {}", key.reveal())),
-            };
+        if let Some(access) = access {
+            let (name, value) = credential(provider.api, access);
             let mut value = HeaderValue::from_str(&value).map_err(|_| Error::Key {
                 provider: provider.id.clone(),
             })?;
             value.set_sensitive(true);
             request = request.header(name, value);
+            if provider.api == Api::Anthropic && access.scheme == Scheme::Bearer {
+                request = request.header("anthropic-beta", ANTHROPIC_LOGIN);
+            }
         }
         request
             .send()
@@ -119,6 +157,14 @@ impl Upstream {
     }
 }
 
+fn credential(api: Api, access: &Access) -> (&'static str, String) {
+    let secret = access.secret.reveal();
+    match (api, access.scheme) {
+        (Api::Anthropic, Scheme::ApiKey) => ("x-api-key", secret.to_owned()),
+        _ => ("authorization", format!("Bearer {secret}")),
+    }
+}
+
 fn endpoint(provider: &Provider) -> String {
     let base = provider.base_url.trim_end_matches('/');
     match provider.api {
@@ -138,7 +184,9 @@ mod tests {
             base_url: base_url.to_owned(),
             api,
             key: None,
+            access: Vec::new(),
             key_source: String::new(),
+            models: Vec::new(),
         };
         for (api, base, url) in [
             (

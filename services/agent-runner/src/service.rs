@@ -20,7 +20,9 @@ use tonic::{Request, Response, Status};
 use tracing::Instrument as _;
 use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
+use crate::catalog;
 use crate::confinement::Confinement;
+use crate::keyring::Keyring;
 use crate::model::Upstream;
 use crate::native::Spare;
 use crate::places;
@@ -52,7 +54,7 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let runner = Runner(Arc::new(Inner {
         shop: Shop {
             confinement: Confinement::new(Launcher { helper }),
-            upstream: Arc::new(Upstream::default()),
+            upstream: Arc::new(Upstream::new(Keyring::new(settings.paths.clone()))),
             memory: memory::Client::new(settings.paths.memory_socket()),
             spare: Spare::default(),
         },
@@ -64,6 +66,8 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         runner.clone(),
         daemon.notifier.clone(),
     )));
+    let catalog = catalog::keep(daemon.configuration.clone());
+    let _catalog = AbortOnDropHandle::new(tokio::spawn(catalog));
     let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
     let service = AgentRunnerServer::new(runner.clone())
         .max_decoding_message_size(openclaw_proto::MESSAGE_LIMIT)

@@ -281,7 +281,7 @@ impl Stage<'_> {
         places.give_contents(&places.temporary)?;
         places.give_contents(&places.home)?;
         let mut variables = environment::common(&self.settings.environment, &places);
-        variables.extend(environment::claude(self.settings, &places));
+        variables.extend(environment::claude(self.settings, &self.agent.id, &places));
         let mut plan = plan::for_agent(
             self.settings,
             self.agent,
