@@ -6,6 +6,7 @@ mod activity;
 mod adoption;
 mod backend;
 mod bill;
+mod catalog;
 mod claude;
 mod confinement;
 mod cooling;

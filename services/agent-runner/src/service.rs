@@ -32,7 +32,7 @@ use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
 use crate::units::Units;
 use crate::watcher::Watcher;
-use crate::{adoption, claude};
+use crate::{adoption, catalog, claude};
 
 /// What running turns get to end by themselves when the daemon is to end;
 /// below the daemon's drain deadline, so that they can still be cancelled.
@@ -76,6 +76,8 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         runner.clone(),
         daemon.notifier.clone(),
     )));
+    let catalog = catalog::keep(daemon.configuration.clone());
+    let _catalog = AbortOnDropHandle::new(tokio::spawn(catalog));
     let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
     let service = AgentRunnerServer::new(runner.clone())
         .max_decoding_message_size(openclaw_proto::MESSAGE_LIMIT)

@@ -26,6 +26,8 @@ pub struct Fragment {
     pub agents: Agents,
     /// `models`.
     pub models: Models,
+    /// `auth`.
+    pub auth: Auth,
     /// `sandbox`: ours.
     pub sandbox: Sandbox,
     /// `gateway`.
@@ -208,6 +210,10 @@ pub struct Limits {
 pub struct Models {
     /// `provider/model`.
     pub default: Option<String>,
+    /// Whether models.json keeps what others put into it: `merge` (the default)
+    /// or `replace`.
+    #[cfg_attr(test, schemars(extend("enum" = ["merge", "replace"])))]
+    pub mode: Option<String>,
     /// Providers by id.
     pub providers: BTreeMap<String, Provider>,
 }
@@ -234,6 +240,15 @@ impl Provider {
         let texts = [&self.base_url, &self.api];
         texts.into_iter().flatten().any(|text| text.contains("${"))
     }
+}
+
+/// `auth`: which profiles there are is said where they are stored.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Auth {
+    /// Profiles by provider, those to be tried first before the others.
+    pub order: BTreeMap<String, Vec<String>>,
 }
 
 /// `sandbox`.

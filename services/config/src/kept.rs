@@ -13,7 +13,6 @@ pub(crate) const KEYS: &[(&str, &[&str])] = &[
             "acp",
             "approvals",
             "audio",
-            "auth",
             "bindings",
             "broadcast",
             "browser",
@@ -125,12 +124,11 @@ pub(crate) const KEYS: &[(&str, &[&str])] = &[
             "videoGenerationModel",
         ],
     ),
-    ("models", &["bedrockDiscovery", "mode", "pricing"]),
+    ("models", &["bedrockDiscovery", "pricing"]),
     (
         "models.providers.*",
         &[
             "agentRuntime",
-            "auth",
             "authHeader",
             "contextTokens",
             "contextWindow",
@@ -145,6 +143,7 @@ pub(crate) const KEYS: &[(&str, &[&str])] = &[
             "timeoutSeconds",
         ],
     ),
+    ("auth", &["cooldowns", "profiles"]),
     (
         "gateway",
         &[

@@ -5,6 +5,7 @@
 //! validated for one daemon ([`settings`]). The environment is an input like
 //! the file is, so that tests and daemons take the same path.
 
+pub mod auth;
 pub mod document;
 pub mod edit;
 pub mod environment;
@@ -16,6 +17,7 @@ pub mod fragment;
 mod kept;
 pub mod key;
 mod locate;
+pub mod models_file;
 pub mod nearest;
 pub mod origin;
 pub mod parse;

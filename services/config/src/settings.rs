@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use crate::auth::{self, Credential, Profile};
 use crate::document;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::{self, Fragment};
 use crate::paths::Paths;
-use crate::provider::{self, Provider};
+use crate::provider::{self, Access, Provider};
 use crate::secret::Secret;
 use crate::substitute::Missing;
 
@@ -111,6 +113,12 @@ pub struct Settings {
     pub default_model: Option<String>,
     /// Providers by id, with their keys. Empty without [`Settings::with_credentials`].
     pub providers: BTreeMap<String, Provider>,
+    /// Auth profiles by agent. Empty without [`Settings::with_credentials`].
+    pub profiles: BTreeMap<String, Vec<Profile>>,
+    /// Profiles by provider in the order that is asked for.
+    pub profile_order: BTreeMap<String, Vec<String>>,
+    /// Whether models.json keeps what others put into it.
+    pub models_are_merged: bool,
     /// How agent processes are confined.
     pub sandbox: Sandbox,
     /// The memory daemon's settings.
@@ -163,6 +171,9 @@ impl Settings {
                 .map(str::to_owned)
                 .or(fragment.models.default),
             providers: BTreeMap::new(),
+            profiles: BTreeMap::new(),
+            profile_order: fragment.auth.order.clone(),
+            models_are_merged: fragment.models.mode.as_deref() != Some("replace"),
             sandbox: sandbox(&paths, fragment.sandbox.clone(), &origin)?,
             memory: Memory {
                 context_tokens: fragment.memory.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
@@ -199,8 +210,57 @@ impl Settings {
             key,
             problem,
         })?;
+        let passed = auth::passed(credentials, &environment);
+        self.warnings.extend(passed.warnings);
+        for agent in self.agents.keys() {
+            let own = auth::read(&self.paths, agent, &environment);
+            self.warnings.extend(own.warnings);
+            let all = passed.list.iter().cloned().chain(own.list);
+            self.profiles.insert(agent.clone(), all.collect());
+        }
         self.environment = environment;
         Ok(self)
+    }
+
+    /// The provider `id` with the ways in that the agent has: its own profiles
+    /// before those of the main agent, and all of them before variables and
+    /// the configuration.
+    pub fn provider(&self, agent_id: &str, id: &str) -> Option<Provider> {
+        let mut provider = self.providers.get(id)?.clone();
+        let mut profiles = self.profiles_of(agent_id, id);
+        if profiles.is_empty() {
+            profiles = self.profiles_of(&self.default_agent, id);
+        }
+        let (passed, rest): (Vec<_>, Vec<_>) =
+            provider.access.into_iter().partition(Access::is_passed);
+        provider.access = rest;
+        Some(provider.with_access(passed.into_iter().chain(profiles).collect()))
+    }
+
+    /// The profile that leaves logging in to the AWS SDK, if the agent has one.
+    pub fn aws_profile(&self, agent_id: &str) -> Option<&Profile> {
+        let own = self.profiles.get(agent_id)?;
+        own.iter()
+            .find(|profile| profile.credential == Credential::AwsSdk)
+    }
+
+    fn profiles_of(&self, agent_id: &str, provider: &str) -> Vec<Access> {
+        let now = now_ms();
+        let order = self.profile_order.get(provider);
+        let mut own: Vec<&Profile> = self
+            .profiles
+            .get(agent_id)
+            .into_iter()
+            .flatten()
+            .filter(|profile| profile.provider == provider && profile.is_usable(now))
+            .collect();
+        if let Some(order) = order {
+            let place = |id: &String| order.iter().position(|listed| listed == id);
+            own.sort_by_key(|profile| place(&profile.id).unwrap_or(usize::MAX));
+        }
+        own.into_iter()
+            .filter_map(|profile| Access::of(profile, agent_id))
+            .collect()
     }
 
     /// The agent `id`; `None` when the configuration does not name it.
@@ -228,6 +288,13 @@ fn fixed(gateway: &fragment::gateway::Gateway) -> BTreeMap<&'static str, String>
     ];
     let all = FIXED_KEYS.into_iter().zip(values);
     all.filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let milliseconds = since.unwrap_or_default().as_millis();
+    u64::try_from(milliseconds).unwrap_or(u64::MAX)
 }
 
 fn log_level(

@@ -14,6 +14,7 @@ mod cancel;
 mod claude;
 mod claude_failures;
 mod client;
+mod configuration;
 mod confinement;
 mod conversation;
 mod daemons;
