@@ -37,12 +37,12 @@ pub struct Turn {
     pub history: Vec<Message>,
     /// The sessions that backends of earlier turns keep themselves.
     pub backend_sessions: Vec<BackendSession>,
+    /// What the user should know from the start; the turn's first events.
+    pub notes: Vec<String>,
     /// `provider/model` that the session wants instead of the agent's.
     pub model: Option<String>,
     /// How much the session wants the model to think.
     pub thinking_level: Option<String>,
-    /// What the user should know from the start; the turn's first events.
-    pub notes: Vec<String>,
 }
 
 /// A turn that was taken.
@@ -193,9 +193,9 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .into_iter()
                 .map(Into::into)
                 .collect(),
+            notes: request.notes,
             model: Some(request.model).filter(|model| !model.is_empty()),
             thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
-            notes: request.notes,
         })
     }
 }
@@ -213,9 +213,9 @@ impl From<Turn> for wire::StartTurnRequest {
             passages: turn.passages.into_iter().map(Into::into).collect(),
             history: turn.history.into_iter().map(Into::into).collect(),
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
+            notes: turn.notes,
             model: turn.model.unwrap_or_default(),
             thinking_level: turn.thinking_level.unwrap_or_default(),
-            notes: turn.notes,
         }
     }
 }

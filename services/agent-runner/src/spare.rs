@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use openclaw_config::settings::Settings;
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::keeper::Held;
@@ -43,17 +44,25 @@ struct Inner {
     ready: Option<Ready>,
     /// By agent.
     names: HashMap<String, String>,
+    /// The name of the one that is being started, and who waits for it.
+    starting: Option<(String, Arc<Notify>)>,
 }
 
 impl Spare {
-    /// Takes the spare of this run, if it fits. One that does not is ended:
-    /// its run id is in use.
-    pub(crate) fn take(
+    /// Takes the spare of this run, if it fits; one that is just being started
+    /// is waited for. One that does not fit is ended: its run id is in use.
+    pub(crate) async fn take(
         &self,
         run_id: &str,
         settings: &Arc<Settings>,
         agent_id: &str,
     ) -> Option<Ready> {
+        let starting = self.lock().starting.clone();
+        if let Some((name, done)) = starting
+            && name == run_id
+        {
+            done.notified().await;
+        }
         let mut inner = self.lock();
         let ready = inner.ready.take_if(|ready| ready.held.run_id == run_id)?;
         ready.fits(settings, agent_id).then_some(ready)
@@ -69,21 +78,31 @@ impl Spare {
         name.clone()
     }
 
-    /// The name a spare for `agent_id` is to have; `None` when there is one.
+    /// The name a spare for `agent_id` is to have, which is started now;
+    /// `None` when there is one.
     pub(crate) fn wanted(&self, settings: &Arc<Settings>, agent_id: &str) -> Option<String> {
-        let inner = self.lock();
+        let mut inner = self.lock();
         let there = inner
             .ready
             .as_ref()
             .is_some_and(|ready| ready.fits(settings, agent_id));
-        (!there).then(|| inner.names.get(agent_id).cloned())?
+        if there || inner.starting.is_some() {
+            return None;
+        }
+        let name = inner.names.get(agent_id).cloned()?;
+        inner.starting = Some((name.clone(), Arc::default()));
+        Some(name)
     }
 
-    /// Keeps `ready`, unless its name is in use by now.
-    pub(crate) fn put(&self, ready: Ready) {
+    /// The one that was being started stands ready, or could not be started.
+    pub(crate) fn put(&self, ready: Option<Ready>) {
         let mut inner = self.lock();
-        if inner.names.get(&ready.agent_id) == Some(&ready.held.run_id) {
-            inner.ready = Some(ready);
+        if let Some((_, waiting)) = inner.starting.take() {
+            // Also for one that begins to wait after this.
+            waiting.notify_one();
+        }
+        if ready.is_some() {
+            inner.ready = ready;
         }
     }
 

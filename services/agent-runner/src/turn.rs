@@ -188,7 +188,7 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
     };
     match stand_ready(shop, settings, agent, &name).await {
         Ok(ready) => {
-            shop.spare.put(ready);
+            shop.spare.put(Some(ready));
             let spare = shop.spare.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(spare::LIFE).await;
@@ -196,7 +196,10 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
             });
         }
         // The next turn tries again and says why.
-        Err(error) => tracing::debug!(error = %failure::chain(&error), "no spare agent"),
+        Err(error) => {
+            shop.spare.put(None);
+            tracing::debug!(error = %failure::chain(&error), "no spare agent");
+        }
     }
 }
 
@@ -335,7 +338,7 @@ impl Stage<'_> {
     async fn native(self, model: Option<Model>) -> Result<Begun, Error> {
         let spare = &self.shop.spare;
         let run_id = &self.turn.run_id;
-        let ready = match spare.take(run_id, self.settings, &self.agent.id) {
+        let ready = match spare.take(run_id, self.settings, &self.agent.id).await {
             Some(ready) => ready,
             None => stand_ready(self.shop, self.settings, self.agent, run_id).await?,
         };

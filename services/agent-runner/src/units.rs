@@ -94,7 +94,7 @@ pub(crate) enum Units {
 impl Units {
     /// The service manager when it started this daemon, else the spawner.
     pub(crate) fn find(settings: &Settings, environment: &Environment) -> Self {
-        match systemd::manager_socket(environment) {
+        match systemd::bus(environment) {
             Some(socket) => Self::Systemd(Arc::new(Systemd::new(socket, environment))),
             None => Self::Spawner(Arc::new(Spawner::new(settings.paths.spawner_socket()))),
         }

@@ -1,5 +1,6 @@
-//! Transient units (org.freedesktop.systemd1(5)), over the manager's own
-//! socket: it is there without a message bus, and one hop shorter.
+//! Transient units (org.freedesktop.systemd1(5)), over the message bus. The
+//! manager's own socket would be one hop shorter, but is for systemd's own
+//! programs, and its messages carry names that are none on a bus.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -12,20 +13,28 @@ use zbus::zvariant::{Fd, OwnedObjectPath, OwnedValue, Type, Value};
 use zbus::{Connection, connection};
 
 use super::{Error, Request, Verdict};
+use crate::spare;
 
 /// What all units of turns have in common.
 const SLICE: &str = "openclaw-turns.slice";
 /// Stopping the suite stops its turns.
 const TARGET: &str = "openclaw.target";
 /// The turn's own deadline comes first and says what happened; this one is for
-/// a process that hangs.
-const RUNTIME_SLACK: Duration = Duration::from_secs(60);
+/// a process that hangs. It counts from the start of one that stood ready.
+const RUNTIME_SLACK: Duration = spare::LIFE.saturating_add(Duration::from_secs(60));
 /// What a unit gets to end its processes before they are killed.
 const STOP_DEADLINE: Duration = Duration::from_secs(10);
 /// The drop-in that the installer adds where unprivileged user namespaces
 /// work sets it.
 const NAMESPACES: &str = "OPENCLAW_TURN_NAMESPACES";
 
+/// The manager says that a unit of the name is there.
+const EXISTS: &str = "org.freedesktop.systemd1.UnitExists";
+/// Between two attempts to take its name.
+const EXISTS_PAUSE: Duration = Duration::from_millis(10);
+const EXISTS_ATTEMPTS: u32 = 300;
+
+const NAME: &str = "org.freedesktop.systemd1";
 const PATH: &str = "/org/freedesktop/systemd1";
 const MANAGER: &str = "org.freedesktop.systemd1.Manager";
 const SERVICE: &str = "org.freedesktop.systemd1.Service";
@@ -65,20 +74,18 @@ struct Bind {
 
 type Properties<'a> = Vec<(&'static str, Value<'a>)>;
 
-/// The socket of the manager that started this very process, if one did
+/// The bus of the manager that started this very process, if one did
 /// ($SYSTEMD_EXEC_PID, systemd.exec(5)).
-pub(super) fn manager_socket(environment: &Environment) -> Option<PathBuf> {
+pub(super) fn bus(environment: &Environment) -> Option<PathBuf> {
     let started = environment.get("SYSTEMD_EXEC_PID")?;
     if started.parse() != Ok(std::process::id()) {
         return None;
     }
-    let user = environment
-        .get("XDG_RUNTIME_DIR")
-        .map(|folder| Path::new(folder).join("systemd/private"));
-    [user, Some(PathBuf::from("/run/systemd/private"))]
-        .into_iter()
-        .flatten()
-        .find(|socket| socket.exists())
+    let bus = match environment.get("XDG_RUNTIME_DIR") {
+        Some(folder) => Path::new(folder).join("bus"),
+        None => PathBuf::from("/run/dbus/system_bus_socket"),
+    };
+    bus.exists().then_some(bus)
 }
 
 /// The unit of a run.
@@ -117,29 +124,36 @@ impl Systemd {
         properties.push(("StandardInputFileDescriptor", Fd::from(stdin).into()));
         let none: Vec<(&str, Properties<'_>)> = Vec::new();
         let call = (unit.as_str(), "fail", properties, none);
-        let answer = line
-            .call_method(
-                None::<&str>,
-                PATH,
-                Some(MANAGER),
-                "StartTransientUnit",
-                &call,
-            )
-            .await;
-        answer.map(drop).map_err(failed)
+        // A process that stood ready under this name and did not fit takes a
+        // moment to end, and its unit one more to be forgotten.
+        for _ in 0..EXISTS_ATTEMPTS {
+            match line
+                .call_method(Some(NAME), PATH, Some(MANAGER), "StartTransientUnit", &call)
+                .await
+            {
+                Err(zbus::Error::MethodError(name, ..)) if name.as_str() == EXISTS => {
+                    tokio::time::sleep(EXISTS_PAUSE).await;
+                }
+                other => return other.map(drop).map_err(failed),
+            }
+        }
+        Err(failed(zbus::Error::Failure(format!(
+            "a unit of this name does not end within {:?}",
+            EXISTS_PAUSE * EXISTS_ATTEMPTS
+        ))))
     }
 
     pub(super) async fn verdict(&self, run_id: &str) -> Option<Verdict> {
         let line = self.line().await.ok()?;
         let unit = unit(run_id);
         let found = line
-            .call_method(None::<&str>, PATH, Some(MANAGER), "GetUnit", &unit)
+            .call_method(Some(NAME), PATH, Some(MANAGER), "GetUnit", &unit)
             .await
             .ok()?;
         let path: OwnedObjectPath = found.body().deserialize().ok()?;
         let answer = line
             .call_method(
-                None::<&str>,
+                Some(NAME),
                 path,
                 Some("org.freedesktop.DBus.Properties"),
                 "Get",
@@ -151,7 +165,7 @@ impl Systemd {
         let result = String::try_from(value).ok()?;
         // A unit that failed stays in the list until somebody has looked.
         let _ = line
-            .call_method(None::<&str>, PATH, Some(MANAGER), "ResetFailedUnit", &unit)
+            .call_method(Some(NAME), PATH, Some(MANAGER), "ResetFailedUnit", &unit)
             .await;
         Some(match result.as_str() {
             "oom-kill" => Verdict::OutOfMemory,
@@ -175,10 +189,7 @@ impl Systemd {
         let stream = tokio::net::UnixStream::connect(&self.socket)
             .await
             .map_err(|error| zbus::Error::InputOutput(error.into()))?;
-        let fresh = connection::Builder::unix_stream(stream)
-            .p2p()
-            .build()
-            .await?;
+        let fresh = connection::Builder::unix_stream(stream).build().await?;
         *line = Some(fresh.clone());
         Ok(fresh)
     }

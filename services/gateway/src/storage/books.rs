@@ -13,7 +13,7 @@ use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::store::{BackendSession, SessionEntry};
 use openclaw_sessions::transcript::{Draft, Marker, Message, Usage, UserMessage};
-use openclaw_sessions::{SessionKey, now_ms};
+use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use super::command::{
     Acceptance, Admitted, BackendSessions, Closing, Found, Incoming, Overrides, Reply, Said,
@@ -103,7 +103,7 @@ impl Books {
         entry.clear("archivedAt");
         entry.set("lastInteractionAt", now);
         entry.set("lastChannel", incoming.channel.clone());
-        let overrides = Overrides::of(entry);
+        let overrides = overrides_of(entry);
         let user_entry_id = appended.ids.into_iter().last().unwrap_or_default();
         let session_id = entry.session_id().to_owned();
         let key = incoming.key.clone();
@@ -252,7 +252,26 @@ impl Books {
         let transcript = self
             .shelf
             .transcript_of(&record.agent_id, &record.session_id)?;
-        Ok(transcript.map(|transcript| Found { record, transcript }))
+        let Some(transcript) = transcript else {
+            return Ok(None);
+        };
+        let overrides = self.overrides(&record)?;
+        Ok(Some(Found {
+            record,
+            transcript,
+            overrides,
+        }))
+    }
+
+    fn overrides(&mut self, record: &Record) -> Result<Overrides, Fault> {
+        let Ok(agent) = record.agent_id.parse::<AgentId>() else {
+            return Ok(Overrides::default());
+        };
+        let Ok(key) = SessionKey::parse(&record.session_key, &agent) else {
+            return Ok(Overrides::default());
+        };
+        let entry = self.shelf.store(&agent)?.get(&key);
+        Ok(entry.map(overrides_of).unwrap_or_default())
     }
 
     /// What a turn cost in US dollars, when the configuration has the price.
@@ -328,6 +347,13 @@ fn record(incoming: Incoming, session_id: String, user_entry_id: String, now: i6
         created_ms: now,
         ended_ms: None,
         outcome: None,
+    }
+}
+
+fn overrides_of(entry: &SessionEntry) -> Overrides {
+    Overrides {
+        model: entry.model_override(),
+        thinking_level: entry.text("thinkingLevel").map(str::to_owned),
     }
 }
 
