@@ -6,9 +6,7 @@ use std::sync::Arc;
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Done, Failed, Kind};
 use openclaw_proto::gateway::Accepted;
-use openclaw_sessions::transcript::{
-    self, AssistantMessage, Content, Message, StopReason, Usage,
-};
+use openclaw_sessions::transcript::{self, AssistantMessage, Content, Message, StopReason, Usage};
 use openclaw_sessions::{Error, SessionKey, now_ms};
 use tracing::Instrument as _;
 

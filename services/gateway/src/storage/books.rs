@@ -20,6 +20,7 @@ use super::command::{
     backend_session_of, state_of,
 };
 use super::fault::Fault;
+use super::home::Home;
 use super::ledger::{Change, Ledger, Record};
 use super::policy::{self, Anew};
 use super::shelf::{Appended, Shelf};
@@ -35,6 +36,7 @@ const PRIVATE_FILE: u32 = 0o600;
 
 pub(super) struct Books {
     pub(super) shelf: Shelf,
+    home: Home,
     ledger: Ledger,
     ledger_path: PathBuf,
 }
@@ -44,8 +46,10 @@ impl Books {
         let ledger_path = configuration.settings().paths.ledger();
         create_private(&ledger_path)?;
         let ledger = Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
+        let mut shelf = Shelf::open(configuration)?;
         Ok(Self {
-            shelf: Shelf::open(configuration)?,
+            home: Home::open(&mut shelf)?,
+            shelf,
             ledger,
             ledger_path,
         })
@@ -77,6 +81,16 @@ impl Books {
         }
     }
 
+    /// Brings the home session's view up to date with what is durable.
+    pub(super) fn update_home(&mut self) {
+        self.home.update(&mut self.shelf);
+    }
+
+    /// The conversation of `key` begins anew.
+    pub(super) fn begin_home_anew(&mut self, key: &SessionKey) {
+        self.home.begin_anew(key);
+    }
+
     fn try_accept(&mut self, incoming: Incoming) -> Result<Admission, Fault> {
         if let Some(key) = &incoming.idempotency_key {
             let known = self.ledger.by_idempotency_key(key);
@@ -104,9 +118,10 @@ impl Books {
         entry.set("lastInteractionAt", now);
         entry.set("lastChannel", incoming.channel.clone());
         let overrides = overrides_of(entry);
+        self.home.asked(&incoming, &said, anew.is_some(), now);
         let user_entry_id = appended.ids.into_iter().last().unwrap_or_default();
         let session_id = entry.session_id().to_owned();
-        let key = incoming.key.clone();
+        let (key, run_id) = (incoming.key.clone(), incoming.run_id.clone());
         let record = record(incoming, session_id, user_entry_id, now);
         let admitted = Admitted {
             accepted: accepted(&record),
@@ -117,7 +132,10 @@ impl Books {
         Ok(Admission {
             acceptance: Acceptance::New(Box::new(admitted)),
             written: Some((appended.file, record)),
-            undo: Some(Box::new(move |books| books.put_back(&key, before))),
+            undo: Some(Box::new(move |books| {
+                books.home.withdrawn(&run_id);
+                books.put_back(&key, before);
+            })),
         })
     }
 
@@ -167,6 +185,7 @@ impl Books {
         key: &SessionKey,
         drafts: Vec<Draft>,
     ) -> Result<Appended, Fault> {
+        self.home.said(&drafts);
         Ok(self.shelf.append(key, drafts, now_ms())?)
     }
 
@@ -184,6 +203,7 @@ impl Books {
         let drafts = closing.messages.into_iter().map(Draft::from).collect();
         match self.append(&closing.key, drafts) {
             Ok(Appended { file, ids }) => {
+                self.home.answered(&closing.run_id, &closing.key, now);
                 let through = self.seen_through(&closing.run_id, &closing.outcome, ids.last());
                 let cost = self.cost(&closing.outcome, &closing.usage);
                 let noted = self.note(&closing.key, &closing.outcome, through, now, |entry| {
@@ -327,6 +347,7 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Said, now: i64) -> Ve
     };
     let user = UserMessage::of_run(&incoming.run_id, text.as_str(), now);
     let mut message = Message::User(user);
+    message.set_channel(&incoming.channel);
     if *said == Said::Reset {
         message.set_command(RESET_COMMAND);
     }
