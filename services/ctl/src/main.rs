@@ -21,8 +21,8 @@ mod output;
 mod run;
 mod sessions;
 mod status;
-mod turns;
 mod table;
+mod turns;
 mod words;
 
 fn main() -> ExitCode {

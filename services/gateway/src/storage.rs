@@ -7,6 +7,7 @@
 mod books;
 mod command;
 mod fault;
+mod home;
 mod ledger;
 mod policy;
 mod replay;
