@@ -270,6 +270,7 @@ impl<'a> Following<'a> {
                 tracing::warn!(%error, path = %self.path.display(), "cannot read a spool")
             }
         }
+        self.shop.cooling.take(&self.reader.reports());
     }
 
     fn write_reason(&self) {

@@ -22,9 +22,11 @@ use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
 use crate::backend::Choice;
 use crate::confinement::Confinement;
+use crate::cooling::Cooling;
 use crate::meter::Meter;
 use crate::places;
 use crate::spare::Spare;
+use crate::spending::Spending;
 use crate::spool;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
@@ -60,6 +62,8 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             confinement: Confinement::new(Launcher { helper }),
             units: Units::find(&settings, &daemon.environment),
             watcher: Watcher::new(&turns).context("watch the folder of spools")?,
+            cooling: Cooling::new(&settings.paths),
+            spending: Spending::open(&settings.paths.spending()),
             turns,
             spare: Spare::default(),
         },

@@ -14,6 +14,8 @@ use nix::fcntl::{Flock, FlockArg};
 use openclaw_proto::event::{Event, Kind, Resources};
 use serde::{Deserialize, Serialize};
 
+use crate::report::Report;
+
 /// Text and tool output of one turn, in bytes, that is kept and passed on. An
 /// agent that prints more than this is not talking to anybody.
 const SIZE_LIMIT: u64 = 32 * 1024 * 1024;
@@ -56,6 +58,12 @@ pub(crate) struct Header {
     pub(crate) pid: i32,
     /// The service unit it runs in; empty without a service manager.
     pub(crate) unit: String,
+}
+
+/// A line about a key.
+#[derive(Debug, Serialize, Deserialize)]
+struct Noted {
+    report: Report,
 }
 
 /// Why an event was not taken.
@@ -132,6 +140,24 @@ impl Spool {
         self.push_all(vec![kind])
     }
 
+    /// Appends what was learned of a key; it is no event.
+    pub(crate) fn report(&self, report: &Report) -> Result<(), Refused> {
+        let mut inner = self.lock();
+        let noted = Noted {
+            report: report.clone(),
+        };
+        let mut line = serde_json::to_vec(&noted).map_err(|error| self.cannot(error.into()))?;
+        line.push(b'\n');
+        inner.size += line.len() as u64;
+        if inner.size > SIZE_LIMIT {
+            return Err(Refused::Full);
+        }
+        inner
+            .file
+            .write_all(&line)
+            .map_err(|error| self.cannot(error))
+    }
+
     /// Appends the terminal event after what was used, in one piece.
     pub(crate) fn end(&self, resources: Resources, terminal: Kind) -> Result<(), Refused> {
         self.push_all(vec![Kind::Resources(resources), terminal])
@@ -205,6 +231,7 @@ pub(crate) struct Reader {
     file: File,
     rest: Vec<u8>,
     header: Option<Header>,
+    reports: Vec<Report>,
 }
 
 impl Reader {
@@ -213,7 +240,13 @@ impl Reader {
             file: File::open(path)?,
             rest: Vec::new(),
             header: None,
+            reports: Vec::new(),
         })
+    }
+
+    /// What was learned of keys since the last time.
+    pub(crate) fn reports(&mut self) -> Vec<Report> {
+        std::mem::take(&mut self.reports)
     }
 
     /// Whose spool it is, once its first line was read.
@@ -239,6 +272,8 @@ impl Reader {
                 self.header = serde_json::from_slice(line).ok();
             } else if let Ok(event) = serde_json::from_slice(line) {
                 events.push(event);
+            } else if let Ok(Noted { report }) = serde_json::from_slice(line) {
+                self.reports.push(report);
             }
         }
         Ok(events)

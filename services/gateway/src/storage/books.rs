@@ -194,10 +194,10 @@ impl Books {
         let cost = self.cost(&closing.outcome, &closing.usage);
         let spent = closing.resources.clone().map(|resources| {
             Box::new(Spent {
+                cost_usd: resources.cost_usd.or(cost),
                 resources,
                 input_tokens: closing.usage.input,
                 output_tokens: closing.usage.output,
-                cost_usd: cost,
             })
         });
         let change = |outcome: Kind| Change::Close {

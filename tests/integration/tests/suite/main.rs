@@ -9,6 +9,7 @@
 )]
 
 mod bounds;
+mod budgets;
 mod cancel;
 mod claude;
 mod claude_failures;
@@ -23,4 +24,5 @@ mod native;
 mod notify;
 mod offline;
 mod operation;
+mod retry;
 mod survival;
