@@ -39,6 +39,10 @@ pub struct Turn {
     pub backend_sessions: Vec<BackendSession>,
     /// What the user should know from the start; the turn's first events.
     pub notes: Vec<String>,
+    /// `provider/model` that the session wants instead of the agent's.
+    pub model: Option<String>,
+    /// How much the session wants the model to think.
+    pub thinking_level: Option<String>,
 }
 
 /// A turn that was taken.
@@ -125,6 +129,13 @@ impl Client {
         Ok(())
     }
 
+    /// The run ids of the turns that were begun and not closed.
+    pub async fn list_turns(&self) -> Result<Vec<String>, Status> {
+        let request = wire::ListTurnsRequest {};
+        let response = self.0.clone().list_turns(request).await?;
+        Ok(response.into_inner().run_ids)
+    }
+
     /// The turn's events from `from_seq` on, the terminal one last.
     pub async fn attach(
         &self,
@@ -190,6 +201,8 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .map(Into::into)
                 .collect(),
             notes: request.notes,
+            model: Some(request.model).filter(|model| !model.is_empty()),
+            thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
         })
     }
 }
@@ -208,6 +221,8 @@ impl From<Turn> for wire::StartTurnRequest {
             history: turn.history.into_iter().map(Into::into).collect(),
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
             notes: turn.notes,
+            model: turn.model.unwrap_or_default(),
+            thinking_level: turn.thinking_level.unwrap_or_default(),
         }
     }
 }

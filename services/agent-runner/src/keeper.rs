@@ -26,6 +26,8 @@ use crate::units::{self, Units, Verdict};
 
 /// How long a turn's process may take to say that it is there.
 const HELLO_DEADLINE: Duration = Duration::from_secs(15);
+/// How long the process that had a turn's name before may take to go.
+const CLEAR_DEADLINE: Duration = Duration::from_secs(5);
 /// What a turn's process gets to end its tree; more than it gives the tree.
 const END_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -42,6 +44,8 @@ pub(crate) enum Error {
     Ended(String),
     #[error("the turn's process did not answer within {HELLO_DEADLINE:?}")]
     Silent,
+    #[error("{0} is in the way")]
+    Taken(PathBuf),
 }
 
 /// A turn's process.
@@ -71,6 +75,7 @@ impl Held {
         agent: &AgentSettings,
         standing: &Standing,
     ) -> Result<Self, Error> {
+        clear(&standing.spool).await?;
         match Self::attempt(units, settings, agent, standing).await {
             Err(Error::Ended(why)) if units.without_namespaces() => {
                 tracing::warn!(
@@ -154,6 +159,16 @@ impl Held {
         }
     }
 
+    /// Ends a process that has no turn: it is told that there will be none.
+    pub(crate) async fn dismiss(self) {
+        if let End::Line(line) = self.end {
+            let (mut reader, writer) = line.into_split();
+            drop(writer);
+            // What comes is its end.
+            let _ = timeout(END_DEADLINE, reader.read_u8()).await;
+        }
+    }
+
     /// Waits for its end.
     async fn ended(&mut self) {
         match &mut self.end {
@@ -170,6 +185,24 @@ impl Held {
             End::Seen => return,
         }
         self.end = End::Seen;
+    }
+}
+
+/// Makes room for a spool: a process that stood ready under the same name and
+/// was killed left its own, one that did not fit takes its along in a moment.
+async fn clear(spool: &Path) -> Result<(), Error> {
+    if !spool.exists() {
+        return Ok(());
+    }
+    let waited = spool.to_owned();
+    let waiting = tokio::task::spawn_blocking(move || spool::wait_unwritten(&waited));
+    let _ = timeout(CLEAR_DEADLINE, waiting).await;
+    match spool.exists() && (spool::is_written(spool) || spool::has_begun(spool)) {
+        true => Err(Error::Taken(spool.to_owned())),
+        false => match std::fs::remove_file(spool) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Line(error)),
+            _ => Ok(()),
+        },
     }
 }
 

@@ -191,7 +191,7 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
             let spare = shop.spare.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(spare::LIFE).await;
-                spare.end(&name);
+                spare.end(&name).await;
             });
         }
         // The next turn tries again and says why.

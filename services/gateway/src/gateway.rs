@@ -13,7 +13,9 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::refusal::Refusal;
+use crate::route;
 use crate::run::{Lanes, Registry, Run, Start};
+use crate::sessions::Sessions;
 use crate::storage::Storage;
 use crate::turn;
 
@@ -36,6 +38,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub(crate) struct Gateway {
     pub(crate) configuration: Configuration,
     pub(crate) storage: Storage,
+    pub(crate) sessions: Sessions,
     pub(crate) runner: runner::Client,
     pub(crate) memory: memory::Client,
     pub(crate) lanes: Lanes,
@@ -55,10 +58,12 @@ impl Gateway {
         notifier: Notifier,
     ) -> Arc<Self> {
         let settings = configuration.settings();
+        let lanes = Lanes::new(settings.concurrent_turns as usize);
         Arc::new(Self {
+            sessions: Sessions::new(storage.clone(), lanes.clone(), configuration.clone()),
             runner: runner::Client::new(settings.paths.runner_socket()),
             memory: memory::Client::new(settings.paths.memory_socket()),
-            lanes: Lanes::new(settings.concurrent_turns as usize),
+            lanes,
             runs: Registry::default(),
             started: Instant::now(),
             reserved: Mutex::default(),
@@ -87,10 +92,15 @@ impl Gateway {
             IDEMPOTENCY_KEY_LIMIT,
         )?;
         check_length("the channel", &message.channel, CHANNEL_LIMIT)?;
-        let key = self.key(&message.session_key, &message.agent_id)?;
         let channel = match message.channel.as_str() {
             "" => DEFAULT_CHANNEL.to_owned(),
             channel => channel.to_owned(),
+        };
+        let key = match message.route {
+            Some(route) if message.session_key.trim().is_empty() => {
+                self.routed_key(&channel, route, &message.agent_id)?
+            }
+            _ => self.key(&message.session_key, &message.agent_id)?,
         };
         let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
         let run = Run::new(self.run_id(key.agent()), key, channel, idempotency_key);
@@ -132,7 +142,7 @@ impl Gateway {
     }
 
     /// The canonical key, of an agent that is configured.
-    fn key(&self, session_key: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
+    pub(crate) fn key(&self, session_key: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
         let settings = self.configuration.settings();
         let named = Some(agent_id).filter(|agent| !agent.is_empty());
         let agent: AgentId = named.unwrap_or(&settings.default_agent).parse()?;
@@ -140,6 +150,30 @@ impl Gateway {
         if named.is_some() && *key.agent() != agent {
             return Err(Refusal::OtherAgent { key, agent });
         }
+        self.of_configured_agent(key)
+    }
+
+    /// The key of the conversation that a message from `route` belongs to.
+    pub(crate) fn routed_key(
+        &self,
+        channel: &str,
+        route: gateway::Route,
+        agent_id: &str,
+    ) -> Result<SessionKey, Refusal> {
+        let settings = self.configuration.settings();
+        let agent = match agent_id {
+            "" => settings.default_agent.as_str(),
+            agent => agent,
+        };
+        let agent: AgentId = agent.parse()?;
+        let session = &settings.session;
+        let scope = route::scope(session.dm_scope);
+        let key = route::of(channel, route).key(&agent, scope, &session.identity_links)?;
+        self.of_configured_agent(key)
+    }
+
+    fn of_configured_agent(&self, key: SessionKey) -> Result<SessionKey, Refusal> {
+        let settings = self.configuration.settings();
         if settings.agent(key.agent().as_str()).is_none() {
             return Err(Refusal::UnknownAgent {
                 agent: key.agent().clone(),

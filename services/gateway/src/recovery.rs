@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 
 use crate::gateway::Gateway;
 use crate::run::Run;
-use crate::storage::{Closing, Fault, Found, Record};
+use crate::storage::{Closing, Fault, Found, Record, Said};
 use crate::turn::{self, Left, interrupted};
 
 /// Takes up the runs of `records`: a run whose reply is in the transcript had
@@ -27,11 +27,25 @@ pub(crate) async fn take_up(gateway: &Arc<Gateway>, records: Vec<Record>) {
         match one(gateway, record).await {
             Ok(true) => {}
             Ok(false) => {
-                let gateway = Arc::clone(gateway);
-                let forget = async move { turn::close_turn(&gateway, &run_id).await };
-                tokio::spawn(forget);
+                let closing = Arc::clone(gateway);
+                gateway.spawn(async move { turn::close_turn(&closing, &run_id).await });
             }
             Err(fault) => failure::report("take up an open run", &fault),
+        }
+    }
+    let closing = Arc::clone(gateway);
+    gateway.spawn(async move { close_ended(&closing).await });
+}
+
+/// Lets the runner forget the turns that the last gateway saw to their end but
+/// could not say so.
+async fn close_ended(gateway: &Gateway) {
+    for run_id in turn::kept_turns(gateway).await {
+        let found = gateway.storage.find(&run_id).await;
+        if let Ok(Some(found)) = found
+            && found.record.ended_ms.is_some()
+        {
+            turn::close_turn(gateway, &run_id).await;
         }
     }
 }
@@ -39,7 +53,7 @@ pub(crate) async fn take_up(gateway: &Arc<Gateway>, records: Vec<Record>) {
 /// What a transcript says of a run.
 #[derive(Debug, Default)]
 struct Known {
-    text: Option<String>,
+    said: Option<Said>,
     entries: usize,
     outcome: Option<Kind>,
 }
@@ -50,7 +64,12 @@ async fn one(gateway: &Arc<Gateway>, record: Record) -> Result<bool, Fault> {
         return Ok(false);
     };
     let found = gateway.storage.find(&record.run_id).await?;
-    let Some(Found { transcript, .. }) = found else {
+    let Some(Found {
+        transcript,
+        overrides,
+        ..
+    }) = found
+    else {
         return Ok(false);
     };
     let known = known(&transcript, &record.run_id)?;
@@ -82,8 +101,9 @@ async fn one(gateway: &Arc<Gateway>, record: Record) -> Result<bool, Fault> {
             existing: false,
         },
         transcript,
-        text: known.text.filter(|_| may_start),
+        said: known.said.filter(|_| may_start),
         entries: known.entries,
+        overrides,
     };
     run.span
         .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
@@ -136,7 +156,8 @@ fn known(path: &Path, run_id: &str) -> Result<Known, Error> {
             continue;
         }
         match &entry.message {
-            Message::User(user) => known.text = Some(user.content.to_text()),
+            message if message.is_command() => known.said = Some(Said::Reset),
+            Message::User(user) => known.said = Some(Said::Text(user.content.to_text())),
             message => {
                 known.entries += 1;
                 known.outcome = outcome_of(message);

@@ -1,8 +1,8 @@
 //! What must hold when everything is quiet.
 
 mod effects;
-mod leftovers;
 mod ledger;
+mod leftovers;
 mod transcripts;
 
 use std::fs;

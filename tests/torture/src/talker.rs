@@ -73,7 +73,10 @@ impl Talker {
             }
             let errand = Errand::draw(&mut self.dice, self.seed, self.number, number);
             let mut heard = Heard::default();
-            if timeout(DEADLINE, self.run(&errand, &mut heard)).await.is_err() {
+            if timeout(DEADLINE, self.run(&errand, &mut heard))
+                .await
+                .is_err()
+            {
                 let what = match &heard.run_id {
                     Some(run_id) => format!("run {run_id} did not end"),
                     None => "it was not accepted".to_owned(),
@@ -134,6 +137,7 @@ impl Talker {
                     agent_id: self.agent.clone(),
                     idempotency_key: errand.key.clone(),
                     channel: "torture".to_owned(),
+                    ..gateway::Message::default()
                 };
                 let replies = self.client.send_message(message).await?;
                 heard.seq = 0;

@@ -19,6 +19,8 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         history: vec![said("first"), said("second")],
         backend_sessions: sessions,
         notes: Vec::new(),
+        model: None,
+        thinking_level: None,
     }
 }
 

@@ -71,7 +71,9 @@ fn compare(run: &Run, message: &Message) -> Option<String> {
     let Run { run_id, state, .. } = run;
     let key = &message.errand.key;
     if *run_id != message.run_id || run.session_key != message.session_key {
-        return Some(format!("{key}: run {run_id} is not the one that was acknowledged"));
+        return Some(format!(
+            "{key}: run {run_id} is not the one that was acknowledged"
+        ));
     }
     if run.ended_ms.is_none() {
         return Some(format!("{key}: run {run_id} is not closed ({state})"));

@@ -106,7 +106,9 @@ fn one(messages: &[Value], message: &Message) -> Vec<String> {
         .iter()
         .filter(|said| said["__openclaw"]["runId"] == **run_id)
         .collect();
-    let ends: Vec<usize> = (0..answers.len()).filter(|at| is_end(answers[*at])).collect();
+    let ends: Vec<usize> = (0..answers.len())
+        .filter(|at| is_end(answers[*at]))
+        .collect();
     if ends.len() != 1 || ends[0] + 1 != answers.len() {
         wrong.push(format!(
             "{key}: run {run_id} has {} entries, and ends at {ends:?}",
@@ -164,7 +166,9 @@ fn strangers(sessions: &Sessions, pages: &Pages) -> Vec<String> {
                 None => said["__openclaw"]["runId"].as_str().unwrap_or_default(),
             };
             if !known.contains(run_id) {
-                wrong.push(format!("{key}: an entry of the run {run_id:?}, which nobody knows"));
+                wrong.push(format!(
+                    "{key}: an entry of the run {run_id:?}, which nobody knows"
+                ));
             }
         }
     }
