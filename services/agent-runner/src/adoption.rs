@@ -31,6 +31,7 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
             return;
         }
     };
+    let left_any = !runs.is_empty();
     let mut go_on = Vec::new();
     for run_id in runs {
         let path = spool::path(&inner.shop.turns, &run_id);
@@ -43,6 +44,9 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
         }
     }
     places::sweep(settings, &go_on);
+    if left_any {
+        inner.shop.units.sweep().await;
+    }
 }
 
 /// True when the turn goes on.

@@ -10,10 +10,12 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind, Resources};
 use openclaw_sandbox::Process;
 use serde::Serialize;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Interest};
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -52,6 +54,7 @@ pub(crate) enum Error {
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) run_id: String,
+    spool: PathBuf,
     process: Process,
     end: End,
 }
@@ -77,11 +80,16 @@ impl Held {
     ) -> Result<Self, Error> {
         clear(&standing.spool).await?;
         match Self::attempt(units, settings, agent, standing).await {
-            Err(Error::Ended(why)) if units.without_namespaces() => {
-                tracing::warn!(
-                    why,
-                    "units with namespaces do not start here; going on without them"
-                );
+            Err(Error::Ended(why)) => {
+                if units.without_namespaces() {
+                    tracing::warn!(
+                        why,
+                        "units with namespaces do not start here; going on without them"
+                    );
+                } else {
+                    tracing::warn!(why, "a turn's process was killed at its start; once more");
+                }
+                clear(&standing.spool).await?;
                 Self::attempt(units, settings, agent, standing).await
             }
             other => other,
@@ -113,6 +121,7 @@ impl Held {
                 told?;
                 Ok(Self {
                     run_id: standing.run_id.clone(),
+                    spool: standing.spool.clone(),
                     process: Process::open(hello.pid).map_err(Error::Line)?,
                     end: End::Line(line),
                 })
@@ -135,6 +144,7 @@ impl Held {
         match spool::is_written(spool) {
             true => Ok(Self {
                 run_id: run_id.to_owned(),
+                spool: spool.to_owned(),
                 process,
                 end: End::Lock({
                     let spool = spool.to_owned();
@@ -167,6 +177,16 @@ impl Held {
             // What comes is its end.
             let _ = timeout(END_DEADLINE, reader.read_u8()).await;
         }
+        // One that was killed did not take its spool along.
+        if let Err(error) = clear(&self.spool).await {
+            tracing::debug!(error = %failure::chain(&error), "a spool stays");
+        }
+    }
+
+    /// What becomes readable when the process ends.
+    pub(crate) fn watch(&self) -> io::Result<AsyncFd<OwnedFd>> {
+        let descriptor = self.process.as_fd().try_clone_to_owned()?;
+        AsyncFd::with_interest(descriptor, Interest::READABLE)
     }
 
     /// Waits for its end.
@@ -248,23 +268,27 @@ impl<'a> Following<'a> {
         })
     }
 
-    /// Reads what the turn says until its terminal event is in the log.
-    pub(crate) async fn follow(&mut self) {
+    /// Reads what the turn says until its terminal event is in the log; false
+    /// when its process ended before it had its turn, and nothing was begun.
+    pub(crate) async fn follow(&mut self) -> bool {
         let mut kill_at: Option<Instant> = None;
         let log = &self.entry.log;
         loop {
             self.read();
             if log.ended() {
-                return;
+                return true;
             }
             tokio::select! {
                 () = self.news.notified() => {}
                 () = self.held.ended() => {
                     self.read();
+                    if !self.reader.has_begun() && !self.entry.cancel.is_cancelled() {
+                        return false;
+                    }
                     if !log.ended() {
                         self.close().await;
                     }
-                    return;
+                    return true;
                 }
                 () = self.entry.cancel.cancelled(), if kill_at.is_none() => {
                     self.write_reason();
@@ -401,6 +425,16 @@ fn died(verdict: Option<Verdict>, memory_max: u64) -> Kind {
         ),
     };
     failed(code, message)
+}
+
+/// A turn of which every process was killed before it had the turn.
+pub(crate) fn unbegun() -> Kind {
+    failed(
+        Code::Crashed,
+        "the turn's process was killed again and again before it began; nothing was done; send \
+         the message again"
+            .to_owned(),
+    )
 }
 
 /// A turn whose process is gone since before this daemon started.

@@ -110,7 +110,13 @@ impl Spare {
             // Also for one that begins to wait after this.
             waiting.notify_one();
         }
-        if let Some(old) = ready.and_then(|ready| inner.ready.replace(ready)) {
+        let Some(ready) = ready else {
+            return;
+        };
+        let name = ready.held.run_id.clone();
+        let old = inner.ready.replace(ready);
+        // One of the same name was killed, and its folder is the new one's.
+        if let Some(old) = old.filter(|old| old.held.run_id != name) {
             tokio::spawn(old.dismiss());
         }
     }
@@ -123,10 +129,14 @@ impl Spare {
         }
     }
 
-    /// Ends the spare of this name.
-    pub(crate) async fn end(&self, run_id: &str) {
-        if let Some(ready) = self.take_named(run_id) {
-            ready.dismiss().await;
+    /// Ends the spare of this name; false when it is none any more.
+    pub(crate) async fn end(&self, run_id: &str) -> bool {
+        match self.take_named(run_id) {
+            Some(ready) => {
+                ready.dismiss().await;
+                true
+            }
+            None => false,
         }
     }
 

@@ -18,6 +18,7 @@ pub struct Report {
     killed: Killed,
     messages: usize,
     whole: usize,
+    excused: usize,
     gaps: Vec<Duration>,
     took: Duration,
 }
@@ -34,6 +35,7 @@ impl Report {
         let outcomes = pages.messages.values().map(|message| &message.outcome);
         let whole = outcomes.filter(|outcome| matches!(outcome, Some(Kind::Done(_))));
         let whole = whole.count();
+        let excused = pages.killed.len() + pages.nameless_kills;
         let mut gaps = std::mem::take(&mut pages.gaps);
         gaps.sort_unstable();
         wrong.extend(std::mem::take(&mut pages.wrong));
@@ -43,6 +45,7 @@ impl Report {
             killed,
             messages: pages.messages.len(),
             whole,
+            excused,
             gaps,
             took,
         }
@@ -72,10 +75,11 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "{} messages acknowledged, {} answered in full, {} ended with the process of their turn",
+            "{} messages acknowledged, {} answered in full, {} ended with the process of their turn ({} killed)",
             self.messages,
             self.whole,
-            self.messages - self.whole
+            self.messages - self.whole,
+            self.excused
         )?;
         writeln!(
             f,

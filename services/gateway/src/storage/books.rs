@@ -44,14 +44,14 @@ impl Books {
     pub(super) fn open(configuration: Configuration) -> Result<Self, Fault> {
         let ledger_path = configuration.settings().paths.ledger();
         create_private(&ledger_path)?;
-        let written_ms = orphans::last_written(&ledger_path);
+        let settled_ms = orphans::settled_until(&ledger_path);
         let ledger = Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
         let mut books = Self {
             shelf: Shelf::open(configuration)?,
             ledger,
             ledger_path,
         };
-        books.adopt(written_ms)?;
+        books.adopt(settled_ms)?;
         Ok(books)
     }
 

@@ -14,12 +14,18 @@ use openclaw_sessions::{AgentId, Error};
 use super::ledger::Record;
 use super::shelf::Shelf;
 
-/// When the ledger was last written, in Unix milliseconds. What came into a
-/// transcript before that is in the ledger. Asked before it is opened.
-pub(super) fn last_written(ledger: &Path) -> i64 {
+/// Milliseconds for which a message may be on its way from its transcript to
+/// the ledger. The very write that was to enter it may have been cut off, so
+/// the time of the last write alone does not tell.
+const UNDER_WAY: i64 = 10_000;
+
+/// In Unix milliseconds, a time before which everything that is in a
+/// transcript is in the ledger too. Asked before the ledger is opened.
+pub(super) fn settled_until(ledger: &Path) -> i64 {
     let log = PathBuf::from(format!("{}-wal", ledger.display()));
     let times = [modified_ms(ledger), modified_ms(&log)];
-    times.into_iter().flatten().max().unwrap_or(i64::MAX)
+    let last = times.into_iter().flatten().max();
+    last.map_or(i64::MAX, |last| last - UNDER_WAY)
 }
 
 /// The messages that came into a transcript at `since_ms` or later, as they

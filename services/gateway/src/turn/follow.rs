@@ -1,6 +1,7 @@
 //! The turn at the runner.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -45,9 +46,7 @@ pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
         };
         starts += 1;
         notable::started(&started.backend);
-        reply
-            .gateway
-            .reserve(reply.run.key.agent(), &started.next_run_id);
+        reserve(reply, &started);
         reply.assembler.speaks(&started);
         let before = reply.heard;
         match follow(reply, &started.backend).await {
@@ -64,6 +63,14 @@ pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
             Err(status) => return outcome::lost(&status, &started.backend),
         }
     }
+}
+
+/// Notes the run id of the process that will stand ready. Nobody waits for it.
+fn reserve(reply: &Reply<'_>, started: &Started) {
+    let gateway = Arc::clone(reply.gateway);
+    let (agent, run_id) = (reply.run.key.agent().clone(), started.next_run_id.clone());
+    let reserve = async move { gateway.reserve(&agent, &run_id).await };
+    reply.gateway.spawn(reserve);
 }
 
 /// Passes on the events of a turn that may be there; `None` when the runner
