@@ -9,11 +9,13 @@ use openclaw_proto::event::Kind;
 use crate::errand::Errand;
 
 /// Shared by talkers, killer and checks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Book(Mutex<Pages>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
+    /// What keys, sessions and effects of this torture begin with.
+    pub(crate) mark: String,
     /// Acknowledged messages, by their idempotency key.
     pub(crate) messages: BTreeMap<String, Message>,
     /// Runs whose own process was killed.
@@ -37,6 +39,13 @@ pub(crate) struct Message {
 }
 
 impl Book {
+    pub(crate) fn new(mark: String) -> Self {
+        Self(Mutex::new(Pages {
+            mark,
+            ..Pages::default()
+        }))
+    }
+
     pub(crate) fn open(&self) -> MutexGuard<'_, Pages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,6 +9,11 @@ const PER_SESSION: usize = 30;
 /// The file in the workspace that tools write to.
 pub(crate) const EFFECTS: &str = "effects.txt";
 
+/// What keys, sessions and effects of a torture begin with.
+pub(crate) fn mark(seed: u64) -> String {
+    format!("torture-{seed}-")
+}
+
 /// A message whose whole fate is known beforehand.
 #[derive(Debug, Clone)]
 pub(crate) struct Errand {
@@ -25,7 +30,8 @@ pub(crate) struct Errand {
 impl Errand {
     /// The message `number` of a talker.
     pub(crate) fn draw(dice: &mut Rng, seed: u64, talker: usize, number: usize) -> Self {
-        let key = format!("torture-{seed}-{talker}-{number}");
+        let mark = mark(seed);
+        let key = format!("{mark}{talker}-{number}");
         let answer = answer(dice, &key);
         let calls = match dice.u8(0..10) {
             0..5 => 0,
@@ -35,7 +41,7 @@ impl Errand {
         let effects: Vec<String> = (0..calls).map(|call| format!("{key}:{call}")).collect();
         let scenario = scenario(dice, &answer, &effects);
         Self {
-            session: format!("torture-{talker}-{}", number / PER_SESSION),
+            session: format!("{mark}{talker}-{}", number / PER_SESSION),
             text: format!("[[scenario:{scenario}]] <{key}>"),
             key,
             answer,

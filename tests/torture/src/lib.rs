@@ -40,7 +40,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The suite could not be tortured or looked at.
 pub async fn torture(ground: &Ground, plan: &Plan) -> anyhow::Result<Report> {
     let started = Instant::now();
-    let book = Arc::new(Book::default());
+    let book = Arc::new(Book::new(errand::mark(plan.seed)));
     let (stop, stopped) = watch::channel(false);
     let mut talkers = JoinSet::new();
     for number in 0..plan.talkers {

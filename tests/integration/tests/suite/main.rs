@@ -23,4 +23,5 @@ mod native;
 mod notify;
 mod offline;
 mod operation;
+mod properties;
 mod survival;

@@ -30,7 +30,7 @@ pub(super) fn check(workspace: &Path, pages: &Pages) -> anyhow::Result<Vec<Strin
             }
         }
     }
-    let nobody = done.keys().filter(|line| line.starts_with("torture-"));
+    let nobody = done.keys().filter(|line| line.starts_with(&pages.mark));
     wrong.extend(nobody.map(|line| format!("{line}: done, but no such message was acknowledged")));
     Ok(wrong)
 }

@@ -50,7 +50,7 @@ fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
 pub(super) fn check(runs: &[Run], pages: &Pages) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut by_key: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
-    for run in runs {
+    for run in runs.iter().filter(|run| run.key.starts_with(&pages.mark)) {
         by_key.entry(&run.key).or_default().push(run);
     }
     for (key, message) in &pages.messages {
@@ -90,7 +90,8 @@ fn compare(run: &Run, message: &Message) -> Option<String> {
 
 /// Only a run whose own process was killed may be without a whole answer.
 fn excused(runs: &[Run], pages: &Pages) -> Vec<String> {
-    let broken = runs.iter().filter(|run| run.state != "done");
+    let own = runs.iter().filter(|run| run.key.starts_with(&pages.mark));
+    let broken = own.filter(|run| run.state != "done");
     let unexplained: Vec<String> = broken
         .filter(|run| !is_excused(pages, &run.run_id))
         .map(|run| {

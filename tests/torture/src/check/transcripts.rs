@@ -159,7 +159,8 @@ fn strangers(sessions: &Sessions, pages: &Pages) -> Vec<String> {
         .map(|message| message.run_id.as_str())
         .collect();
     let mut wrong = Vec::new();
-    for (key, messages) in sessions.iter().filter(|(key, _)| key.contains("torture-")) {
+    let own = sessions.iter().filter(|(key, _)| key.contains(&pages.mark));
+    for (key, messages) in own {
         for said in messages {
             let run_id = match said["idempotencyKey"].as_str() {
                 Some(of_run) => of_run.trim_end_matches(":user"),
