@@ -10,6 +10,7 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::Turn;
 use openclaw_sandbox::Network;
+use tokio::time::timeout;
 
 use crate::backend::{self, Choice};
 use crate::bill::{self, Budget};
@@ -32,6 +33,9 @@ use crate::table::Entry;
 use crate::thinking;
 use crate::units::Units;
 use crate::watcher::Watcher;
+
+/// Processes that a turn may lose before one of them has the turn.
+const ATTEMPTS: u32 = 3;
 
 /// What every turn uses.
 #[derive(Debug)]
@@ -90,32 +94,57 @@ pub(crate) async fn run(
     entry: Entry,
 ) {
     let started = Instant::now();
+    let mut attempts = 1;
+    while !attempt(shop, settings, &turn, &choice, &entry, started, attempts).await {
+        tracing::warn!("the turn's process was killed before it had its turn; once more");
+        attempts += 1;
+    }
+    let _ = std::fs::remove_file(spool::reason(&shop.turns, &turn.run_id));
+}
+
+/// False when a process was there but never had the turn, so that another may
+/// have it.
+async fn attempt(
+    shop: &Shop,
+    settings: &Arc<Settings>,
+    turn: &Turn,
+    choice: &Choice,
+    entry: &Entry,
+    started: Instant,
+    attempts: u32,
+) -> bool {
     let begun = tokio::select! {
-        begun = begin(shop, settings, &turn, &choice) => begun,
-        () = entry.cancel.cancelled() => Ok(Err(aborted(&entry))),
+        begun = begin(shop, settings, turn, choice) => begun,
+        () = entry.cancel.cancelled() => Ok(Err(aborted(entry))),
     };
     let following = match begun {
-        Ok(Ok(begun)) => Following::new(shop, &entry, begun.held)
+        Ok(Ok(begun)) => Following::new(shop, entry, begun.held)
             .map(|following| (following, begun.temporary))
             .map_err(|error| process::failed("follow a turn", Code::Internal, &error)),
         Ok(Err(terminal)) => Err(terminal),
+        Err(Error::Process(keeper::Error::Line(_))) if attempts < ATTEMPTS => return false,
         Err(error) => Err(process::failed("start a turn", error.code(), &error)),
     };
     match following {
         Ok((mut following, temporary)) => {
-            following.follow().await;
-            note_end(choice.backend, &entry, started.elapsed());
-            account(shop, &turn.run_id, &turn.agent_id, &entry);
-            renew(shop, settings, &turn.agent_id, &entry).await;
+            if !following.follow().await && attempts < ATTEMPTS {
+                return false;
+            }
+            if !entry.log.ended() {
+                entry.log.add(named(keeper::unbegun(), choice.backend));
+            }
+            note_end(choice.backend, entry, started.elapsed());
+            account(shop, &turn.run_id, &turn.agent_id, entry);
+            renew(shop, settings, &turn.agent_id, entry).await;
             following.wait().await;
             places::remove(&temporary);
         }
         Err(terminal) => {
             entry.log.add(named(terminal, choice.backend));
-            note_end(choice.backend, &entry, started.elapsed());
+            note_end(choice.backend, entry, started.elapsed());
         }
     }
-    let _ = std::fs::remove_file(spool::reason(&shop.turns, &turn.run_id));
+    true
 }
 
 /// Keeps what an ended turn cost.
@@ -209,11 +238,21 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
     };
     match stand_ready(shop, settings, agent, &name).await {
         Ok(ready) => {
+            let watch = ready.held.watch();
             shop.spare.put(Some(ready));
-            let spare = shop.spare.clone();
+            let (spare, units) = (shop.spare.clone(), shop.units.clone());
             tokio::spawn(async move {
-                tokio::time::sleep(spare::LIFE).await;
-                spare.end(&name);
+                let ends = async {
+                    match &watch {
+                        Ok(watch) => drop(watch.readable().await),
+                        Err(_) => std::future::pending().await,
+                    }
+                };
+                let killed = timeout(spare::LIFE, ends).await.is_ok();
+                if spare.end(&name).await && killed {
+                    // A unit that failed stays until somebody has looked.
+                    let _ = units.verdict(&name).await;
+                }
             });
         }
         // The next turn tries again and says why.

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{Pid, getppid};
@@ -72,7 +73,8 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut line = Line::open().await?;
-    let Some(standing) = line.hear::<Standing>().await? else {
+    // A daemon that died in the middle of a word wants nothing any more.
+    let Ok(Some(standing)) = line.hear::<Standing>().await else {
         return Ok(());
     };
     telemetry.set_level(level(&standing.log_level));
@@ -82,18 +84,26 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         pid: i32::try_from(std::process::id())?,
         unit: standing.unit.clone(),
     };
-    let spool = Spool::create(&standing.spool, &header)?;
-    line.say(&Hello { pid: header.pid }).await?;
+    let spool = Spool::create(&standing.spool, &header)
+        .with_context(|| format!("make {}", standing.spool.display()))?;
+    // Without a daemon there will be no order either.
+    let _ = line.say(&Hello { pid: header.pid }).await;
     let agent = start(&standing);
     let order = tokio::select! {
-        order = line.hear::<Order>() => order?,
-        _ = terminate.recv() => None,
+        order = line.hear::<Order>() => order,
+        _ = terminate.recv() => Ok(None),
     };
-    let Some(order) = order else {
+    let order = match order {
+        Ok(Some(order)) => order,
         // It stood ready and is not wanted.
-        let _ = std::fs::remove_file(&standing.spool);
-        return Ok(());
+        Ok(None) => return Ok(()),
+        // The daemon died in the middle of a word. Nothing was begun.
+        Err(error) => {
+            tracing::debug!(%error, "there will be no turn");
+            return Ok(());
+        }
     };
+    spool.begin().context("begin the turn")?;
     let span = tracing::info_span!(
         "turn",
         openclaw_run = %standing.run_id,

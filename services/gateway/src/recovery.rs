@@ -25,11 +25,25 @@ pub(crate) async fn take_up(gateway: &Arc<Gateway>, records: Vec<Record>) {
         match one(gateway, record).await {
             Ok(true) => {}
             Ok(false) => {
-                let gateway = Arc::clone(gateway);
-                let forget = async move { turn::close_turn(&gateway, &run_id).await };
-                tokio::spawn(forget);
+                let closing = Arc::clone(gateway);
+                gateway.spawn(async move { turn::close_turn(&closing, &run_id).await });
             }
             Err(fault) => failure::report("take up an open run", &fault),
+        }
+    }
+    let closing = Arc::clone(gateway);
+    gateway.spawn(async move { close_ended(&closing).await });
+}
+
+/// Lets the runner forget the turns that the last gateway saw to their end but
+/// could not say so.
+async fn close_ended(gateway: &Gateway) {
+    for run_id in turn::kept_turns(gateway).await {
+        let found = gateway.storage.find(&run_id).await;
+        if let Ok(Some(found)) = found
+            && found.record.ended_ms.is_some()
+        {
+            turn::close_turn(gateway, &run_id).await;
         }
     }
 }
@@ -48,7 +62,12 @@ async fn one(gateway: &Arc<Gateway>, record: Record) -> Result<bool, Fault> {
         return Ok(false);
     };
     let found = gateway.storage.find(&record.run_id).await?;
-    let Some(Found { transcript, .. }) = found else {
+    let Some(Found {
+        transcript,
+        overrides,
+        ..
+    }) = found
+    else {
         return Ok(false);
     };
     let known = known(&transcript, &record.run_id)?;
@@ -81,8 +100,8 @@ async fn one(gateway: &Arc<Gateway>, record: Record) -> Result<bool, Fault> {
         },
         transcript,
         said: known.said.filter(|_| may_start),
-        overrides: gateway.storage.overrides(key).await?,
         entries: known.entries,
+        overrides,
     };
     run.span
         .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
@@ -129,7 +148,7 @@ fn known(path: &Path, run_id: &str) -> Result<Known, Error> {
     let mut known = Known::default();
     for entry in transcript::of_run(path, run_id)? {
         match &entry.message {
-            Message::User(_) if entry.message.is_command() => known.said = Some(Said::Reset),
+            message @ Message::User(_) if message.is_command() => known.said = Some(Said::Reset),
             Message::User(user) => known.said = Some(Said::Text(user.content.to_text())),
             message => {
                 known.entries += 1;

@@ -7,7 +7,9 @@
 mod books;
 mod command;
 mod fault;
+mod home;
 mod ledger;
+mod orphans;
 mod policy;
 mod replay;
 mod sessions;

@@ -26,7 +26,7 @@ use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
-pub(crate) use follow::close_turn;
+pub(crate) use follow::{close_turn, kept_turns};
 pub(crate) use outcome::interrupted;
 
 /// What the user is told when the conversation begins anew.
@@ -64,10 +64,10 @@ pub(crate) struct Left {
     /// What the user said; to be given to the runner if it never heard of the
     /// run. `None`: it must not be started (again).
     pub(crate) said: Option<Said>,
-    /// What the session wants instead of its agent's settings.
-    pub(crate) overrides: Overrides,
     /// How many of the answer's entries are on the disk.
     pub(crate) entries: usize,
+    /// What the session wants instead of its agent's settings.
+    pub(crate) overrides: Overrides,
 }
 
 /// Goes on with a run of a gateway that died.
@@ -76,33 +76,27 @@ pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut
     ticket.turn().await;
     let started = Instant::now();
     let mut reply = Reply::new(&gateway, &run, left.entries);
-    let outcome = if left.said == Some(Said::Reset) {
-        begin_anew(&mut reply).await
-    } else {
-        match follow::follow_turn(&mut reply).await {
-            Some(outcome) => outcome,
-            None => start_again(&mut reply, left).await,
-        }
+    let outcome = match follow::follow_turn(&mut reply).await {
+        Some(outcome) => outcome,
+        None => match left.said {
+            Some(Said::Reset) => begin_anew(&mut reply).await,
+            Some(Said::Text(text)) => {
+                let context = context::fetch(&gateway.memory, &run, &text).await;
+                let admitted = Admitted {
+                    accepted: left.accepted,
+                    transcript: left.transcript,
+                    said: Said::Text(text),
+                    overrides: left.overrides,
+                };
+                answer(&mut reply, admitted, context).await
+            }
+            None => interrupted(),
+        },
     };
     finish(reply, outcome, started).await;
     gateway.runs.end(&run);
     drop(ticket);
     gateway.announce();
-}
-
-/// Starts the turn of a run that the runner has never heard of, if it may be.
-async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
-    let Some(Said::Text(text)) = left.said else {
-        return interrupted();
-    };
-    let context = context::fetch(&reply.gateway.memory, reply.run, &text).await;
-    let admitted = Admitted {
-        accepted: left.accepted,
-        transcript: left.transcript,
-        said: Said::Text(text),
-        overrides: left.overrides,
-    };
-    answer(reply, admitted, context).await
 }
 
 /// Makes the end durable, tells it, and lets the runner forget the turn.
@@ -112,7 +106,9 @@ async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
     notable::ended(&outcome, started.elapsed());
     run.publish(outcome);
     if is_durable {
-        follow::close_turn(gateway, &run.id).await;
+        // Nobody waits for that: the next turn of the session begins meanwhile.
+        let (closing, run_id) = (Arc::clone(gateway), run.id.clone());
+        gateway.spawn(async move { follow::close_turn(&closing, &run_id).await });
     }
 }
 
@@ -224,23 +220,26 @@ async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result
 
 /// What a run says, on its way to the readers and to the disk.
 pub(crate) struct Reply<'a> {
-    gateway: &'a Gateway,
+    gateway: &'a Arc<Gateway>,
     run: &'a Run,
     assembler: Assembler,
     /// Entries that are on the disk already, when the run is resumed.
     skip: usize,
+    /// Events of the turn that were heard.
+    heard: u64,
     appends: Vec<Pending<()>>,
     /// The command that is answered; no prompt sees it.
     command: Option<&'static str>,
 }
 
 impl<'a> Reply<'a> {
-    fn new(gateway: &'a Gateway, run: &'a Run, skip: usize) -> Self {
+    fn new(gateway: &'a Arc<Gateway>, run: &'a Run, skip: usize) -> Self {
         Self {
             gateway,
             run,
             assembler: Assembler::new(&run.id),
             skip,
+            heard: 0,
             appends: Vec::new(),
             command: None,
         }
@@ -268,15 +267,15 @@ impl<'a> Reply<'a> {
             context_tokens,
             resources,
         } = self.assembler.finish(&outcome, now_ms());
+        // The last one, which says how the run ended, is not there: the run
+        // would have been closed.
+        let known = self.skip.min(messages.len().saturating_sub(1));
+        messages.drain(..known);
         if let Some(command) = self.command {
             messages
                 .iter_mut()
                 .for_each(|message| message.set_command(command));
         }
-        // The last one, which says how the run ended, is not there: the run
-        // would have been closed.
-        let known = self.skip.min(messages.len().saturating_sub(1));
-        messages.drain(..known);
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),

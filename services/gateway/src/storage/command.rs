@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use openclaw_proto::event::{Kind, Resources};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::store::{BackendSession, SessionEntry};
+use openclaw_sessions::store::BackendSession;
 use openclaw_sessions::transcript::{Message, Usage};
 use tokio::sync::oneshot;
 
@@ -74,21 +74,14 @@ pub(crate) struct Overrides {
     pub(crate) thinking_level: Option<String>,
 }
 
-impl Overrides {
-    pub(super) fn of(entry: &SessionEntry) -> Self {
-        Self {
-            model: entry.model_override(),
-            thinking_level: entry.text("thinkingLevel").map(str::to_owned),
-        }
-    }
-}
-
 /// A run of the ledger.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) record: Record,
     /// Where its entries are.
     pub(crate) transcript: PathBuf,
+    /// What its session wants instead of its agent's settings.
+    pub(crate) overrides: Overrides,
 }
 
 /// The sessions that the backends keep of a conversation.

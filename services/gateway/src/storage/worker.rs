@@ -152,6 +152,7 @@ impl Worker {
         }
         self.count_sessions();
         batch.into_iter().for_each(Staged::answer);
+        self.books.update_home();
     }
 
     fn sync_transcripts(&mut self, batch: &mut [Staged]) {

@@ -11,6 +11,10 @@ const OPENCLAW: &str = "__openclaw";
 /// In it: the command that the message is or answers.
 const COMMAND: &str = "command";
 
+/// How a message came, in there.
+const CHANNEL: &str = "channel";
+const SENDER_KEY: &str = "senderKey";
+
 /// Appended to a run id, the idempotency key of the run's user message.
 pub(crate) const USER_SUFFIX: &str = ":user";
 
@@ -175,6 +179,30 @@ impl Message {
         }
     }
 
+    /// Notes how a user's message came: over which channel, and under which
+    /// key its sender would send it again.
+    pub fn set_arrival(&mut self, channel: &str, key: Option<&str>) {
+        let Value::Object(openclaw) = self
+            .rest_mut()
+            .entry(OPENCLAW)
+            .or_insert_with(|| Value::Object(Map::new()))
+        else {
+            return;
+        };
+        openclaw.insert(CHANNEL.to_owned(), channel.into());
+        if let Some(key) = key {
+            openclaw.insert(SENDER_KEY.to_owned(), key.into());
+        }
+    }
+
+    /// The channel over which it came, and its sender's key; `None` where it
+    /// does not say.
+    pub fn arrival(&self) -> Option<(&str, Option<&str>)> {
+        let openclaw = self.rest().get(OPENCLAW)?;
+        let key = openclaw.get(SENDER_KEY).and_then(Value::as_str);
+        Some((openclaw.get(CHANNEL)?.as_str()?, key))
+    }
+
     /// Whether it was said to the gateway or by it, and not to a model.
     pub fn is_command(&self) -> bool {
         let openclaw = self.rest().get(OPENCLAW);
@@ -183,12 +211,26 @@ impl Message {
 
     /// Notes that it was said to the gateway or by it: `command` is its name.
     pub fn set_command(&mut self, command: &str) {
+        self.set_own(COMMAND, command);
+    }
+
+    /// The channel that it came from, if it says so.
+    pub fn channel(&self) -> Option<&str> {
+        self.rest().get(OPENCLAW)?.get(CHANNEL)?.as_str()
+    }
+
+    /// Notes the channel that it came from.
+    pub fn set_channel(&mut self, channel: &str) {
+        self.set_own(CHANNEL, channel);
+    }
+
+    fn set_own(&mut self, field: &str, value: &str) {
         let openclaw = self
             .rest_mut()
             .entry(OPENCLAW)
             .or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(openclaw) = openclaw {
-            openclaw.insert(COMMAND.to_owned(), command.into());
+            openclaw.insert(field.to_owned(), value.into());
         }
     }
 

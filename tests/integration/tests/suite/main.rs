@@ -25,5 +25,6 @@ mod native;
 mod notify;
 mod offline;
 mod operation;
+mod properties;
 mod retry;
 mod survival;
