@@ -1,10 +1,10 @@
 //! Which of a provider's credentials is taken, and what becomes of them.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use openclaw_config::Paths;
 use openclaw_config::auth::Usage;
 use openclaw_config::auth::usage::{self, Failure};
 use openclaw_config::provider::{Access, Provider};
@@ -15,30 +15,20 @@ use reqwest::StatusCode;
 const KEPT_MS: u64 = 60_000;
 
 /// The use of all credentials. Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Keyring(Arc<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Inner {
-    paths: Paths,
     usage: Mutex<BTreeMap<Name, Usage>>,
     /// Held while a file is written, so that the last state is what stays.
     writing: Mutex<()>,
 }
 
-/// The agent whose profile it is, and the profile; without an agent nothing is
-/// kept.
-type Name = (Option<String>, String);
+/// Where the use is kept, and the profile; without a file nothing is kept.
+type Name = (Option<PathBuf>, String);
 
 impl Keyring {
-    pub(crate) fn new(paths: Paths) -> Self {
-        Self(Arc::new(Inner {
-            paths,
-            usage: Mutex::default(),
-            writing: Mutex::default(),
-        }))
-    }
-
     /// The credentials to try, in this order. Those that failed lately are
     /// left out, unless there is no other.
     pub(crate) fn order(&self, provider: &Provider) -> Vec<Access> {
@@ -47,9 +37,7 @@ impl Keyring {
         let mut cooling = Vec::new();
         let mut order = Vec::new();
         for access in &provider.access {
-            let usage = usages
-                .entry(name(access))
-                .or_insert_with(|| access.usage.clone());
+            let usage = usages.entry(name(access)).or_insert_with(|| known(access));
             match usage.is_cooling(now) {
                 true => cooling.push((usage.cooldown_until, access)),
                 false => order.push(access.clone()),
@@ -69,9 +57,7 @@ impl Keyring {
         let now = now_ms();
         let worth_keeping = {
             let mut usages = self.usages();
-            let usage = usages
-                .entry(name(access))
-                .or_insert_with(|| access.usage.clone());
+            let usage = usages.entry(name(access)).or_insert_with(|| known(access));
             let before = usage.clone();
             match failure {
                 Some(failure) => usage.failed(failure, now),
@@ -81,35 +67,22 @@ impl Keyring {
             let last = before.last_used.unwrap_or(0);
             before.failure_count != usage.failure_count || last.saturating_add(KEPT_MS) < now
         };
-        if let (Some(agent), true) = (&access.agent, worth_keeping) {
-            self.keep(agent.clone());
+        if let (Some(file), true) = (&access.usage_file, worth_keeping) {
+            self.keep(file.clone(), access.id.clone());
         }
         failure
     }
 
-    fn keep(&self, agent: String) {
+    fn keep(&self, file: PathBuf, id: String) {
         let inner = Arc::clone(&self.0);
         tokio::task::spawn_blocking(move || {
             let _writing = inner.writing.lock().unwrap_or_else(PoisonError::into_inner);
-            let file = usage::file(&inner.paths, &agent);
-            let mut all = usage::read(&file);
             let usages = inner.usage.lock().unwrap_or_else(PoisonError::into_inner);
-            let own = usages
-                .iter()
-                .filter(|((of, _), _)| of.as_ref() == Some(&agent));
-            all.extend(own.map(|((_, id), usage)| (id.clone(), usage.clone())));
+            let key = (Some(file), id);
+            let usage = usages.get(&key).cloned().unwrap_or_default();
             drop(usages);
-            let written = file
-                .parent()
-                .map_or(Ok(()), |folder| {
-                    use std::os::unix::fs::DirBuilderExt as _;
-                    std::fs::DirBuilder::new()
-                        .recursive(true)
-                        .mode(0o700)
-                        .create(folder)
-                })
-                .and_then(|()| usage::write(&file, &all));
-            if let Err(error) = written {
+            let (Some(file), id) = key else { return };
+            if let Err(error) = usage::keep(&file, &id, usage) {
                 tracing::warn!(%error, path = %file.display(), "the use of credentials is not kept");
             }
         });
@@ -121,7 +94,15 @@ impl Keyring {
 }
 
 fn name(access: &Access) -> Name {
-    (access.agent.clone(), access.id.clone())
+    (access.usage_file.clone(), access.id.clone())
+}
+
+/// What is known when a credential is first thought of: other turns may have
+/// used it since the configuration was read.
+fn known(access: &Access) -> Usage {
+    let kept = access.usage_file.as_deref().map(usage::read);
+    kept.and_then(|mut kept| kept.remove(&access.id))
+        .unwrap_or_else(|| access.usage.clone())
 }
 
 /// Whether the status is the credential's fault.
@@ -173,7 +154,7 @@ mod tests {
         ]";
         let (_folder, settings) = scene(profiles);
         let provider = settings.provider("main", "anthropic").unwrap();
-        let keyring = Keyring::new(settings.paths.clone());
+        let keyring = Keyring::default();
         assert_eq!(secrets(&keyring, &provider), ["token", "key", "env"]);
 
         let first = keyring.order(&provider).remove(0);
@@ -192,7 +173,7 @@ mod tests {
 
         let later = crate::settings::load(&settings.environment, openclaw_config::Origin::File);
         let provider = later.unwrap().provider("main", "anthropic").unwrap();
-        let another = Keyring::new(settings.paths.clone());
+        let another = Keyring::default();
         assert_eq!(secrets(&another, &provider), ["key", "env"]);
         for access in another.order(&provider) {
             assert_eq!(
@@ -216,7 +197,7 @@ mod tests {
         let settings =
             crate::settings::load(&settings.environment, openclaw_config::Origin::File).unwrap();
         let provider = settings.provider("main", "anthropic").unwrap();
-        let order = secrets(&Keyring::new(settings.paths), &provider);
+        let order = secrets(&Keyring::default(), &provider);
         assert_eq!(order, ["one", "two", "env"]);
     }
 }

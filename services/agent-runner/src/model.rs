@@ -63,7 +63,7 @@ impl Error {
 }
 
 /// Connections to providers, shared by all turns.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Upstream {
     keyring: Keyring,
     plain: OnceLock<Client>,
@@ -71,14 +71,6 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    pub(crate) fn new(keyring: Keyring) -> Self {
-        Self {
-            keyring,
-            plain: OnceLock::new(),
-            tls: OnceLock::new(),
-        }
-    }
-
     /// Sends `body` to the provider's endpoint, with another credential when
     /// one is not accepted or used up. The response's status is the provider's,
     /// whatever it is.

@@ -86,9 +86,24 @@ impl Paths {
         self.runtime.join("memory.sock")
     }
 
+    /// Where turns are started from when there is no service manager.
+    pub fn spawner_socket(&self) -> PathBuf {
+        self.runtime.join("spawner.sock")
+    }
+
+    /// The spools of turns: what running and unclosed turns said.
+    pub fn turns(&self) -> PathBuf {
+        self.state.join("state").join("turns")
+    }
+
+    /// The folder with a folder for each agent.
+    pub fn agents(&self) -> PathBuf {
+        self.state.join("agents")
+    }
+
     /// What an agent keeps: sessions, home, temporary files.
     pub fn agent(&self, agent_id: &str) -> PathBuf {
-        self.state.join("agents").join(agent_id)
+        self.agents().join(agent_id)
     }
 
     /// An agent's sessions.json and transcripts.

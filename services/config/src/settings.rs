@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::auth::{self, Credential, Profile};
+use crate::auth::{self, Credential, Profile, usage};
 use crate::document;
 use crate::environment::Environment;
 use crate::error::Error;
@@ -17,8 +17,10 @@ use crate::secret::Secret;
 use crate::substitute::Missing;
 
 mod agent;
+mod session;
 
 pub use agent::{AgentSettings, Backend, Limits};
+pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
@@ -121,6 +123,8 @@ pub struct Settings {
     pub sandbox: Sandbox,
     /// The memory daemon's settings.
     pub memory: Memory,
+    /// Which messages share a conversation, and when one begins anew.
+    pub session: SessionSettings,
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
@@ -138,6 +142,7 @@ impl Settings {
         document: Value,
         environment: &Environment,
     ) -> Result<Self, Error> {
+        let session = SessionSettings::of(&document);
         let fragment = fragment::typed(&paths.configuration, document)?;
         let origin = paths.configuration.display().to_string();
         let invalid = |(key, problem): (String, String)| Error::Value {
@@ -177,6 +182,7 @@ impl Settings {
                     .temporal_decay_half_life
                     .unwrap_or(DECAY_HALF_LIFE_DAYS),
             },
+            session: session.map_err(invalid)?,
             environment: Environment::default(),
             warnings: Vec::new(),
             fixed: fixed(&fragment.gateway),
@@ -253,7 +259,7 @@ impl Settings {
             own.sort_by_key(|profile| place(&profile.id).unwrap_or(usize::MAX));
         }
         own.into_iter()
-            .filter_map(|profile| Access::of(profile, agent_id))
+            .filter_map(|profile| Access::of(profile, usage::file(&self.paths, agent_id)))
             .collect()
     }
 

@@ -341,7 +341,9 @@ mod tests {
 
     #[test]
     fn what_has_no_structure_is_a_fault() {
-        for text in ["{", "{a}", "{a:}", "[1 2]", "'x", "1 2", "{,}", "]", "{} /* x"] {
+        for text in [
+            "{", "{a}", "{a:}", "[1 2]", "'x", "1 2", "{,}", "]", "{} /* x",
+        ] {
             assert!(matches!(parse(text), Err(Fault::Structure(_))), "{text}");
         }
     }

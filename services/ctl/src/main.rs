@@ -13,7 +13,9 @@ mod cli;
 mod config;
 mod connection;
 mod doctor;
+mod export;
 mod failure;
+mod import;
 mod message;
 mod output;
 mod run;
@@ -40,6 +42,8 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
         Command::Config(arguments) => config::execute(arguments, environment),
+        Command::Import(arguments) => import::execute(&arguments, environment),
+        Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),

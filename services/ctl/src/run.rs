@@ -20,6 +20,7 @@ mod log;
 mod notify;
 mod record;
 mod sockets;
+mod spawner;
 mod stop;
 mod supervisor;
 
@@ -46,7 +47,9 @@ pub(crate) fn execute(
     // parent-death signal is bound to the thread that starts them (prctl(2)).
     let result = runtime.block_on(async {
         let sockets = sockets::Sockets::bind(&paths, lock.was_stale(), &log).await?;
-        supervisor::supervise(&paths, environment, &sockets, &log).await
+        let spawner = spawner::Spawner::bind(&paths, environment, &log)?;
+        let suite = supervisor::supervise(&paths, environment, &sockets, &log);
+        spawner.keep(suite).await?
     });
     runtime.shutdown_background();
     drop(lock);
