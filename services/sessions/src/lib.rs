@@ -11,6 +11,7 @@ pub mod discovery;
 mod disk;
 mod error;
 pub mod history;
+pub mod home;
 mod key;
 pub mod reading;
 pub mod store;
@@ -19,6 +20,7 @@ pub mod transcript;
 pub mod transfer;
 
 pub use agent::{AgentId, InvalidAgentId};
+pub use disk::{keep_copy, set_aside};
 pub use error::Error;
 pub use key::{
     Chat, DmScope, E164_DIGITS, IdentityLinks, InvalidKey, InvalidRoute, KEY_LIMIT, Route,

@@ -1,0 +1,202 @@
+//! The home session's view, `sessions/default.json`: the exact shape of the
+//! document "Data Model: CLI Access with Shared Session" (seed 000).
+//!
+//! It is a view: the transcript is what counts, and the view is made from it
+//! again when it is missing. A conversation grows, so an exchange is added by
+//! copying the file and writing behind it, not by writing all of it anew.
+
+mod view;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::history::Said;
+use crate::time::{iso_seconds, unix_ms};
+use crate::transcript::{
+    AssistantMessage, Block, Content, Draft, Line, Lines, Message, Transcript, UserMessage,
+};
+
+pub use view::View;
+
+/// The id of the one home session.
+const HOME: &str = "home";
+
+/// The channel of messages that do not say theirs.
+const DEFAULT_CHANNEL: &str = "cli";
+
+/// The whole document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Always `home`.
+    pub id: String,
+    /// RFC 3339 in UTC, to the second.
+    pub created_at: String,
+    /// RFC 3339 in UTC, to the second.
+    pub updated_at: String,
+    /// Oldest first.
+    pub messages: Vec<Exchange>,
+}
+
+/// What the user said and what was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// Counts from 1.
+    pub id: String,
+    /// What the user said.
+    pub user_text: String,
+    /// The answer; empty when there was an error instead.
+    pub bot_text: String,
+    /// Where the message came from.
+    pub channel: String,
+    /// RFC 3339 in UTC, to the second.
+    pub sent_at: String,
+    /// RFC 3339 in UTC, to the second.
+    pub replied_at: String,
+}
+
+/// An exchange that is not in the document yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewExchange {
+    /// What the user said.
+    pub user_text: String,
+    /// The answer.
+    pub bot_text: String,
+    /// Where the message came from.
+    pub channel: String,
+    /// Unix milliseconds.
+    pub sent_ms: i64,
+    /// Unix milliseconds.
+    pub replied_ms: i64,
+}
+
+impl Document {
+    /// A document of these exchanges; None when there are none.
+    pub fn of(exchanges: Vec<NewExchange>) -> Option<Self> {
+        let first = exchanges.first()?;
+        let last = exchanges.last()?;
+        Some(Self {
+            id: HOME.to_owned(),
+            created_at: iso_seconds(first.sent_ms),
+            updated_at: iso_seconds(last.replied_ms),
+            messages: exchanges
+                .into_iter()
+                .zip(1..)
+                .map(|(exchange, number)| exchange.numbered(number))
+                .collect(),
+        })
+    }
+
+    /// Reads the document at `path`; None when there is none. An error is a
+    /// file that is something else.
+    pub fn read(path: &Path) -> Result<Option<Self>, Error> {
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", path)(error)),
+        };
+        let document = serde_json::from_slice(&bytes);
+        document.map(Some).map_err(|source| Error::Decode {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// Appends what was said to a transcript, with the times of the document.
+    pub fn append_to(&self, transcript: &mut Transcript, now_ms: i64) -> Result<(), Error> {
+        for exchange in &self.messages {
+            let sent = unix_ms(&exchange.sent_at).unwrap_or(now_ms);
+            let replied = unix_ms(&exchange.replied_at).unwrap_or(sent);
+            let mut user = Message::User(UserMessage {
+                content: Content::Text(exchange.user_text.clone()),
+                timestamp: sent,
+                idempotency_key: None,
+                rest: serde_json::Map::new(),
+            });
+            user.set_channel(&exchange.channel);
+            let answer = Message::Assistant(AssistantMessage {
+                content: Content::Blocks(vec![Block::text(exchange.bot_text.clone())]),
+                timestamp: replied,
+                ..AssistantMessage::default()
+            });
+            transcript.append([Draft::from(user)], sent)?;
+            transcript.append([Draft::from(answer)], replied)?;
+        }
+        transcript.sync()
+    }
+}
+
+impl NewExchange {
+    fn numbered(self, number: u64) -> Exchange {
+        Exchange {
+            id: number.to_string(),
+            user_text: self.user_text,
+            bot_text: self.bot_text,
+            channel: self.channel,
+            sent_at: iso_seconds(self.sent_ms),
+            replied_at: iso_seconds(self.replied_ms),
+        }
+    }
+}
+
+/// The exchanges of a transcript since its last reset, but for those of runs
+/// that have no end yet.
+pub fn exchanges(path: &Path, is_open: impl Fn(&str) -> bool) -> Result<Vec<NewExchange>, Error> {
+    let mut exchanges: Vec<(Option<String>, NewExchange)> = Vec::new();
+    for line in Lines::open(path)? {
+        match line? {
+            Ok(Line::Other(other)) if other.kind == "reset" => exchanges.clear(),
+            Ok(Line::Message(entry)) => {
+                let at = match entry.message.timestamp() {
+                    0 => unix_ms(&entry.timestamp).unwrap_or_default(),
+                    at => at,
+                };
+                take(&mut exchanges, &entry.message, at);
+            }
+            _ => {}
+        }
+    }
+    exchanges.retain(|(run, _)| !run.as_deref().is_some_and(&is_open));
+    Ok(exchanges
+        .into_iter()
+        .map(|(_, exchange)| exchange)
+        .collect())
+}
+
+fn take(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message, at: i64) {
+    let Some((run, said)) = Said::of(message) else {
+        return;
+    };
+    match said {
+        Said::User { text } if !text.trim().is_empty() => {
+            let exchange = NewExchange {
+                user_text: text,
+                bot_text: String::new(),
+                channel: message.channel().unwrap_or(DEFAULT_CHANNEL).to_owned(),
+                sent_ms: at,
+                replied_ms: at,
+            };
+            exchanges.push((run, exchange));
+        }
+        Said::Assistant { text, .. } => {
+            let mut latest = exchanges.iter_mut().rev();
+            let answered = latest.find(|(known, _)| run.is_none() || *known == run);
+            if let Some((_, exchange)) = answered {
+                add(&mut exchange.bot_text, &text);
+                exchange.replied_ms = at;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Adds the words of one more response.
+pub fn add(words: &mut String, more: &str) {
+    if !words.is_empty() && !more.is_empty() {
+        words.push('\n');
+    }
+    words.push_str(more);
+}
