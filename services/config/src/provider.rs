@@ -1,6 +1,7 @@
 //! Providers of models: where their API is, which kind it is, and the key.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -38,22 +39,22 @@ pub struct Access {
     pub scheme: Scheme,
     /// Where it comes from, for messages to the user.
     pub source: String,
-    /// Whose usage is kept: the agent's with the profile.
-    pub agent: Option<String>,
+    /// Where its use is kept, for a profile of an agent's.
+    pub usage_file: Option<PathBuf>,
     /// What was known of its use when the configuration was read.
     pub usage: Usage,
 }
 
 impl Access {
     /// The way in that a profile of the agent is, when it is one.
-    pub fn of(profile: &Profile, agent: &str) -> Option<Self> {
+    pub fn of(profile: &Profile, usage_file: PathBuf) -> Option<Self> {
         let (secret, scheme) = profile.credential.secret()?;
         Some(Self {
             id: profile.id.clone(),
             secret: secret.clone(),
             scheme,
             source: profile.source.clone(),
-            agent: Some(agent.to_owned()),
+            usage_file: Some(usage_file),
             usage: profile.usage.clone(),
         })
     }
@@ -234,7 +235,7 @@ fn access(id: &str, secret: Secret, source: String) -> Access {
         secret,
         scheme: Scheme::ApiKey,
         source,
-        agent: None,
+        usage_file: None,
         usage: Usage::default(),
     }
 }
