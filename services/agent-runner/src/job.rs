@@ -6,11 +6,11 @@
 
 use std::path::PathBuf;
 
-use openclaw_config::auth::Usage;
-use openclaw_config::provider::{Access, Api, Provider, Scheme};
-use openclaw_config::secret::Secret;
 use openclaw_sandbox::Plan;
 use serde::{Deserialize, Serialize};
+
+use crate::bill::Budget;
+use crate::route::Stop;
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
 /// worst double it.
@@ -58,6 +58,7 @@ pub(crate) struct Order {
     pub(crate) memory: PathBuf,
     /// What the host tool `status` says.
     pub(crate) status: String,
+    pub(crate) budget: Budget,
     pub(crate) speech: Speech,
 }
 
@@ -68,7 +69,11 @@ pub(crate) enum Speech {
     Socket {
         /// The answer to `GET /turn`, JSON.
         request: String,
-        endpoint: Option<Endpoint>,
+        /// Where the model is asked, in order; empty: there is none.
+        route: Vec<Stop>,
+        /// The longest that all waits of one question may take, in
+        /// milliseconds.
+        patience_ms: u64,
     },
     /// The Claude Code CLI.
     Claude {
@@ -79,85 +84,6 @@ pub(crate) enum Speech {
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
     },
-}
-
-/// A model's API with its key.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Endpoint {
-    provider: String,
-    base_url: String,
-    anthropic: bool,
-    ways: Vec<Way>,
-}
-
-/// One way in, with its use as it was when the turn began.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Way {
-    id: String,
-    secret: String,
-    bearer: bool,
-    source: String,
-    usage_file: Option<PathBuf>,
-    usage: Usage,
-}
-
-impl From<&Access> for Way {
-    fn from(access: &Access) -> Self {
-        Self {
-            id: access.id.clone(),
-            secret: access.secret.reveal().to_owned(),
-            bearer: access.scheme == Scheme::Bearer,
-            source: access.source.clone(),
-            usage_file: access.usage_file.clone(),
-            usage: access.usage.clone(),
-        }
-    }
-}
-
-impl From<Way> for Access {
-    fn from(way: Way) -> Self {
-        Self {
-            id: way.id,
-            secret: Secret::new(way.secret),
-            scheme: match way.bearer {
-                true => Scheme::Bearer,
-                false => Scheme::ApiKey,
-            },
-            source: way.source,
-            usage_file: way.usage_file,
-            usage: way.usage,
-        }
-    }
-}
-
-impl From<&Provider> for Endpoint {
-    fn from(provider: &Provider) -> Self {
-        Self {
-            provider: provider.id.clone(),
-            base_url: provider.base_url.clone(),
-            anthropic: provider.api == Api::Anthropic,
-            ways: provider.access.iter().map(Way::from).collect(),
-        }
-    }
-}
-
-impl From<Endpoint> for Provider {
-    fn from(endpoint: Endpoint) -> Self {
-        let access: Vec<Access> = endpoint.ways.into_iter().map(Access::from).collect();
-        Self {
-            id: endpoint.provider,
-            base_url: endpoint.base_url,
-            api: if endpoint.anthropic {
-                Api::Anthropic
-            } else {
-                Api::OpenAi
-            },
-            key: access.first().map(|access| access.secret.clone()),
-            access,
-            key_source: String::new(),
-            models: Vec::new(),
-        }
-    }
 }
 
 /// What a turn's process says first.

@@ -2,16 +2,18 @@
 //! subprocesses, serves their tool and model requests, and is the only daemon
 //! that holds model credentials.
 
+mod activity;
 mod adoption;
 mod backend;
+mod bill;
 mod catalog;
 mod claude;
 mod confinement;
+mod cooling;
 mod environment;
 mod host;
 mod job;
 mod keeper;
-mod keyring;
 mod log;
 mod message_id;
 mod meter;
@@ -21,9 +23,12 @@ mod places;
 mod plan;
 mod process;
 mod prompt;
+mod report;
+mod route;
 mod service;
 mod settings;
 mod spare;
+mod spending;
 mod spool;
 mod table;
 mod thinking;

@@ -241,6 +241,13 @@ impl Gateway for Scripted {
         Ok(Response::new(wire::CancelRunResponse { cancelled: true }))
     }
 
+    async fn list_turns(
+        &self,
+        _: Request<wire::ListTurnsRequest>,
+    ) -> Result<Response<wire::ListTurnsResponse>, Status> {
+        Ok(Response::new(wire::ListTurnsResponse::default()))
+    }
+
     async fn status(
         &self,
         _: Request<wire::StatusRequest>,

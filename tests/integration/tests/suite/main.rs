@@ -9,6 +9,7 @@
 )]
 
 mod bounds;
+mod budgets;
 mod cancel;
 mod claude;
 mod claude_failures;
@@ -24,4 +25,6 @@ mod native;
 mod notify;
 mod offline;
 mod operation;
+mod properties;
+mod retry;
 mod survival;

@@ -10,4 +10,5 @@ mod journal;
 mod kills;
 mod lifecycle;
 mod stage;
+mod torture;
 mod turns;

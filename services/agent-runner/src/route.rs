@@ -1,0 +1,121 @@
+//! Where a turn's model is asked: the model with each of its keys, then the
+//! models that may take its place.
+
+use std::fmt;
+
+use openclaw_config::price::Price;
+use openclaw_config::provider::{Access, Api, Provider, Scheme};
+use openclaw_config::secret::Secret;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// One model with one way in. It is told to a turn's process, and nowhere else.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Stop {
+    pub(crate) provider: String,
+    pub(crate) base_url: String,
+    pub(crate) anthropic: bool,
+    pub(crate) model: String,
+    /// `None`: a server that needs no key.
+    pub(crate) key: Option<Key>,
+    /// `None`: nobody knows what it costs.
+    pub(crate) price: Option<Price>,
+    /// The agent whose turn it is.
+    pub(crate) agent_id: String,
+}
+
+/// A credential with its name.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Key {
+    /// What its use is kept under.
+    pub(crate) id: String,
+    /// Where it comes from, for messages to the user.
+    pub(crate) source: String,
+    #[serde(serialize_with = "reveal")]
+    pub(crate) secret: Secret,
+    /// The token of a login: sent as `Authorization: Bearer`.
+    pub(crate) bearer: bool,
+    /// The agent whose profile it is, where it is one.
+    pub(crate) agent_id: Option<String>,
+    /// Until when it is left alone as its own file says, as a Unix time in
+    /// milliseconds.
+    pub(crate) cooldown_until: Option<u64>,
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Key").field(&self.id).finish()
+    }
+}
+
+/// To the turn's process, over its own line.
+fn reveal<S: Serializer>(secret: &Secret, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(secret.reveal())
+}
+
+impl Stop {
+    /// The model at the provider, once for each way in.
+    pub(crate) fn all(provider: &Provider, model: &str, agent_id: &str) -> Vec<Self> {
+        let local = provider.key.is_none();
+        let price = Price::find(provider, model).or(local.then(Price::default));
+        let stop = |key| Self {
+            provider: provider.id.clone(),
+            base_url: provider.base_url.clone(),
+            anthropic: provider.api == Api::Anthropic,
+            model: model.to_owned(),
+            key,
+            price,
+            agent_id: agent_id.to_owned(),
+        };
+        match keys(provider) {
+            keys if keys.is_empty() => vec![stop(None)],
+            keys => keys.into_iter().map(|key| stop(Some(key))).collect(),
+        }
+    }
+
+    /// What its use is kept under.
+    pub(crate) fn id(&self) -> &str {
+        self.key.as_ref().map_or(&self.provider, |key| &key.id)
+    }
+
+    /// The agent whose file its failures are kept in.
+    pub(crate) fn keeper(&self) -> &str {
+        let key = self.key.as_ref();
+        key.and_then(|key| key.agent_id.as_deref())
+            .unwrap_or(&self.agent_id)
+    }
+
+    /// `provider/model`.
+    pub(crate) fn name(&self) -> String {
+        format!("{}/{}", self.provider, self.model)
+    }
+
+    /// Whether a request for the other can be sent here as it is.
+    pub(crate) fn takes_requests_of(&self, other: &Self) -> bool {
+        self.anthropic == other.anthropic && self.model == other.model
+    }
+
+    /// Whether it is the same model of the same provider.
+    pub(crate) fn is_same_model(&self, other: &Self) -> bool {
+        self.provider == other.provider && self.model == other.model
+    }
+
+    /// The name of its kind of API, as the agent knows it.
+    pub(crate) fn api(&self) -> &'static str {
+        match self.anthropic {
+            true => "anthropic",
+            false => "openai",
+        }
+    }
+}
+
+fn keys(provider: &Provider) -> Vec<Key> {
+    let key = |access: &Access| Key {
+        id: access.id.clone(),
+        source: access.source.clone(),
+        secret: access.secret.clone(),
+        bearer: access.scheme == Scheme::Bearer,
+        agent_id: access.agent.clone(),
+        cooldown_until: access.usage.cooldown_until,
+    };
+    provider.access.iter().map(key).collect()
+}
