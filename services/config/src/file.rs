@@ -252,7 +252,7 @@ pub fn backup(path: &Path) -> PathBuf {
 
 /// Locks a file of its own: the configuration itself is replaced by every
 /// write, and a lock on it would be one on the old file.
-pub(crate) fn lock(path: &Path) -> io::Result<Flock<StdFile>> {
+fn lock(path: &Path) -> io::Result<Flock<StdFile>> {
     let folder = path.parent().unwrap_or(path);
     if fs::metadata(folder).is_err() {
         DirBuilder::new()

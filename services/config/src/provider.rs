@@ -1,7 +1,6 @@
 //! Providers of models: where their API is, which kind it is, and the key.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -39,22 +38,22 @@ pub struct Access {
     pub scheme: Scheme,
     /// Where it comes from, for messages to the user.
     pub source: String,
-    /// Where its use is kept, for a profile of an agent's.
-    pub usage_file: Option<PathBuf>,
+    /// Whose usage is kept: the agent's with the profile.
+    pub agent: Option<String>,
     /// What was known of its use when the configuration was read.
     pub usage: Usage,
 }
 
 impl Access {
     /// The way in that a profile of the agent is, when it is one.
-    pub fn of(profile: &Profile, usage_file: PathBuf) -> Option<Self> {
+    pub fn of(profile: &Profile, agent: &str) -> Option<Self> {
         let (secret, scheme) = profile.credential.secret()?;
         Some(Self {
             id: profile.id.clone(),
             secret: secret.clone(),
             scheme,
             source: profile.source.clone(),
-            usage_file: Some(usage_file),
+            agent: Some(agent.to_owned()),
             usage: profile.usage.clone(),
         })
     }
@@ -235,7 +234,7 @@ fn access(id: &str, secret: Secret, source: String) -> Access {
         secret,
         scheme: Scheme::ApiKey,
         source,
-        usage_file: None,
+        agent: None,
         usage: Usage::default(),
     }
 }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::auth::{self, Credential, Profile, usage};
+use crate::auth::{self, Credential, Profile};
 use crate::document;
 use crate::environment::Environment;
 use crate::error::Error;
@@ -259,7 +259,7 @@ impl Settings {
             own.sort_by_key(|profile| place(&profile.id).unwrap_or(usize::MAX));
         }
         own.into_iter()
-            .filter_map(|profile| Access::of(profile, usage::file(&self.paths, agent_id)))
+            .filter_map(|profile| Access::of(profile, agent_id))
             .collect()
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use openclaw_config::{Environment, auth};
+use openclaw_config::Environment;
 use tokio::sync::Mutex;
 use zbus::zvariant::{Fd, OwnedObjectPath, OwnedValue, Type, Value};
 use zbus::{Connection, connection};
@@ -311,9 +311,6 @@ fn namespaces(request: &Request<'_>) -> Properties<'static> {
             .iter()
             .map(|path| path.display().to_string()),
     );
-    // The use of credentials is kept there; without profiles it is not there.
-    let profiles = auth::folder(paths, &request.agent.id);
-    writable.push(format!("-{}", profiles.display()));
     vec![
         ("PrivateUsers", true.into()),
         ("ProtectSystem", "strict".into()),

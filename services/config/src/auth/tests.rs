@@ -82,7 +82,7 @@ fn usage_is_kept_beside_the_profiles() {
     let mut usage = Usage::default();
     usage.failed(usage::Failure::Refused, 1);
     let file = usage::file(&paths, "main");
-    usage::keep(&file, "a", usage.clone()).unwrap();
+    usage::write(&file, &BTreeMap::from([("a".to_owned(), usage.clone())])).unwrap();
     let all = read(&paths, "main", &Environment::default());
     assert_eq!(all.list[0].usage, usage);
     assert!(all.warnings.is_empty());

@@ -2,9 +2,7 @@
 //! often, and until when it is left alone.
 
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -87,18 +85,9 @@ pub fn read(file: &Path) -> BTreeMap<String, Usage> {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Keeps the use of one profile. Turns are processes of their own, so others
-/// that write wait.
-pub fn keep(file: &Path, id: &str, usage: Usage) -> io::Result<()> {
-    let folder = file.parent().unwrap_or(file);
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
-    let _lock = crate::file::lock(file)?;
-    let mut all = read(file);
-    all.insert(id.to_owned(), usage);
-    let mut text = serde_json::to_string_pretty(&all)?;
+/// Writes usage by profile.
+pub fn write(file: &Path, usage: &BTreeMap<String, Usage>) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(usage)?;
     text.push('\n');
     write::atomic(file, text.as_bytes())
 }
