@@ -1,5 +1,9 @@
 //! The gateway, seen from its clients.
 
+mod turn;
+
+pub use turn::Turn;
+
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -127,6 +131,13 @@ impl Client {
         };
         let response = self.0.clone().cancel_run(request).await?;
         Ok(response.into_inner().cancelled)
+    }
+
+    /// The last `limit` turns, the newest first; 0 for the default number.
+    pub async fn list_turns(&self, limit: u32) -> Result<Vec<Turn>, Status> {
+        let request = wire::ListTurnsRequest { limit };
+        let response = self.0.clone().list_turns(request).await?.into_inner();
+        Ok(response.turns.into_iter().map(Turn::from).collect())
     }
 
     /// What the suite says of itself.

@@ -22,6 +22,7 @@ mod run;
 mod sessions;
 mod status;
 mod table;
+mod turns;
 mod words;
 
 fn main() -> ExitCode {
@@ -44,6 +45,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Config(arguments) => config::execute(arguments, environment),
         Command::Import(arguments) => import::execute(&arguments, environment),
         Command::Export(arguments) => export::execute(&arguments, environment),
+        Command::Turns(arguments) => turns::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),

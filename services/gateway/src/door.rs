@@ -3,6 +3,7 @@
 mod sessions;
 mod status;
 mod stream;
+mod turns;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -95,6 +96,16 @@ impl gateway_server::Gateway for Door {
             }
         };
         Ok(Response::new(wire::CancelRunResponse { cancelled }))
+    }
+
+    async fn list_turns(
+        &self,
+        request: Request<wire::ListTurnsRequest>,
+    ) -> Result<Response<wire::ListTurnsResponse>, Status> {
+        let turns = turns::list(&self.0, request.into_inner().limit).await?;
+        Ok(Response::new(wire::ListTurnsResponse {
+            turns: turns.into_iter().map(Into::into).collect(),
+        }))
     }
 
     async fn status(

@@ -111,6 +111,7 @@ async fn close(
         outcome,
         usage: Usage::default(),
         context_tokens: 0,
+        resources: None,
     };
     gateway.storage.close(closing).await
 }

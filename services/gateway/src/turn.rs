@@ -260,7 +260,7 @@ impl<'a> Reply<'a> {
             mut messages,
             usage,
             context_tokens,
-            resources: _,
+            resources,
         } = self.assembler.finish(&outcome, now_ms());
         // The last one, which says how the run ended, is not there: the run
         // would have been closed.
@@ -278,6 +278,7 @@ impl<'a> Reply<'a> {
             outcome: outcome.clone(),
             usage,
             context_tokens,
+            resources,
         };
         let mut result = self.gateway.storage.close(closing).await;
         for append in self.appends {

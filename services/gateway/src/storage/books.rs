@@ -21,7 +21,7 @@ use super::command::{
 };
 use super::fault::Fault;
 use super::home::Home;
-use super::ledger::{Change, Ledger, Record};
+use super::ledger::{Change, Ledger, Record, Spent};
 use super::policy::{self, Anew};
 use super::shelf::{Appended, Shelf};
 use super::staged::Staged;
@@ -191,11 +191,21 @@ impl Books {
 
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
         let now = now_ms();
+        let cost = self.cost(&closing.outcome, &closing.usage);
+        let spent = closing.resources.clone().map(|resources| {
+            Box::new(Spent {
+                resources,
+                input_tokens: closing.usage.input,
+                output_tokens: closing.usage.output,
+                cost_usd: cost,
+            })
+        });
         let change = |outcome: Kind| Change::Close {
             run_id: closing.run_id.clone(),
             state: state_of(&outcome),
             at_ms: now,
             outcome,
+            spent: spent.clone(),
         };
         if closing.messages.is_empty() {
             return Staged::new(reply, Ok(())).changing(change(closing.outcome));
@@ -205,7 +215,6 @@ impl Books {
             Ok(Appended { file, ids }) => {
                 self.home.answered(&closing.run_id, &closing.key, now);
                 let through = self.seen_through(&closing.run_id, &closing.outcome, ids.last());
-                let cost = self.cost(&closing.outcome, &closing.usage);
                 let noted = self.note(&closing.key, &closing.outcome, through, now, |entry| {
                     entry.add_usage(&closing.usage, closing.context_tokens);
                     if let Some(dollars) = cost {
@@ -262,6 +271,11 @@ impl Books {
             entry.set_backend_session(backend, &session);
         }
         Ok(())
+    }
+
+    /// The last runs and what they cost, the newest first.
+    pub(super) fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, Fault> {
+        self.ledger.last(limit).map_err(self.of_ledger())
     }
 
     pub(super) fn find(&mut self, run_id: &str) -> Result<Option<Found>, Fault> {

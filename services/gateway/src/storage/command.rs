@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use openclaw_proto::event::Kind;
+use openclaw_proto::event::{Kind, Resources};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::BackendSession;
@@ -10,7 +10,7 @@ use openclaw_sessions::transcript::{Message, Usage};
 use tokio::sync::oneshot;
 
 use super::fault::Fault;
-use super::ledger::Record;
+use super::ledger::{Record, Spent};
 use super::work::Work;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Append(SessionKey, Vec<Message>, Reply<()>),
     Close(Box<Closing>, Reply<()>),
     Find(String, Reply<Option<Found>>),
+    Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
     Work(Work),
     Stop(Reply<()>),
 }
@@ -98,6 +99,8 @@ pub(crate) struct Closing {
     pub(crate) usage: Usage,
     /// The tokens of the last response: how full the context is.
     pub(crate) context_tokens: u64,
+    /// What the run's processes used, when it is known.
+    pub(crate) resources: Option<Resources>,
 }
 
 /// The ledger's word for an outcome.

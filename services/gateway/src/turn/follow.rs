@@ -109,7 +109,7 @@ async fn start(reply: &Reply<'_>, turn: Turn) -> Result<Started, Kind> {
     };
     let patient_until = Instant::now() + ABSENCE;
     let mut result = attempt(turn.clone()).await;
-    while matches!(&result, Err(status) if is_connection(status))
+    while matches!(&result, Err(status) if is_connection(status) && !is_absent(status))
         && !cancel.is_cancelled()
         && Instant::now() < patient_until
     {
@@ -204,6 +204,18 @@ async fn end_turn(reply: &Reply<'_>) {
         }
         Err(_) => tracing::warn!("the agent-runner did not answer CancelTurn"),
     }
+}
+
+/// Whether nobody listens for the runner: then nobody will start it.
+fn is_absent(status: &Status) -> bool {
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<std::io::Error>() {
+            return error.kind() == std::io::ErrorKind::NotFound;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Whether the call did not reach the runner, as far as one can know.
