@@ -25,8 +25,7 @@ const ENTRIES: usize = 1_000_000;
 const ATTEMPTS: usize = 11;
 
 fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
