@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 use crate::secret::Secret;
+use crate::settings::gateway::fragment as gateway;
 
 /// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -26,7 +27,9 @@ pub struct Fragment {
     /// `sandbox`: ours.
     pub sandbox: Sandbox,
     /// `gateway`.
-    pub gateway: Gateway,
+    pub gateway: gateway::Gateway,
+    /// `hooks`.
+    pub hooks: gateway::Hooks,
     /// `logging`.
     pub logging: Logging,
     /// `memory`.
@@ -185,14 +188,6 @@ pub struct SandboxPaths {
     pub ro: Vec<String>,
     /// Read and write.
     pub rw: Vec<String>,
-}
-
-/// `gateway`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Gateway {
-    /// Turns that may run at once, over all sessions.
-    pub max_concurrent_turns: Option<u32>,
 }
 
 /// `logging`.

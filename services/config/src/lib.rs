@@ -30,6 +30,6 @@ use substitute::Missing;
 /// where in it the problem is.
 pub fn load(environment: &Environment) -> Result<Settings, Error> {
     let paths = Paths::resolve(environment)?;
-    let document = document::read(&paths.configuration, environment, Missing::KeptForRunner)?;
+    let document = document::read(&paths.configuration, environment, Missing::KeptForOwner)?;
     Settings::assemble(paths, document, environment)
 }

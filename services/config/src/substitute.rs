@@ -12,13 +12,14 @@ use crate::error::Error;
 pub enum Missing {
     /// An error, wherever it is.
     Refused,
-    /// Left as it is in the sections that only the agent-runner uses: keys are
-    /// in its environment alone.
-    KeptForRunner,
+    /// Left as it is in the sections whose secrets one daemon alone holds, the
+    /// gateway or the agent-runner: they are in its environment alone.
+    KeptForOwner,
 }
 
-/// Sections whose values only the agent-runner uses.
-const RUNNER_SECTIONS: [&str; 2] = ["env", "models"];
+/// Sections with secrets that are in one daemon's environment alone. It checks
+/// them itself.
+const OWNED_SECTIONS: [&str; 4] = ["env", "gateway", "hooks", "models"];
 
 /// Replaces every `${NAME}` in every string of `document`; `$${` stands for a
 /// literal `${`. A variable that is not set is an error that names the key,
@@ -30,12 +31,12 @@ pub fn apply(
     missing: Missing,
 ) -> Result<(), Error> {
     walk(document, &mut Vec::new(), &|key, text| {
-        let runners = key
+        let owned = key
             .first()
-            .is_some_and(|section| RUNNER_SECTIONS.contains(&section.as_str()));
+            .is_some_and(|section| OWNED_SECTIONS.contains(&section.as_str()));
         match expand(text, environment) {
             Ok(text) => Ok(text),
-            Err(_) if runners && missing == Missing::KeptForRunner => Ok(text.to_owned()),
+            Err(_) if owned && missing == Missing::KeptForOwner => Ok(text.to_owned()),
             Err(name) => Err(Error::Value {
                 origin: path.display().to_string(),
                 key: key.join("."),
@@ -114,9 +115,9 @@ mod tests {
         let error = apply(Path::new("f"), &mut document, &none, Missing::Refused).unwrap_err();
         assert!(error.to_string().contains("models.list.0"), "{error}");
         let before = document.clone();
-        apply(Path::new("f"), &mut document, &none, Missing::KeptForRunner).unwrap();
+        apply(Path::new("f"), &mut document, &none, Missing::KeptForOwner).unwrap();
         assert_eq!(document, before);
-        let mut other = serde_json::json!({"gateway": {"x": "${NOPE}"}});
-        apply(Path::new("f"), &mut other, &none, Missing::KeptForRunner).unwrap_err();
+        let mut other = serde_json::json!({"logging": {"x": "${NOPE}"}});
+        apply(Path::new("f"), &mut other, &none, Missing::KeptForOwner).unwrap_err();
     }
 }

@@ -13,12 +13,14 @@ mod cli;
 mod connection;
 mod doctor;
 mod failure;
+mod handover;
 mod message;
 mod output;
 mod run;
 mod sessions;
 mod status;
 mod table;
+mod token;
 mod words;
 
 fn main() -> ExitCode {
@@ -39,6 +41,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
+        Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),
     }

@@ -13,6 +13,7 @@ mod backoff;
 mod child;
 mod daemon;
 mod directory;
+mod doors;
 mod environment_file;
 mod keeper;
 mod lock;
@@ -32,7 +33,8 @@ pub(crate) fn execute(
         // A configuration that was broken meanwhile must not prevent it.
         return stop::stop(&Paths::resolve(environment)?);
     }
-    let paths = openclaw_config::load(environment)?.paths;
+    let settings = openclaw_config::load(environment)?;
+    let paths = settings.paths.clone();
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
     let log = log::Log::open();
@@ -41,6 +43,8 @@ pub(crate) fn execute(
     // parent-death signal is bound to the thread that starts them (prctl(2)).
     let result = runtime.block_on(async {
         let sockets = sockets::Sockets::bind(&paths, lock.was_stale(), &log).await?;
+        let doors = doors::Doors::bind(settings, environment, &log)?;
+        let sockets = sockets.with_doors(doors);
         supervisor::supervise(&paths, environment, &sockets, &log).await
     });
     runtime.shutdown_background();

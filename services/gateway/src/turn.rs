@@ -15,11 +15,15 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Accepted;
 use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
+use openclaw_sessions::transcript::Message;
 
 use crate::gateway::Gateway;
+use crate::home;
 use crate::notable;
+use crate::queue;
 use crate::run::{Run, Standing, Ticket};
 use crate::storage::{Acceptance, Closing, Incoming, Pending};
+use crate::submission::Extra;
 use assembler::Assembler;
 use context::Context;
 
@@ -28,23 +32,40 @@ pub(crate) use outcome::interrupted;
 
 /// Runs a message to its end. Nothing stops this but the end of the process:
 /// whoever sent the message may be gone, and the run goes on.
-pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mut ticket: Ticket) {
+pub(crate) async fn drive(
+    gateway: Arc<Gateway>,
+    run: Arc<Run>,
+    text: String,
+    extra: Extra,
+    mut ticket: Ticket,
+) {
+    let Extra {
+        instructions,
+        earlier,
+    } = extra;
+    let sent_ms = now_ms();
     // Memory is asked while the disk works when the lane is free. Its answer
     // has no effects, so nothing is lost when the message is then refused.
     let (accepted, context) = tokio::join!(
-        accept(&gateway, &run, &text),
+        accept(&gateway, &run, &text, earlier),
         prepare(&gateway, &run, &text, &mut ticket),
     );
     if let Some((accepted, transcript)) = accepted {
         let started = Instant::now();
         let mut reply = Reply::new(&gateway, &run);
         let outcome = match context {
-            Some(context) => answer(&mut reply, accepted, transcript, text, context).await,
+            Some((mut context, text)) => {
+                context.bootstrap.extend(instructions);
+                answer(&mut reply, accepted, transcript, text, context).await
+            }
+            None if run.is_absorbed() => Run::answered_elsewhere(),
             None => run.aborted(""),
         };
         let outcome = reply.close(outcome).await;
         notable::ended(&outcome, started.elapsed());
+        gateway.counters.runs.ended(&outcome);
         run.publish(outcome);
+        home::note(&gateway, &run, text, sent_ms);
     }
     gateway.runs.end(&run);
     drop(ticket);
@@ -52,7 +73,17 @@ pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mu
 }
 
 /// Makes the message durable and tells whoever waits for that.
-async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<(Accepted, PathBuf)> {
+async fn accept(
+    gateway: &Gateway,
+    run: &Run,
+    text: &str,
+    earlier: Vec<Message>,
+) -> Option<(Accepted, PathBuf)> {
+    if !earlier.is_empty() {
+        // What goes wrong with it goes wrong with the message too, which is
+        // next in the same file.
+        let _ = gateway.storage.append(&run.key, earlier).await;
+    }
     let incoming = Incoming {
         run_id: run.id.clone(),
         key: run.key.clone(),
@@ -78,11 +109,18 @@ async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<(Accepted, P
     None
 }
 
-/// Waits for the lane and asks memory. None when the run is ended first.
-async fn prepare(gateway: &Gateway, run: &Run, text: &str, ticket: &mut Ticket) -> Option<Context> {
+/// Waits for the lane and asks memory; what the turn is asked may be more than
+/// the message. None when the run is ended first.
+async fn prepare(
+    gateway: &Gateway,
+    run: &Run,
+    text: &str,
+    ticket: &mut Ticket,
+) -> Option<(Context, String)> {
     let context = async {
         ticket.turn().await;
-        context::fetch(&gateway.memory, run, text).await
+        let text = queue::collect(gateway, run, text).await;
+        (context::fetch(&gateway.memory, run, &text).await, text)
     };
     tokio::select! {
         biased;
@@ -113,9 +151,11 @@ async fn turn(
     context: Context,
 ) -> Result<Turn, Kind> {
     let Reply { gateway, run, .. } = reply;
+    let text = gateway.system_events.before(&run.key, text);
     let tokens = gateway.configuration.settings().memory.context_tokens;
     let budget = conversation::history_budget(tokens, &text, &context);
-    let waiting = gateway.lanes.runs(&run.key);
+    let mut waiting = gateway.lanes.runs(&run.key);
+    waiting.extend(run.collected());
     let (backend_sessions, history) = tokio::join!(
         gateway.storage.begin(&run.id, &run.key),
         conversation::load(transcript, budget, waiting),
@@ -174,10 +214,14 @@ impl<'a> Reply<'a> {
     /// reply that is on disk is one.
     async fn close(self, outcome: Kind) -> Kind {
         let Assembly {
-            messages,
+            mut messages,
             usage,
             context_tokens,
         } = self.assembler.finish(&outcome, now_ms());
+        if self.run.is_absorbed() {
+            // Nobody said anything: the answer is another run's.
+            messages.clear();
+        }
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),

@@ -21,6 +21,16 @@ mod presence;
 mod refused;
 mod upgrade;
 
+use serde_json::Value;
+
+use crate::gateway::Gateway;
+use audience::Audience;
+
 pub(crate) use hub::Hub;
 pub(crate) use narrator::narrate;
 pub(crate) use upgrade::upgrade;
+
+/// Tells the clients of a scheduled job that changed.
+pub(crate) fn tell_cron(gateway: &Gateway, payload: impl FnOnce() -> Value) {
+    gateway.hub.tell(Audience::Readers, "cron", payload);
+}

@@ -9,6 +9,7 @@ mod agent;
 mod disk;
 mod error;
 pub mod history;
+pub mod home;
 mod key;
 pub mod store;
 mod time;

@@ -255,6 +255,16 @@ impl Gateway for Scripted {
         }))
     }
 
+    async fn access_token(
+        &self,
+        _request: Request<wire::AccessTokenRequest>,
+    ) -> Result<Response<wire::AccessTokenResponse>, Status> {
+        Ok(Response::new(wire::AccessTokenResponse {
+            mode: "token".to_owned(),
+            token: "scripted".to_owned(),
+        }))
+    }
+
     async fn status(
         &self,
         _: Request<wire::StatusRequest>,

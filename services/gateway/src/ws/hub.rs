@@ -1,13 +1,13 @@
 //! All clients, and the way to tell them something.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use openclaw_protocol::Event;
 use openclaw_protocol::event::StateVersion;
-use openclaw_sessions::now_ms;
+use openclaw_sessions::{SessionKey, now_ms};
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -22,6 +22,7 @@ use super::narrator;
 use super::outbox::{Close, Outbox};
 use super::presence::Presence;
 use crate::gateway::Gateway;
+use crate::queue::Mode;
 
 /// How often everybody is told that the gateway is there
 /// (`policy.tickIntervalMs`).
@@ -33,6 +34,9 @@ const STRANGER_LIMIT: usize = 256;
 
 /// Connections together. Beyond it somebody opens them in a loop.
 const CLIENT_LIMIT: usize = 4096;
+
+/// Commands whose repetition is noticed. A client repeats at once or never.
+const COMMANDS_REMEMBERED: usize = 256;
 
 /// What connections get to send what is queued when the gateway stops.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -52,6 +56,9 @@ pub(crate) struct Hub {
     pub(super) presence: Presence,
     pub(super) health: Health,
     pub(super) strangers: Arc<Semaphore>,
+    queue_modes: Mutex<HashMap<SessionKey, Mode>>,
+    /// Keys of commands, the newest last.
+    commands: Mutex<VecDeque<String>>,
     /// The tasks of the connections.
     pub(super) connections: TaskTracker,
 }
@@ -65,6 +72,8 @@ impl Hub {
             presence: Presence::default(),
             health: Health::default(),
             strangers: Arc::new(Semaphore::new(STRANGER_LIMIT)),
+            queue_modes: Mutex::default(),
+            commands: Mutex::default(),
             connections: TaskTracker::new(),
         }
     }
@@ -72,6 +81,38 @@ impl Hub {
     /// How many clients there are.
     pub(crate) fn count(&self) -> usize {
         self.lock().len()
+    }
+
+    /// What messages do that find the session busy.
+    pub(super) fn queue_mode(&self, key: &SessionKey) -> Mode {
+        let modes = self.queue_modes.lock();
+        let modes = modes.unwrap_or_else(PoisonError::into_inner);
+        modes.get(key).copied().unwrap_or_default()
+    }
+
+    /// Sets it, until the gateway stops.
+    pub(super) fn set_queue_mode(&self, key: &SessionKey, mode: Mode) {
+        let modes = self.queue_modes.lock();
+        let mut modes = modes.unwrap_or_else(PoisonError::into_inner);
+        if mode == Mode::default() {
+            modes.remove(key);
+        } else {
+            modes.insert(key.clone(), mode);
+        }
+    }
+
+    /// Whether a command with this idempotency key was not run yet.
+    pub(super) fn is_new_command(&self, key: &str) -> bool {
+        let commands = self.commands.lock();
+        let mut commands = commands.unwrap_or_else(PoisonError::into_inner);
+        if commands.iter().any(|known| known == key) {
+            return false;
+        }
+        commands.push_back(key.to_owned());
+        if commands.len() > COMMANDS_REMEMBERED {
+            commands.pop_front();
+        }
+        true
     }
 
     /// Lets a client in; None when there are too many.

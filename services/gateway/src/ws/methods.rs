@@ -2,12 +2,19 @@
 
 mod agent;
 mod agents;
+pub(crate) mod approvals;
 mod chat;
+mod commands;
+mod cron;
 mod devices;
 pub(super) mod models;
+mod outbound;
 mod run;
 mod sessions;
+mod skills;
 mod system;
+mod tools;
+mod usage;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -125,6 +132,7 @@ const READ: Access = Needs(Scope::Read);
 const WRITE: Access = Needs(Scope::Write);
 const ADMIN: Access = Needs(Scope::Admin);
 const PAIRING: Access = Needs(Scope::Pairing);
+const APPROVALS: Access = Needs(Scope::Approvals);
 
 /// In the order of their names.
 const METHODS: &[Method] = &[
@@ -132,9 +140,20 @@ const METHODS: &[Method] = &[
     method!("agent.identity.get", READ, agents::identity),
     method!("agent.wait", WRITE, agent::wait),
     method!("agents.list", READ, agents::list),
+    method!("channels.status", READ, outbound::channels),
     method!("chat.abort", WRITE, chat::abort),
     method!("chat.history", READ, chat::history),
+    method!("chat.inject", ADMIN, chat::inject),
     method!("chat.send", WRITE, chat::send),
+    method!("commands.list", READ, commands::list),
+    method!("cron.add", ADMIN, cron::add),
+    method!("cron.get", READ, cron::get),
+    method!("cron.list", READ, cron::list),
+    method!("cron.remove", ADMIN, cron::remove),
+    method!("cron.run", ADMIN, cron::run),
+    method!("cron.runs", READ, cron::runs),
+    method!("cron.status", READ, cron::status),
+    method!("cron.update", ADMIN, cron::update),
     method!("device.pair.approve", PAIRING, devices::approve),
     method!("device.pair.list", PAIRING, devices::list),
     method!("device.pair.reject", PAIRING, devices::reject),
@@ -142,18 +161,29 @@ const METHODS: &[Method] = &[
     method!("device.pair.rename", PAIRING, devices::rename),
     method!("device.token.revoke", PAIRING, devices::revoke),
     method!("device.token.rotate", PAIRING, devices::rotate),
+    method!("exec.approval.get", APPROVALS, approvals::get),
+    method!("exec.approval.list", APPROVALS, approvals::list),
+    method!("exec.approval.request", APPROVALS, approvals::request),
+    method!("exec.approval.resolve", APPROVALS, approvals::resolve),
+    method!("exec.approval.waitDecision", APPROVALS, approvals::wait),
     method!("health", READ, system::health),
     method!("last-heartbeat", READ, system::last_heartbeat),
     method!("models.list", READ, models::list),
+    method!("send", WRITE, outbound::send),
     method!("sessions.list", READ, sessions::list),
     method!("sessions.messages.subscribe", READ, sessions::follow),
     method!("sessions.messages.unsubscribe", READ, sessions::unfollow),
     method!("sessions.subscribe", READ, sessions::subscribe),
     method!("sessions.unsubscribe", READ, sessions::unsubscribe),
+    method!("skills.status", READ, skills::status),
     method!("status", READ, system::status),
     method!("system-event", ADMIN, system::event),
     method!("system-presence", READ, system::presence),
+    method!("tools.catalog", READ, tools::catalog),
     method!("update.status", ADMIN, system::update),
+    method!("usage.cost", READ, usage::cost),
+    method!("usage.status", READ, usage::status),
+    method!("wake", WRITE, outbound::wake),
 ];
 
 /// The names of all methods.

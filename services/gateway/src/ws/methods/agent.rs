@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Accepted, Message};
+use openclaw_proto::runner::ContextFile;
 use openclaw_protocol::params::Filled;
 use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Code, Failure};
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 
 use super::run::{self, End, Started};
 use super::{Answer, Call};
+use crate::queue::Mode;
 use crate::submission::Extra;
 use crate::ws;
 
@@ -28,13 +30,38 @@ struct Params {
     session_key: Option<String>,
     idempotency_key: Filled,
     channel: Option<String>,
+    extra_system_prompt: Option<String>,
+    /// Seconds; 0: no limit beside the agent's own.
+    timeout: Option<u64>,
+    model: Option<String>,
+    #[serde(default)]
+    attachments: Vec<Value>,
 }
+
+/// What an added system prompt is called among the bootstrap files.
+const ADDED_PROMPT: &str = "client instructions";
 
 /// `agent`: answers twice, when the message is accepted and when the run has
 /// ended.
 pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let params: Params = call.params()?;
+    let unsupported = [
+        ("attachments", !params.attachments.is_empty()),
+        ("model", params.model.is_some_and(|model| !model.is_empty())),
+    ];
+    if let Some((name, _)) = unsupported.iter().find(|(_, is_set)| *is_set) {
+        return Err(Failure::params(
+            call.method,
+            &format!("at /{name}: is not supported; leave it out"),
+        ));
+    }
+    let instructions = params.extra_system_prompt.filter(|text| !text.is_empty());
+    let extra = Extra {
+        instructions: instructions.map(instructions_file).into_iter().collect(),
+        ..Extra::default()
+    };
+    let limit_ms = params.timeout.map(|seconds| seconds.saturating_mul(1000));
     let key = params.idempotency_key.0;
     let message = Message {
         text: params.message.0,
@@ -47,7 +74,9 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
             .unwrap_or(run::CHANNEL.to_owned()),
     };
     let accepted_ms = now_ms();
-    let (run, accepted, new) = match run::start(&call.gateway, message, Extra::default()).await? {
+    let (run, accepted, new) = match run::start(&call.gateway, message, extra, Mode::default())
+        .await?
+    {
         Started::New(run, accepted) => (run, accepted, true),
         Started::Going(run, accepted) => (run, accepted, false),
         Started::Ended(record) => {
@@ -71,12 +100,20 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
         "acceptedAt": accepted_ms,
     })));
     if new {
+        run::limit(&run, limit_ms);
         ws::narrate(&call.gateway, &run);
     }
     let end = run::end_of(&run).await?;
     // The run's last events are told before its second answer.
     run.told().await;
     finish(&call, &key, &accepted, &end)
+}
+
+fn instructions_file(content: String) -> ContextFile {
+    ContextFile {
+        name: ADDED_PROMPT.to_owned(),
+        content,
+    }
 }
 
 fn finish(call: &Call, run_id: &str, accepted: &Accepted, end: &End) -> Result<Answer, Failure> {

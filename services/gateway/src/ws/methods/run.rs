@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::gateway::Gateway;
+use crate::queue::{self, Collectable, Mode};
 use crate::refusal::Refusal;
 use crate::run::{Run, Standing};
 use crate::storage::{Found, Record, replay};
@@ -24,6 +25,9 @@ pub(super) const CHANNEL: &str = "webchat";
 /// Bytes of a run id that a client chooses. A UUID has 36, and a file name may
 /// have 255.
 const RUN_ID_LIMIT: usize = 64;
+
+/// When a session whose queue is full may have room, in milliseconds.
+const CROWDED_MS: u64 = 1000;
 
 /// What became of a message.
 pub(super) enum Started {
@@ -41,15 +45,41 @@ pub(super) async fn start(
     gateway: &Arc<Gateway>,
     message: Message,
     extra: Extra,
+    mode: Mode,
 ) -> Result<Started, Failure> {
     let id = run_id(&message.idempotency_key);
+    let text = message.text.clone();
+    let key = gateway.key(&message.session_key, &message.agent_id)?;
+    let known = gateway.runs.find_public(&message.idempotency_key).is_some();
+    let busy = !gateway.lanes.runs(&key).is_empty();
+    if !known && gateway.lanes.waiting(&key).len() >= queue::CAP && mode != Mode::Interrupt {
+        let failure = format!("{} messages wait in this session already", queue::CAP);
+        return Err(Failure::unavailable(failure).retry_after(CROWDED_MS));
+    }
     let (run, existing) = gateway.enqueue(message, extra, id)?;
+    if !existing && mode == Mode::Collect {
+        let _ = run.collectable.set(Collectable::new(&text, busy));
+    }
     match run.settled().await {
         Standing::Accepted(accepted) if existing => Ok(Started::Going(run, accepted)),
-        Standing::Accepted(accepted) => Ok(Started::New(run, accepted)),
+        Standing::Accepted(accepted) => {
+            if mode == Mode::Interrupt {
+                interrupt(gateway, &run);
+            }
+            Ok(Started::New(run, accepted))
+        }
         Standing::Existing(record) => Ok(Started::Ended(record)),
         Standing::Refused(fault) => Err(Refusal::NotDurable(fault).into()),
         Standing::Asked => Err(Failure::unavailable("the run has no standing")),
+    }
+}
+
+/// Ends everything else that runs and waits in the session of `run`.
+fn interrupt(gateway: &Gateway, run: &Run) {
+    let mut live = gateway.runs.live();
+    live.retain(|other| other.key == run.key && other.id != run.id);
+    for other in live {
+        other.end("interrupted by a new message");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_proto::gateway::Session;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::SessionKey;
@@ -59,11 +60,19 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     }
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call.gateway.key(&params.session_key, agent)?;
-    let session = session(&call.gateway, &key).await?;
-    let session = session.filter(|(id, _)| params.session_id.as_deref().is_none_or(|it| it == id));
+    let session = session_of(&call.gateway, &key).await?;
+    let session = session.filter(|it| params.session_id.as_deref().is_none_or(|id| id == it.id));
     let waiting = call.gateway.lanes.runs(&key);
     let (messages, total) = match &session {
-        Some((_, path)) => read(path.clone(), limit, params.offset.unwrap_or(0), chars).await?,
+        Some(session) => {
+            read(
+                session.transcript_path.clone().into(),
+                limit,
+                params.offset.unwrap_or(0),
+                chars,
+            )
+            .await?
+        }
         None => (Vec::new(), 0),
     };
     let agent = key.agent().as_str();
@@ -71,7 +80,7 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     let more = total > messages.len() + params.offset.unwrap_or(0);
     Ok(json!({
         "sessionKey": params.session_key.0,
-        "sessionId": session.map(|(id, _)| id),
+        "sessionId": session.map(|session| session.id),
         "messages": messages,
         "pendingInputs": { "items": [], "total": 0 },
         "hasMore": more,
@@ -86,17 +95,16 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     .into())
 }
 
-/// The session's id and where its transcript is.
-async fn session(
+/// The session, if there is one.
+pub(in super::super) async fn session_of(
     gateway: &Gateway,
     key: &SessionKey,
-) -> Result<Option<(String, PathBuf)>, Failure> {
+) -> Result<Option<Session>, Failure> {
     let listed = gateway.storage.list(Some(key.agent().clone())).await;
     let listed = listed.map_err(|fault| stored(&fault))?;
-    let found = listed
+    Ok(listed
         .into_iter()
-        .find(|session| session.key == key.as_str());
-    Ok(found.map(|session| (session.id, PathBuf::from(session.transcript_path))))
+        .find(|session| session.key == key.as_str()))
 }
 
 /// The last messages before `offset` from the end, oldest first, and how many

@@ -1,0 +1,114 @@
+//! The commands there are, and `commands.list`.
+
+use openclaw_protocol::Failure;
+use serde_json::{Value, json};
+
+use super::super::{Answer, Call};
+
+struct Command {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    description: &'static str,
+    category: &'static str,
+    /// What it takes: a name and a description.
+    argument: Option<(&'static str, &'static str)>,
+}
+
+const fn command(name: &'static str, description: &'static str, category: &'static str) -> Command {
+    Command {
+        name,
+        aliases: &[],
+        description,
+        category,
+        argument: None,
+    }
+}
+
+const COMMANDS: &[Command] = &[
+    command("help", "Show available commands.", "status"),
+    command("commands", "List all slash commands.", "status"),
+    command("status", "Show current status.", "status"),
+    Command {
+        aliases: &["id"],
+        ..command("whoami", "Show your sender id.", "status")
+    },
+    command("usage", "Show the tokens this session has used.", "status"),
+    command("stop", "Stop the current run.", "session"),
+    Command {
+        argument: Some(("model", "Model id (provider/model)")),
+        ..command("model", "Show the model.", "options")
+    },
+    Command {
+        aliases: &["thinking", "t"],
+        argument: Some(("level", "Thinking level")),
+        ..command("think", "Show the thinking level.", "options")
+    },
+    Command {
+        argument: Some(("mode", "steer, followup, collect or interrupt")),
+        ..command(
+            "queue",
+            "Say what happens to messages while the agent works.",
+            "options",
+        )
+    },
+];
+
+/// The command's own name, if `name` is one or an alias of one.
+pub(super) fn find(name: &str) -> Option<&'static str> {
+    COMMANDS
+        .iter()
+        .find(|command| command.name == name || command.aliases.contains(&name))
+        .map(|command| command.name)
+}
+
+pub(super) fn help() -> String {
+    let names: Vec<String> = COMMANDS.iter().map(|it| format!("/{}", it.name)).collect();
+    format!(
+        "ℹ️ Help\n\n{}\n\nMore: /commands for what each does.",
+        names.join("  ")
+    )
+}
+
+pub(super) fn commands() -> String {
+    let lines: Vec<String> = COMMANDS
+        .iter()
+        .map(|command| {
+            let aliases: String = command
+                .aliases
+                .iter()
+                .map(|it| format!(", /{it}"))
+                .collect();
+            format!("/{}{aliases} - {}", command.name, command.description)
+        })
+        .collect();
+    format!("ℹ️ Slash commands\n{}", lines.join("\n"))
+}
+
+/// `commands.list`
+pub(in super::super) async fn list(_call: Call) -> Result<Answer, Failure> {
+    let commands: Vec<Value> = COMMANDS.iter().map(Command::to_json).collect();
+    Ok(json!({ "commands": commands }).into())
+}
+
+impl Command {
+    fn to_json(&self) -> Value {
+        let names = std::iter::once(&self.name).chain(self.aliases);
+        let aliases: Vec<String> = names.map(|name| format!("/{name}")).collect();
+        let mut value = json!({
+            "name": self.name,
+            "nativeName": self.name,
+            "textAliases": aliases,
+            "description": self.description,
+            "category": self.category,
+            "source": "native",
+            "scope": "both",
+            "acceptsArgs": self.argument.is_some(),
+        });
+        if let Some((name, description)) = self.argument {
+            value["args"] = json!([{
+                "name": name, "description": description, "type": "string",
+            }]);
+        }
+        value
+    }
+}
