@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Request, StatusCode};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
 
 use super::problem::Problem;
@@ -14,31 +14,52 @@ use super::problem::Problem;
 /// one that is sent byte by byte must not hold a place.
 const DEADLINE: Duration = Duration::from_secs(30);
 
+/// Bytes beyond the limit that are read and thrown away: a client that is still
+/// sending when the connection is closed never sees the answer (RFC 9112, 9.6).
+const PATIENCE: usize = 32 * 1024 * 1024;
+
 /// Reads a JSON body of at most `limit` bytes.
 pub(super) async fn json<T: DeserializeOwned>(
     request: Request<Body>,
     limit: usize,
 ) -> Result<T, Problem> {
     check_type(&request)?;
-    let body = Limited::new(request.into_body(), limit).collect();
-    let body = tokio::time::timeout(DEADLINE, body)
-        .await
-        .map_err(|_| {
-            let message = format!("the body did not arrive within {DEADLINE:?}");
-            Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message)
-        })?
-        .map_err(|error| match error.is::<LengthLimitError>() {
-            true => {
-                let message = format!("the body has more than {limit} bytes");
-                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
-            }
-            false => Problem::new(
-                StatusCode::BAD_REQUEST,
-                "body_incomplete",
-                "the body broke off",
-            ),
+    let read = read(request.into_body(), limit);
+    let bytes = tokio::time::timeout(DEADLINE, read).await.map_err(|_| {
+        let message = format!("the body did not arrive within {DEADLINE:?}");
+        Problem::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message)
+    })??;
+    parse(&bytes)
+}
+
+async fn read(mut body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::new();
+    let mut length = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| {
+            let message = "the body broke off";
+            Problem::new(StatusCode::BAD_REQUEST, "body_incomplete", message)
         })?;
-    parse(&body.to_bytes())
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        length += data.len();
+        if length > limit + PATIENCE {
+            break;
+        }
+        if length <= limit {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    if length > limit {
+        let message = format!("the body has more than {limit} bytes");
+        return Err(Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "body_too_large",
+            message,
+        ));
+    }
+    Ok(bytes)
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
