@@ -15,7 +15,6 @@ use super::client::{Caps, Identity};
 use super::outbox::Close;
 use crate::front::Peer;
 use crate::gateway::Gateway;
-use shared::Proof;
 
 /// "Protocol error" (RFC 6455).
 const PROTOCOL_ERROR: u16 = 1002;

@@ -98,6 +98,7 @@ fn gather(run: &Run, mut event: Event, known: u64) -> (Event, u64) {
 /// What was told of a run so far.
 struct Narrator<'a> {
     gateway: &'a Gateway,
+    run: &'a Run,
     key: &'a str,
     agent_id: &'a str,
     session_id: &'a str,
@@ -126,6 +127,7 @@ impl<'a> Narrator<'a> {
     fn new(gateway: &'a Gateway, run: &'a Run, accepted: &'a Accepted) -> Self {
         Self {
             gateway,
+            run,
             key: run.key.as_str(),
             agent_id: run.key.agent().as_str(),
             session_id: &accepted.session_id,
@@ -182,7 +184,8 @@ impl<'a> Narrator<'a> {
         }
         self.model_told = true;
         // Ended before anything was asked of a model.
-        if matches!(kind, Kind::Aborted { backend, .. } if backend.is_empty()) {
+        let not_asked = matches!(kind, Kind::Aborted { backend, .. } if backend.is_empty());
+        if not_asked || self.run.is_absorbed() {
             return;
         }
         self.status("preparing_context");

@@ -5,7 +5,7 @@ mod list;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Answer, Call};
 

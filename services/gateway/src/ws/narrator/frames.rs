@@ -37,6 +37,12 @@ pub(super) struct Chat<'a> {
 
 impl Narrator<'_> {
     pub(super) fn done(&mut self, done: &Done) {
+        if self.run.is_absorbed() {
+            // Answered with another run: the end alone.
+            self.seq += 1;
+            self.chat(json!({ "state": "final" }));
+            return;
+        }
         let ended_at = now_ms();
         self.lifecycle(json!({
             "phase": "finishing",
