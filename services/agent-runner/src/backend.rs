@@ -270,7 +270,7 @@ fn offline() -> Candidate {
 
 #[cfg(test)]
 mod tests {
-    use openclaw_config::Environment;
+    use openclaw_config::{Environment, Origin};
 
     use super::*;
 
@@ -288,7 +288,7 @@ mod tests {
             .map(|(name, value)| (*name, value.replace("STATE", state_text)))
             .chain([("OPENCLAW_STATE_DIR", state_text.to_owned())])
             .collect();
-        let settings = crate::settings::load(&environment).unwrap();
+        let settings = crate::settings::load(&environment, Origin::File).unwrap();
         choose(&settings, settings.agent("main").unwrap())
     }
 

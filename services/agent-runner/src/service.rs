@@ -91,22 +91,13 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
 /// Keeps the status line true.
 async fn report(runner: Runner, notifier: Notifier) {
     let mut running = runner.0.table.running();
-    let mut configuration = runner.0.configuration.clone();
     loop {
         let turns = *running.borrow_and_update();
-        let mut line = match turns {
+        notifier.status(&match turns {
             1 => "1 turn running".to_owned(),
             turns => format!("{turns} turns running"),
-        };
-        if !configuration.problem().is_empty() {
-            line.push_str("; the configuration file has a mistake and is not used");
-        }
-        notifier.status(&line);
-        let more = tokio::select! {
-            changed = running.changed() => changed.is_ok(),
-            changed = configuration.changed() => changed,
-        };
-        if !more {
+        });
+        if running.changed().await.is_err() {
             return;
         }
     }

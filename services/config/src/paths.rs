@@ -31,6 +31,7 @@ pub struct Paths {
 
 impl Paths {
     /// OPENCLAW_STATE_DIR, else ~/.openclaw, else a legacy folder that exists;
+    /// OPENCLAW_CONFIG_PATH, else a configuration that exists there;
     /// OPENCLAW_RUNTIME_DIR, else $XDG_RUNTIME_DIR/openclaw, else `run` in the
     /// state directory.
     pub fn resolve(environment: &Environment) -> Result<Self, Error> {
@@ -46,17 +47,28 @@ impl Paths {
                 None => state.join("run"),
             },
         };
-        let configuration = CONFIGURATION
-            .iter()
-            .map(|name| state.join(name))
-            .find(|path| path.exists())
-            .unwrap_or_else(|| state.join(CONFIGURATION[0]));
+        let configuration = match absolute(environment, "OPENCLAW_CONFIG_PATH")? {
+            Some(path) => path,
+            None => CONFIGURATION
+                .iter()
+                .map(|name| state.join(name))
+                .find(|path| path.exists())
+                .unwrap_or_else(|| state.join(CONFIGURATION[0])),
+        };
         Ok(Self {
             home,
             state,
             runtime,
             configuration,
         })
+    }
+
+    /// The configuration as it last was valid, beside the file; kept by the
+    /// gateway.
+    pub fn last_good(&self) -> PathBuf {
+        let mut name = self.configuration.as_os_str().to_owned();
+        name.push(".last-good");
+        PathBuf::from(name)
     }
 
     /// The gateway's control socket.

@@ -41,6 +41,18 @@ pub enum LogLevel {
     Error,
 }
 
+impl LogLevel {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// How agent processes are confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxLevel {
@@ -48,6 +60,16 @@ pub enum SandboxLevel {
     Workspace,
     /// Only limits and the privilege drop.
     Off,
+}
+
+impl SandboxLevel {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Workspace => "workspace",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// The sandbox's settings.
@@ -99,6 +121,10 @@ pub struct Settings {
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
+    /// What did not work when the configuration was read, and is done without.
+    pub warnings: Vec<String>,
+    /// What holds from a daemon's start to its end, by its keys.
+    pub fixed: BTreeMap<&'static str, String>,
 }
 
 impl Settings {
@@ -138,7 +164,7 @@ impl Settings {
                 .map(str::to_owned)
                 .or(fragment.models.default),
             providers: BTreeMap::new(),
-            sandbox: sandbox(&paths, fragment.sandbox, &origin)?,
+            sandbox: sandbox(&paths, fragment.sandbox.clone(), &origin)?,
             memory: Memory {
                 context_tokens: fragment.memory.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
                 decay_half_life_days: fragment
@@ -147,6 +173,8 @@ impl Settings {
                     .unwrap_or(DECAY_HALF_LIFE_DAYS),
             },
             environment: Environment::default(),
+            warnings: Vec::new(),
+            fixed: fixed(&fragment.gateway),
             paths,
         })
     }
@@ -160,9 +188,11 @@ impl Settings {
         environment: &Environment,
         credentials: &BTreeMap<String, Secret>,
     ) -> Result<Self, Error> {
-        let document = document::read(&self.paths.configuration, environment, Missing::Refused)?;
-        let fragment = fragment::typed(&self.paths.configuration, document)?;
-        let environment = environment.with_fallback(fragment.env.vars);
+        let path = &self.paths.configuration;
+        let document = document::load(path, environment, Missing::KeptForGateway)?;
+        let fragment = fragment::typed(path, document.value)?;
+        self.warnings = document.warnings;
+        let environment = document.environment;
         self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
             .map_err(|(key, problem)| Error::Value {
             origin: self.paths.configuration.display().to_string(),
@@ -197,6 +227,27 @@ impl Settings {
     pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
         self.agents.get(id)
     }
+}
+
+/// Keys of what holds from a daemon's start to its end: sockets are made
+/// before, by the service manager.
+pub const FIXED_KEYS: [&str; 4] = [
+    "gateway.bind",
+    "gateway.cli.port",
+    "gateway.customBindHost",
+    "gateway.port",
+];
+
+fn fixed(gateway: &fragment::gateway::Gateway) -> BTreeMap<&'static str, String> {
+    let number = |port: Option<u16>| port.map(|port| port.to_string());
+    let values = [
+        gateway.bind.clone(),
+        number(gateway.cli.port),
+        gateway.custom_bind_host.clone(),
+        number(gateway.port),
+    ];
+    let all = FIXED_KEYS.into_iter().zip(values);
+    all.filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 fn log_level(

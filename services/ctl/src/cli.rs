@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::failure;
+use crate::{config, failure};
 
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// List the sessions
     Sessions(Sessions),
+    /// Show, check and change the configuration
+    Config(config::Arguments),
     /// End a run and every process it started
     Cancel(Cancel),
     /// Print the token that WebSocket and HTTP clients need
@@ -132,6 +134,9 @@ pub(crate) struct Run {
     /// End the `openclawctl run` that is running, and wait until it has ended
     #[arg(long)]
     pub(crate) stop: bool,
+    /// Set a value for this run, before the environment and the file
+    #[arg(long, value_name = "KEY=VALUE", value_parser = assignment)]
+    pub(crate) set: Vec<(String, String)>,
 }
 
 /// Arguments of `activate`.
@@ -161,6 +166,12 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
         _ => ExitCode::from(failure::USAGE),
     })
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    openclaw_config::KeyPath::parse(key).map_err(|error| error.to_string())?;
+    Ok((key.to_owned(), value.to_owned()))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 mod activate;
 mod cancel;
 mod cli;
+mod config;
 mod connection;
 mod doctor;
 mod failure;
@@ -40,6 +41,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Status(arguments) => status::execute(&arguments, environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
+        Command::Config(arguments) => config::execute(arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),

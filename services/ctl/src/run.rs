@@ -14,7 +14,7 @@ mod child;
 mod daemon;
 mod directory;
 mod doors;
-mod environment_file;
+pub(crate) mod environment_file;
 mod keeper;
 mod lock;
 mod log;
@@ -33,8 +33,13 @@ pub(crate) fn execute(
         // A configuration that was broken meanwhile must not prevent it.
         return stop::stop(&Paths::resolve(environment)?);
     }
+    // A broken file does not end the daemons: they go on without it.
+    let paths = Paths::resolve(environment)?;
+    let environment = &environment
+        .clone()
+        .overridden(arguments.set.iter().cloned());
+    openclaw_config::document::check_overrides(&paths, environment)?;
     let settings = openclaw_config::load(environment)?;
-    let paths = settings.paths.clone();
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
     let log = log::Log::open();

@@ -35,6 +35,18 @@ pub enum Backend {
     Offline,
 }
 
+impl Backend {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ClaudeCli => "claude-cli",
+            Self::Native => "native",
+            Self::Offline => "offline",
+        }
+    }
+}
+
 /// Limits of an agent's processes and of its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::environment::Environment;
 use crate::error::Error;
+use crate::fragment::gateway as fragment;
 use crate::secret::Secret;
 
 pub(crate) mod files;
-pub mod fragment;
 
 /// OpenClaw's port of WebSocket and HTTP.
 const PORT: u16 = 18789;

@@ -6,6 +6,7 @@
     reason = "clippy exempts test functions, not what they call"
 )]
 
+mod config;
 mod gateway;
 mod message;
 mod run;

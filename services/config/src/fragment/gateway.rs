@@ -9,9 +9,11 @@ use crate::secret::Secret;
 
 /// `gateway`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Gateway {
     /// Turns that may run at once, over all sessions.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_concurrent_turns: Option<u32>,
     /// The TCP port of WebSocket and HTTP.
     pub port: Option<u16>,
@@ -37,9 +39,11 @@ pub struct Gateway {
 
 /// `gateway.auth`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Auth {
     /// `token`, `password` or `none`.
+    #[cfg_attr(test, schemars(extend("enum" = ["none", "token", "password", "trusted-proxy"])))]
     pub mode: Option<String>,
     /// The shared token.
     pub token: Option<Secret>,
@@ -51,6 +55,7 @@ pub struct Auth {
 
 /// `gateway.auth.rateLimit`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct RateLimit {
     /// Failed attempts in the window before the lockout.
@@ -65,6 +70,7 @@ pub struct RateLimit {
 
 /// `gateway.controlUi`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct ControlUi {
     /// Origins of web pages that may connect, beside the port's own.
@@ -73,6 +79,7 @@ pub struct ControlUi {
 
 /// `gateway.http`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Http {
     /// Its endpoints.
@@ -81,6 +88,7 @@ pub struct Http {
 
 /// `gateway.http.endpoints`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Endpoints {
     /// `/v1/chat/completions` and `/v1/models`.
@@ -93,6 +101,7 @@ pub struct Endpoints {
 
 /// One endpoint.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Endpoint {
     /// Whether it is served.
@@ -101,7 +110,8 @@ pub struct Endpoint {
 
 /// `gateway.control`: ours.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "camelCase")]
 pub struct Control {
     /// Users that may send messages beside this one, as numbers: those of
     /// channel daemons that run under a user of their own.
@@ -110,7 +120,8 @@ pub struct Control {
 
 /// `gateway.cli`: ours, for seed 000.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "camelCase")]
 pub struct Cli {
     /// OPENCLAW_CLI_PORT.
     pub port: Option<u16>,
@@ -120,6 +131,7 @@ pub struct Cli {
 
 /// `hooks`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Hooks {
     /// Whether they are served.
