@@ -37,6 +37,10 @@ pub struct Turn {
     pub history: Vec<Message>,
     /// The sessions that backends of earlier turns keep themselves.
     pub backend_sessions: Vec<BackendSession>,
+    /// `provider/model` that the session wants instead of the agent's.
+    pub model: Option<String>,
+    /// How much the session wants the model to think.
+    pub thinking_level: Option<String>,
 }
 
 /// A bootstrap file, cut to its budget.
@@ -159,6 +163,8 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .into_iter()
                 .map(Into::into)
                 .collect(),
+            model: Some(request.model).filter(|model| !model.is_empty()),
+            thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
         })
     }
 }
@@ -176,6 +182,8 @@ impl From<Turn> for wire::StartTurnRequest {
             passages: turn.passages.into_iter().map(Into::into).collect(),
             history: turn.history.into_iter().map(Into::into).collect(),
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
+            model: turn.model.unwrap_or_default(),
+            thinking_level: turn.thinking_level.unwrap_or_default(),
         }
     }
 }

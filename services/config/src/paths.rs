@@ -86,9 +86,14 @@ impl Paths {
         self.runtime.join("memory.sock")
     }
 
+    /// The folder with a folder for each agent.
+    pub fn agents(&self) -> PathBuf {
+        self.state.join("agents")
+    }
+
     /// What an agent keeps: sessions, home, temporary files.
     pub fn agent(&self, agent_id: &str) -> PathBuf {
-        self.state.join("agents").join(agent_id)
+        self.agents().join(agent_id)
     }
 
     /// An agent's sessions.json and transcripts.

@@ -16,9 +16,11 @@ use crate::substitute::Missing;
 
 mod agent;
 pub mod gateway;
+mod session;
 
 pub use agent::{AgentSettings, Backend, Limits};
 pub use gateway::Gateway;
+pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
@@ -118,6 +120,8 @@ pub struct Settings {
     pub sandbox: Sandbox,
     /// The memory daemon's settings.
     pub memory: Memory,
+    /// Which messages share a conversation, and when one begins anew.
+    pub session: SessionSettings,
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
@@ -135,6 +139,7 @@ impl Settings {
         document: Value,
         environment: &Environment,
     ) -> Result<Self, Error> {
+        let session = SessionSettings::of(&document);
         let fragment = fragment::typed(&paths.configuration, document)?;
         let origin = paths.configuration.display().to_string();
         let invalid = |(key, problem): (String, String)| Error::Value {
@@ -172,6 +177,7 @@ impl Settings {
                     .temporal_decay_half_life
                     .unwrap_or(DECAY_HALF_LIFE_DAYS),
             },
+            session: session.map_err(invalid)?,
             environment: Environment::default(),
             warnings: Vec::new(),
             fixed: fixed(&fragment.gateway),

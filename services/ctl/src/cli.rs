@@ -5,9 +5,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
 use crate::{config, failure};
+
+pub(crate) mod sessions;
+
+pub(crate) use sessions::{Export, Import, Sessions};
 
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
@@ -26,8 +30,12 @@ pub(crate) enum Command {
     Status(Status),
     /// Check the installation and the confinements, and say how to mend them
     Doctor(Doctor),
-    /// List the sessions
-    Sessions(Sessions),
+    /// List, show, find and change the sessions
+    Sessions(Box<Sessions>),
+    /// Take sessions over from OpenClaw
+    Import(Import),
+    /// Write sessions so that OpenClaw imports them
+    Export(Export),
     /// Show, check and change the configuration
     Config(config::Arguments),
     /// End a run and every process it started
@@ -86,27 +94,6 @@ pub(crate) struct Doctor {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Arguments of `sessions`.
-#[derive(Debug, Args)]
-pub(crate) struct Sessions {
-    /// What to do with them
-    #[arg(value_enum, default_value_t = SessionsAction::List)]
-    pub(crate) action: SessionsAction,
-    /// Only the sessions of this agent
-    #[arg(long, value_name = "ID")]
-    pub(crate) agent: Option<String>,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What `sessions` can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SessionsAction {
-    /// List them, the latest first
-    List,
 }
 
 /// Arguments of `cancel`.
@@ -221,12 +208,14 @@ mod tests {
 
     #[test]
     fn sessions_are_listed_by_default() {
-        for arguments in [&["sessions"][..], &["sessions", "list"]] {
-            let Command::Sessions(sessions) = parsed(arguments).unwrap() else {
-                panic!("not sessions");
-            };
-            assert_eq!(sessions.action, SessionsAction::List);
-        }
+        let sessions = |arguments: &[&str]| match parsed(arguments).unwrap() {
+            Command::Sessions(sessions) => sessions,
+            other => panic!("not sessions: {other:?}"),
+        };
+        let plain = sessions(&["sessions", "--json"]);
+        assert!(plain.action.is_none() && plain.list.json);
+        let listed = sessions(&["sessions", "list", "--limit", "5"]).action;
+        assert!(matches!(listed, Some(sessions::Action::List(list)) if list.limit == Some(5)));
     }
 
     #[test]

@@ -13,8 +13,10 @@ mod cli;
 mod config;
 mod connection;
 mod doctor;
+mod export;
 mod failure;
 mod handover;
+mod import;
 mod message;
 mod output;
 mod run;
@@ -42,6 +44,8 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
         Command::Config(arguments) => config::execute(arguments, environment),
+        Command::Import(arguments) => import::execute(&arguments, environment),
+        Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),

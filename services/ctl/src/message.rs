@@ -31,6 +31,7 @@ pub(crate) fn execute(
         // is still one message.
         idempotency_key: uuid::Uuid::new_v4().to_string(),
         channel: "cli".to_owned(),
+        route: None,
     };
     let sink = sink::choose(arguments.json, !arguments.no_stream, arguments.verbose);
     let runtime = connection::runtime()?;

@@ -264,7 +264,7 @@ mod tests {
         assert!(approvals.waiting().is_empty());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn nobody_decides_and_it_expires() {
         let approvals = Approvals::default();
         let short = Duration::from_millis(1);

@@ -19,8 +19,10 @@ use crate::front::Front;
 use crate::home::Home;
 use crate::http::Health;
 use crate::refusal::Refusal;
+use crate::route;
 use crate::run::{Lanes, Registry, Run, Start};
 use crate::schedule::Schedule;
+use crate::sessions::Sessions;
 use crate::storage::Storage;
 use crate::submission::Extra;
 use crate::system_event::SystemEvents;
@@ -50,6 +52,7 @@ const CLOSE_GRACE: Duration = Duration::from_secs(5);
 pub(crate) struct Gateway {
     pub(crate) configuration: Configuration,
     pub(crate) storage: Storage,
+    pub(crate) sessions: Sessions,
     pub(crate) runner: runner::Client,
     pub(crate) memory: memory::Client,
     pub(crate) lanes: Lanes,
@@ -79,10 +82,12 @@ impl Gateway {
     ) -> Arc<Self> {
         let settings = configuration.settings();
         let desk = Desk::at(settings.paths.ledger());
+        let lanes = Lanes::new(settings.concurrent_turns as usize);
         Arc::new(Self {
+            sessions: Sessions::new(storage.clone(), lanes.clone(), configuration.clone()),
             runner: runner::Client::new(settings.paths.runner_socket()),
             memory: memory::Client::new(settings.paths.memory_socket()),
-            lanes: Lanes::new(settings.concurrent_turns as usize),
+            lanes,
             runs: Registry::default(),
             front: Front::new(configuration.clone()),
             health: Health::default(),
@@ -135,10 +140,15 @@ impl Gateway {
             IDEMPOTENCY_KEY_LIMIT,
         )?;
         check_length("the channel", &message.channel, CHANNEL_LIMIT)?;
-        let key = self.key(&message.session_key, &message.agent_id)?;
         let channel = match message.channel.as_str() {
             "" => DEFAULT_CHANNEL.to_owned(),
             channel => channel.to_owned(),
+        };
+        let key = match message.route {
+            Some(route) if message.session_key.trim().is_empty() => {
+                self.routed_key(&channel, route, &message.agent_id)?
+            }
+            _ => self.key(&message.session_key, &message.agent_id)?,
         };
         let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
         let run = Run::new(run_id, key, channel, idempotency_key);
@@ -177,6 +187,30 @@ impl Gateway {
         if named.is_some() && *key.agent() != agent {
             return Err(Refusal::OtherAgent { key, agent });
         }
+        self.of_configured_agent(key)
+    }
+
+    /// The key of the conversation that a message from `route` belongs to.
+    pub(crate) fn routed_key(
+        &self,
+        channel: &str,
+        route: gateway::Route,
+        agent_id: &str,
+    ) -> Result<SessionKey, Refusal> {
+        let settings = self.configuration.settings();
+        let agent = match agent_id {
+            "" => settings.default_agent.as_str(),
+            agent => agent,
+        };
+        let agent: AgentId = agent.parse()?;
+        let session = &settings.session;
+        let scope = route::scope(session.dm_scope);
+        let key = route::of(channel, route).key(&agent, scope, &session.identity_links)?;
+        self.of_configured_agent(key)
+    }
+
+    fn of_configured_agent(&self, key: SessionKey) -> Result<SessionKey, Refusal> {
+        let settings = self.configuration.settings();
         if settings.agent(key.agent().as_str()).is_none() {
             return Err(Refusal::UnknownAgent {
                 agent: key.agent().clone(),

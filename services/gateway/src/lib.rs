@@ -15,8 +15,10 @@ mod queue;
 mod recovery;
 mod refusal;
 mod reply_text;
+mod route;
 mod run;
 mod schedule;
+mod sessions;
 mod settings;
 mod storage;
 mod submission;
@@ -30,10 +32,11 @@ use anyhow::Context as _;
 use openclaw_daemon::Daemon;
 use openclaw_proto::MESSAGE_LIMIT;
 use openclaw_proto::wire::gateway::gateway_server::{GatewayServer, SERVICE_NAME};
+use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 
-use crate::door::Door;
+use crate::door::{Door, SessionsDoor};
 use crate::gateway::Gateway;
 use crate::storage::Storage;
 
@@ -58,12 +61,16 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let door = GatewayServer::new(Door(Arc::clone(&gateway)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
+    let sessions = SessionsServer::new(SessionsDoor(Arc::clone(&gateway)))
+        .max_decoding_message_size(MESSAGE_LIMIT)
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let routes = Routes::new(door).add_service(sessions);
     let drain = async move {
         gateway.drain().await;
         gateway.hub.close().await;
         open.close().await;
     };
-    let served = openclaw_daemon::serve(&mut daemon, SERVICE_NAME, Routes::new(door), drain).await;
+    let served = openclaw_daemon::serve(&mut daemon, SERVICE_NAME, routes, drain).await;
     storage.stop(thread).await;
     served
 }

@@ -73,18 +73,14 @@ impl Collectable {
     }
 }
 
-/// What the turn of `run` is asked: its own text, or everything that was
-/// collected while it waited. The other runs end without an answer of their
-/// own.
-pub(crate) async fn collect(gateway: &Gateway, run: &Run, text: &str) -> String {
-    match run.collectable.get() {
-        Some(own) if own.behind => {}
-        _ => return text.to_owned(),
-    }
+/// What the turn of `run` is asked when more than its own `text` was collected
+/// while it waited. The other runs end without an answer of their own.
+pub(crate) async fn collect(gateway: &Gateway, run: &Run, text: &str) -> Option<String> {
+    run.collectable.get().filter(|own| own.behind)?;
     wait_for_more(gateway, run).await;
     let others = waiting(gateway, &run.key, &run.id);
     if others.is_empty() {
-        return text.to_owned();
+        return None;
     }
     let mut texts = vec![text];
     for other in &others {
@@ -92,7 +88,7 @@ pub(crate) async fn collect(gateway: &Gateway, run: &Run, text: &str) -> String 
         other.absorb();
     }
     run.note_collected(others.iter().map(|other| other.id.clone()));
-    together(&texts)
+    Some(together(&texts))
 }
 
 /// Waits until nothing has come for a while.

@@ -6,13 +6,11 @@ mod conversation;
 mod follow;
 mod outcome;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_daemon::failure;
-use openclaw_proto::event::Kind;
-use openclaw_proto::gateway::Accepted;
+use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
@@ -22,13 +20,16 @@ use crate::home;
 use crate::notable;
 use crate::queue;
 use crate::run::{Run, Standing, Ticket};
-use crate::storage::{Acceptance, Closing, Incoming, Pending};
+use crate::storage::{Acceptance, Admitted, Closing, Incoming, Pending, RESET_COMMAND, Said};
 use crate::submission::Extra;
 use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
 pub(crate) use outcome::interrupted;
+
+/// What the user is told when the conversation begins anew.
+const ANEW: &str = "A new conversation begins. What was said before stays in the transcript.";
 
 /// Runs a message to its end. Nothing stops this but the end of the process:
 /// whoever sent the message may be gone, and the run goes on.
@@ -50,16 +51,21 @@ pub(crate) async fn drive(
         accept(&gateway, &run, &text, earlier),
         prepare(&gateway, &run, &text, &mut ticket),
     );
-    if let Some((accepted, transcript)) = accepted {
+    if let Some(admitted) = accepted {
         let started = Instant::now();
         let mut reply = Reply::new(&gateway, &run);
-        let outcome = match context {
-            Some((mut context, text)) => {
+        let outcome = match (context, &admitted.said) {
+            (_, Said::Reset) => begin_anew(&mut reply).await,
+            (Some((mut context, together)), Said::Text(_)) => {
+                let mut admitted = *admitted;
                 context.bootstrap.extend(instructions);
-                answer(&mut reply, accepted, transcript, text, context).await
+                if let Some(text) = together {
+                    admitted.said = Said::Text(text);
+                }
+                answer(&mut reply, admitted, context).await
             }
-            None if run.is_absorbed() => Run::answered_elsewhere(),
-            None => run.aborted(""),
+            (None, Said::Text(_)) if run.is_absorbed() => Run::answered_elsewhere(),
+            (None, Said::Text(_)) => run.aborted(""),
         };
         let outcome = reply.close(outcome).await;
         notable::ended(&outcome, started.elapsed());
@@ -78,7 +84,7 @@ async fn accept(
     run: &Run,
     text: &str,
     earlier: Vec<Message>,
-) -> Option<(Accepted, PathBuf)> {
+) -> Option<Box<Admitted>> {
     if !earlier.is_empty() {
         // What goes wrong with it goes wrong with the message too, which is
         // next in the same file.
@@ -92,11 +98,11 @@ async fn accept(
         text: text.to_owned(),
     };
     let standing = match gateway.storage.accept(incoming).await {
-        Ok(Acceptance::New(accepted, transcript)) => {
+        Ok(Acceptance::New(admitted)) => {
             notable::accepted();
-            run.settle(Standing::Accepted(accepted.clone()));
+            run.settle(Standing::Accepted(admitted.accepted.clone()));
             gateway.announce();
-            return Some((accepted, transcript));
+            return Some(admitted);
         }
         Ok(Acceptance::Existing(record)) => Standing::Existing(record),
         Err(fault) => {
@@ -116,11 +122,12 @@ async fn prepare(
     run: &Run,
     text: &str,
     ticket: &mut Ticket,
-) -> Option<(Context, String)> {
+) -> Option<(Context, Option<String>)> {
     let context = async {
         ticket.turn().await;
-        let text = queue::collect(gateway, run, text).await;
-        (context::fetch(&gateway.memory, run, &text).await, text)
+        let together = queue::collect(gateway, run, text).await;
+        let asked = together.as_deref().unwrap_or(text);
+        (context::fetch(&gateway.memory, run, asked).await, together)
     };
     tokio::select! {
         biased;
@@ -129,27 +136,38 @@ async fn prepare(
     }
 }
 
-async fn answer(
-    reply: &mut Reply<'_>,
-    accepted: Accepted,
-    transcript: PathBuf,
-    text: String,
-    context: Context,
-) -> Kind {
-    match turn(reply, accepted, transcript, text, context).await {
+/// Answers a message that only begins the conversation anew.
+async fn begin_anew(reply: &mut Reply<'_>) -> Kind {
+    reply.command = Some(RESET_COMMAND);
+    let text = ANEW.to_owned();
+    reply.take(Kind::TextDelta { text }).await;
+    Kind::Done(Done {
+        stop_reason: "stop".to_owned(),
+        provider: "openclaw".to_owned(),
+        model: "gateway".to_owned(),
+        ..Done::default()
+    })
+}
+
+async fn answer(reply: &mut Reply<'_>, admitted: Admitted, context: Context) -> Kind {
+    match turn(reply, admitted, context).await {
         Ok(turn) => follow::run_turn(reply, turn).await,
         Err(outcome) => outcome,
     }
 }
 
 /// Collects what the runner needs.
-async fn turn(
-    reply: &Reply<'_>,
-    accepted: Accepted,
-    transcript: PathBuf,
-    text: String,
-    context: Context,
-) -> Result<Turn, Kind> {
+async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result<Turn, Kind> {
+    let Admitted {
+        accepted,
+        transcript,
+        said,
+        overrides,
+    } = admitted;
+    let text = match said {
+        Said::Text(text) => text,
+        Said::Reset => String::new(),
+    };
     let Reply { gateway, run, .. } = reply;
     let text = gateway.system_events.before(&run.key, text);
     let tokens = gateway.configuration.settings().memory.context_tokens;
@@ -180,6 +198,8 @@ async fn turn(
         passages: context.passages,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
+        model: overrides.model,
+        thinking_level: overrides.thinking_level,
     })
 }
 
@@ -189,6 +209,8 @@ pub(crate) struct Reply<'a> {
     run: &'a Run,
     assembler: Assembler,
     appends: Vec<Pending<()>>,
+    /// The command that is answered; no prompt sees it.
+    command: Option<&'static str>,
 }
 
 impl<'a> Reply<'a> {
@@ -198,6 +220,7 @@ impl<'a> Reply<'a> {
             run,
             assembler: Assembler::new(&run.id),
             appends: Vec::new(),
+            command: None,
         }
     }
 
@@ -221,6 +244,11 @@ impl<'a> Reply<'a> {
         if self.run.is_absorbed() {
             // Nobody said anything: the answer is another run's.
             messages.clear();
+        }
+        if let Some(command) = self.command {
+            messages
+                .iter_mut()
+                .for_each(|message| message.set_command(command));
         }
         let closing = Closing {
             run_id: self.run.id.clone(),

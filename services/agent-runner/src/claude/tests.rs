@@ -18,6 +18,8 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         passages: Vec::new(),
         history: vec![said("first"), said("second")],
         backend_sessions: sessions,
+        model: None,
+        thinking_level: None,
     }
 }
 

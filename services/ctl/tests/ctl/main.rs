@@ -11,6 +11,7 @@ mod gateway;
 mod message;
 mod run;
 mod scene;
+mod sessions;
 mod stand_in;
 mod suite;
 mod usage;

@@ -67,6 +67,7 @@ pub(super) fn submission(
         agent_id: String::new(),
         idempotency_key: target.idempotency_key,
         channel: target.channel,
+        route: None,
     };
     Ok((message, extra))
 }

@@ -122,17 +122,29 @@ impl From<Refusal> for Problem {
         let (status, code) = match &refusal {
             Refusal::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
             Refusal::TooLong { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_long"),
-            Refusal::Key(_) | Refusal::Agent(_) | Refusal::OtherAgent { .. } => {
-                (StatusCode::BAD_REQUEST, "invalid_session")
+            Refusal::Key(_)
+            | Refusal::Agent(_)
+            | Refusal::OtherAgent { .. }
+            | Refusal::Route(_) => (StatusCode::BAD_REQUEST, "invalid_session"),
+            Refusal::Patch(_) | Refusal::Empty { .. } => {
+                (StatusCode::BAD_REQUEST, "invalid_request")
             }
+            Refusal::UnknownSession(_) => (StatusCode::NOT_FOUND, "unknown_session"),
+            Refusal::Ambiguous { .. }
+            | Refusal::Exists(_)
+            | Refusal::LabelTaken { .. }
+            | Refusal::Main(_)
+            | Refusal::Busy(_) => (StatusCode::CONFLICT, "session_conflict"),
             Refusal::UnknownAgent { .. } => (StatusCode::NOT_FOUND, "unknown_agent"),
             Refusal::Crowded(_) => (StatusCode::TOO_MANY_REQUESTS, "session_busy"),
             Refusal::Missed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "events_lost"),
             Refusal::UnknownRun(_) => (StatusCode::NOT_FOUND, "unknown_run"),
-            Refusal::NotDurable(fault) | Refusal::Unreadable(fault) => match fault.is_disk_full() {
-                true => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
-                false => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
-            },
+            Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
+                match fault.is_disk_full() {
+                    true => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
+                    false => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
+                }
+            }
         };
         Self::new(status, code, message)
     }

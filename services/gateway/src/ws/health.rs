@@ -5,19 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use openclaw_proto::gateway::Session;
+use openclaw_proto::sessions::{Query, Session};
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
 
 use super::audience::Audience;
 use crate::gateway::Gateway;
-use crate::storage::Fault;
+use crate::refusal::Refusal;
 
 /// How long a snapshot is good enough.
 const FRESH: Duration = Duration::from_secs(60);
 
 /// Sessions named in a snapshot.
-const RECENT_LIMIT: usize = 5;
+const RECENT_LIMIT: u32 = 5;
 
 /// The last snapshot.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ pub(super) fn snapshot(gateway: &Gateway) -> Value {
 
 /// The snapshot, at most a minute old unless `probe`; everybody is told of a
 /// new one.
-pub(super) async fn current(gateway: &Gateway, probe: bool) -> Result<Arc<Value>, Fault> {
+pub(super) async fn current(gateway: &Gateway, probe: bool) -> Result<Arc<Value>, Refusal> {
     if let Some((at, last)) = gateway.hub.health.last()
         && !probe
         && at.elapsed() < FRESH
@@ -61,8 +61,12 @@ pub(super) async fn current(gateway: &Gateway, probe: bool) -> Result<Arc<Value>
         return Ok(last);
     }
     let begun = Instant::now();
-    let mut sessions = gateway.storage.list(None).await?;
-    sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at_ms));
+    let query = Query {
+        limit: RECENT_LIMIT,
+        brief: true,
+        ..Query::default()
+    };
+    let sessions = gateway.sessions.list(query).await?.sessions;
     let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     let snapshot = Arc::new(describe(gateway, &sessions, took));
     gateway.hub.health.set(Arc::clone(&snapshot));
@@ -108,7 +112,6 @@ fn describe(gateway: &Gateway, sessions: &[Session], took_ms: u64) -> Value {
 fn list(path: &std::path::Path, sessions: &[&Session], count: u64, now: i64) -> Value {
     let recent: Vec<Value> = sessions
         .iter()
-        .take(RECENT_LIMIT)
         .map(|session| {
             json!({
                 "key": session.key,

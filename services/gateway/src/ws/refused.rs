@@ -23,7 +23,12 @@ impl From<Refusal> for Failure {
                 "code": "UNKNOWN_AGENT_ID",
                 "agentId": agent.to_string(),
             })),
-            Refusal::NotDurable(_) | Refusal::Unreadable(_) => Self::unavailable(message),
+            Refusal::NotDurable(_) | Refusal::NotSaved(_) | Refusal::Unreadable(_) => {
+                Self::unavailable(message)
+            }
+            Refusal::Busy(key) => Self::invalid(format!(
+                "Session {key} has an active run; retry after it finishes."
+            )),
             _ => Self::invalid(message),
         }
     }

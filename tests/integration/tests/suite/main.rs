@@ -19,6 +19,7 @@ mod conversation;
 mod daemons;
 mod doors;
 mod failures;
+mod guests;
 mod hooks;
 mod http;
 mod http_abuse;

@@ -69,6 +69,8 @@ async fn its_status_counts_the_turns() {
         passages: Vec::new(),
         history: Vec::new(),
         backend_sessions: Vec::new(),
+        model: None,
+        thinking_level: None,
     };
     within("StartTurn", client.start_turn(turn)).await.unwrap();
     managed.hear("STATUS=1 turn running").await;

@@ -102,6 +102,7 @@ impl Work {
             agent_id: agent,
             idempotency_key: String::new(),
             channel: CHANNEL.to_owned(),
+            route: None,
         })
     }
 

@@ -72,6 +72,7 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
             .channel
             .filter(|channel| !channel.is_empty() && channel != "last")
             .unwrap_or(run::CHANNEL.to_owned()),
+        route: None,
     };
     let accepted_ms = now_ms();
     let (run, accepted, new) = match run::start(&call.gateway, message, extra, Mode::default())

@@ -15,7 +15,7 @@ use crate::queue::Mode;
 use crate::submission::Extra;
 use crate::ws;
 
-pub(super) use history::{history, session_of};
+pub(super) use history::history;
 
 /// Parameters that clients send and that change nothing here: they are about
 /// channels that deliver, and about features of OpenClaw's own interface.
@@ -71,6 +71,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
         agent_id: params.agent_id.map(|id| id.0).unwrap_or_default(),
         idempotency_key: key.clone(),
         channel: CHANNEL.to_owned(),
+        route: None,
     };
     if message.text.trim().is_empty() {
         return Err(Failure::invalid("message or attachment required"));

@@ -14,6 +14,9 @@ use crate::queue::Mode;
 
 pub(super) use list::list;
 
+/// Messages that `/compact` leaves as they are.
+const KEPT: usize = 20;
+
 /// Answers `message` when it is a command that is known; others are for the
 /// agent.
 pub(super) async fn take(call: &Call, message: &Message) -> Result<Option<Answer>, Failure> {
@@ -56,8 +59,9 @@ async fn run(call: &Call, key: &SessionKey, name: &str, argument: &str) -> Resul
         "status" => about::status(call, key).await,
         "whoami" => Ok(about::whoami(call)),
         "usage" => about::usage(call, key).await,
-        "model" => Ok(about::model(call, key, argument)),
-        "think" => Ok(about::think(argument)),
+        "model" => about::model(call, key, argument).await,
+        "think" => about::think(call, key, argument).await,
+        "compact" => compact(call, key).await,
         "stop" => stop(call, key).await,
         "queue" => Ok(queue(call, key, argument)),
         // Only names of the list get here.
@@ -71,6 +75,15 @@ async fn stop(call: &Call, key: &SessionKey) -> Result<String, Failure> {
         0 => "⚙️ There was nothing to stop.".to_owned(),
         1 => "⚙️ Agent was aborted.".to_owned(),
         runs => format!("⚙️ Agent was aborted ({runs} runs)."),
+    })
+}
+
+async fn compact(call: &Call, key: &SessionKey) -> Result<String, Failure> {
+    let compacted = super::sessions::compact::of_session(&call.gateway, key, KEPT).await?;
+    Ok(if compacted {
+        "⚙️ Compaction finished".to_owned()
+    } else {
+        "⚙️ Compaction skipped: there is little to compact".to_owned()
     })
 }
 

@@ -57,7 +57,8 @@ pub(super) async fn start(
         return Err(Failure::unavailable(failure).retry_after(CROWDED_MS));
     }
     let (run, existing) = gateway.enqueue(message, extra, id)?;
-    if !existing && mode == Mode::Collect {
+    // A command is for the gateway alone.
+    if !existing && mode == Mode::Collect && !text.trim_start().starts_with('/') {
         let _ = run.collectable.set(Collectable::new(&text, busy));
     }
     match run.settled().await {

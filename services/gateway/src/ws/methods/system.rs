@@ -1,5 +1,6 @@
 //! `health`, `status`, `system-*` and other questions about the gateway itself.
 
+use openclaw_proto::sessions::Query;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::now_ms;
@@ -7,11 +8,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Call, models};
-use crate::ws::refused::stored;
 use crate::ws::{health, presence};
 
 /// Sessions named in `status`.
-const RECENT_LIMIT: usize = 10;
+const RECENT_LIMIT: u32 = 10;
 
 /// Characters of a system event.
 const EVENT_LIMIT: usize = 4000;
@@ -26,7 +26,7 @@ struct Health {
 pub(super) async fn health(mut call: Call) -> Result<Answer, Failure> {
     let params: Health = call.params()?;
     let snapshot = health::current(&call.gateway, params.probe).await;
-    let snapshot = snapshot.map_err(|fault| stored(&fault))?;
+    let snapshot = snapshot?;
     Ok(Value::clone(&snapshot).into())
 }
 
@@ -34,13 +34,16 @@ pub(super) async fn health(mut call: Call) -> Result<Answer, Failure> {
 pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
     let gateway = &call.gateway;
     let settings = gateway.configuration.settings();
-    let sessions = gateway.storage.list(None).await;
-    let mut sessions = sessions.map_err(|fault| stored(&fault))?;
-    sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at_ms));
+    let query = Query {
+        limit: RECENT_LIMIT,
+        brief: true,
+        ..Query::default()
+    };
+    let page = gateway.sessions.list(query).await?;
     let now = now_ms();
-    let recent: Vec<Value> = sessions
+    let recent: Vec<Value> = page
+        .sessions
         .iter()
-        .take(RECENT_LIMIT)
         .map(|session| {
             json!({
                 "agentId": session.agent_id,
@@ -69,7 +72,7 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
         "turns": { "running": running, "waiting": waiting },
         "sessions": {
             "paths": paths,
-            "count": sessions.len(),
+            "count": page.total,
             "defaults": { "model": model, "contextTokens": settings.memory.context_tokens },
             "recent": recent,
             "byAgent": [],
@@ -111,6 +114,8 @@ pub(super) async fn event(mut call: Call) -> Result<Answer, Failure> {
         let value = params.about.get(name).filter(|it| it.is_string());
         entry.extend(value.map(|value| (name.to_owned(), value.clone())));
     }
+    let key = call.gateway.key("", "")?;
+    call.gateway.system_events.push(&key, &text);
     entry.insert("text".to_owned(), json!(text));
     entry.insert("ts".to_owned(), json!(now_ms()));
     call.gateway.hub.presence.note(entry);

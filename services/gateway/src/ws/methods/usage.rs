@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
+use openclaw_proto::sessions::{Archived, Query};
 use openclaw_protocol::Failure;
+use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::{self, Line, Message, Usage};
-use openclaw_sessions::{SessionKey, now_ms};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::chat::session_of;
 use super::{Answer, Call};
-use crate::gateway::Gateway;
-use crate::ws::refused::stored;
 
 /// Days when the client does not say how many.
 const DEFAULT_DAYS: i64 = 30;
@@ -39,9 +37,13 @@ pub(super) async fn cost(mut call: Call) -> Result<Answer, Failure> {
     let days = params.days.unwrap_or(DEFAULT_DAYS).clamp(1, DAYS_LIMIT);
     let today = day_of(now_ms());
     let first = today.saturating_sub((days - 1).days());
-    let sessions = call.gateway.storage.list(None).await;
-    let sessions = sessions.map_err(|fault| stored(&fault))?;
-    let paths = sessions
+    let query = Query {
+        archived: Archived::Also,
+        ..Query::default()
+    };
+    let page = call.gateway.sessions.list(query).await?;
+    let paths = page
+        .sessions
         .into_iter()
         .filter(|session| day_of(session.updated_at_ms) >= first)
         .map(|session| PathBuf::from(session.transcript_path));
@@ -76,11 +78,11 @@ pub(super) async fn cost(mut call: Call) -> Result<Answer, Failure> {
 
 /// Tokens.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Sum {
-    pub(super) input: u64,
-    pub(super) output: u64,
-    pub(super) cache_read: u64,
-    pub(super) cache_write: u64,
+struct Sum {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
     replies: u64,
 }
 
@@ -119,18 +121,6 @@ impl Sum {
             "missingCostEntries": self.replies,
         })
     }
-}
-
-/// What a session has used.
-pub(super) async fn of_session(gateway: &Gateway, key: &SessionKey) -> Result<Sum, Failure> {
-    let mut sum = Sum::default();
-    if let Some(session) = session_of(gateway, key).await? {
-        let paths = vec![PathBuf::from(session.transcript_path)];
-        for (_, usage) in replies(paths).await? {
-            sum.add(&usage);
-        }
-    }
-    Ok(sum)
 }
 
 /// When something was said and what it cost. A transcript that cannot be read

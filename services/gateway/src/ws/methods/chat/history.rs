@@ -1,18 +1,14 @@
 //! `chat.history`: the conversation as clients show it.
 
-use std::path::PathBuf;
-
-use openclaw_proto::gateway::Session;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
-use openclaw_sessions::SessionKey;
-use openclaw_sessions::transcript::{self, Entry, Line};
+use openclaw_sessions::transcript::Entry;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Answer, Call, models};
-use crate::gateway::Gateway;
-use crate::ws::refused::stored;
+use crate::refusal::Refusal;
+use crate::sessions::{History, Wanted};
 
 /// Messages when the client does not say how many.
 const DEFAULT_LIMIT: usize = 200;
@@ -60,32 +56,35 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     }
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call.gateway.key(&params.session_key, agent)?;
-    let session = session_of(&call.gateway, &key).await?;
-    let session = session.filter(|it| params.session_id.as_deref().is_none_or(|id| id == it.id));
-    let waiting = call.gateway.lanes.runs(&key);
-    let (messages, total) = match &session {
-        Some(session) => {
-            read(
-                session.transcript_path.clone().into(),
-                limit,
-                params.offset.unwrap_or(0),
-                chars,
-            )
-            .await?
-        }
-        None => (Vec::new(), 0),
+    let offset = params.offset.unwrap_or(0);
+    let wanted = Wanted {
+        skip: offset,
+        limit,
+        all: true,
     };
-    let agent = key.agent().as_str();
-    let (provider, model) = models::configured(&call.gateway, agent);
-    let more = total > messages.len() + params.offset.unwrap_or(0);
+    let history = match call.gateway.sessions.history(&key, wanted).await {
+        Ok(history) => Some(history),
+        Err(Refusal::UnknownSession(_)) => None,
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let is_wanted = |history: &History| {
+        params
+            .session_id
+            .as_deref()
+            .is_none_or(|id| id == history.session_id)
+    };
+    let history = history.filter(is_wanted);
+    let (provider, model) = models::configured(&call.gateway, key.agent().as_str());
+    let waiting = call.gateway.lanes.waiting(&key);
+    let told = told(history.as_ref(), offset, &waiting, chars);
     Ok(json!({
         "sessionKey": params.session_key.0,
-        "sessionId": session.map(|session| session.id),
-        "messages": messages,
-        "pendingInputs": { "items": [], "total": 0 },
-        "hasMore": more,
-        "totalMessages": total,
-        "hasActiveRun": !waiting.is_empty(),
+        "sessionId": history.as_ref().map(|history| history.session_id.clone()),
+        "messages": told.messages,
+        "pendingInputs": { "items": told.pending, "total": told.pending.len() },
+        "hasMore": history.as_ref().is_some_and(|history| history.has_more),
+        "totalMessages": history.as_ref().map_or(0, |history| history.total),
+        "hasActiveRun": !call.gateway.lanes.runs(&key).is_empty(),
         "defaults": {
             "modelProvider": provider,
             "model": model,
@@ -95,49 +94,46 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     .into())
 }
 
-/// The session, if there is one.
-pub(in super::super) async fn session_of(
-    gateway: &Gateway,
-    key: &SessionKey,
-) -> Result<Option<Session>, Failure> {
-    let listed = gateway.storage.list(Some(key.agent().clone())).await;
-    let listed = listed.map_err(|fault| stored(&fault))?;
-    Ok(listed
-        .into_iter()
-        .find(|session| session.key == key.as_str()))
+/// What a page has for the client.
+struct Told {
+    messages: Vec<Value>,
+    /// Messages that wait for their turn.
+    pending: Vec<Value>,
 }
 
-/// The last messages before `offset` from the end, oldest first, and how many
-/// there are.
-async fn read(
-    path: PathBuf,
-    limit: usize,
-    offset: usize,
-    chars: usize,
-) -> Result<(Vec<Value>, usize), Failure> {
-    let work = move || {
-        if !path.exists() {
-            return Ok((Vec::new(), 0));
+fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usize) -> Told {
+    let entries = history.map_or(&[][..], |history| &history.entries);
+    let total = history.map_or(0, |history| history.total);
+    let passed = entries.len().saturating_add(offset);
+    let first = usize::try_from(total)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(passed);
+    let (mut messages, mut pending) = (Vec::new(), Vec::new());
+    for (at, entry) in entries.iter().enumerate() {
+        let run_id = entry.message.run_id();
+        if run_id.is_some_and(|id| waiting.iter().any(|waits| waits == id)) {
+            pending.push(waits(entry, run_id.unwrap_or_default()));
+        } else {
+            messages.push(shown(entry, first + at + 1));
         }
-        let reading = transcript::read(&path)?;
-        let entries: Vec<Box<Entry>> = reading
-            .lines
-            .into_iter()
-            .filter_map(|line| match line {
-                Line::Message(entry) => Some(entry),
-                _ => None,
-            })
-            .collect();
-        let total = entries.len();
-        let end = total.saturating_sub(offset);
-        let begin = end.saturating_sub(limit);
-        let numbered = entries.into_iter().enumerate().take(end).skip(begin);
-        let messages: Vec<Value> = numbered.map(|(at, entry)| shown(&entry, at + 1)).collect();
-        Ok((within(messages, chars), total))
-    };
-    let read = tokio::task::spawn_blocking(work).await;
-    read.map_err(|_| Failure::unavailable("the reading thread ended"))?
-        .map_err(|error: openclaw_sessions::Error| stored(&error.into()))
+    }
+    Told {
+        messages: within(messages, chars),
+        pending,
+    }
+}
+
+/// A message that waits for its turn.
+fn waits(entry: &Entry, run_id: &str) -> Value {
+    let mut message = json!(entry.message);
+    message["__openclaw"] = json!({ "id": format!("pending:{}", entry.id) });
+    json!({
+        "id": entry.id,
+        "acceptedAt": entry.message.timestamp(),
+        "state": "queued",
+        "message": message,
+        "runId": run_id,
+    })
 }
 
 /// A message with what the transcript says of it.

@@ -34,6 +34,11 @@ const COMMANDS: &[Command] = &[
     },
     command("usage", "Show the tokens this session has used.", "status"),
     command("stop", "Stop the current run.", "session"),
+    command(
+        "compact",
+        "Put a summary in the place of older messages.",
+        "session",
+    ),
     Command {
         argument: Some(("model", "Model id (provider/model)")),
         ..command("model", "Show the model.", "options")
@@ -53,6 +58,12 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
+/// Commands that the session itself takes, over every channel.
+const OF_SESSIONS: [(&str, &str); 2] = [
+    ("new", "Start a new session."),
+    ("reset", "Reset the current session."),
+];
+
 /// The command's own name, if `name` is one or an alias of one.
 pub(super) fn find(name: &str) -> Option<&'static str> {
     COMMANDS
@@ -62,7 +73,9 @@ pub(super) fn find(name: &str) -> Option<&'static str> {
 }
 
 pub(super) fn help() -> String {
-    let names: Vec<String> = COMMANDS.iter().map(|it| format!("/{}", it.name)).collect();
+    let of_sessions = OF_SESSIONS.iter().map(|(name, _)| format!("/{name}"));
+    let own = COMMANDS.iter().map(|it| format!("/{}", it.name));
+    let names: Vec<String> = of_sessions.chain(own).collect();
     format!(
         "ℹ️ Help\n\n{}\n\nMore: /commands for what each does.",
         names.join("  ")
@@ -70,23 +83,29 @@ pub(super) fn help() -> String {
 }
 
 pub(super) fn commands() -> String {
-    let lines: Vec<String> = COMMANDS
+    let of_sessions = OF_SESSIONS
         .iter()
-        .map(|command| {
+        .map(|(name, what)| format!("/{name} - {what}"));
+    let lines: Vec<String> = of_sessions
+        .chain(COMMANDS.iter().map(|command| {
             let aliases: String = command
                 .aliases
                 .iter()
                 .map(|it| format!(", /{it}"))
                 .collect();
             format!("/{}{aliases} - {}", command.name, command.description)
-        })
+        }))
         .collect();
     format!("ℹ️ Slash commands\n{}", lines.join("\n"))
 }
 
 /// `commands.list`
 pub(in super::super) async fn list(_call: Call) -> Result<Answer, Failure> {
-    let commands: Vec<Value> = COMMANDS.iter().map(Command::to_json).collect();
+    let of_sessions = OF_SESSIONS
+        .iter()
+        .map(|(name, what)| command(name, what, "session").to_json());
+    let own = COMMANDS.iter().map(Command::to_json);
+    let commands: Vec<Value> = of_sessions.chain(own).collect();
     Ok(json!({ "commands": commands }).into())
 }
 
