@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// Print the token that WebSocket and HTTP clients need
     Token(Token),
+    /// Bring systemd's socket units in line with the configuration's ports
+    Sockets(Sockets),
     /// Run the daemons in the foreground, where there is no systemd
     Run(Run),
     /// Becomes a daemon with its socket as descriptor 3; part of `run`.
@@ -113,6 +115,14 @@ pub(crate) struct Token {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Arguments of `sockets`.
+#[derive(Debug, Args)]
+pub(crate) struct Sockets {
+    /// Write nothing; exit with 1 when they are not in line
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 /// Arguments of `run`.

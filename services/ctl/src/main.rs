@@ -21,6 +21,7 @@ mod message;
 mod output;
 mod run;
 mod sessions;
+mod sockets;
 mod status;
 mod table;
 mod token;
@@ -48,6 +49,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
+        Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),
     }

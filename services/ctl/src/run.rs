@@ -39,7 +39,7 @@ pub(crate) fn execute(
         .clone()
         .overridden(arguments.set.iter().cloned());
     openclaw_config::document::check_overrides(&paths, environment)?;
-    let settings = openclaw_config::load(environment)?;
+    let settings = openclaw_config::load_usable(environment)?;
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
     let log = log::Log::open();

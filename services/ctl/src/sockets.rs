@@ -22,7 +22,8 @@ const DROP_IN: &str = "50-openclaw.conf";
 /// What the units as shipped listen at.
 const MAIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 18789);
 const CLI: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
-const HEADER: &str = "# Written by `openclawctl sockets` from the configuration; it replaces this file.\n";
+const HEADER: &str =
+    "# Written by `openclawctl sockets` from the configuration; it replaces this file.\n";
 
 /// Writes the drop-ins, or says which would be written.
 pub(crate) fn execute(
@@ -54,8 +55,10 @@ pub(crate) fn execute(
     }
     match (changed, arguments.check) {
         (false, _) => output::stdout_line("the socket units are as configured")?,
-        (true, true) => return Err(Failure::new("the socket units are not as configured")
-            .hint("run: openclawctl sockets")),
+        (true, true) => {
+            return Err(Failure::new("the socket units are not as configured")
+                .hint("run: openclawctl sockets"));
+        }
         (true, false) => output::stdout_line(
             "now: systemctl --user daemon-reload && systemctl --user restart openclaw.target",
         )?,
@@ -83,7 +86,10 @@ fn wanted(gateway: &Gateway) -> Result<[(&'static str, Option<String>); 2], Fail
         // the secret is where systemd does not see it.
         format!("{HEADER}[Unit]\nConditionEnvironment=\n{address}")
     });
-    Ok([("openclaw-gateway.socket", main), ("openclaw-cli.socket", cli)])
+    Ok([
+        ("openclaw-gateway.socket", main),
+        ("openclaw-cli.socket", cli),
+    ])
 }
 
 /// The empty line takes the unit's own address back (systemd.socket(5)).
@@ -139,7 +145,9 @@ mod tests {
     impl Scene {
         fn run(&self, check: bool, variables: &[(&str, &str)]) -> Result<ExitCode, Failure> {
             let home = self.0.path().to_str().unwrap();
-            let environment = [("HOME", home)].into_iter().chain(variables.iter().copied());
+            let environment = [("HOME", home)]
+                .into_iter()
+                .chain(variables.iter().copied());
             execute(&cli::Sockets { check }, &environment.collect())
         }
 
@@ -159,16 +167,31 @@ mod tests {
             ("OPENCLAW_CLI_PORT", "9090"),
         ];
         scene.run(true, &chosen).unwrap_err();
-        assert_eq!(scene.drop_in("openclaw-gateway.socket"), None, "only looked");
+        assert_eq!(
+            scene.drop_in("openclaw-gateway.socket"),
+            None,
+            "only looked"
+        );
         scene.run(false, &chosen).unwrap();
         scene.run(true, &chosen).unwrap();
         let main = scene.drop_in("openclaw-gateway.socket").unwrap();
-        assert!(main.ends_with("[Socket]\nListenStream=\nListenStream=127.0.0.1:19000\n"), "{main}");
+        assert!(
+            main.ends_with("[Socket]\nListenStream=\nListenStream=127.0.0.1:19000\n"),
+            "{main}"
+        );
         let cli = scene.drop_in("openclaw-cli.socket").unwrap();
-        assert!(cli.contains("[Unit]\nConditionEnvironment=\n[Socket]"), "{cli}");
+        assert!(
+            cli.contains("[Unit]\nConditionEnvironment=\n[Socket]"),
+            "{cli}"
+        );
         scene.run(false, &[("OPENCLAW_CLI_SECRET", "s")]).unwrap();
         assert_eq!(scene.drop_in("openclaw-gateway.socket"), None);
-        assert!(!scene.drop_in("openclaw-cli.socket").unwrap().contains("ListenStream"));
+        assert!(
+            !scene
+                .drop_in("openclaw-cli.socket")
+                .unwrap()
+                .contains("ListenStream")
+        );
         scene.run(false, &[]).unwrap();
         assert_eq!(scene.drop_in("openclaw-cli.socket"), None);
     }
@@ -176,7 +199,9 @@ mod tests {
     #[test]
     fn any_port_is_none_for_systemd() {
         let scene = Scene(tempfile::tempdir().unwrap());
-        let refused = scene.run(false, &[("OPENCLAW_GATEWAY_PORT", "0")]).unwrap_err();
+        let refused = scene
+            .run(false, &[("OPENCLAW_GATEWAY_PORT", "0")])
+            .unwrap_err();
         assert!(refused.text().contains("port 0"), "{}", refused.text());
     }
 }

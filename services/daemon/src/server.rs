@@ -109,7 +109,10 @@ fn start(
     let server = Server::builder()
         .max_concurrent_streams(CALLS_PER_CONNECTION)
         .add_routes(routes)
-        .serve_with_incoming_shutdown(connections::accepted(listener, guests), stop.cancelled_owned());
+        .serve_with_incoming_shutdown(
+            connections::accepted(listener, guests),
+            stop.cancelled_owned(),
+        );
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
         server.await.context("serve gRPC")
     })))

@@ -1,5 +1,6 @@
 //! The gRPC service: generated types stop here.
 
+mod classes;
 mod sessions;
 mod status;
 pub(crate) mod stream;
@@ -19,6 +20,7 @@ use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 use crate::submission::Extra;
 
+pub(crate) use classes::Classes;
 pub(crate) use sessions::SessionsDoor;
 
 type Streaming<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;

@@ -36,7 +36,7 @@ use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 
-use crate::door::{Door, SessionsDoor};
+use crate::door::{Classes, Door, SessionsDoor};
 use crate::gateway::Gateway;
 use crate::storage::Storage;
 
@@ -64,13 +64,17 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let sessions = SessionsServer::new(SessionsDoor(Arc::clone(&gateway)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
-    let routes = Routes::new(door).add_service(sessions);
+    let front = Arc::clone(&gateway.front);
+    let routes = Routes::new(Classes::around(door, Arc::clone(&front)))
+        .add_service(Classes::around(sessions, Arc::clone(&front)));
+    let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));
     let drain = async move {
         gateway.drain().await;
         gateway.hub.close().await;
         open.close().await;
     };
-    let served = openclaw_daemon::serve(&mut daemon, SERVICE_NAME, routes, drain).await;
+    let served =
+        openclaw_daemon::serve_guests(&mut daemon, SERVICE_NAME, routes, drain, guests).await;
     storage.stop(thread).await;
     served
 }

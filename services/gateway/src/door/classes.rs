@@ -44,7 +44,10 @@ where
 {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = futures_util::future::Either<S::Future, std::future::Ready<Result<Response<Body>, Infallible>>>;
+    type Future = futures_util::future::Either<
+        S::Future,
+        std::future::Ready<Result<Response<Body>, Infallible>>,
+    >;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         self.service.poll_ready(context)

@@ -34,7 +34,11 @@ pub(super) async fn measure(stage: &Stage, table: &mut Table) -> anyhow::Result<
 async fn talk(suite: &Suite, table: &mut Table) -> anyhow::Result<()> {
     let door = Door::of(suite).await?;
     let health = door.health().await?;
-    table.figure("GET /healthz, kept connection, p50", Unit::Milliseconds, health.p50());
+    table.figure(
+        "GET /healthz, kept connection, p50",
+        Unit::Milliseconds,
+        health.p50(),
+    );
     let whole = door.completions().await?;
     table.target(
         "POST /v1/chat/completions, native, p50",
@@ -44,7 +48,11 @@ async fn talk(suite: &Suite, table: &mut Table) -> anyhow::Result<()> {
     );
     table.figure("the same, p95", Unit::Milliseconds, whole.percentile(95));
     let first = door.first_words().await?;
-    table.figure("the same, streamed, first words, p50", Unit::Milliseconds, first.p50());
+    table.figure(
+        "the same, streamed, first words, p50",
+        Unit::Milliseconds,
+        first.p50(),
+    );
     Ok(())
 }
 
@@ -60,9 +68,15 @@ impl Door {
         let status = gateway.status().await.context("ask for the status")?;
         let mut listeners = status.listeners.into_iter();
         let listener = listeners.find(|listener| listener.name == "http");
-        let token = gateway.access_token(false).await.context("ask for the token")?;
+        let token = gateway
+            .access_token(false)
+            .await
+            .context("ask for the token")?;
         Ok(Self {
-            client: Client::builder().no_proxy().build().context("make a client")?,
+            client: Client::builder()
+                .no_proxy()
+                .build()
+                .context("make a client")?,
             address: listener.context("the gateway has no port")?.address,
             token: token.token.unwrap_or_default(),
         })
@@ -116,7 +130,10 @@ impl Door {
                 first = Some(started.elapsed());
             }
         }
-        ensure!(said.ends_with("data: [DONE]\n\n"), "the stream broke off: {said}");
+        ensure!(
+            said.ends_with("data: [DONE]\n\n"),
+            "the stream broke off: {said}"
+        );
         first.context("no words in the stream")
     }
 

@@ -20,11 +20,23 @@ const SECRET_FILE: &str = "~/.openclaw/credentials/openclaw-cli-secret";
 #[ignore = "boots a machine, needs root"]
 fn the_first_request_starts_the_gateway() -> Result<()> {
     let stage = stage()?;
-    assert_eq!(stage.property("openclaw-gateway.socket", "ActiveState")?, "active");
-    assert_eq!(stage.property("openclaw-gateway.service", "ActiveState")?, "inactive");
+    assert_eq!(
+        stage.property("openclaw-gateway.socket", "ActiveState")?,
+        "active"
+    );
+    assert_eq!(
+        stage.property("openclaw-gateway.service", "ActiveState")?,
+        "inactive"
+    );
     let answer = get(MAIN, "/healthz", "")?;
-    ensure!(answer.contains("{\"ok\":true,\"status\":\"live\"}"), "{answer}");
-    assert_eq!(stage.property("openclaw-gateway.service", "ActiveState")?, "active");
+    ensure!(
+        answer.contains("{\"ok\":true,\"status\":\"live\"}"),
+        "{answer}"
+    );
+    assert_eq!(
+        stage.property("openclaw-gateway.service", "ActiveState")?,
+        "active"
+    );
     let refused = get(MAIN, "/v1/models", "")?;
     ensure!(refused.starts_with("HTTP/1.1 401 "), "{refused}");
     let token = stage.user("openclawctl token")?;
@@ -53,12 +65,24 @@ fn a_client_waits_while_the_gateway_is_restarted() -> Result<()> {
 #[ignore = "boots a machine, needs root"]
 fn the_shared_session_is_closed_without_a_secret() -> Result<()> {
     let stage = stage()?;
-    assert_eq!(stage.property("openclaw-cli.socket", "ConditionResult")?, "no");
+    assert_eq!(
+        stage.property("openclaw-cli.socket", "ConditionResult")?,
+        "no"
+    );
     write_secret(&stage, "")?;
-    assert_eq!(stage.property("openclaw-cli.socket", "ActiveState")?, "inactive");
-    assert_eq!(stage.property("openclaw-cli.socket", "ConditionResult")?, "no");
+    assert_eq!(
+        stage.property("openclaw-cli.socket", "ActiveState")?,
+        "inactive"
+    );
+    assert_eq!(
+        stage.property("openclaw-cli.socket", "ConditionResult")?,
+        "no"
+    );
     write_secret(&stage, "made-up")?;
-    assert_eq!(stage.property("openclaw-cli.socket", "ActiveState")?, "active");
+    assert_eq!(
+        stage.property("openclaw-cli.socket", "ActiveState")?,
+        "active"
+    );
     let refused = get(CLI, "/session", "")?;
     ensure!(refused.starts_with("HTTP/1.1 401 "), "{refused}");
     let session = get(CLI, "/session", "made-up")?;
@@ -91,14 +115,20 @@ fn write_secret(stage: &Stage, secret: &str) -> Result<()> {
 }
 
 fn get(address: &str, path: &str, token: &str) -> Result<String> {
-    let mut stream = TcpStream::connect(address).with_context(|| format!("connect to {address}"))?;
+    let mut stream =
+        TcpStream::connect(address).with_context(|| format!("connect to {address}"))?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let authorization = match token {
         "" => String::new(),
         token => format!("authorization: Bearer {token}\r\n"),
     };
-    write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{authorization}\r\n")?;
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n{authorization}\r\n"
+    )?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).context("read the answer")?;
+    stream
+        .read_to_string(&mut answer)
+        .context("read the answer")?;
     Ok(answer)
 }
