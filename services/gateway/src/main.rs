@@ -16,6 +16,8 @@ fn main() -> ExitCode {
     if let Err(code) = arguments::parse::<Arguments>() {
         return code;
     }
+    // Clients of the WebSocket protocol ask for them.
+    openclaw_daemon::telemetry::recent::keep();
     openclaw_daemon::main(
         "openclaw-gateway",
         openclaw_gateway::load,

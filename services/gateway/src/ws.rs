@@ -19,6 +19,7 @@ mod narrator;
 mod outbox;
 mod presence;
 mod refused;
+mod throttle;
 mod upgrade;
 
 use serde_json::Value;

@@ -21,6 +21,7 @@ use super::health::Health;
 use super::narrator;
 use super::outbox::{Close, Outbox};
 use super::presence::Presence;
+use super::throttle::Throttle;
 use crate::gateway::Gateway;
 use crate::queue::Mode;
 
@@ -56,6 +57,7 @@ pub(crate) struct Hub {
     pub(super) presence: Presence,
     pub(super) health: Health,
     pub(super) strangers: Arc<Semaphore>,
+    pub(super) config_writes: Throttle,
     queue_modes: Mutex<HashMap<SessionKey, Mode>>,
     /// Keys of commands, the newest last.
     commands: Mutex<VecDeque<String>>,
@@ -72,6 +74,7 @@ impl Hub {
             presence: Presence::default(),
             health: Health::default(),
             strangers: Arc::new(Semaphore::new(STRANGER_LIMIT)),
+            config_writes: Throttle::default(),
             queue_modes: Mutex::default(),
             commands: Mutex::default(),
             connections: TaskTracker::new(),

@@ -5,8 +5,10 @@ mod agents;
 pub(crate) mod approvals;
 mod chat;
 mod commands;
+mod config;
 mod cron;
 mod devices;
+mod logs;
 pub(super) mod models;
 mod outbound;
 mod run;
@@ -146,6 +148,12 @@ const METHODS: &[Method] = &[
     method!("chat.inject", ADMIN, chat::inject),
     method!("chat.send", WRITE, chat::send),
     method!("commands.list", READ, commands::list),
+    method!("config.apply", ADMIN, config::apply),
+    method!("config.get", READ, config::get),
+    method!("config.patch", ADMIN, config::patch),
+    method!("config.schema", READ, config::schema),
+    method!("config.schema.lookup", READ, config::lookup),
+    method!("config.set", ADMIN, config::set),
     method!("cron.add", ADMIN, cron::add),
     method!("cron.get", READ, cron::get),
     method!("cron.list", READ, cron::list),
@@ -168,6 +176,7 @@ const METHODS: &[Method] = &[
     method!("exec.approval.waitDecision", APPROVALS, approvals::wait),
     method!("health", READ, system::health),
     method!("last-heartbeat", READ, system::last_heartbeat),
+    method!("logs.tail", READ, logs::tail),
     method!("models.list", READ, models::list),
     method!("send", WRITE, outbound::send),
     method!("sessions.abort", WRITE, sessions::abort),

@@ -115,6 +115,8 @@ struct Narrator<'a> {
     output_tokens: u64,
     started_ms: i64,
     model_told: bool,
+    /// A tool has answered, and the model is asked again.
+    asked_again: bool,
     tools: HashMap<String, Tool>,
     tools_done: Vec<String>,
     /// Nobody is told: it is only taken note of.
@@ -141,6 +143,7 @@ impl<'a> Narrator<'a> {
             output_tokens: 0,
             started_ms: now_ms(),
             model_told: false,
+            asked_again: false,
             tools: HashMap::new(),
             tools_done: Vec::new(),
             silent: false,
@@ -155,6 +158,7 @@ impl<'a> Narrator<'a> {
 
     fn take(&mut self, event: Event) {
         self.begin_model(&event.kind);
+        self.ask_again(&event.kind);
         self.seed_event(&event);
         match event.kind {
             Kind::TextDelta { text } => self.more_text(&text),
@@ -164,7 +168,10 @@ impl<'a> Narrator<'a> {
                 name,
                 arguments,
             } => self.tool_call(id, name, arguments),
-            Kind::ToolResult(result) => self.tool_result(&result),
+            Kind::ToolResult(result) => {
+                self.tool_result(&result);
+                self.asked_again = true;
+            }
             Kind::Usage(usage) => {
                 self.output_tokens = self.output_tokens.saturating_add(usage.output);
                 let data = json!({ "outputTokens": self.output_tokens });
@@ -192,6 +199,21 @@ impl<'a> Narrator<'a> {
         let data = json!({ "phase": "start", "startedAt": self.started_ms });
         self.lifecycle(data);
         self.status("starting_model");
+        self.name_model();
+    }
+
+    /// Once after the results of tools, before what the model says to them.
+    fn ask_again(&mut self, kind: &Kind) {
+        let speaks = matches!(
+            kind,
+            Kind::TextDelta { .. } | Kind::Thinking { .. } | Kind::ToolCall { .. }
+        );
+        if speaks && std::mem::take(&mut self.asked_again) {
+            self.name_model();
+        }
+    }
+
+    fn name_model(&mut self) {
         let (provider, model) = &self.model;
         let data = json!({ "phase": "model", "provider": provider, "model": model });
         self.lifecycle(data);

@@ -44,7 +44,9 @@ async fn a_channel_daemon_talks_and_does_nothing_else() {
     assert!(!said.ok().is_empty());
     for arguments in [&["token"][..], &["sessions"]] {
         let refused = ctl(&suite, CHANNEL, arguments).await;
-        refused.ended(1).complains(&["for the user that the gateway runs as"]);
+        refused
+            .ended(1)
+            .complains(&["for the user that the gateway runs as"]);
     }
     let log = suite.log.message("refused a call of another user").await;
     assert_eq!(log["context"]["peer_uid"], CHANNEL, "{log}");
@@ -58,6 +60,9 @@ async fn a_stranger_does_not_even_connect() {
         let refused = ctl(&suite, STRANGER, arguments).await;
         assert_ne!(refused.code, 0, "{refused}");
     }
-    suite.log.message("refused a connection from another user").await;
+    suite
+        .log
+        .message("refused a connection from another user")
+        .await;
     suite.say("hello").await;
 }

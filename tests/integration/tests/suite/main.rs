@@ -30,3 +30,8 @@ mod offline;
 mod openai;
 mod operation;
 mod survival;
+mod ws_abuse;
+mod ws_clients;
+mod ws_features;
+mod ws_replay;
+mod ws_schema;
