@@ -1,5 +1,6 @@
 //! The gateway, seen from its clients.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -81,6 +82,21 @@ pub enum ChatKind {
     Room,
 }
 
+/// What clients over TCP must know.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AccessToken {
+    /// `token`, `password` or `none`.
+    pub mode: String,
+    /// The secret, if there is one.
+    pub token: Option<String>,
+}
+
+impl fmt::Debug for AccessToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "AccessToken({})", self.mode)
+    }
+}
+
 /// A client of the gateway. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client(GatewayClient<Channel>);
@@ -127,6 +143,16 @@ impl Client {
         };
         let response = self.0.clone().cancel_run(request).await?;
         Ok(response.into_inner().cancelled)
+    }
+
+    /// The token that clients over TCP need; `rotate` makes another first.
+    pub async fn access_token(&self, rotate: bool) -> Result<AccessToken, Status> {
+        let request = wire::AccessTokenRequest { rotate };
+        let response = self.0.clone().access_token(request).await?.into_inner();
+        Ok(AccessToken {
+            mode: response.mode,
+            token: Some(response.token).filter(|token| !token.is_empty()),
+        })
     }
 
     /// What the suite says of itself.

@@ -15,13 +15,16 @@ mod connection;
 mod doctor;
 mod export;
 mod failure;
+mod handover;
 mod import;
 mod message;
 mod output;
 mod run;
 mod sessions;
+mod sockets;
 mod status;
 mod table;
+mod token;
 mod words;
 
 fn main() -> ExitCode {
@@ -45,6 +48,8 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Import(arguments) => import::execute(&arguments, environment),
         Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
+        Command::Token(arguments) => token::execute(&arguments, environment),
+        Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),
     }

@@ -11,6 +11,7 @@ pub mod discovery;
 mod disk;
 mod error;
 pub mod history;
+pub mod home;
 mod key;
 pub mod reading;
 pub mod store;

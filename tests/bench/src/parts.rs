@@ -11,6 +11,7 @@ use crate::table::Table;
 mod activation;
 mod claude;
 mod clients;
+mod http;
 mod messages;
 mod offline;
 mod spawn;
@@ -25,6 +26,8 @@ pub(crate) enum Part {
     Messages,
     /// Messages of several clients at once
     Clients,
+    /// The OpenAI-compatible API on the gateway's port
+    Http,
     /// The agent's process, plain and confined
     Spawn,
     /// From socket activation to the first reply
@@ -36,10 +39,11 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Start,
         Self::Messages,
         Self::Clients,
+        Self::Http,
         Self::Spawn,
         Self::Activation,
         Self::Offline,
@@ -57,6 +61,7 @@ impl Part {
             Self::Start => start::measure(stage, table).await,
             Self::Messages => messages::measure(stage, table).await,
             Self::Clients => clients::measure(stage, table).await,
+            Self::Http => http::measure(stage, table).await,
             Self::Spawn => spawn::measure(stage, table).await,
             Self::Activation => activation::measure(stage, table).await,
             Self::Offline => offline::measure(stage, table).await,
