@@ -201,6 +201,47 @@ pub struct Reading {
     pub items: Vec<Item>,
     /// Whether there is more before them.
     pub has_more: bool,
+    /// The entries as they are in the transcript, when they were asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<serde_json::Value>,
+    /// Messages of the whole transcript, with the entries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_messages: Option<u64>,
+}
+
+/// Which part of a conversation is wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Messages; 0: the gateway's choice.
+    pub limit: u32,
+    /// Newest messages to pass over.
+    pub skip: u32,
+    /// Whether to read on behind the last reset.
+    pub all: bool,
+    /// Whether the entries are wanted as they are.
+    pub raw: bool,
+}
+
+/// The last things said in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// The session's key.
+    pub key: String,
+    /// Whether there is such a session.
+    pub found: bool,
+    /// Oldest first.
+    pub items: Vec<PreviewItem>,
+}
+
+/// Something that was said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PreviewItem {
+    /// `user` or `assistant`.
+    pub role: String,
+    /// The words.
+    pub text: String,
 }
 
 /// One thing of a conversation.

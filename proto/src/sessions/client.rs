@@ -7,7 +7,8 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use super::{
-    Change, Deleted, Exported, Findings, Import, ImportReport, Named, Page, Query, Reading, Session,
+    Change, Deleted, Exported, Findings, Import, ImportReport, Named, Page, Part, Preview, Query,
+    Reading, Session,
 };
 use crate::address;
 use crate::invalid::Invalid;
@@ -96,21 +97,49 @@ impl Client {
         Ok(response.into_inner().into())
     }
 
-    /// What was said: `limit` messages (0: the gateway's choice) before the
-    /// newest `skip`.
-    pub async fn read(
+    /// Puts `summary` in the place of all but the newest `keep` messages.
+    pub async fn compact(
         &self,
         named: Named<'_>,
+        summary: &str,
+        keep: u32,
+    ) -> Result<Session, Status> {
+        let request = wire::CompactSessionRequest {
+            session: named.session.to_owned(),
+            agent_id: named.agent_id.to_owned(),
+            summary: summary.to_owned(),
+            keep_messages: keep,
+        };
+        let response = self.0.clone().compact_session(request).await?.into_inner();
+        required(response.session, "CompactSessionResponse")
+    }
+
+    /// The last `limit` things said in each of the sessions `keys`.
+    pub async fn preview(
+        &self,
+        keys: Vec<String>,
         limit: u32,
-        skip: u32,
-        all: bool,
-    ) -> Result<Reading, Status> {
+        max_characters: u32,
+    ) -> Result<Vec<Preview>, Status> {
+        let request = wire::PreviewSessionsRequest {
+            keys,
+            limit,
+            max_characters,
+        };
+        let response = self.0.clone().preview_sessions(request).await?;
+        let previews = response.into_inner().previews.into_iter();
+        Ok(previews.map(Into::into).collect())
+    }
+
+    /// What was said.
+    pub async fn read(&self, named: Named<'_>, part: Part) -> Result<Reading, Status> {
         let request = wire::ReadSessionRequest {
             session: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
-            limit,
-            skip,
-            all,
+            limit: part.limit,
+            skip: part.skip,
+            all: part.all,
+            raw: part.raw,
         };
         let response = self.0.clone().read_session(request).await?.into_inner();
         Ok(response.try_into()?)

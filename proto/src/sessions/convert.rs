@@ -1,8 +1,8 @@
 //! Between these types and the wire.
 
 use super::{
-    Archived, Change, Deleted, Findings, Found, Item, Page, Query, Reading, Said, Session, State,
-    Tokens,
+    Archived, Change, Deleted, Findings, Found, Item, Page, Preview, PreviewItem, Query, Reading,
+    Said, Session, State, Tokens,
 };
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
@@ -248,6 +248,12 @@ impl From<Reading> for wire::ReadSessionResponse {
             id: reading.id,
             items: reading.items.into_iter().map(Into::into).collect(),
             has_more: reading.has_more,
+            entries_json: reading
+                .entries
+                .iter()
+                .map(serde_json::Value::to_string)
+                .collect(),
+            total_messages: reading.total_messages.unwrap_or_default(),
         }
     }
 }
@@ -257,12 +263,51 @@ impl TryFrom<wire::ReadSessionResponse> for Reading {
 
     fn try_from(response: wire::ReadSessionResponse) -> Result<Self, Invalid> {
         let items = response.items.into_iter().map(Item::try_from);
+        let entries = response.entries_json.iter();
+        let entries = entries.map(|entry| serde_json::from_str(entry));
+        let entries: Vec<_> = entries.collect::<Result<_, _>>().map_err(|error| {
+            Invalid::because("ReadSessionResponse", "entries_json", error.to_string())
+        })?;
         Ok(Self {
             key: response.key,
             id: response.id,
             items: items.collect::<Result<_, _>>()?,
             has_more: response.has_more,
+            total_messages: Some(response.total_messages).filter(|_| !entries.is_empty()),
+            entries,
         })
+    }
+}
+
+impl From<Preview> for wire::Preview {
+    fn from(preview: Preview) -> Self {
+        let items = preview.items.into_iter();
+        Self {
+            key: preview.key,
+            found: preview.found,
+            items: items
+                .map(|item| wire::PreviewItem {
+                    role: item.role,
+                    text: item.text,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl From<wire::Preview> for Preview {
+    fn from(preview: wire::Preview) -> Self {
+        let items = preview.items.into_iter();
+        Self {
+            key: preview.key,
+            found: preview.found,
+            items: items
+                .map(|item| PreviewItem {
+                    role: item.role,
+                    text: item.text,
+                })
+                .collect(),
+        }
     }
 }
 

@@ -39,15 +39,6 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// The backend's name as it is configured and shown.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::ClaudeCli { .. } => "claude-cli",
-            Self::Native { .. } => "native",
-            Self::Offline => "offline",
-        }
-    }
-
     pub(crate) fn provider(&self) -> &str {
         match self {
             Self::ClaudeCli { .. } => "anthropic",

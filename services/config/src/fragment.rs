@@ -173,6 +173,12 @@ pub struct Limits {
     /// RLIMIT_CPU of one process, in seconds.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub cpu_seconds: Option<u64>,
+    /// Memory of all processes of a turn together.
+    pub memory_max: Option<crate::size::Size>,
+    /// Processes and threads of a turn.
+    pub tasks_max: Option<u64>,
+    /// Processor time of a turn, in percent of one processor.
+    pub cpu_quota: Option<u64>,
 }
 
 /// `models`.

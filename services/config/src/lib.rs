@@ -29,6 +29,7 @@ pub mod redact;
 pub mod schema;
 pub mod secret;
 pub mod settings;
+pub mod size;
 pub mod substitute;
 pub mod syntax;
 pub mod write;

@@ -86,6 +86,16 @@ impl Paths {
         self.runtime.join("memory.sock")
     }
 
+    /// Where turns are started from when there is no service manager.
+    pub fn spawner_socket(&self) -> PathBuf {
+        self.runtime.join("spawner.sock")
+    }
+
+    /// The spools of turns: what running and unclosed turns said.
+    pub fn turns(&self) -> PathBuf {
+        self.state.join("state").join("turns")
+    }
+
     /// The folder with a folder for each agent.
     pub fn agents(&self) -> PathBuf {
         self.state.join("agents")

@@ -21,6 +21,7 @@ mod log;
 mod notify;
 mod record;
 mod sockets;
+mod spawner;
 mod stop;
 mod supervisor;
 
@@ -50,7 +51,9 @@ pub(crate) fn execute(
         let sockets = sockets::Sockets::bind(&paths, lock.was_stale(), &log).await?;
         let doors = doors::Doors::bind(settings, environment, &log)?;
         let sockets = sockets.with_doors(doors);
-        supervisor::supervise(&paths, environment, &sockets, &log).await
+        let spawner = spawner::Spawner::bind(&paths, environment, &log)?;
+        let suite = supervisor::supervise(&paths, environment, &sockets, &log);
+        spawner.keep(suite).await?
     });
     runtime.shutdown_background();
     drop(lock);

@@ -32,6 +32,7 @@ pub(crate) fn execute(
             Some(Action::Create(create)) => change::create(&gateway, create).await,
             Some(Action::Patch(patch)) => change::patch(&gateway, patch).await,
             Some(Action::Reset(one)) => change::reset(&gateway, one).await,
+            Some(Action::Compact(compact)) => change::compact(&gateway, compact).await,
             Some(Action::Archive(one)) => change::archive(&gateway, one, true).await,
             Some(Action::Unarchive(one)) => change::archive(&gateway, one, false).await,
             Some(Action::Delete(delete)) => change::delete(&gateway, delete).await,

@@ -1,7 +1,8 @@
 //! The gateway itself: what every call and every run share.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, Notifier};
@@ -42,12 +43,8 @@ const CHANNEL_LIMIT: usize = 64;
 /// The channel of clients that name none.
 const DEFAULT_CHANNEL: &str = "cli";
 
-/// What running turns get to end by themselves when the gateway stops. It and
-/// [`CLOSE_GRACE`] are below the daemon crate's drain deadline of 20 s.
-const TURN_GRACE: Duration = Duration::from_secs(14);
-
-/// What ending them then may take.
-const CLOSE_GRACE: Duration = Duration::from_secs(5);
+/// What turns get that are about to end when the gateway stops.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 pub(crate) struct Gateway {
     pub(crate) configuration: Configuration,
@@ -69,6 +66,8 @@ pub(crate) struct Gateway {
     pub(crate) approvals: Approvals,
     pub(crate) schedule: Schedule,
     pub(crate) started: Instant,
+    /// By agent, the run id under which the runner has a process ready.
+    reserved: Mutex<HashMap<AgentId, String>>,
     tasks: TaskTracker,
     notifier: Notifier,
     stopping: AtomicBool,
@@ -99,6 +98,7 @@ impl Gateway {
             approvals: Approvals::default(),
             schedule: Schedule::new(desk),
             started: Instant::now(),
+            reserved: Mutex::default(),
             tasks: TaskTracker::new(),
             stopping: AtomicBool::new(false),
             configuration,
@@ -115,7 +115,7 @@ impl Gateway {
         message: gateway::Message,
         extra: Extra,
     ) -> Result<(Arc<Run>, bool), Refusal> {
-        let (run, existing) = self.enqueue(message, extra, Uuid::new_v4().to_string())?;
+        let (run, existing) = self.enqueue(message, extra, None)?;
         if !existing {
             ws::narrate(self, &run);
         }
@@ -128,7 +128,7 @@ impl Gateway {
         self: &Arc<Self>,
         message: gateway::Message,
         extra: Extra,
-        run_id: String,
+        run_id: Option<String>,
     ) -> Result<(Arc<Run>, bool), Refusal> {
         if self.is_stopping() {
             return Err(Refusal::Stopping);
@@ -151,6 +151,7 @@ impl Gateway {
             _ => self.key(&message.session_key, &message.agent_id)?,
         };
         let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
+        let run_id = run_id.unwrap_or_else(|| self.run_id(key.agent()));
         let run = Run::new(run_id, key, channel, idempotency_key);
         if let Start::Same(run) = self.runs.start(&run) {
             return Ok((run, true));
@@ -173,7 +174,24 @@ impl Gateway {
         Ok((run, false))
     }
 
-    /// Does `work` beside the calls; a stop waits for it.
+    /// The run id under which a process stands ready, or a new one.
+    fn run_id(&self, agent: &AgentId) -> String {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        reserved
+            .remove(agent)
+            .unwrap_or_else(|| Uuid::new_v4().to_string())
+    }
+
+    /// Keeps the run id that the agent's next turn is to have.
+    pub(crate) fn reserve(&self, agent: &AgentId, run_id: &str) {
+        if Uuid::parse_str(run_id).is_err() {
+            return;
+        }
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        reserved.insert(agent.clone(), run_id.to_owned());
+    }
+
+    /// Does `work` beside the calls.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(work);
     }
@@ -244,23 +262,20 @@ impl Gateway {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Accepts nothing any more and waits for the turns; those that do not end
-    /// in time are ended.
+    /// Accepts nothing any more. Turns go on without the gateway, and the next
+    /// one takes them up; those that end at this very moment are waited for.
     pub(crate) async fn drain(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.tasks.close();
-        if tokio::time::timeout(TURN_GRACE, self.tasks.wait())
+        if tokio::time::timeout(LAST_WORDS, self.tasks.wait())
             .await
-            .is_ok()
+            .is_err()
         {
-            return;
+            tracing::info!(
+                runs = self.runs.live().len(),
+                "turns go on without the gateway"
+            );
         }
-        let live = self.runs.live();
-        tracing::warn!(runs = live.len(), "turns did not end in time and are ended");
-        for run in live {
-            run.end("shutdown: the gateway stops");
-        }
-        let _ = tokio::time::timeout(CLOSE_GRACE, self.tasks.wait()).await;
     }
 }
 

@@ -50,7 +50,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let (storage, thread, open_runs) =
         Storage::start(configuration.clone()).context("open the state directory")?;
     let gateway = Gateway::new(configuration, storage.clone(), daemon.notifier.clone());
-    recovery::close_open_runs(&gateway, open_runs).await;
+    recovery::take_up(&gateway, open_runs).await;
     gateway.announce();
     let reload = Arc::clone(&gateway).follow_configuration();
     let _reload = AbortOnDropHandle::new(tokio::spawn(reload));

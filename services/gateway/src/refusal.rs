@@ -44,6 +44,8 @@ pub(crate) enum Refusal {
     Ambiguous { text: String, keys: Vec<String> },
     #[error("a turn is running in session {0}; wait for it, or cancel it")]
     Busy(SessionKey),
+    #[error("session {0} is being compacted already")]
+    Compacting(SessionKey),
     #[error("session {0} is there already")]
     Exists(SessionKey),
     #[error("{0} is a main session, which cannot be deleted; reset it instead")]
@@ -75,6 +77,7 @@ impl From<Refusal> for Status {
             | Refusal::Route(_)
             | Refusal::Empty { .. }
             | Refusal::Patch(_) => Self::invalid_argument(message),
+            Refusal::Compacting(_) => Self::aborted(message),
             Refusal::Exists(_) | Refusal::LabelTaken { .. } => Self::already_exists(message),
             Refusal::Ambiguous { .. } | Refusal::Busy(_) | Refusal::Main(_) => {
                 Self::failed_precondition(message)

@@ -152,14 +152,45 @@ impl Sessions {
         Ok(self.with_state(reset.map_err(Refusal::NotSaved)??))
     }
 
-    /// Puts a summary in the place of the entries before the first kept one.
+    /// Puts a summary in the place of all but the newest `keep` messages.
+    /// Whoever makes a summary that takes long holds [`Compacting`] meanwhile,
+    /// and gives it back here.
     pub(crate) async fn compact(
         &self,
-        key: &SessionKey,
-        compaction: Compaction,
+        compacting: &Compacting,
+        summary: String,
+        keep: usize,
     ) -> Result<Session, Refusal> {
+        if summary.trim().is_empty() {
+            return Err(Refusal::Empty {
+                what: "the summary",
+            });
+        }
+        let key = compacting.key();
+        let compaction = Compaction {
+            summary,
+            first_kept_entry_id: self.first_kept(key, keep).await?,
+            tokens_before: self.find(key).await?.session.tokens.context,
+            details: None,
+        };
         let compacted = self.storage.compact(key.clone(), compaction).await;
         Ok(self.with_state(compacted.map_err(Refusal::NotSaved)??))
+    }
+
+    /// The entry from which on the newest `keep` messages are told; empty: none
+    /// are.
+    async fn first_kept(&self, key: &SessionKey, keep: usize) -> Result<String, Refusal> {
+        if keep == 0 {
+            return Ok(String::new());
+        }
+        let wanted = Wanted {
+            skip: 0,
+            limit: keep,
+            all: false,
+        };
+        let history = self.history(key, wanted).await?;
+        let first = history.entries.into_iter().next();
+        Ok(first.map(|entry| entry.id).unwrap_or_default())
     }
 
     /// Takes a session out of the index; its transcript is archived, or removed
@@ -179,9 +210,10 @@ impl Sessions {
     }
 
     /// Says that a session's history is being summarised, until the value is
-    /// dropped. None: it is already.
-    pub(crate) fn begin_compaction(&self, key: &SessionKey) -> Option<Compacting> {
-        Compacting::begin(&self.compacting, key)
+    /// dropped.
+    pub(crate) fn begin_compaction(&self, key: &SessionKey) -> Result<Compacting, Refusal> {
+        let begun = Compacting::begin(&self.compacting, key);
+        begun.ok_or_else(|| Refusal::Compacting(key.clone()))
     }
 
     /// A key for a session that nobody named, below the session's agent that

@@ -28,7 +28,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use books::Books;
 pub(crate) use books::RESET_COMMAND;
-pub(crate) use command::{Acceptance, Admitted, Closing, Found, Incoming, Said};
+pub(crate) use command::{Acceptance, Admitted, Closing, Found, Incoming, Overrides, Said};
 use command::{BackendSessions, Command, Reply};
 pub(crate) use fault::Fault;
 pub(crate) use ledger::Record;

@@ -6,11 +6,13 @@ mod conversation;
 mod follow;
 mod outcome;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Done, Kind};
+use openclaw_proto::gateway::Accepted;
 use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
@@ -20,12 +22,16 @@ use crate::home;
 use crate::notable;
 use crate::queue;
 use crate::run::{Run, Standing, Ticket};
-use crate::storage::{Acceptance, Admitted, Closing, Incoming, Pending, RESET_COMMAND, Said};
+use crate::storage::{
+    Acceptance, Admitted, Closing, Incoming, Overrides, Pending, RESET_COMMAND, Said,
+};
 use crate::submission::Extra;
+use crate::ws;
 use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
+pub(crate) use follow::close_turn;
 pub(crate) use outcome::interrupted;
 
 /// What the user is told when the conversation begins anew.
@@ -53,7 +59,7 @@ pub(crate) async fn drive(
     );
     if let Some(admitted) = accepted {
         let started = Instant::now();
-        let mut reply = Reply::new(&gateway, &run);
+        let mut reply = Reply::new(&gateway, &run, 0);
         let outcome = match (context, &admitted.said) {
             (_, Said::Reset) => begin_anew(&mut reply).await,
             (Some((mut context, together)), Said::Text(_)) => {
@@ -67,15 +73,74 @@ pub(crate) async fn drive(
             (None, Said::Text(_)) if run.is_absorbed() => Run::answered_elsewhere(),
             (None, Said::Text(_)) => run.aborted(""),
         };
-        let outcome = reply.close(outcome).await;
-        notable::ended(&outcome, started.elapsed());
-        gateway.counters.runs.ended(&outcome);
-        run.publish(outcome);
+        finish(reply, outcome, started).await;
         home::note(&gateway, &run, text, sent_ms);
     }
     gateway.runs.end(&run);
     drop(ticket);
     gateway.announce();
+}
+
+/// What a gateway that died left of a run.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub(crate) accepted: Accepted,
+    pub(crate) transcript: PathBuf,
+    /// What the user said; to be given to the runner if it never heard of the
+    /// run. `None`: it must not be started (again).
+    pub(crate) said: Option<Said>,
+    /// What the session wants instead of its agent's settings.
+    pub(crate) overrides: Overrides,
+    /// How many of the answer's entries are on the disk.
+    pub(crate) entries: usize,
+}
+
+/// Goes on with a run of a gateway that died.
+pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut ticket: Ticket) {
+    run.settle(Standing::Accepted(left.accepted.clone()));
+    ws::narrate(&gateway, &run);
+    ticket.turn().await;
+    let started = Instant::now();
+    let mut reply = Reply::new(&gateway, &run, left.entries);
+    let outcome = if left.said == Some(Said::Reset) {
+        begin_anew(&mut reply).await
+    } else {
+        match follow::follow_turn(&mut reply).await {
+            Some(outcome) => outcome,
+            None => start_again(&mut reply, left).await,
+        }
+    };
+    finish(reply, outcome, started).await;
+    gateway.runs.end(&run);
+    drop(ticket);
+    gateway.announce();
+}
+
+/// Starts the turn of a run that the runner has never heard of, if it may be.
+async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
+    let Some(Said::Text(text)) = left.said else {
+        return interrupted();
+    };
+    let context = context::fetch(&reply.gateway.memory, reply.run, &text).await;
+    let admitted = Admitted {
+        accepted: left.accepted,
+        transcript: left.transcript,
+        said: Said::Text(text),
+        overrides: left.overrides,
+    };
+    answer(reply, admitted, context).await
+}
+
+/// Makes the end durable, tells it, and lets the runner forget the turn.
+async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
+    let Reply { gateway, run, .. } = reply;
+    let (outcome, is_durable) = reply.close(outcome).await;
+    notable::ended(&outcome, started.elapsed());
+    gateway.counters.runs.ended(&outcome);
+    run.publish(outcome);
+    if is_durable {
+        follow::close_turn(gateway, &run.id).await;
+    }
 }
 
 /// Makes the message durable and tells whoever waits for that.
@@ -196,6 +261,7 @@ async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result
         text,
         bootstrap: context.bootstrap,
         passages: context.passages,
+        notes: context.notes,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
         model: overrides.model,
@@ -208,17 +274,20 @@ pub(crate) struct Reply<'a> {
     gateway: &'a Gateway,
     run: &'a Run,
     assembler: Assembler,
+    /// Entries that are on the disk already, when the run is resumed.
+    skip: usize,
     appends: Vec<Pending<()>>,
     /// The command that is answered; no prompt sees it.
     command: Option<&'static str>,
 }
 
 impl<'a> Reply<'a> {
-    fn new(gateway: &'a Gateway, run: &'a Run) -> Self {
+    fn new(gateway: &'a Gateway, run: &'a Run, skip: usize) -> Self {
         Self {
             gateway,
             run,
             assembler: Assembler::new(&run.id),
+            skip,
             appends: Vec::new(),
             command: None,
         }
@@ -226,7 +295,11 @@ impl<'a> Reply<'a> {
 
     /// Takes an event that does not end the run.
     async fn take(&mut self, kind: Kind) {
-        if let Some(messages) = self.assembler.add(&kind, now_ms()) {
+        if let Some(mut messages) = self.assembler.add(&kind, now_ms()) {
+            // A run's events make the same entries every time.
+            let known = self.skip.min(messages.len());
+            messages.drain(..known);
+            self.skip -= known;
             let pending = self.gateway.storage.append(&self.run.key, messages).await;
             self.appends.extend(pending.ok());
         }
@@ -234,12 +307,13 @@ impl<'a> Reply<'a> {
     }
 
     /// Makes the end durable and returns what the readers are told: only a
-    /// reply that is on disk is one.
-    async fn close(self, outcome: Kind) -> Kind {
+    /// reply that is on disk is one. The second is whether it is.
+    async fn close(self, outcome: Kind) -> (Kind, bool) {
         let Assembly {
             mut messages,
             usage,
             context_tokens,
+            resources: _,
         } = self.assembler.finish(&outcome, now_ms());
         if self.run.is_absorbed() {
             // Nobody said anything: the answer is another run's.
@@ -250,6 +324,10 @@ impl<'a> Reply<'a> {
                 .iter_mut()
                 .for_each(|message| message.set_command(command));
         }
+        // The last one, which says how the run ended, is not there: the run
+        // would have been closed.
+        let known = self.skip.min(messages.len().saturating_sub(1));
+        messages.drain(..known);
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),
@@ -263,8 +341,8 @@ impl<'a> Reply<'a> {
             result = append.answer().await.and(result);
         }
         match result {
-            Ok(()) => outcome,
-            Err(fault) => outcome::internal("save the reply", &fault),
+            Ok(()) => (outcome, true),
+            Err(fault) => (outcome::internal("save the reply", &fault), false),
         }
     }
 }

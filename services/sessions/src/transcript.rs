@@ -13,6 +13,7 @@ mod marker;
 mod message;
 mod open;
 mod read;
+mod run;
 
 pub use append::Transcript;
 pub use content::{Block, Content};
@@ -22,6 +23,7 @@ pub use marker::{Compaction, Draft, Marker};
 pub use message::{AssistantMessage, Message, StopReason, ToolResultMessage, Usage, UserMessage};
 pub use open::{Opened, Origin, Repair};
 pub use read::{CorruptLine, Lines, Reading, head, read};
+pub use run::of_run;
 
 pub(crate) use backward::Backward;
 pub(crate) use chain::{Chain, Parent};

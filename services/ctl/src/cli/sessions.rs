@@ -32,6 +32,8 @@ pub(crate) enum Action {
     Patch(Patch),
     /// Begin its conversation anew; what was said stays in the transcript
     Reset(One),
+    /// Put a summary in the place of all but its newest messages
+    Compact(Compact),
     /// End it and keep it; a message takes it up again
     Archive(One),
     /// Take an archived one up again
@@ -55,6 +57,9 @@ pub(crate) struct List {
     /// At most so many
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,
+    /// With the last thing said in each
+    #[arg(long)]
+    pub(crate) preview: bool,
     /// Archived ones too
     #[arg(long, conflicts_with = "archived")]
     pub(crate) all: bool,
@@ -98,6 +103,9 @@ pub(crate) struct Show {
     /// Only what was said since the last reset
     #[arg(long, requires = "transcript")]
     pub(crate) current: bool,
+    /// With the messages' entries as they are in the transcript
+    #[arg(long, requires_all = ["transcript", "json"])]
+    pub(crate) raw: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -163,6 +171,19 @@ pub(crate) struct Patch {
     pub(crate) one: One,
     #[command(flatten)]
     pub(crate) fields: Fields,
+}
+
+/// Arguments of `sessions compact`.
+#[derive(Debug, Args)]
+pub(crate) struct Compact {
+    #[command(flatten)]
+    pub(crate) one: One,
+    /// The summary; without it, it is read from standard input
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) summary: Option<String>,
+    /// The newest messages that are told to the model as they are
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) keep: u32,
 }
 
 /// Arguments of `sessions delete`.

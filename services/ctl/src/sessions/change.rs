@@ -1,9 +1,10 @@
 //! `sessions create|patch|reset|archive|unarchive|delete`.
 
+use anyhow::Context as _;
 use openclaw_proto::sessions::{Change, Session};
 
 use super::{failure, named};
-use crate::cli::sessions::{Create, Delete, Fields, One, Patch};
+use crate::cli::sessions::{Compact, Create, Delete, Fields, One, Patch};
 use crate::connection::Gateway;
 use crate::failure::Failure;
 use crate::output;
@@ -46,6 +47,19 @@ pub(super) async fn reset(gateway: &Gateway, one: &One) -> Result<(), Failure> {
     let answer = gateway.sessions.reset(named, "reset").await;
     let session = answer.map_err(|status| failure(gateway, &status))?;
     tell(&session, "begun anew", one.json)
+}
+
+pub(super) async fn compact(gateway: &Gateway, arguments: &Compact) -> Result<(), Failure> {
+    let summary = match &arguments.summary {
+        Some(summary) => summary.clone(),
+        None => std::io::read_to_string(std::io::stdin())
+            .context("cannot read the summary from standard input")?,
+    };
+    let one = &arguments.one;
+    let named = named(&one.session, one.agent.as_deref());
+    let answer = gateway.sessions.compact(named, &summary, arguments.keep);
+    let session = answer.await.map_err(|status| failure(gateway, &status))?;
+    tell(&session, "compacted", one.json)
 }
 
 pub(super) async fn delete(gateway: &Gateway, arguments: &Delete) -> Result<(), Failure> {

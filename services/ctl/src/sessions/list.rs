@@ -1,6 +1,6 @@
 //! `sessions list`.
 
-use openclaw_proto::sessions::{Archived, Query, Session, State};
+use openclaw_proto::sessions::{Archived, Preview, Query, Session, State};
 
 use super::failure;
 use crate::cli::sessions::List;
@@ -9,6 +9,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::table;
 use crate::words;
+
+/// Characters of the last thing said.
+const PREVIEW_WIDTH: u32 = 100;
 
 /// Characters of a label in the table.
 const LABEL_WIDTH: usize = 30;
@@ -29,11 +32,34 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), F
     };
     let answer = gateway.sessions.list(query).await;
     let page = answer.map_err(|status| failure(gateway, &status))?;
+    let previews = if arguments.preview {
+        let keys = page.sessions.iter().map(|session| session.key.clone());
+        let answer = gateway.sessions.preview(keys.collect(), 1, PREVIEW_WIDTH);
+        answer.await.map_err(|status| failure(gateway, &status))?
+    } else {
+        Vec::new()
+    };
     if arguments.json {
-        return output::document(&page);
+        let mut document = serde_json::json!(page);
+        if arguments.preview {
+            document["previews"] = serde_json::json!(previews);
+        }
+        return output::document(&document);
     }
     let now = jiff::Timestamp::now().as_millisecond();
-    output::stdout(&rendered(&page.sessions, page.total, now))
+    output::stdout(&rendered(&page.sessions, page.total, now))?;
+    output::stdout(&last_words(&previews))
+}
+
+fn last_words(previews: &[Preview]) -> String {
+    let mut text = String::new();
+    for preview in previews {
+        for item in &preview.items {
+            let words = output::one_line(&item.text, PREVIEW_WIDTH as usize);
+            text.push_str(&format!("{}  {}: {words}\n", preview.key, item.role));
+        }
+    }
+    text
 }
 
 fn rendered(sessions: &[Session], total: u32, now_ms: i64) -> String {

@@ -1,6 +1,6 @@
 //! `sessions show`: one session, and what was said in it.
 
-use openclaw_proto::sessions::{Item, Reading, Said, Session};
+use openclaw_proto::sessions::{Item, Part, Reading, Said, Session};
 use serde_json::{Value, json};
 use tonic::Code;
 
@@ -52,23 +52,30 @@ async fn session(gateway: &Gateway, arguments: &Show) -> Result<Option<(Session,
 async fn transcript(gateway: &Gateway, arguments: &Show) -> Result<Reading, Failure> {
     let named = named(&arguments.session, arguments.agent.as_deref());
     let wanted = arguments.limit.unwrap_or(u32::MAX);
-    let mut pages: Vec<Vec<Item>> = Vec::new();
+    let mut pages: Vec<(Vec<Item>, Vec<Value>)> = Vec::new();
     let mut skip = 0;
     let mut reading;
     loop {
         let limit = PAGE.min(wanted - skip);
-        let answer = gateway
-            .sessions
-            .read(named, limit, skip, !arguments.current)
-            .await;
+        let part = Part {
+            limit,
+            skip,
+            all: !arguments.current,
+            raw: arguments.raw,
+        };
+        let answer = gateway.sessions.read(named, part).await;
         reading = answer.map_err(|status| failure(gateway, &status))?;
-        pages.push(std::mem::take(&mut reading.items));
+        let items = std::mem::take(&mut reading.items);
+        pages.push((items, std::mem::take(&mut reading.entries)));
         skip += limit;
         if !reading.has_more || skip >= wanted {
             break;
         }
     }
-    reading.items = pages.into_iter().rev().flatten().collect();
+    for (items, entries) in pages.into_iter().rev() {
+        reading.items.extend(items);
+        reading.entries.extend(entries);
+    }
     Ok(reading)
 }
 

@@ -103,6 +103,36 @@ impl Sessions for Listed {
         Err(Status::failed_precondition("a turn is running"))
     }
 
+    async fn compact_session(
+        &self,
+        request: Request<wire::CompactSessionRequest>,
+    ) -> Answer<wire::CompactSessionResponse> {
+        let request = request.into_inner();
+        let mut session = known(&request.session)?;
+        session.label = format!("{}/{}", request.summary, request.keep_messages);
+        Ok(Response::new(wire::CompactSessionResponse {
+            session: Some(session),
+        }))
+    }
+
+    async fn preview_sessions(
+        &self,
+        request: Request<wire::PreviewSessionsRequest>,
+    ) -> Answer<wire::PreviewSessionsResponse> {
+        let preview = |key| wire::Preview {
+            key,
+            found: true,
+            items: vec![wire::PreviewItem {
+                role: "assistant".to_owned(),
+                text: "good\nbye".to_owned(),
+            }],
+        };
+        let keys = request.into_inner().keys.into_iter();
+        Ok(Response::new(wire::PreviewSessionsResponse {
+            previews: keys.map(preview).collect(),
+        }))
+    }
+
     async fn read_session(
         &self,
         request: Request<wire::ReadSessionRequest>,
@@ -121,6 +151,7 @@ impl Sessions for Listed {
                 kind: Some(wire::read_item::Kind::User(words.to_owned())),
             }],
             has_more,
+            ..wire::ReadSessionResponse::default()
         }))
     }
 
@@ -187,6 +218,11 @@ fn sessions_are_listed_latest_first() {
     let document = scene.run(&["sessions", "list", "--json"]).stdout;
     let document: Value = serde_json::from_slice(&document).unwrap();
     assert_eq!(document["sessions"][0]["messageCount"], 2);
+    let previews = text(&scene.run(&["sessions", "--preview"]).stdout);
+    assert!(
+        previews.contains("newer  assistant: good bye\n"),
+        "{previews}"
+    );
     let short = text(&scene.run(&["sessions", "--limit", "1"]).stdout);
     assert!(short.ends_with("1 more\n"), "{short}");
 }
@@ -220,6 +256,9 @@ fn changes_are_sent_and_refusals_told() {
     ]);
     let document: Value = serde_json::from_slice(&patched.stdout).unwrap();
     assert_eq!(document["label"], "label=Trip verboseLevel=on");
+    let compacted = scene.run(&["sessions", "compact", "newer", "--summary", "s", "--json"]);
+    let document: Value = serde_json::from_slice(&compacted.stdout).unwrap();
+    assert_eq!(document["label"], "s/10");
     for (arguments, code, words) in [
         (&["sessions", "patch", "newer"][..], 64, "--label"),
         (&["sessions", "delete", "newer"], 1, "a turn is running"),

@@ -15,6 +15,9 @@ use crate::refusal::Refusal;
 use crate::sessions::{NewSession, Wanted};
 use crate::storage::Leftover;
 
+/// Characters of each thing in a preview when nobody says how many.
+const PREVIEW_CHARACTERS: usize = 200;
+
 /// The service `openclaw.gateway.v1.Sessions`.
 pub(crate) struct SessionsDoor(pub(crate) Arc<Gateway>);
 
@@ -124,6 +127,39 @@ impl sessions_server::Sessions for SessionsDoor {
         Ok(Response::new(deleted.into()))
     }
 
+    async fn compact_session(
+        &self,
+        request: Request<wire::CompactSessionRequest>,
+    ) -> Result<Response<wire::CompactSessionResponse>, Status> {
+        let request = request.into_inner();
+        let key = self.key(&request.session, &request.agent_id).await?;
+        let sessions = &self.0.sessions;
+        let compacting = sessions.begin_compaction(&key)?;
+        let keep = request.keep_messages as usize;
+        let session = sessions.compact(&compacting, request.summary, keep).await?;
+        Ok(Response::new(wire::CompactSessionResponse {
+            session: Some(session.into()),
+        }))
+    }
+
+    async fn preview_sessions(
+        &self,
+        request: Request<wire::PreviewSessionsRequest>,
+    ) -> Result<Response<wire::PreviewSessionsResponse>, Status> {
+        let request = request.into_inner();
+        let limit = request.limit.max(1) as usize;
+        let characters = match request.max_characters {
+            0 => PREVIEW_CHARACTERS,
+            characters => characters as usize,
+        };
+        let keys = request.keys.iter().map(|key| self.0.key(key, ""));
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        let previews = self.0.sessions.preview(&keys, limit, characters).await?;
+        Ok(Response::new(wire::PreviewSessionsResponse {
+            previews: previews.into_iter().map(Into::into).collect(),
+        }))
+    }
+
     async fn read_session(
         &self,
         request: Request<wire::ReadSessionRequest>,
@@ -134,11 +170,18 @@ impl sessions_server::Sessions for SessionsDoor {
             limit: request.limit as usize,
             all: request.all,
         };
-        let reading = self
-            .0
-            .sessions
-            .read_named(&request.session, &request.agent_id, wanted)
-            .await?;
+        let (session, agent) = (&request.session, &request.agent_id);
+        let sessions = &self.0.sessions;
+        let mut reading = sessions.read_named(session, agent, wanted).await?;
+        if request.raw {
+            let key = self.key(session, agent).await?;
+            let history = sessions.history(&key, wanted).await?;
+            let entries = history.entries.iter().map(serde_json::to_value);
+            reading.entries = entries
+                .collect::<Result<_, _>>()
+                .map_err(|error| Status::internal(error.to_string()))?;
+            reading.total_messages = Some(history.total);
+        }
         Ok(Response::new(reading.into()))
     }
 

@@ -134,7 +134,8 @@ impl From<Refusal> for Problem {
             | Refusal::Exists(_)
             | Refusal::LabelTaken { .. }
             | Refusal::Main(_)
-            | Refusal::Busy(_) => (StatusCode::CONFLICT, "session_conflict"),
+            | Refusal::Busy(_)
+            | Refusal::Compacting(_) => (StatusCode::CONFLICT, "session_conflict"),
             Refusal::UnknownAgent { .. } => (StatusCode::NOT_FOUND, "unknown_agent"),
             Refusal::Crowded(_) => (StatusCode::TOO_MANY_REQUESTS, "session_busy"),
             Refusal::Missed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "events_lost"),

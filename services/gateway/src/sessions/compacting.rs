@@ -21,6 +21,11 @@ impl Compacting {
             key: key.clone(),
         })
     }
+
+    /// The session.
+    pub(super) fn key(&self) -> &SessionKey {
+        &self.key
+    }
 }
 
 impl Drop for Compacting {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use openclaw_proto::sessions::{Item, Reading, Said};
+use openclaw_proto::sessions::{Item, Preview, PreviewItem, Reading, Said};
 use openclaw_sessions::reading::{self, Paged};
 use openclaw_sessions::transcript::{Entry, Message};
 use openclaw_sessions::{Error, SessionKey};
@@ -19,23 +19,10 @@ const DEFAULT_LIMIT: usize = 50;
 /// Messages of a session as they are in its transcript.
 #[derive(Debug)]
 pub(crate) struct History {
-    pub(crate) session_id: String,
     /// Oldest first.
     pub(crate) entries: Vec<Entry>,
-    /// Whether there are older ones.
-    pub(crate) has_more: bool,
     /// Messages of the whole transcript.
     pub(crate) total: u64,
-}
-
-/// The last words of a session.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Preview {
-    pub(crate) key: String,
-    /// Whether there is such a session.
-    pub(crate) found: bool,
-    /// `user` or `assistant` and what was said, oldest first.
-    pub(crate) items: Vec<(&'static str, String)>,
 }
 
 /// What the index has of a session whose transcript is to be read.
@@ -56,15 +43,14 @@ impl Sessions {
     ) -> Result<History, Refusal> {
         let found = self.get(key).await?;
         let transcript = self.find(key).await?.transcript;
-        let page = self.page(transcript, wanted).await?;
+        let limit = limit_of(wanted.limit);
+        let page = self.page(transcript, Wanted { limit, ..wanted }).await?;
         let entries = page.entries.into_iter().filter_map(|entry| match entry {
             Paged::Message(entry) => Some(*entry),
             Paged::Reset | Paged::Compaction(_) => None,
         });
         Ok(History {
-            session_id: found.session.id,
             entries: entries.collect(),
-            has_more: page.has_more,
             total: found.session.message_count,
         })
     }
@@ -88,16 +74,13 @@ impl Sessions {
         transcript: PathBuf,
         wanted: Wanted,
     ) -> Result<Reading, Refusal> {
-        let limit = match wanted.limit {
-            0 => DEFAULT_LIMIT,
-            limit => limit.min(reading::PAGE_LIMIT),
-        };
+        let limit = limit_of(wanted.limit);
         let page = self.page(transcript, Wanted { limit, ..wanted }).await?;
         Ok(Reading {
-            key: String::new(),
             id,
             items: page.entries.iter().flat_map(items).collect(),
             has_more: page.has_more,
+            ..Reading::default()
         })
     }
 
@@ -125,9 +108,9 @@ impl Sessions {
             let items = reading.map(|reading| reading.items).unwrap_or_default();
             let mut items: Vec<_> = items.into_iter().filter_map(words).collect();
             items.drain(..items.len().saturating_sub(limit));
-            for (_, text) in &mut items {
-                if let Some((end, _)) = text.char_indices().nth(characters) {
-                    text.truncate(end);
+            for item in &mut items {
+                if let Some((end, _)) = item.text.char_indices().nth(characters) {
+                    item.text.truncate(end);
                 }
             }
             previews.push(Preview {
@@ -160,6 +143,13 @@ impl Sessions {
 
     async fn page(&self, transcript: PathBuf, wanted: Wanted) -> Result<reading::Page, Refusal> {
         blocking(move || reading::page(&transcript, wanted)).await
+    }
+}
+
+fn limit_of(wanted: usize) -> usize {
+    match wanted {
+        0 => DEFAULT_LIMIT,
+        limit => limit.min(reading::PAGE_LIMIT),
     }
 }
 
@@ -213,10 +203,14 @@ fn said(item: reading::Item) -> Said {
     }
 }
 
-fn words(item: Item) -> Option<(&'static str, String)> {
-    match item.said {
-        Said::User { text } => Some(("user", text)),
-        Said::Assistant { text } => Some(("assistant", text)),
-        _ => None,
-    }
+fn words(item: Item) -> Option<PreviewItem> {
+    let (role, text) = match item.said {
+        Said::User { text } => ("user", text),
+        Said::Assistant { text } => ("assistant", text),
+        _ => return None,
+    };
+    Some(PreviewItem {
+        role: role.to_owned(),
+        text,
+    })
 }

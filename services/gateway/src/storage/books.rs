@@ -106,10 +106,7 @@ impl Books {
         entry.clear("archivedAt");
         entry.set("lastInteractionAt", now);
         entry.set("lastChannel", incoming.channel.clone());
-        let overrides = Overrides {
-            model: entry.model_override(),
-            thinking_level: entry.text("thinkingLevel").map(str::to_owned),
-        };
+        let overrides = Overrides::of(entry);
         let user_entry_id = appended.ids.into_iter().last().unwrap_or_default();
         let session_id = entry.session_id().to_owned();
         let key = incoming.key.clone();

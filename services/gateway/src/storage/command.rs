@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::store::BackendSession;
+use openclaw_sessions::store::{BackendSession, SessionEntry};
 use openclaw_sessions::transcript::{Message, Usage};
 use tokio::sync::oneshot;
 
@@ -71,6 +71,15 @@ pub(crate) struct Overrides {
     /// `provider/model`.
     pub(crate) model: Option<String>,
     pub(crate) thinking_level: Option<String>,
+}
+
+impl Overrides {
+    pub(super) fn of(entry: &SessionEntry) -> Self {
+        Self {
+            model: entry.model_override(),
+            thinking_level: entry.text("thinkingLevel").map(str::to_owned),
+        }
+    }
 }
 
 /// A run of the ledger.

@@ -177,6 +177,7 @@ impl<'a> Narrator<'a> {
                 let data = json!({ "outputTokens": self.output_tokens });
                 self.agent("usage", data);
             }
+            Kind::Resources(_) => {}
             Kind::Note { text } => self.agent("notice", json!({ "text": text })),
             Kind::Done(done) => self.done(&done),
             Kind::Failed(failed) => self.failed(&failed),

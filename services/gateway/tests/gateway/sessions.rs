@@ -2,7 +2,7 @@
 
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{ChatKind, Message, Route};
-use openclaw_proto::sessions::{Archived, Change, Named, Query, Said, State};
+use openclaw_proto::sessions::{Archived, Change, Named, Part, Query, Said, State};
 use tonic::Code;
 
 use crate::suite::{Suite, done, rest, soon, text_of};
@@ -11,6 +11,13 @@ fn named(session: &str) -> Named<'_> {
     Named {
         session,
         agent_id: "",
+    }
+}
+
+fn part(all: bool) -> Part {
+    Part {
+        all,
+        ..Part::default()
     }
 }
 
@@ -44,7 +51,7 @@ async fn a_new_message_of_reset_begins_anew_and_nothing_is_lost() {
     suite.runner.say(&third.run_id, done());
     rest(replies).await;
 
-    let reading = soon(suite.sessions.read(named(""), 0, 0, true))
+    let reading = soon(suite.sessions.read(named(""), part(true)))
         .await
         .unwrap();
     let said: Vec<_> = reading.items.iter().map(|item| &item.said).collect();
@@ -54,7 +61,7 @@ async fn a_new_message_of_reset_begins_anew_and_nothing_is_lost() {
     assert_eq!(*said[0], user("my cat is Mourek"));
     let resets = said.iter().filter(|said| ***said == Said::Reset).count();
     assert_eq!(resets, 2);
-    let now = soon(suite.sessions.read(named(""), 0, 0, false))
+    let now = soon(suite.sessions.read(named(""), part(false)))
         .await
         .unwrap();
     assert_eq!(now.items[0].said, user("and now?"));
@@ -260,4 +267,40 @@ async fn sessions_are_found_by_what_a_person_calls_them() {
     let wrong = wrong.await.unwrap_err();
     assert_eq!(wrong.code(), Code::InvalidArgument);
     assert!(wrong.message().contains("minimal"), "{wrong}");
+}
+
+#[tokio::test]
+async fn a_compacted_conversation_is_told_by_its_summary() {
+    let suite = Suite::start().await;
+    suite.exchange("my cat is Mourek", "noted").await;
+    suite.exchange("and my dog is Rex", "fine").await;
+    let named_main = named("main");
+    let compacted = soon(suite.sessions.compact(named_main, "The cat is Mourek.", 2)).await;
+    let session = compacted.unwrap();
+    assert_eq!(session.compaction_count, 1);
+    let (accepted, replies) = suite.say("who is my cat?").await;
+    let turn = suite.runner.started().await;
+    let history = format!("{:?}", turn.history);
+    assert_eq!(turn.history.len(), 3, "{history}");
+    assert!(history.contains("The cat is Mourek.") && history.contains("Rex"));
+    assert!(!history.contains("my cat is Mourek"), "{history}");
+    suite.runner.say(&accepted.run_id, done());
+    rest(replies).await;
+    let raw = Part {
+        raw: true,
+        limit: 2,
+        ..Part::default()
+    };
+    let reading = soon(suite.sessions.read(named_main, raw)).await.unwrap();
+    assert_eq!(reading.entries.len(), 2);
+    assert_eq!(reading.entries[0]["message"]["content"], "who is my cat?");
+    assert_eq!(reading.total_messages, Some(6));
+    let keys = vec!["main".to_owned(), "nobody".to_owned()];
+    let previews = soon(suite.sessions.preview(keys, 1, 5)).await.unwrap();
+    assert_eq!(previews[0].items[0].text, "who i");
+    assert!(!previews[1].found);
+    let empty = soon(suite.sessions.compact(named_main, " ", 2))
+        .await
+        .unwrap_err();
+    assert_eq!(empty.code(), Code::InvalidArgument);
 }

@@ -26,7 +26,7 @@ impl Project {
         let words = phrase.split(|c: char| !c.is_alphanumeric());
         let words = words.filter(|word| !word.is_empty()).map(str::to_owned);
         let words = words.collect();
-        (!plain.is_empty()).then(|| Self {
+        (!plain.is_empty()).then_some(Self {
             words,
             plain,
             phrase,

@@ -66,7 +66,7 @@ impl Transcript {
         let ids = drafts
             .into_iter()
             .map(|draft| match draft.into() {
-                Draft::Message(message) => batch.message(message),
+                Draft::Message(message) => batch.message(*message),
                 Draft::Marker(marker) => batch.marker(&marker),
             })
             .collect::<Result<Vec<_>, _>>()?;

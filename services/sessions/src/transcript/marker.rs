@@ -8,7 +8,7 @@ use super::message::Message;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Draft {
     /// A message.
-    Message(Message),
+    Message(Box<Message>),
     /// Something else.
     Marker(Marker),
 }
@@ -64,7 +64,7 @@ pub struct Compaction {
 
 impl From<Message> for Draft {
     fn from(message: Message) -> Self {
-        Self::Message(message)
+        Self::Message(Box::new(message))
     }
 }
 

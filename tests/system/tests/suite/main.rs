@@ -11,3 +11,4 @@ mod journal;
 mod kills;
 mod lifecycle;
 mod stage;
+mod turns;

@@ -56,7 +56,7 @@ pub(super) async fn start(
         let failure = format!("{} messages wait in this session already", queue::CAP);
         return Err(Failure::unavailable(failure).retry_after(CROWDED_MS));
     }
-    let (run, existing) = gateway.enqueue(message, extra, id)?;
+    let (run, existing) = gateway.enqueue(message, extra, Some(id))?;
     // A command is for the gateway alone.
     if !existing && mode == Mode::Collect && !text.trim_start().starts_with('/') {
         let _ = run.collectable.set(Collectable::new(&text, busy));

@@ -76,7 +76,9 @@ impl Narrator<'_> {
                     "runId": run,
                 }),
             ),
-            Kind::Thinking { .. } | Kind::Usage(_) | Kind::Note { .. } => return None,
+            Kind::Thinking { .. } | Kind::Usage(_) | Kind::Note { .. } | Kind::Resources(_) => {
+                return None;
+            }
         })
     }
 }

@@ -62,27 +62,30 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         limit,
         all: true,
     };
-    let history = match call.gateway.sessions.history(&key, wanted).await {
-        Ok(history) => Some(history),
+    let session_id = match call.gateway.sessions.get(&key).await {
+        Ok(shown) => Some(shown.session.id),
         Err(Refusal::UnknownSession(_)) => None,
         Err(refusal) => return Err(refusal.into()),
     };
-    let is_wanted = |history: &History| {
+    let session_id = session_id.filter(|id| {
         params
             .session_id
             .as_deref()
-            .is_none_or(|id| id == history.session_id)
+            .is_none_or(|wanted| wanted == id)
+    });
+    let history = match &session_id {
+        Some(_) => Some(call.gateway.sessions.history(&key, wanted).await?),
+        None => None,
     };
-    let history = history.filter(is_wanted);
     let (provider, model) = models::configured(&call.gateway, key.agent().as_str());
     let waiting = call.gateway.lanes.waiting(&key);
     let told = told(history.as_ref(), offset, &waiting, chars);
     Ok(json!({
         "sessionKey": params.session_key.0,
-        "sessionId": history.as_ref().map(|history| history.session_id.clone()),
+        "sessionId": session_id,
         "messages": told.messages,
         "pendingInputs": { "items": told.pending, "total": told.pending.len() },
-        "hasMore": history.as_ref().is_some_and(|history| history.has_more),
+        "hasMore": history.as_ref().is_some_and(|history| has_more(history, offset)),
         "totalMessages": history.as_ref().map_or(0, |history| history.total),
         "hasActiveRun": !call.gateway.lanes.runs(&key).is_empty(),
         "defaults": {
@@ -92,6 +95,12 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         },
     })
     .into())
+}
+
+/// Whether there are older messages than those of the page.
+fn has_more(history: &History, offset: usize) -> bool {
+    let read = u64::try_from(history.entries.len() + offset).unwrap_or(u64::MAX);
+    history.total > read
 }
 
 /// What a page has for the client.

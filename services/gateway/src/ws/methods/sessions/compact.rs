@@ -3,7 +3,7 @@
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::transcript::{Compaction, Entry, Message};
+use openclaw_sessions::transcript::{Entry, Message};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -55,11 +55,7 @@ pub(in super::super) async fn of_session(
             "Session {key} has an active run; retry after it finishes."
         )));
     }
-    let Some(_compacting) = gateway.sessions.begin_compaction(key) else {
-        return Err(Failure::invalid(format!(
-            "Session {key} is being compacted already."
-        )));
-    };
+    let compacting = gateway.sessions.begin_compaction(key)?;
     let wanted = Wanted {
         skip: 0,
         limit: READ_LIMIT,
@@ -79,13 +75,9 @@ pub(in super::super) async fn of_session(
     let Some(cut) = (cut..history.entries.len()).find(|at| begins(&history.entries[*at])) else {
         return Ok(false);
     };
-    let compaction = Compaction {
-        summary: summary(&history.entries[..cut]),
-        first_kept_entry_id: history.entries[cut].id.clone(),
-        tokens_before: gateway.sessions.get(key).await?.session.tokens.context,
-        details: None,
-    };
-    let session = gateway.sessions.compact(key, compaction).await?;
+    let keep = history.entries.len() - cut;
+    let summary = summary(&history.entries[..cut]);
+    let session = gateway.sessions.compact(&compacting, summary, keep).await?;
     tell_changed(gateway, &session, "compact");
     Ok(true)
 }

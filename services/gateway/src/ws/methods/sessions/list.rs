@@ -100,15 +100,15 @@ async fn add_words(gateway: &Gateway, params: &Params, rows: &mut [Value]) -> Re
             continue;
         };
         if params.include_last_message
-            && let Some((_, last)) = preview.items.last()
+            && let Some(last) = preview.items.last()
         {
-            row["lastMessagePreview"] = json!(last);
+            row["lastMessagePreview"] = json!(last.text);
         }
-        let asked = preview.items.iter().find(|(role, _)| *role == "user");
+        let asked = preview.items.iter().find(|item| item.role == "user");
         if params.include_derived_titles
-            && let Some((_, asked)) = asked
+            && let Some(asked) = asked
         {
-            row["derivedTitle"] = json!(asked.lines().next().unwrap_or_default());
+            row["derivedTitle"] = json!(asked.text.lines().next().unwrap_or_default());
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ pub(in super::super) async fn preview(mut call: Call) -> Result<Answer, Failure>
             let items: Vec<Value> = preview
                 .items
                 .iter()
-                .map(|(role, text)| json!({ "role": role, "text": text }))
+                .map(|item| json!({ "role": item.role, "text": item.text }))
                 .collect();
             let status = match (preview.found, items.is_empty()) {
                 (false, _) => "missing",
