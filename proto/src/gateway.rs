@@ -1,5 +1,9 @@
 //! The gateway, seen from its clients.
 
+mod turn;
+
+pub use turn::Turn;
+
 use std::fmt;
 use std::path::PathBuf;
 
@@ -153,6 +157,13 @@ impl Client {
             mode: response.mode,
             token: Some(response.token).filter(|token| !token.is_empty()),
         })
+    }
+
+    /// The last `limit` turns, the newest first; 0 for the default number.
+    pub async fn list_turns(&self, limit: u32) -> Result<Vec<Turn>, Status> {
+        let request = wire::ListTurnsRequest { limit };
+        let response = self.0.clone().list_turns(request).await?.into_inner();
+        Ok(response.turns.into_iter().map(Turn::from).collect())
     }
 
     /// What the suite says of itself.

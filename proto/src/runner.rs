@@ -8,7 +8,7 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
-use crate::event::Event;
+use crate::event::{Event, Resources};
 use crate::history::Message;
 use crate::invalid::Invalid;
 use crate::wire::runner as wire;
@@ -151,6 +151,15 @@ impl Client {
         };
         let response = self.0.clone().cancel_turn(request).await?;
         Ok(response.into_inner().cancelled)
+    }
+
+    /// The turns that run, by run id, with what they use right now.
+    pub async fn list_turns(&self) -> Result<Vec<(String, Resources)>, Status> {
+        let response = self.0.clone().list_turns(wire::ListTurnsRequest {}).await?;
+        let turns = response.into_inner().turns.into_iter();
+        Ok(turns
+            .map(|turn| (turn.run_id, turn.resources.unwrap_or_default().into()))
+            .collect())
     }
 
     /// What the daemon says of itself.

@@ -4,6 +4,7 @@
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -48,6 +49,7 @@ pub(crate) enum Error {
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) run_id: String,
+    pid: i32,
     process: Process,
     end: End,
 }
@@ -108,6 +110,7 @@ impl Held {
                 told?;
                 Ok(Self {
                     run_id: standing.run_id.clone(),
+                    pid: hello.pid,
                     process: Process::open(hello.pid).map_err(Error::Line)?,
                     end: End::Line(line),
                 })
@@ -130,6 +133,7 @@ impl Held {
         match spool::is_written(spool) {
             true => Ok(Self {
                 run_id: run_id.to_owned(),
+                pid,
                 process,
                 end: End::Lock({
                     let spool = spool.to_owned();
@@ -201,6 +205,7 @@ pub(crate) struct Following<'a> {
 
 impl<'a> Following<'a> {
     pub(crate) fn new(shop: &'a Shop, entry: &'a Entry, held: Held) -> io::Result<Self> {
+        entry.pid.store(held.pid, Ordering::Relaxed);
         let path = spool::path(&shop.turns, &held.run_id);
         let name = path.file_name().unwrap_or_default();
         let name = name.to_string_lossy().into_owned();

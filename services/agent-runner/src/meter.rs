@@ -15,15 +15,22 @@ const PROCESS_LIMIT: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct Meter {
     unit: String,
+    pid: u32,
     group: Option<PathBuf>,
 }
 
 impl Meter {
     /// For the unit this process runs in; empty when it has none.
     pub(crate) fn new(unit: &str) -> Self {
+        Self::of(unit, std::process::id())
+    }
+
+    /// For the unit that the process `pid` runs in.
+    pub(crate) fn of(unit: &str, pid: u32) -> Self {
         Self {
             unit: unit.to_owned(),
-            group: (!unit.is_empty()).then(own_group).flatten(),
+            pid,
+            group: (!unit.is_empty()).then(|| group_of(pid)).flatten(),
         }
     }
 
@@ -31,16 +38,16 @@ impl Meter {
     pub(crate) fn read(&self) -> Resources {
         let mut resources = match &self.group {
             Some(group) => of_group(group),
-            None => of_processes(),
+            None => of_processes(self.pid),
         };
         resources.unit.clone_from(&self.unit);
         resources
     }
 }
 
-/// Where this process is in the unified hierarchy (cgroups(7)).
-fn own_group() -> Option<PathBuf> {
-    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+/// Where a process is in the unified hierarchy (cgroups(7)).
+fn group_of(pid: u32) -> Option<PathBuf> {
+    let own = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
     ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
         .iter()
@@ -70,12 +77,12 @@ fn of_group(group: &Path) -> Resources {
     }
 }
 
-/// Adds up this process and everything below it that is still there; what
-/// ended is counted with its parent.
-fn of_processes() -> Resources {
+/// Adds up a process and everything below it that is still there; what ended
+/// is counted with its parent.
+fn of_processes(top: u32) -> Resources {
     let mut resources = Resources::default();
     let mut ticks = 0;
-    let mut next = vec![std::process::id()];
+    let mut next = vec![top];
     while let Some(pid) = next.pop() {
         let folder = PathBuf::from(format!("/proc/{pid}"));
         ticks += used_ticks(&folder).unwrap_or_default();

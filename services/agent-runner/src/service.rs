@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -21,6 +22,7 @@ use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
 use crate::backend::Choice;
 use crate::confinement::Confinement;
+use crate::meter::Meter;
 use crate::places;
 use crate::spare::Spare;
 use crate::spool;
@@ -212,6 +214,25 @@ impl AgentRunner for Runner {
         let request = request.into_inner();
         let cancelled = self.0.table.cancel(&request.run_id, &request.reason);
         Ok(Response::new(wire::CancelTurnResponse { cancelled }))
+    }
+
+    async fn list_turns(
+        &self,
+        _request: Request<wire::ListTurnsRequest>,
+    ) -> Result<Response<wire::ListTurnsResponse>, Status> {
+        let live = self.0.table.live().into_iter();
+        let turns = live.filter_map(|(run_id, entry)| {
+            let pid = u32::try_from(entry.pid.load(Ordering::Relaxed)).ok()?;
+            let unit = self.0.shop.units.unit(&run_id);
+            let used = (pid != 0).then(|| Meter::of(&unit, pid).read())?;
+            Some(wire::RunningTurn {
+                run_id,
+                resources: Some(used.into()),
+            })
+        });
+        Ok(Response::new(wire::ListTurnsResponse {
+            turns: turns.collect(),
+        }))
     }
 
     async fn status(

@@ -1,6 +1,7 @@
 //! The turns that run and those that ended a while ago.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::AtomicI32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
@@ -26,6 +27,8 @@ pub(crate) struct Entry {
     pub(crate) reason: Arc<Mutex<String>>,
     /// Its memory limit, in bytes; 0: not known.
     pub(crate) memory_max: u64,
+    /// The turn's process, once it is known; 0 before.
+    pub(crate) pid: Arc<AtomicI32>,
 }
 
 impl Entry {
@@ -35,6 +38,7 @@ impl Entry {
             cancel: CancellationToken::new(),
             reason: Arc::default(),
             memory_max,
+            pid: Arc::default(),
         }
     }
 }
@@ -119,6 +123,14 @@ impl Table {
 
     pub(crate) fn get(&self, run_id: &str) -> Option<Entry> {
         self.lock().turns.get(run_id).cloned()
+    }
+
+    /// The turns that have not ended, by run id.
+    pub(crate) fn live(&self) -> Vec<(String, Entry)> {
+        let inner = self.lock();
+        let live = inner.turns.iter().filter(|(_, entry)| !entry.log.ended());
+        live.map(|(run_id, entry)| (run_id.clone(), entry.clone()))
+            .collect()
     }
 
     /// Ends a turn; false when it had ended or is not known.

@@ -96,6 +96,11 @@ impl Paths {
         self.state.join("state").join("turns")
     }
 
+    /// The home session's view (seed 000).
+    pub fn home_session(&self) -> PathBuf {
+        self.state.join("sessions").join("default.json")
+    }
+
     /// The folder with a folder for each agent.
     pub fn agents(&self) -> PathBuf {
         self.state.join("agents")

@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Export(Export),
     /// Show, check and change the configuration
     Config(config::Arguments),
+    /// List the turns that run and those that ended, and what they cost
+    Turns(Turns),
     /// End a run and every process it started
     Cancel(Cancel),
     /// Print the token that WebSocket and HTTP clients need
@@ -94,6 +96,17 @@ pub(crate) struct Status {
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `turns`.
+#[derive(Debug, Args)]
+pub(crate) struct Turns {
+    /// The most turns that are listed, the newest first
+    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) limit: u32,
+    /// Print a document instead of a table
     #[arg(long)]
     pub(crate) json: bool,
 }

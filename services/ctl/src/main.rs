@@ -25,6 +25,7 @@ mod sockets;
 mod status;
 mod table;
 mod token;
+mod turns;
 mod words;
 
 fn main() -> ExitCode {
@@ -47,6 +48,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Config(arguments) => config::execute(arguments, environment),
         Command::Import(arguments) => import::execute(&arguments, environment),
         Command::Export(arguments) => export::execute(&arguments, environment),
+        Command::Turns(arguments) => turns::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Sockets(arguments) => sockets::execute(&arguments, environment),

@@ -5,6 +5,7 @@ mod sessions;
 mod status;
 pub(crate) mod stream;
 mod token;
+mod turns;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -91,6 +92,16 @@ impl gateway_server::Gateway for Door {
         request: Request<wire::AccessTokenRequest>,
     ) -> Result<Response<wire::AccessTokenResponse>, Status> {
         Ok(Response::new(token::answer(&self.0, request.into_inner())?))
+    }
+
+    async fn list_turns(
+        &self,
+        request: Request<wire::ListTurnsRequest>,
+    ) -> Result<Response<wire::ListTurnsResponse>, Status> {
+        let turns = turns::list(&self.0, request.into_inner().limit).await?;
+        Ok(Response::new(wire::ListTurnsResponse {
+            turns: turns.into_iter().map(Into::into).collect(),
+        }))
     }
 
     async fn status(

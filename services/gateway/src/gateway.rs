@@ -17,7 +17,6 @@ use crate::counters::Counters;
 use crate::desk::Desk;
 use crate::devices::Devices;
 use crate::front::Front;
-use crate::home::Home;
 use crate::http::Health;
 use crate::refusal::Refusal;
 use crate::route;
@@ -59,7 +58,6 @@ pub(crate) struct Gateway {
     pub(crate) health: Health,
     pub(crate) counters: Counters,
     pub(crate) system_events: SystemEvents,
-    pub(crate) home: Home,
     /// The clients of the WebSocket protocol.
     pub(crate) hub: Hub,
     pub(crate) devices: Devices,
@@ -92,7 +90,6 @@ impl Gateway {
             health: Health::default(),
             counters: Counters::default(),
             system_events: SystemEvents::default(),
-            home: Home::new(settings.paths.state.clone()),
             hub: Hub::new(),
             devices: Devices::new(desk.clone()),
             approvals: Approvals::default(),

@@ -48,7 +48,12 @@ async fn one(gateway: &Arc<Gateway>, record: Record) -> Result<bool, Fault> {
         return Ok(false);
     };
     let found = gateway.storage.find(&record.run_id).await?;
-    let Some(Found { transcript, .. }) = found else {
+    let Some(Found {
+        transcript,
+        overrides,
+        ..
+    }) = found
+    else {
         return Ok(false);
     };
     let known = known(&transcript, &record.run_id)?;
@@ -81,8 +86,8 @@ async fn one(gateway: &Arc<Gateway>, record: Record) -> Result<bool, Fault> {
         },
         transcript,
         said: known.said.filter(|_| may_start),
-        overrides: gateway.storage.overrides(key).await?,
         entries: known.entries,
+        overrides,
     };
     run.span
         .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
@@ -106,6 +111,7 @@ async fn close(
         outcome,
         usage: Usage::default(),
         context_tokens: 0,
+        resources: None,
     };
     gateway.storage.close(closing).await
 }
@@ -128,7 +134,7 @@ fn known(path: &Path, run_id: &str) -> Result<Known, Error> {
     let mut known = Known::default();
     for entry in transcript::of_run(path, run_id)? {
         match &entry.message {
-            Message::User(_) if entry.message.is_command() => known.said = Some(Said::Reset),
+            message @ Message::User(_) if message.is_command() => known.said = Some(Said::Reset),
             Message::User(user) => known.said = Some(Said::Text(user.content.to_text())),
             message => {
                 known.entries += 1;

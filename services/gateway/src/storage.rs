@@ -7,6 +7,7 @@
 mod books;
 mod command;
 mod fault;
+mod home;
 mod ledger;
 mod policy;
 mod replay;
@@ -31,7 +32,7 @@ pub(crate) use books::RESET_COMMAND;
 pub(crate) use command::{Acceptance, Admitted, Closing, Found, Incoming, Overrides, Said};
 use command::{BackendSessions, Command, Reply};
 pub(crate) use fault::Fault;
-pub(crate) use ledger::Record;
+pub(crate) use ledger::{Record, Spent};
 pub(crate) use replay::replay;
 pub(crate) use sessions::{Exportable, Leftover, Shown, Uncounted, state};
 use work::Done;
@@ -136,6 +137,11 @@ impl Storage {
     ) -> Result<T, Fault> {
         self.call(|reply| Command::Work(work::boxed(work, reply)))
             .await
+    }
+
+    /// The last `limit` runs and what they cost, the newest first.
+    pub(crate) async fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, Fault> {
+        self.call(|reply| Command::Last(limit, reply)).await
     }
 
     /// How many sessions the indexes have.

@@ -18,7 +18,6 @@ use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
 
 use crate::gateway::Gateway;
-use crate::home;
 use crate::notable;
 use crate::queue;
 use crate::run::{Run, Standing, Ticket};
@@ -50,7 +49,6 @@ pub(crate) async fn drive(
         instructions,
         earlier,
     } = extra;
-    let sent_ms = now_ms();
     // Memory is asked while the disk works when the lane is free. Its answer
     // has no effects, so nothing is lost when the message is then refused.
     let (accepted, context) = tokio::join!(
@@ -74,7 +72,6 @@ pub(crate) async fn drive(
             (None, Said::Text(_)) => run.aborted(""),
         };
         finish(reply, outcome, started).await;
-        home::note(&gateway, &run, text, sent_ms);
     }
     gateway.runs.end(&run);
     drop(ticket);
@@ -89,10 +86,10 @@ pub(crate) struct Left {
     /// What the user said; to be given to the runner if it never heard of the
     /// run. `None`: it must not be started (again).
     pub(crate) said: Option<Said>,
-    /// What the session wants instead of its agent's settings.
-    pub(crate) overrides: Overrides,
     /// How many of the answer's entries are on the disk.
     pub(crate) entries: usize,
+    /// What the session wants instead of its agent's settings.
+    pub(crate) overrides: Overrides,
 }
 
 /// Goes on with a run of a gateway that died.
@@ -102,33 +99,27 @@ pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut
     ticket.turn().await;
     let started = Instant::now();
     let mut reply = Reply::new(&gateway, &run, left.entries);
-    let outcome = if left.said == Some(Said::Reset) {
-        begin_anew(&mut reply).await
-    } else {
-        match follow::follow_turn(&mut reply).await {
-            Some(outcome) => outcome,
-            None => start_again(&mut reply, left).await,
-        }
+    let outcome = match follow::follow_turn(&mut reply).await {
+        Some(outcome) => outcome,
+        None => match left.said {
+            Some(Said::Reset) => begin_anew(&mut reply).await,
+            Some(Said::Text(text)) => {
+                let context = context::fetch(&gateway.memory, &run, &text).await;
+                let admitted = Admitted {
+                    accepted: left.accepted,
+                    transcript: left.transcript,
+                    said: Said::Text(text),
+                    overrides: left.overrides,
+                };
+                answer(&mut reply, admitted, context).await
+            }
+            None => interrupted(),
+        },
     };
     finish(reply, outcome, started).await;
     gateway.runs.end(&run);
     drop(ticket);
     gateway.announce();
-}
-
-/// Starts the turn of a run that the runner has never heard of, if it may be.
-async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
-    let Some(Said::Text(text)) = left.said else {
-        return interrupted();
-    };
-    let context = context::fetch(&reply.gateway.memory, reply.run, &text).await;
-    let admitted = Admitted {
-        accepted: left.accepted,
-        transcript: left.transcript,
-        said: Said::Text(text),
-        overrides: left.overrides,
-    };
-    answer(reply, admitted, context).await
 }
 
 /// Makes the end durable, tells it, and lets the runner forget the turn.
@@ -313,8 +304,12 @@ impl<'a> Reply<'a> {
             mut messages,
             usage,
             context_tokens,
-            resources: _,
+            resources,
         } = self.assembler.finish(&outcome, now_ms());
+        // The last one, which says how the run ended, is not there: the run
+        // would have been closed.
+        let known = self.skip.min(messages.len().saturating_sub(1));
+        messages.drain(..known);
         if self.run.is_absorbed() {
             // Nobody said anything: the answer is another run's.
             messages.clear();
@@ -324,10 +319,6 @@ impl<'a> Reply<'a> {
                 .iter_mut()
                 .for_each(|message| message.set_command(command));
         }
-        // The last one, which says how the run ended, is not there: the run
-        // would have been closed.
-        let known = self.skip.min(messages.len().saturating_sub(1));
-        messages.drain(..known);
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),
@@ -335,6 +326,7 @@ impl<'a> Reply<'a> {
             outcome: outcome.clone(),
             usage,
             context_tokens,
+            resources,
         };
         let mut result = self.gateway.storage.close(closing).await;
         for append in self.appends {

@@ -47,8 +47,20 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     sync_dir(dir)
 }
 
+/// Copies `path` to a name beside it, unless there is a copy already.
+pub fn keep_copy(path: &Path) -> Result<(), Error> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".imported");
+    let copy = path.with_file_name(name);
+    if copy.exists() {
+        return Ok(());
+    }
+    let bytes = fs::read(path).map_err(Error::io("read", path))?;
+    replace(&copy, &bytes)
+}
+
 /// Renames `path` to a name beside it that says why, and returns that name.
-pub(crate) fn keep_aside(path: &Path, stamp_ms: i64) -> Result<std::path::PathBuf, Error> {
+pub fn set_aside(path: &Path, stamp_ms: i64) -> Result<std::path::PathBuf, Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".corrupt-{stamp_ms}"));
     let aside = path.with_file_name(name);

@@ -26,6 +26,15 @@ pub enum Error {
         #[source]
         source: serde_json::Error,
     },
+    /// A file is not what it should be.
+    #[error("{} is not what it should be", path.display())]
+    Decode {
+        /// The file.
+        path: PathBuf,
+        /// The decoder's reason.
+        #[source]
+        source: serde_json::Error,
+    },
     /// An entry is longer than a line may be.
     #[error(
         "cannot append an entry of {length} bytes to {}: at most {limit} are allowed",

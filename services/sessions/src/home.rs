@@ -1,236 +1,202 @@
-//! `sessions/default.json`: the home session as seed 000 describes it, one
-//! exchange after the other whichever channel it came through.
+//! The home session's view, `sessions/default.json`: the exact shape of the
+//! document "Data Model: CLI Access with Shared Session" (seed 000).
+//!
+//! It is a view: the transcript is what counts, and the view is made from it
+//! again when it is missing. A conversation grows, so an exchange is added by
+//! copying the file and writing behind it, not by writing all of it anew.
+
+mod view;
 
 use std::fs;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use crate::disk;
 use crate::error::Error;
-use crate::time::now_ms;
+use crate::history::Said;
+use crate::time::{iso_seconds, unix_ms};
+use crate::transcript::{
+    AssistantMessage, Block, Content, Draft, Line, Lines, Message, Transcript, UserMessage,
+};
 
-/// Seed 000's id of the only session.
-const ID: &str = "home";
+pub use view::View;
 
-/// The document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HomeSession {
-    /// Always the same.
+/// The id of the one home session.
+const HOME: &str = "home";
+
+/// The channel of messages that do not say theirs.
+const DEFAULT_CHANNEL: &str = "cli";
+
+/// The whole document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Always `home`.
     pub id: String,
-    /// When the first message came, RFC 3339.
+    /// RFC 3339 in UTC, to the second.
     pub created_at: String,
-    /// When the last exchange was completed.
+    /// RFC 3339 in UTC, to the second.
     pub updated_at: String,
     /// Oldest first.
     pub messages: Vec<Exchange>,
-    /// Fields not known here.
-    #[serde(flatten)]
-    pub rest: Map<String, Value>,
 }
 
-/// What was said and what was answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// What the user said and what was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// Counts up, from 1, over all channels.
+    /// Counts from 1.
     pub id: String,
-    /// Never empty.
-    pub user_text: String,
-    /// Empty when there is no whole answer.
-    pub bot_text: String,
-    /// `telegram` or `cli`.
-    pub channel: String,
-    /// When the user's message came, RFC 3339.
-    pub sent_at: String,
-    /// When the answer was whole.
-    pub replied_at: String,
-    /// Fields not known here.
-    #[serde(flatten)]
-    pub rest: Map<String, Value>,
-}
-
-/// An exchange that has no number yet. Times are Unix milliseconds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
     /// What the user said.
     pub user_text: String,
-    /// The whole answer, or nothing.
+    /// The answer; empty when there was an error instead.
     pub bot_text: String,
     /// Where the message came from.
     pub channel: String,
-    /// When it came.
+    /// RFC 3339 in UTC, to the second.
+    pub sent_at: String,
+    /// RFC 3339 in UTC, to the second.
+    pub replied_at: String,
+}
+
+/// An exchange that is not in the document yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewExchange {
+    /// What the user said.
+    pub user_text: String,
+    /// The answer.
+    pub bot_text: String,
+    /// Where the message came from.
+    pub channel: String,
+    /// Unix milliseconds.
     pub sent_ms: i64,
-    /// When the answer was whole.
+    /// Unix milliseconds.
     pub replied_ms: i64,
 }
 
-/// The document's place in the state directory.
-pub fn path(state: &Path) -> PathBuf {
-    state.join("sessions").join("default.json")
-}
+impl Document {
+    /// A document of these exchanges; None when there are none.
+    pub fn of(exchanges: Vec<NewExchange>) -> Option<Self> {
+        let first = exchanges.first()?;
+        let last = exchanges.last()?;
+        Some(Self {
+            id: HOME.to_owned(),
+            created_at: iso_seconds(first.sent_ms),
+            updated_at: iso_seconds(last.replied_ms),
+            messages: exchanges
+                .into_iter()
+                .zip(1..)
+                .map(|(exchange, number)| exchange.numbered(number))
+                .collect(),
+        })
+    }
 
-/// The document, when there was an exchange. A file that is none is kept aside
-/// by the next [`record`], and counts as none here.
-pub fn read(state: &Path) -> Result<Option<HomeSession>, Error> {
-    let path = path(state);
-    match fs::read(&path) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Error::io("read", &path)(error)),
+    /// Reads the document at `path`; None when there is none. An error is a
+    /// file that is something else.
+    pub fn read(path: &Path) -> Result<Option<Self>, Error> {
+        let bytes = match fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", path)(error)),
+        };
+        let document = serde_json::from_slice(&bytes);
+        document.map(Some).map_err(|source| Error::Decode {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// Appends what was said to a transcript, with the times of the document.
+    pub fn append_to(&self, transcript: &mut Transcript, now_ms: i64) -> Result<(), Error> {
+        for exchange in &self.messages {
+            let sent = unix_ms(&exchange.sent_at).unwrap_or(now_ms);
+            let replied = unix_ms(&exchange.replied_at).unwrap_or(sent);
+            let mut user = Message::User(UserMessage {
+                content: Content::Text(exchange.user_text.clone()),
+                timestamp: sent,
+                idempotency_key: None,
+                rest: serde_json::Map::new(),
+            });
+            user.set_channel(&exchange.channel);
+            let answer = Message::Assistant(AssistantMessage {
+                content: Content::Blocks(vec![Block::text(exchange.bot_text.clone())]),
+                timestamp: replied,
+                ..AssistantMessage::default()
+            });
+            transcript.append([Draft::from(user)], sent)?;
+            transcript.append([Draft::from(answer)], replied)?;
+        }
+        transcript.sync()
     }
 }
 
-/// Adds an exchange; readers of the file see all of it or nothing.
-pub fn record(state: &Path, said: Said) -> Result<Exchange, Error> {
-    let path = path(state);
-    let mut home = match read(state)? {
-        Some(home) => home,
-        None => {
-            if path.exists() {
-                disk::keep_aside(&path, now_ms())?;
-            }
-            HomeSession::begun(said.sent_ms)
+impl NewExchange {
+    fn numbered(self, number: u64) -> Exchange {
+        Exchange {
+            id: number.to_string(),
+            user_text: self.user_text,
+            bot_text: self.bot_text,
+            channel: self.channel,
+            sent_at: iso_seconds(self.sent_ms),
+            replied_at: iso_seconds(self.replied_ms),
         }
+    }
+}
+
+/// The exchanges of a transcript since its last reset, but for those of runs
+/// that have no end yet.
+pub fn exchanges(path: &Path, is_open: impl Fn(&str) -> bool) -> Result<Vec<NewExchange>, Error> {
+    let mut exchanges: Vec<(Option<String>, NewExchange)> = Vec::new();
+    for line in Lines::open(path)? {
+        match line? {
+            Ok(Line::Other(other)) if other.kind == "reset" => exchanges.clear(),
+            Ok(Line::Message(entry)) => {
+                let at = match entry.message.timestamp() {
+                    0 => unix_ms(&entry.timestamp).unwrap_or_default(),
+                    at => at,
+                };
+                take(&mut exchanges, &entry.message, at);
+            }
+            _ => {}
+        }
+    }
+    exchanges.retain(|(run, _)| !run.as_deref().is_some_and(&is_open));
+    Ok(exchanges
+        .into_iter()
+        .map(|(_, exchange)| exchange)
+        .collect())
+}
+
+fn take(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message, at: i64) {
+    let Some((run, said)) = Said::of(message) else {
+        return;
     };
-    let exchange = Exchange {
-        id: home.next_id().to_string(),
-        user_text: said.user_text,
-        bot_text: said.bot_text,
-        channel: channel(&said.channel).to_owned(),
-        sent_at: seconds(said.sent_ms),
-        replied_at: seconds(said.replied_ms),
-        rest: Map::new(),
-    };
-    home.updated_at.clone_from(&exchange.replied_at);
-    home.messages.push(exchange.clone());
-    let mut bytes = serde_json::to_vec_pretty(&home).map_err(|source| Error::Encode {
-        path: path.clone(),
-        source,
-    })?;
-    bytes.push(b'\n');
-    disk::replace(&path, &bytes)?;
-    Ok(exchange)
-}
-
-impl HomeSession {
-    fn begun(at_ms: i64) -> Self {
-        Self {
-            id: ID.to_owned(),
-            created_at: seconds(at_ms),
-            updated_at: seconds(at_ms),
-            messages: Vec::new(),
-            rest: Map::new(),
+    match said {
+        Said::User { text } if !text.trim().is_empty() => {
+            let exchange = NewExchange {
+                user_text: text,
+                bot_text: String::new(),
+                channel: message.channel().unwrap_or(DEFAULT_CHANNEL).to_owned(),
+                sent_ms: at,
+                replied_ms: at,
+            };
+            exchanges.push((run, exchange));
         }
-    }
-
-    fn next_id(&self) -> u64 {
-        let ids = self.messages.iter().filter_map(|said| said.id.parse().ok());
-        ids.max().unwrap_or(0u64).saturating_add(1)
-    }
-}
-
-/// Seed 000 knows two channels; whatever is not Telegram is at this machine.
-fn channel(name: &str) -> &'static str {
-    match name {
-        "telegram" => "telegram",
-        _ => "cli",
-    }
-}
-
-/// As the document has them: to the second.
-fn seconds(unix_ms: i64) -> String {
-    let time = jiff::Timestamp::from_millisecond(unix_ms).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    format!("{time:.0}")
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The example of seed 000.
-    const EXAMPLE: &str = r#"{
-  "id": "home",
-  "created_at": "2026-02-25T10:00:00Z",
-  "updated_at": "2026-02-25T14:32:00Z",
-  "messages": [
-    {
-      "id": "1",
-      "user_text": "Add a task: buy groceries",
-      "bot_text": "Done! I've added 'buy groceries' to your TickTick inbox.",
-      "channel": "telegram",
-      "sent_at": "2026-02-25T10:00:00Z",
-      "replied_at": "2026-02-25T10:00:03Z"
-    }
-  ]
-}
-"#;
-
-    fn said(text: &str, channel: &str) -> Said {
-        Said {
-            user_text: text.to_owned(),
-            bot_text: format!("re: {text}"),
-            channel: channel.to_owned(),
-            sent_ms: 1_772_013_600_000,
-            replied_ms: 1_772_013_603_999,
-        }
-    }
-
-    #[test]
-    fn a_document_of_the_seed_goes_on() {
-        let state = tempfile::tempdir().unwrap();
-        fs::create_dir(state.path().join("sessions")).unwrap();
-        fs::write(path(state.path()), EXAMPLE).unwrap();
-        let exchange = record(state.path(), said("more", "webchat")).unwrap();
-        assert_eq!(
-            (exchange.id.as_str(), exchange.channel.as_str()),
-            ("2", "cli")
-        );
-        let text = fs::read_to_string(path(state.path())).unwrap();
-        let before = EXAMPLE.split("    }\n").next().unwrap();
-        let before = before.replace("2026-02-25T14:32:00Z", &exchange.replied_at);
-        assert!(text.starts_with(&before), "{text}");
-        assert_eq!(exchange.sent_at, "2026-02-25T10:00:00Z");
-    }
-
-    #[test]
-    fn what_is_no_document_is_kept_aside() {
-        let state = tempfile::tempdir().unwrap();
-        fs::create_dir(state.path().join("sessions")).unwrap();
-        fs::write(path(state.path()), "{ broken").unwrap();
-        assert_eq!(read(state.path()).unwrap(), None);
-        assert_eq!(record(state.path(), said("a", "cli")).unwrap().id, "1");
-        let names = fs::read_dir(state.path().join("sessions")).unwrap();
-        let kept = names.filter(|entry| {
-            let name = entry.as_ref().unwrap().file_name();
-            name.to_string_lossy().starts_with("default.json.corrupt-")
-        });
-        assert_eq!(kept.count(), 1);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(256))]
-
-        /// Ids count up from 1 over all channels, and nothing said is changed.
-        #[test]
-        fn ids_count_up_over_all_channels(
-            all in proptest::collection::vec(("\\PC{1,20}", "telegram|cli|webchat"), 1..8),
-        ) {
-            let state = tempfile::tempdir().unwrap();
-            for (text, channel) in &all {
-                record(state.path(), said(text, channel)).unwrap();
-            }
-            let home = read(state.path()).unwrap().unwrap();
-            let ids: Vec<_> = home.messages.iter().map(|said| said.id.clone()).collect();
-            let expected: Vec<_> = (1..=all.len()).map(|n| n.to_string()).collect();
-            prop_assert_eq!(ids, expected);
-            for (exchange, (text, channel)) in home.messages.iter().zip(&all) {
-                prop_assert_eq!(&exchange.user_text, text);
-                prop_assert_eq!(exchange.channel == "telegram", channel == "telegram");
+        Said::Assistant { text, .. } => {
+            let mut latest = exchanges.iter_mut().rev();
+            let answered = latest.find(|(known, _)| run.is_none() || *known == run);
+            if let Some((_, exchange)) = answered {
+                add(&mut exchange.bot_text, &text);
+                exchange.replied_ms = at;
             }
         }
+        _ => {}
     }
+}
+
+/// Adds the words of one more response.
+pub fn add(words: &mut String, more: &str) {
+    if !words.is_empty() && !more.is_empty() {
+        words.push('\n');
+    }
+    words.push_str(more);
 }

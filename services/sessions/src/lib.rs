@@ -20,6 +20,7 @@ pub mod transcript;
 pub mod transfer;
 
 pub use agent::{AgentId, InvalidAgentId};
+pub use disk::{keep_copy, set_aside};
 pub use error::Error;
 pub use key::{
     Chat, DmScope, E164_DIGITS, IdentityLinks, InvalidKey, InvalidRoute, KEY_LIMIT, Route,

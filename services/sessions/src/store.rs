@@ -87,7 +87,7 @@ impl Store {
             }
             file::Found::Nothing => store.rebuild(&mut notices)?,
             file::Found::Broken(reason) => {
-                let path = crate::disk::keep_aside(&path, now_ms)?;
+                let path = crate::disk::set_aside(&path, now_ms)?;
                 notices.push(Notice::SetAside { path, reason });
                 store.rebuild(&mut notices)?;
             }

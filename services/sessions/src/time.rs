@@ -14,6 +14,13 @@ pub fn iso_time(unix_ms: i64) -> String {
     format!("{time:.3}")
 }
 
+/// ISO 8601 in UTC to the second.
+pub(crate) fn iso_seconds(unix_ms: i64) -> String {
+    let time = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    let seconds = Timestamp::from_second(time.as_second()).unwrap_or(Timestamp::UNIX_EPOCH);
+    seconds.to_string()
+}
+
 /// Unix milliseconds of an ISO 8601 time, if it is one.
 pub fn unix_ms(text: &str) -> Option<i64> {
     text.parse::<Timestamp>()

@@ -37,7 +37,10 @@ pub(crate) async fn stored(
         .find(run_id)
         .await
         .map_err(Refusal::Unreadable)?;
-    let Some(Found { record, transcript }) = found else {
+    let Some(Found {
+        record, transcript, ..
+    }) = found
+    else {
         return Err(Refusal::UnknownRun(run_id.to_owned()));
     };
     let read = move || replay(&transcript, &record);

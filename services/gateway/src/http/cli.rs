@@ -8,9 +8,7 @@ use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, StatusCode};
-use openclaw_daemon::failure;
 use openclaw_proto::gateway::Message;
-use openclaw_sessions::home::HomeSession;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -21,6 +19,7 @@ use super::turn::{Abandoned, Turn};
 use super::{answer, body, sse};
 use crate::front::is_same;
 use crate::gateway::Gateway;
+use crate::home;
 use crate::submission::Extra;
 
 /// Bytes of a request; the gateway's own limit of a text is below it.
@@ -81,12 +80,14 @@ pub(super) async fn message(
         ..Message::default()
     };
     let turn = Turn::start(&gateway, message, Extra::default(), Abandoned::GoesOn).await?;
-    let run_id = turn.accepted.run_id.clone();
+    let (run_id, text) = (turn.accepted.run_id.clone(), said.text);
     if wants_stream(&headers) {
-        return Ok(sse::answer(|sink| stream(sink, turn, gateway, run_id)));
+        return Ok(sse::answer(|sink| {
+            stream(sink, turn, gateway, (run_id, text))
+        }));
     }
     turn.whole().await?;
-    let exchange = exchange(&gateway, &run_id).await?;
+    let exchange = exchange(&gateway, &run_id, &text).await?;
     Ok(answer::json(StatusCode::OK, &exchange))
 }
 
@@ -94,7 +95,7 @@ async fn stream(
     sink: Sink,
     mut turn: Turn,
     gateway: Arc<Gateway>,
-    run_id: String,
+    (run_id, text): (String, String),
 ) -> Result<(), Gone> {
     loop {
         match sink.next(&mut turn).await? {
@@ -103,7 +104,7 @@ async fn stream(
             Next::Problem(problem) => return sink.event("error", &problem.document()).await,
         }
     }
-    match exchange(&gateway, &run_id).await {
+    match exchange(&gateway, &run_id, &text).await {
         Ok(message) => sink.event("message", &message).await,
         Err(problem) => sink.event("error", &problem.document()).await,
     }
@@ -114,7 +115,7 @@ pub(super) async fn session(
     State(gateway): State<Arc<Gateway>>,
     _: Known,
 ) -> Result<Response<Body>, Problem> {
-    let document = match home(&gateway).await? {
+    let document = match home::document(&gateway).await? {
         Some(home) => json!(home),
         None => json!({"id": "home", "created_at": null, "updated_at": null, "messages": []}),
     };
@@ -128,7 +129,7 @@ pub(super) async fn history(
     request: Request,
 ) -> Result<Response<Body>, Problem> {
     let limit = limit(request.uri().query())?;
-    let mut messages = home(&gateway)
+    let mut messages = home::document(&gateway)
         .await?
         .map_or_else(Vec::new, |home| home.messages);
     if let Some(limit) = limit {
@@ -137,21 +138,14 @@ pub(super) async fn history(
     Ok(answer::json(StatusCode::OK, &json!({"messages": messages})))
 }
 
-async fn home(gateway: &Gateway) -> Result<Option<HomeSession>, Problem> {
-    gateway.home.read().await.map_err(|error| storage(&error))
-}
-
 /// The exchange as the document has it.
-async fn exchange(gateway: &Gateway, run_id: &str) -> Result<Value, Problem> {
-    let exchange = gateway.home.exchange(run_id).await;
-    exchange
-        .map(|exchange| json!(exchange))
-        .map_err(|error| storage(&error))
-}
-
-fn storage(error: &(dyn std::error::Error + 'static)) -> Problem {
-    let message = failure::chain(error);
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "storage", message)
+async fn exchange(gateway: &Arc<Gateway>, run_id: &str, text: &str) -> Result<Value, Problem> {
+    let found = home::exchange(gateway, run_id, text).await?;
+    found.map(|exchange| json!(exchange)).ok_or_else(|| {
+        let message = "the reply is in the transcript, but not in sessions/default.json; the \
+                       gateway's log says why";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "unrecorded", message)
+    })
 }
 
 fn limit(query: Option<&str>) -> Result<Option<usize>, Problem> {

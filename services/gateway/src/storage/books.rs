@@ -13,14 +13,15 @@ use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::store::{BackendSession, SessionEntry};
 use openclaw_sessions::transcript::{Draft, Marker, Message, Usage, UserMessage};
-use openclaw_sessions::{SessionKey, now_ms};
+use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use super::command::{
     Acceptance, Admitted, BackendSessions, Closing, Found, Incoming, Overrides, Reply, Said,
     backend_session_of, state_of,
 };
 use super::fault::Fault;
-use super::ledger::{Change, Ledger, Record};
+use super::home::Home;
+use super::ledger::{Change, Ledger, Record, Spent};
 use super::policy::{self, Anew};
 use super::shelf::{Appended, Shelf};
 use super::staged::Staged;
@@ -35,6 +36,7 @@ const PRIVATE_FILE: u32 = 0o600;
 
 pub(super) struct Books {
     pub(super) shelf: Shelf,
+    home: Home,
     ledger: Ledger,
     ledger_path: PathBuf,
 }
@@ -44,8 +46,10 @@ impl Books {
         let ledger_path = configuration.settings().paths.ledger();
         create_private(&ledger_path)?;
         let ledger = Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
+        let mut shelf = Shelf::open(configuration)?;
         Ok(Self {
-            shelf: Shelf::open(configuration)?,
+            home: Home::open(&mut shelf)?,
+            shelf,
             ledger,
             ledger_path,
         })
@@ -77,6 +81,16 @@ impl Books {
         }
     }
 
+    /// Brings the home session's view up to date with what is durable.
+    pub(super) fn update_home(&mut self) {
+        self.home.update(&mut self.shelf);
+    }
+
+    /// The conversation of `key` begins anew.
+    pub(super) fn begin_home_anew(&mut self, key: &SessionKey) {
+        self.home.begin_anew(key);
+    }
+
     fn try_accept(&mut self, incoming: Incoming) -> Result<Admission, Fault> {
         if let Some(key) = &incoming.idempotency_key {
             let mut known = self.ledger.by_idempotency_key(key);
@@ -106,10 +120,11 @@ impl Books {
         entry.clear("archivedAt");
         entry.set("lastInteractionAt", now);
         entry.set("lastChannel", incoming.channel.clone());
-        let overrides = Overrides::of(entry);
+        let overrides = overrides_of(entry);
+        self.home.asked(&incoming, &said, anew.is_some(), now);
         let user_entry_id = appended.ids.into_iter().last().unwrap_or_default();
         let session_id = entry.session_id().to_owned();
-        let key = incoming.key.clone();
+        let (key, run_id) = (incoming.key.clone(), incoming.run_id.clone());
         let record = record(incoming, session_id, user_entry_id, now);
         let admitted = Admitted {
             accepted: accepted(&record),
@@ -120,7 +135,10 @@ impl Books {
         Ok(Admission {
             acceptance: Acceptance::New(Box::new(admitted)),
             written: Some((appended.file, record)),
-            undo: Some(Box::new(move |books| books.put_back(&key, before))),
+            undo: Some(Box::new(move |books| {
+                books.home.withdrawn(&run_id);
+                books.put_back(&key, before);
+            })),
         })
     }
 
@@ -170,16 +188,27 @@ impl Books {
         key: &SessionKey,
         drafts: Vec<Draft>,
     ) -> Result<Appended, Fault> {
+        self.home.said(&drafts);
         Ok(self.shelf.append(key, drafts, now_ms())?)
     }
 
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
         let now = now_ms();
+        let cost = self.cost(&closing.outcome, &closing.usage);
+        let spent = closing.resources.clone().map(|resources| {
+            Box::new(Spent {
+                resources,
+                input_tokens: closing.usage.input,
+                output_tokens: closing.usage.output,
+                cost_usd: cost,
+            })
+        });
         let change = |outcome: Kind| Change::Close {
             run_id: closing.run_id.clone(),
             state: state_of(&outcome),
             at_ms: now,
             outcome,
+            spent: spent.clone(),
         };
         if closing.messages.is_empty() {
             return Staged::new(reply, Ok(())).changing(change(closing.outcome));
@@ -187,8 +216,8 @@ impl Books {
         let drafts = closing.messages.into_iter().map(Draft::from).collect();
         match self.append(&closing.key, drafts) {
             Ok(Appended { file, ids }) => {
+                self.home.answered(&closing.run_id, &closing.key, now);
                 let through = self.seen_through(&closing.run_id, &closing.outcome, ids.last());
-                let cost = self.cost(&closing.outcome, &closing.usage);
                 let noted = self.note(&closing.key, &closing.outcome, through, now, |entry| {
                     entry.add_usage(&closing.usage, closing.context_tokens);
                     if let Some(dollars) = cost {
@@ -247,6 +276,11 @@ impl Books {
         Ok(())
     }
 
+    /// The last runs and what they cost, the newest first.
+    pub(super) fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, Fault> {
+        self.ledger.last(limit).map_err(self.of_ledger())
+    }
+
     pub(super) fn find(&mut self, run_id: &str) -> Result<Option<Found>, Fault> {
         let record = self.ledger.by_run_id(run_id).map_err(self.of_ledger())?;
         let Some(record) = record else {
@@ -255,7 +289,26 @@ impl Books {
         let transcript = self
             .shelf
             .transcript_of(&record.agent_id, &record.session_id)?;
-        Ok(transcript.map(|transcript| Found { record, transcript }))
+        let Some(transcript) = transcript else {
+            return Ok(None);
+        };
+        let overrides = self.overrides(&record)?;
+        Ok(Some(Found {
+            record,
+            transcript,
+            overrides,
+        }))
+    }
+
+    fn overrides(&mut self, record: &Record) -> Result<Overrides, Fault> {
+        let Ok(agent) = record.agent_id.parse::<AgentId>() else {
+            return Ok(Overrides::default());
+        };
+        let Ok(key) = SessionKey::parse(&record.session_key, &agent) else {
+            return Ok(Overrides::default());
+        };
+        let entry = self.shelf.store(&agent)?.get(&key);
+        Ok(entry.map(overrides_of).unwrap_or_default())
     }
 
     /// What a turn cost in US dollars, when the configuration has the price.
@@ -311,6 +364,7 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Said, now: i64) -> Ve
     };
     let user = UserMessage::of_run(&incoming.run_id, text.as_str(), now);
     let mut message = Message::User(user);
+    message.set_channel(&incoming.channel);
     if *said == Said::Reset {
         message.set_command(RESET_COMMAND);
     }
@@ -331,6 +385,13 @@ fn record(incoming: Incoming, session_id: String, user_entry_id: String, now: i6
         created_ms: now,
         ended_ms: None,
         outcome: None,
+    }
+}
+
+fn overrides_of(entry: &SessionEntry) -> Overrides {
+    Overrides {
+        model: entry.model_override(),
+        thinking_level: entry.text("thinkingLevel").map(str::to_owned),
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use openclaw_proto::event::Kind;
+use openclaw_proto::event::{Kind, Resources};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::store::{BackendSession, SessionEntry};
+use openclaw_sessions::store::BackendSession;
 use openclaw_sessions::transcript::{Message, Usage};
 use tokio::sync::oneshot;
 
 use super::fault::Fault;
-use super::ledger::Record;
+use super::ledger::{Record, Spent};
 use super::work::Work;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
@@ -21,6 +21,7 @@ pub(crate) enum Command {
     Append(SessionKey, Vec<Message>, Reply<()>),
     Close(Box<Closing>, Reply<()>),
     Find(String, Reply<Option<Found>>),
+    Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
     Work(Work),
     Stop(Reply<()>),
 }
@@ -73,21 +74,14 @@ pub(crate) struct Overrides {
     pub(crate) thinking_level: Option<String>,
 }
 
-impl Overrides {
-    pub(super) fn of(entry: &SessionEntry) -> Self {
-        Self {
-            model: entry.model_override(),
-            thinking_level: entry.text("thinkingLevel").map(str::to_owned),
-        }
-    }
-}
-
 /// A run of the ledger.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) record: Record,
     /// Where its entries are.
     pub(crate) transcript: PathBuf,
+    /// What its session wants instead of its agent's settings.
+    pub(crate) overrides: Overrides,
 }
 
 /// The sessions that the backends keep of a conversation.
@@ -105,6 +99,8 @@ pub(crate) struct Closing {
     pub(crate) usage: Usage,
     /// The tokens of the last response: how full the context is.
     pub(crate) context_tokens: u64,
+    /// What the run's processes used, when it is known.
+    pub(crate) resources: Option<Resources>,
 }
 
 /// The ledger's word for an outcome.

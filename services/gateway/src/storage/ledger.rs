@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use openclaw_proto::event::Kind;
+use openclaw_proto::event::{Kind, Resources};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// Counted up with every change of the tables.
-const SCHEMA_VERSION: i64 = 1;
+const SCHEMA_VERSION: i64 = 2;
 
 /// Ended runs are remembered this long: far longer than a client repeats a
 /// message, short enough that the file stays small.
@@ -37,6 +37,22 @@ const SCHEMA: &str = "
         outcome         TEXT
     ) WITHOUT ROWID;
     CREATE INDEX open_runs ON runs (state) WHERE ended_ms IS NULL;
+";
+
+/// What turns cost; a table of its own, because most runs are never looked at
+/// for it. Schema version 2.
+const TURNS: &str = "
+    CREATE TABLE turns (
+        run_id            TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE,
+        unit              TEXT NOT NULL,
+        cpu_ms            INTEGER NOT NULL,
+        memory_peak_bytes INTEGER NOT NULL,
+        tasks_peak        INTEGER NOT NULL,
+        input_tokens      INTEGER NOT NULL,
+        output_tokens     INTEGER NOT NULL,
+        cost_usd          REAL
+    ) WITHOUT ROWID;
+    CREATE INDEX runs_by_time ON runs (created_ms);
 ";
 
 const COLUMNS: &str = "run_id, idempotency_key, session_key, agent_id, session_id, channel, \
@@ -86,6 +102,16 @@ pub(crate) struct Record {
     pub(crate) outcome: Option<Kind>,
 }
 
+/// What a turn cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Spent {
+    pub(crate) resources: Resources,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    /// In US dollars; none when the price is not known.
+    pub(crate) cost_usd: Option<f64>,
+}
+
 /// A change of the ledger.
 #[derive(Debug)]
 pub(crate) enum Change {
@@ -99,6 +125,7 @@ pub(crate) enum Change {
         state: &'static str,
         at_ms: i64,
         outcome: Kind,
+        spent: Option<Box<Spent>>,
     },
 }
 
@@ -154,6 +181,20 @@ impl Ledger {
         records.collect::<Result<_, _>>().map_err(failed("read"))
     }
 
+    /// The last `limit` runs and what their turns cost, the newest first.
+    pub(crate) fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, LedgerError> {
+        let sql = format!(
+            "SELECT {COLUMNS}, unit, cpu_ms, memory_peak_bytes, tasks_peak, input_tokens, \
+             output_tokens, cost_usd FROM runs LEFT JOIN turns USING (run_id) \
+             ORDER BY created_ms DESC LIMIT ?1"
+        );
+        let mut statement = self.0.prepare_cached(&sql).map_err(failed("read"))?;
+        let rows = statement
+            .query_map([limit], |row| Ok((record(row)?, spent(row)?)))
+            .map_err(failed("read"))?;
+        rows.collect::<Result<_, _>>().map_err(failed("read"))
+    }
+
     fn one(&self, condition: &str, value: &str) -> Result<Option<Record>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE {condition}");
         self.0
@@ -189,6 +230,7 @@ impl Ledger {
         match version {
             SCHEMA_VERSION => Ok(()),
             0 => self.create().map_err(failed("create")),
+            1 => self.add_turns().map_err(failed("migrate")),
             newer => Err(LedgerError::Newer(newer)),
         }
     }
@@ -196,6 +238,16 @@ impl Ledger {
     fn create(&mut self) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         transaction.execute_batch(SCHEMA)?;
+        transaction.execute_batch(TURNS)?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        transaction.commit()
+    }
+}
+
+impl Ledger {
+    fn add_turns(&mut self) -> rusqlite::Result<()> {
+        let transaction = self.0.transaction()?;
+        transaction.execute_batch(TURNS)?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         transaction.commit()
     }
@@ -212,20 +264,68 @@ fn write(connection: &Connection, change: &Change) -> rusqlite::Result<()> {
             state,
             at_ms,
             outcome,
-        } => connection
-            .prepare_cached(
-                "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5 \
-                 WHERE run_id = ?1",
-            )?
-            .execute(params![
-                run_id,
-                state,
-                at_ms,
-                reason(outcome),
-                encode(outcome)
-            ]),
+            spent,
+        } => {
+            if let Some(spent) = spent {
+                keep(connection, run_id, spent)?;
+            }
+            connection
+                .prepare_cached(
+                    "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5 \
+                     WHERE run_id = ?1",
+                )?
+                .execute(params![
+                    run_id,
+                    state,
+                    at_ms,
+                    reason(outcome),
+                    encode(outcome)
+                ])
+        }
     }
     .map(|_| ())
+}
+
+fn keep(connection: &Connection, run_id: &str, spent: &Spent) -> rusqlite::Result<usize> {
+    let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO turns (run_id, unit, cpu_ms, memory_peak_bytes, tasks_peak, \
+             input_tokens, output_tokens, cost_usd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            run_id,
+            spent.resources.unit,
+            number(spent.resources.cpu_ms),
+            number(spent.resources.memory_peak_bytes),
+            number(spent.resources.tasks_peak),
+            number(spent.input_tokens),
+            number(spent.output_tokens),
+            spent.cost_usd,
+        ])
+}
+
+/// The columns after those of the record.
+fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Spent>> {
+    const FIRST: usize = 11;
+    let number = |at: usize| {
+        let value: i64 = row.get(FIRST + at)?;
+        Ok::<_, rusqlite::Error>(u64::try_from(value).unwrap_or_default())
+    };
+    let Some(unit) = row.get::<_, Option<String>>(FIRST)? else {
+        return Ok(None);
+    };
+    Ok(Some(Spent {
+        resources: Resources {
+            unit,
+            cpu_ms: number(1)?,
+            memory_peak_bytes: number(2)?,
+            tasks_peak: number(3)?,
+        },
+        input_tokens: number(4)?,
+        output_tokens: number(5)?,
+        cost_usd: row.get(FIRST + 6)?,
+    }))
 }
 
 fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<usize> {
@@ -328,6 +428,17 @@ mod tests {
             Some(record.clone())
         );
         assert_eq!(ledger.open_runs().unwrap(), [record]);
+        let spent = Spent {
+            resources: Resources {
+                unit: "openclaw-turn-r1.service".to_owned(),
+                cpu_ms: 12,
+                memory_peak_bytes: 1 << 20,
+                tasks_peak: 4,
+            },
+            input_tokens: 10,
+            output_tokens: 2,
+            cost_usd: Some(0.25),
+        };
         ledger
             .apply(&[
                 Change::Running {
@@ -338,9 +449,13 @@ mod tests {
                     state: "done",
                     at_ms: NOW + 1,
                     outcome: done(),
+                    spent: Some(Box::new(spent.clone())),
                 },
             ])
             .unwrap();
+        let listed = ledger.last(10).unwrap();
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0].1, Some(spent));
         drop(ledger);
 
         let ledger = Ledger::open(&path, NOW).unwrap();
@@ -370,6 +485,19 @@ mod tests {
         ];
         assert!(ledger.apply(&twice).is_err());
         assert_eq!(ledger.by_run_id("r3").unwrap(), None, "half a batch stayed");
+    }
+
+    #[test]
+    fn an_older_file_is_migrated() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("l");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        drop(connection);
+        let mut ledger = Ledger::open(&path, NOW).unwrap();
+        ledger.apply(&[insert(accepted("r1", None))]).unwrap();
+        assert_eq!(ledger.last(10).unwrap()[0].1, None);
     }
 
     #[test]

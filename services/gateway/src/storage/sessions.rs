@@ -17,7 +17,6 @@ use serde_json::{Map, Value};
 pub(crate) use listing::state;
 
 use super::Storage;
-use super::command::Overrides;
 use super::fault::Fault;
 use super::work::Done;
 use crate::refusal::Refusal;
@@ -103,15 +102,6 @@ impl Storage {
     pub(crate) async fn show(&self, key: SessionKey) -> Result<Option<Shown>, Fault> {
         self.work(move |books| Ok(Done::looking(books.show(&key)?)))
             .await
-    }
-
-    /// What the session of `key` wants instead of its agent's settings.
-    pub(crate) async fn overrides(&self, key: SessionKey) -> Result<Overrides, Fault> {
-        self.work(move |books| {
-            let entry = books.shelf.store(key.agent())?.get(&key);
-            Ok(Done::looking(entry.map(Overrides::of).unwrap_or_default()))
-        })
-        .await
     }
 
     /// Enters a session.

@@ -248,7 +248,7 @@ impl Shelf {
         }
     }
 
-    fn workspace(&self, agent: &AgentId) -> PathBuf {
+    pub(super) fn workspace(&self, agent: &AgentId) -> PathBuf {
         let settings = self.settings();
         match settings.agent(agent.as_str()) {
             Some(agent) => agent.workspace.clone(),

@@ -152,6 +152,7 @@ impl Worker {
         }
         self.count_sessions();
         batch.into_iter().for_each(Staged::answer);
+        self.books.update_home();
     }
 
     fn sync_transcripts(&mut self, batch: &mut [Staged]) {
@@ -196,6 +197,10 @@ impl Worker {
                 }
             }
             Command::Close(closing, reply) => self.books.close(*closing, reply),
+            Command::Last(limit, reply) => {
+                let last = self.books.last(limit);
+                Staged::new(reply, last)
+            }
             Command::Find(run_id, reply) => {
                 let found = self.books.find(&run_id);
                 Staged::new(reply, found)

@@ -179,6 +179,13 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         )))
     }
 
+    async fn list_turns(
+        &self,
+        _: Request<runner::ListTurnsRequest>,
+    ) -> Result<Response<runner::ListTurnsResponse>, Status> {
+        Ok(Response::new(runner::ListTurnsResponse::default()))
+    }
+
     async fn cancel_turn(
         &self,
         request: Request<runner::CancelTurnRequest>,

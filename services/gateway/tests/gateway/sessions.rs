@@ -304,3 +304,86 @@ async fn a_compacted_conversation_is_told_by_its_summary() {
         .unwrap_err();
     assert_eq!(empty.code(), Code::InvalidArgument);
 }
+
+fn home(suite: &Suite) -> serde_json::Value {
+    let bytes = std::fs::read(suite.paths().home_session()).unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+#[tokio::test]
+async fn the_home_session_has_its_document() {
+    let suite = Suite::start().await;
+    suite.exchange("Add a task", "Done").await;
+    let message = Message {
+        channel: "telegram".to_owned(),
+        ..text_of("and now?")
+    };
+    let (accepted, replies) = suite.send(message).await.unwrap();
+    suite.runner.started().await;
+    suite
+        .runner
+        .say(&accepted.run_id, crate::suite::text("nothing"));
+    suite.runner.say(&accepted.run_id, done());
+    rest(replies).await;
+    // The view is written behind the answer, and before the next one.
+    soon(suite.sessions.list(Query::default())).await.unwrap();
+    let document = home(&suite);
+    let keys: Vec<_> = document.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["id", "created_at", "updated_at", "messages"]);
+    assert_eq!(document["id"], "home");
+    let second = &document["messages"][1];
+    let fields: Vec<_> = second.as_object().unwrap().keys().collect();
+    assert_eq!(
+        fields,
+        [
+            "id",
+            "user_text",
+            "bot_text",
+            "channel",
+            "sent_at",
+            "replied_at"
+        ]
+    );
+    assert_eq!(second["id"], "2");
+    assert_eq!(second["bot_text"], "nothing");
+    assert_eq!(second["channel"], "telegram");
+
+    let mut suite = suite;
+    suite.stop().await;
+    std::fs::remove_file(suite.paths().home_session()).unwrap();
+    let suite = suite.again().await;
+    suite.exchange("still there?", "yes").await;
+    soon(suite.sessions.list(Query::default())).await.unwrap();
+    let document = home(&suite);
+    assert_eq!(document["messages"].as_array().unwrap().len(), 3);
+    assert_eq!(document["messages"][1]["channel"], "telegram");
+    soon(suite.sessions.reset(named(""), "")).await.unwrap();
+    soon(suite.sessions.list(Query::default())).await.unwrap();
+    assert!(!suite.paths().home_session().exists());
+}
+
+#[tokio::test]
+async fn an_older_home_session_is_taken_over_once() {
+    let mut suite = Suite::start().await;
+    suite.stop().await;
+    let path = suite.paths().home_session();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let document = r#"{"id":"home","created_at":"2026-02-25T10:00:00Z","updated_at":"2026-02-25T10:00:03Z","messages":[
+        {"id":"1","user_text":"buy milk","bot_text":"noted","channel":"telegram","sent_at":"2026-02-25T10:00:00Z","replied_at":"2026-02-25T10:00:03Z"}]}"#;
+    std::fs::write(&path, document).unwrap();
+    let mut suite = suite.again().await;
+    let (accepted, replies) = suite.say("what did I ask for?").await;
+    let turn = suite.runner.started().await;
+    assert!(format!("{:?}", turn.history).contains("buy milk"));
+    suite.runner.say(&accepted.run_id, done());
+    rest(replies).await;
+    soon(suite.sessions.list(Query::default())).await.unwrap();
+    let written = home(&suite);
+    assert_eq!(written["created_at"], "2026-02-25T10:00:00Z");
+    assert_eq!(written["messages"][0]["replied_at"], "2026-02-25T10:00:03Z");
+    assert_eq!(written["messages"][0]["channel"], "telegram");
+    suite.stop().await;
+    let suite = suite.again().await;
+    let listed = soon(suite.sessions.list(Query::default())).await.unwrap();
+    assert_eq!(listed.sessions[0].message_count, 4, "taken over twice");
+}

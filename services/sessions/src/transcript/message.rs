@@ -11,6 +11,9 @@ const OPENCLAW: &str = "__openclaw";
 /// In it: the command that the message is or answers.
 const COMMAND: &str = "command";
 
+/// In it: the channel that a user message came from.
+const CHANNEL: &str = "channel";
+
 /// Appended to a run id, the idempotency key of the run's user message.
 pub(crate) const USER_SUFFIX: &str = ":user";
 
@@ -183,12 +186,26 @@ impl Message {
 
     /// Notes that it was said to the gateway or by it: `command` is its name.
     pub fn set_command(&mut self, command: &str) {
+        self.set_own(COMMAND, command);
+    }
+
+    /// The channel that it came from, if it says so.
+    pub fn channel(&self) -> Option<&str> {
+        self.rest().get(OPENCLAW)?.get(CHANNEL)?.as_str()
+    }
+
+    /// Notes the channel that it came from.
+    pub fn set_channel(&mut self, channel: &str) {
+        self.set_own(CHANNEL, channel);
+    }
+
+    fn set_own(&mut self, field: &str, value: &str) {
         let openclaw = self
             .rest_mut()
             .entry(OPENCLAW)
             .or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(openclaw) = openclaw {
-            openclaw.insert(COMMAND.to_owned(), command.into());
+            openclaw.insert(field.to_owned(), value.into());
         }
     }
 

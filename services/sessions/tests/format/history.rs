@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use openclaw_sessions::history::{self, History, Said};
+use openclaw_sessions::history::{self, History, Said, Tail};
 use openclaw_sessions::transcript::{
-    AssistantMessage, Block, Content, Message, ToolResultMessage, UserMessage,
+    AssistantMessage, Block, Compaction, Content, Draft, Marker, Message, ToolResultMessage,
+    UserMessage,
 };
 use serde_json::json;
 
@@ -177,4 +178,95 @@ fn no_file_is_no_history_and_broken_lines_are_counted() {
     let history = load(&path, 1000);
     assert_eq!(history.corrupt_lines, 1);
     assert_eq!(words(&history), ["hello"]);
+}
+
+fn lines(lines: &[&str]) -> (tempfile::TempDir, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let header = r#"{"type":"session","version":3,"id":"s","timestamp":"","cwd":""}"#;
+    std::fs::write(&path, format!("{header}\n{}\n", lines.join("\n"))).unwrap();
+    (dir, path)
+}
+
+fn user_line(id: &str, parent: &str, text: &str) -> String {
+    let parent = if parent.is_empty() {
+        "null".to_owned()
+    } else {
+        format!("{parent:?}")
+    };
+    format!(
+        r#"{{"type":"message","id":"{id}","parentId":{parent},"message":{{"role":"user","content":"{text}"}}}}"#
+    )
+}
+
+#[test]
+fn only_the_branch_of_the_last_entry_is_told() {
+    let (_dir, path) = lines(&[
+        &user_line("a", "", "root"),
+        &user_line("b", "a", "left"),
+        &user_line("c", "b", "left too"),
+        r#"{"type":"branch_summary","id":"d","parentId":"a","fromId":"c","summary":"went left"}"#,
+        &user_line("e", "d", "right"),
+        r#"{"type":"custom_message","id":"f","parentId":"e","customType":"x","content":"note","display":true}"#,
+        r#"{"type":"label","id":"g","parentId":"f","targetId":"a","label":"start"}"#,
+    ]);
+    let told = words(&load(&path, 1000));
+    assert_eq!(told.len(), 4, "{told:?}");
+    assert_eq!(
+        (told[0].as_str(), told[2].as_str(), told[3].as_str()),
+        ("root", "right", "note")
+    );
+    assert!(told[1].ends_with("went left"));
+}
+
+#[test]
+fn parents_that_are_nowhere_lose_nothing() {
+    let (_dir, path) = lines(&[&user_line("a", "x", "one"), &user_line("b", "y", "two")]);
+    assert_eq!(words(&load(&path, 1000)), ["one", "two"]);
+    let (_dir, path) = lines(&[&user_line("a", "", "one"), &user_line("b", "", "two")]);
+    assert_eq!(words(&load(&path, 1000)), ["one", "two"]);
+    let (_dir, path) = lines(&[
+        &user_line("a", "", "one"),
+        "{broken",
+        &user_line("c", "b", "three"),
+    ]);
+    assert_eq!(words(&load(&path, 1000)), ["one", "three"]);
+}
+
+#[test]
+fn what_is_kept_in_memory_says_what_the_file_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let mut transcript = open(&path).transcript;
+    let none = HashSet::new();
+    let mut kept = Tail::read(&path, 1000, &none).unwrap();
+    let compaction = |first: String| {
+        Draft::from(Marker::Compaction(Compaction {
+            summary: "short".to_owned(),
+            first_kept_entry_id: first,
+            ..Compaction::default()
+        }))
+    };
+    let mut ids: Vec<String> = Vec::new();
+    for step in 0..12 {
+        let draft = match step {
+            5 => compaction(ids[3usize].clone()),
+            9 => Draft::from(Marker::Reset {
+                reason: "new".to_owned(),
+            }),
+            step if step % 2 == 0 => ask(&step.to_string(), "question").into(),
+            step => say(&(step - 1).to_string(), "answer").into(),
+        };
+        let appended = transcript.append([draft.clone()], NOW).unwrap();
+        kept.push(&appended[0], &draft, transcript.length());
+        ids.extend(appended);
+        let told = kept.history(1000, &none).unwrap();
+        assert_eq!(
+            told.messages,
+            load(&path, 1000).messages,
+            "after step {step}"
+        );
+    }
+    kept.trim(8);
+    assert_eq!(kept.history(1000, &none), None);
 }

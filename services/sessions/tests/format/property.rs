@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use openclaw_sessions::history::{self, Said};
 use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::{
-    self, AssistantMessage, Block, Content, Line, Message, StopReason, ToolResultMessage, Usage,
-    UserMessage,
+    self, AssistantMessage, Block, Content, Count, Line, Message, StopReason, ToolResultMessage,
+    Transcript, Usage, UserMessage,
 };
-use openclaw_sessions::{AgentId, SessionKey};
+use openclaw_sessions::{AgentId, Chat, DmScope, E164_DIGITS, IdentityLinks, Route, SessionKey};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -84,6 +84,30 @@ fn message() -> impl Strategy<Value = Message> {
     prop_oneof![user, assistant(), result]
 }
 
+/// What of a route tells it from others.
+fn normal(route: &Route) -> (String, String, String, Option<String>) {
+    let (Chat::Direct(id) | Chat::Group(id) | Chat::Channel(id) | Chat::Room(id)) = &route.chat;
+    let is_number = |text: &str| {
+        text.starts_with('+')
+            && E164_DIGITS.contains(&(text.len() - 1))
+            && text[1..].bytes().all(|c| c.is_ascii_digit())
+    };
+    let id = id.trim().to_owned();
+    let bare = id.replace(' ', "");
+    let id = if id.starts_with('+') && is_number(&bare) {
+        bare
+    } else {
+        id
+    };
+    let account = match (&route.chat, route.account.as_str()) {
+        // Groups are of a channel, whichever account is in them.
+        (Chat::Direct(_), "") => "default".to_owned(),
+        (Chat::Direct(_), account) => account.to_owned(),
+        _ => String::new(),
+    };
+    (route.channel.clone(), account, id, route.thread.clone())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -129,6 +153,98 @@ proptest! {
             .map(|key| store.resolve_or_create(key, NOW).0.session_id().to_owned())
             .collect();
         prop_assert_eq!(ids.len(), keys.len());
+    }
+
+    /// Feature: openclaw-mvp, Property 4 (seed 002): what is listed has a valid
+    /// id, a creation time and the accurate number of messages, whatever was
+    /// appended and however often the index was opened in between.
+    #[test]
+    fn property_4_listed_metadata_is_complete(
+        sessions in proptest::collection::btree_map("[a-z]{1,6}", vec(vec(message(), 1..3), 1..4), 1..6),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, batches) in &sessions {
+            let key = SessionKey::parse(name, &AgentId::main()).unwrap();
+            for batch in batches {
+                let (mut store, _) = Store::open(dir.path(), AgentId::main(), NOW).unwrap();
+                let (entry, _) = store.resolve_or_create(&key, NOW);
+                let path = store.transcript_path(&entry);
+                let mut transcript = Transcript::open(&path, store.origin(&key, &entry, dir.path())).unwrap().transcript;
+                let before = transcript.length();
+                transcript.append(batch.clone(), NOW).unwrap();
+                store.count_appended(&key, before, transcript.length(), batch.len() as u64);
+                store.flush().unwrap();
+            }
+        }
+        let (store, notices) = Store::open(dir.path(), AgentId::main(), NOW).unwrap();
+        prop_assert!(notices.is_empty());
+        prop_assert_eq!(store.len(), sessions.len());
+        for (key, entry) in store.sessions() {
+            let name = key.rsplit(':').next().unwrap();
+            prop_assert!(uuid::Uuid::parse_str(entry.session_id()).is_ok());
+            prop_assert_eq!(entry.started_at(), Some(NOW));
+            let path = store.transcript_path(entry);
+            let told = entry.counted().messages;
+            let counted = transcript::count(&path, Count::default()).unwrap().messages;
+            prop_assert_eq!(told, sessions[name].concat().len() as u64);
+            prop_assert_eq!(told, counted);
+        }
+    }
+
+    /// Feature: openclaw-mvp, Property 5 (seed 002), for sessions: whatever an
+    /// index says of its files, all that is written is in its own folder.
+    #[test]
+    fn property_5_files_are_in_their_folder(id in text(), file in text(), key in "[a-z:/.]{1,20}") {
+        let outer = tempfile::tempdir().unwrap();
+        let dir = outer.path().join("sessions");
+        std::fs::create_dir(&dir).unwrap();
+        let entry = json!({ "sessionId": id, "updatedAt": 1, "sessionFile": file });
+        let index = json!({ "agent:main:main": entry.clone(), &key: entry });
+        std::fs::write(dir.join("sessions.json"), index.to_string()).unwrap();
+        let (mut store, _) = Store::open(&dir, AgentId::main(), NOW).unwrap();
+        let main = SessionKey::main(&AgentId::main());
+        let (entry, _) = store.resolve_or_create(&main, NOW);
+        let path = store.transcript_path(&entry);
+        prop_assert_eq!(path.parent(), Some(dir.as_path()));
+        let mut transcript = Transcript::open(&path, store.origin(&main, &entry, &dir)).unwrap().transcript;
+        transcript.append(vec![crate::user("x")], NOW).unwrap();
+        store.flush().unwrap();
+        let beside = std::fs::read_dir(outer.path()).unwrap().count();
+        prop_assert_eq!(beside, 1, "something was written elsewhere");
+    }
+
+    /// Two people never share a conversation that the scope keeps apart, and
+    /// one person written in two ways always does.
+    #[test]
+    fn routes_are_injective_where_they_must_be(
+        a in ("[a-z]{1,4}", "[a-z]{0,3}", "[a-z0-9:%+ ]{1,10}", proptest::option::of("[0-9a-z]{1,3}")),
+        b in ("[a-z]{1,4}", "[a-z]{0,3}", "[a-z0-9:%+ ]{1,10}", proptest::option::of("[0-9a-z]{1,3}")),
+        group in any::<bool>(),
+    ) {
+        let route = |(channel, account, peer, thread): (String, String, String, Option<String>)| Route {
+            channel,
+            account,
+            chat: if group { Chat::Group(peer) } else { Chat::Direct(peer) },
+            thread,
+        };
+        let scope = DmScope::PerAccountChannelPeer;
+        let key = |route: &Route| route.key(&AgentId::main(), scope, &IdentityLinks::new());
+        let (a, b) = (route(a), route(b));
+        if let (Ok(first), Ok(second)) = (key(&a), key(&b)) {
+            let same = normal(&a) == normal(&b);
+            prop_assert_eq!(first == second, same, "{} and {}", first, second);
+            let again = SessionKey::parse(first.as_str(), &AgentId::main()).unwrap();
+            prop_assert_eq!(again, first);
+        }
+    }
+
+    /// A number is one person, however it is written.
+    #[test]
+    fn phone_numbers_have_one_key(digits in "[1-9][0-9]{6,12}", at in 1usize..6, mark in "[ .-]") {
+        let mut written = digits.clone();
+        written.insert_str(at, &mark);
+        let key = |peer: String| SessionKey::parse(&format!("signal:{peer}"), &AgentId::main()).unwrap();
+        prop_assert_eq!(key(format!("+{written}")), key(format!("+{digits}")));
     }
 
     #[test]

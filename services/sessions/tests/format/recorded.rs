@@ -1,10 +1,14 @@
 //! Files that OpenClaw 2026.6.11 and 2026.9.6 wrote or imported.
 
+use std::collections::HashMap;
 use std::fs;
 
+use openclaw_sessions::archive::{self, Why};
 use openclaw_sessions::history::{self, Said};
+use openclaw_sessions::reading::{self, Item, Paged};
 use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::{self, Line, Message, StopReason, Transcript};
+use openclaw_sessions::transfer::{self, Existing, StagedFile};
 use openclaw_sessions::{AgentId, SessionKey};
 
 use crate::{NOW, recorded, user};
@@ -14,11 +18,14 @@ const LATER: i64 = NOW + 3_600_000;
 
 const LEGACY: &str = "31348d15-9635-4fe5-9615-a6c8062c57db.jsonl";
 
+const ARCHIVED: &str = "48a78773-6eca-4341-ad12-7fb0c94142cd.jsonl";
+
 #[test]
 fn a_recorded_transcript_is_written_back_with_nothing_lost() {
     for (dir, file) in [
         ("legacy", LEGACY),
         ("minimal", "22222222-2222-4222-8222-222222222222.jsonl"),
+        ("archive", ARCHIVED),
     ] {
         let dir = recorded(dir);
         let path = dir.path().join(file);
@@ -137,4 +144,109 @@ fn the_minimal_import_lists_and_reads() {
         calls: Vec::new(),
     };
     assert_eq!(said, [&user, &assistant]);
+}
+
+#[test]
+fn the_archived_transcript_is_read_as_people_do() {
+    let dir = recorded("archive");
+    let path = dir.path().join(ARCHIVED);
+    let wanted = |all| reading::Wanted {
+        skip: 0,
+        limit: 100,
+        all,
+    };
+    // It ends in a reset: nothing is said in the conversation as it is.
+    assert!(
+        reading::page(&path, wanted(false))
+            .unwrap()
+            .entries
+            .is_empty()
+    );
+    let page = reading::page(&path, wanted(true)).unwrap();
+    let items: Vec<_> = page
+        .entries
+        .iter()
+        .flat_map(|entry| match entry {
+            Paged::Message(entry) => reading::items(&entry.message),
+            _ => Vec::new(),
+        })
+        .collect();
+    let tool = |name: &str, argument: &str| Item::Tool {
+        name: name.to_owned(),
+        argument: Some(argument.to_owned()),
+    };
+    assert!(items.contains(&tool("exec", "echo hi-from-exec; uname -s")));
+    assert!(items.contains(&tool("write", "notes.txt")));
+    assert!(items.contains(&Item::Assistant(
+        "Tool finished: alpha beta\ngamma\n".to_owned()
+    )));
+    assert_eq!(page.entries.last(), Some(&Paged::Reset));
+    // A version 4 file is continued with the ids it has.
+    let before = fs::read(&path).unwrap();
+    let origin = crate::origin();
+    let mut transcript = Transcript::open(&path, origin).unwrap().transcript;
+    transcript.append(vec![user("and now?")], NOW).unwrap();
+    assert!(fs::read(&path).unwrap().starts_with(&before));
+    let reading = transcript::read(&path).unwrap();
+    let Some(Line::Message(last)) = reading.lines.last() else {
+        panic!("no message at the end");
+    };
+    assert_eq!(last.parent_id.as_deref(), Some("7ef8df3a"));
+    let page = reading::page(&path, wanted(false)).unwrap();
+    assert_eq!(page.entries.len(), 1);
+}
+
+fn staged(dir: &std::path::Path) -> Vec<StagedFile> {
+    let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap());
+    let mut staged: Vec<_> = files
+        .map(|file| StagedFile {
+            agent: AgentId::main(),
+            name: file.file_name().into_string().unwrap(),
+            path: file.path(),
+            modified_ms: NOW,
+        })
+        .collect();
+    staged.sort_by(|a, b| a.name.cmp(&b.name));
+    staged
+}
+
+#[test]
+fn recorded_folders_are_taken_over_and_told_apart() {
+    let legacy = recorded("legacy");
+    let archive = recorded("archive");
+    let put_away = archive::put_away(&archive.path().join(ARCHIVED), Why::Deleted, NOW);
+    put_away.unwrap().unwrap();
+    fs::write(legacy.path().join("empty.jsonl"), "").unwrap();
+    fs::write(legacy.path().join("x.trajectory.jsonl"), "{}\n").unwrap();
+    let mut files = staged(legacy.path());
+    files.extend(staged(archive.path()));
+    let plan = transfer::plan(&files, &HashMap::new()).unwrap();
+    let keys: Vec<_> = plan
+        .takeovers
+        .iter()
+        .map(|takeover| takeover.key.as_str())
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "agent:main:main",
+            "agent:main:imported:48a78773-6eca-4341-ad12-7fb0c94142cd"
+        ]
+    );
+    assert_eq!(plan.takeovers[0].entry.counted().messages, 6);
+    assert_eq!(
+        plan.takeovers[0].entry.get::<f64>("estimatedCostUsd"),
+        Some(0.042897)
+    );
+    assert_eq!(plan.takeovers[1].entry.archived_at(), Some(NOW));
+    let reasons: Vec<_> = plan.skipped.iter().map(|skip| skip.name.as_str()).collect();
+    assert_eq!(reasons, ["main/x.trajectory.jsonl", "main/empty.jsonl"]);
+
+    // What is here already is not taken over again.
+    let here = recorded("legacy");
+    let (store, _) = Store::open(here.path(), AgentId::main(), NOW).unwrap();
+    let existing = [(AgentId::main(), Existing::of(&store).unwrap())].into();
+    let again = transfer::plan(&files[..2], &existing).unwrap();
+    assert!(again.takeovers.is_empty());
+    assert!(again.skipped[0].reason.contains("is here already"));
 }

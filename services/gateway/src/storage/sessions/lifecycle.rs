@@ -62,7 +62,9 @@ impl Books {
         let marker = Marker::Reset {
             reason: reason.to_owned(),
         };
-        self.change(key, vec![marker], |entry, now| entry.reset(now))
+        let done = self.change(key, vec![marker], |entry, now| entry.reset(now))?;
+        self.begin_home_anew(key);
+        Ok(done)
     }
 
     pub(super) fn compact(&mut self, key: &SessionKey, compaction: Compaction) -> Worked<Session> {

@@ -155,7 +155,10 @@ pub(super) async fn end_of(run: &Run) -> Result<End, Failure> {
 /// The end of a run that is only on disk; None when it is not known.
 pub(super) async fn stored_end(gateway: &Gateway, run_id: &str) -> Result<Option<End>, Failure> {
     let found = gateway.storage.find(run_id).await;
-    let Some(Found { record, transcript }) = found.map_err(|fault| stored(&fault))? else {
+    let Some(Found {
+        record, transcript, ..
+    }) = found.map_err(|fault| stored(&fault))?
+    else {
         return Ok(None);
     };
     let read = move || replay(&transcript, &record);

@@ -1,0 +1,131 @@
+//! `turns`: the turns that run and those that ended, and what they cost.
+
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use openclaw_config::Environment;
+use openclaw_proto::gateway::Turn;
+
+use crate::cli;
+use crate::connection::{self, Gateway};
+use crate::failure::Failure;
+use crate::output;
+
+/// Prints the last turns.
+pub(crate) fn execute(
+    arguments: &cli::Turns,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = openclaw_config::Paths::resolve(environment)?;
+    let runtime = connection::runtime()?;
+    let turns = runtime.block_on(async {
+        let gateway = Gateway::at(&paths);
+        let turns = gateway.client.list_turns(arguments.limit).await;
+        turns.map_err(|status| gateway.failure(&status))
+    })?;
+    match arguments.json {
+        true => output::document(&turns)?,
+        false => output::stdout(&table(&turns))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(turns: &[Turn]) -> String {
+    if turns.is_empty() {
+        return "There has been no turn yet.\n".to_owned();
+    }
+    let head = [
+        "STARTED", "RUN", "SESSION", "STATE", "TOOK", "CPU", "MEMORY", "TASKS", "TOKENS", "COST",
+    ];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(turns.iter().map(row));
+    columns(&rows)
+}
+
+fn row(turn: &Turn) -> Vec<String> {
+    let unknown = || "-".to_owned();
+    let used = turn.resources.as_ref();
+    let number = |value: u64, words: fn(u64) -> String| match value {
+        0 => "-".to_owned(),
+        value => words(value),
+    };
+    let took = turn.ended_ms.map(|ended| ended - turn.created_ms);
+    vec![
+        started(turn.created_ms),
+        turn.run_id.clone(),
+        turn.session_key.clone(),
+        turn.state.clone(),
+        took.map_or_else(unknown, |ms| seconds(u64::try_from(ms).unwrap_or_default())),
+        used.map_or_else(unknown, |used| seconds(used.cpu_ms)),
+        used.map_or_else(unknown, |used| number(used.memory_peak_bytes, mebibytes)),
+        used.map_or_else(unknown, |used| number(used.tasks_peak, |n| n.to_string())),
+        number(turn.input_tokens + turn.output_tokens, |n| n.to_string()),
+        turn.cost_usd
+            .map_or_else(unknown, |dollars| format!("${dollars:.4}")),
+    ]
+}
+
+fn started(at_ms: i64) -> String {
+    Timestamp::from_millisecond(at_ms)
+        .map(|at| at.to_zoned(TimeZone::system()))
+        .map_or_else(
+            |_| "-".to_owned(),
+            |at| at.strftime("%m-%d %H:%M:%S").to_string(),
+        )
+}
+
+fn seconds(milliseconds: u64) -> String {
+    format!("{:.2} s", milliseconds as f64 / 1000.0)
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// Rows with their columns under one another.
+fn columns(rows: &[Vec<String>]) -> String {
+    let count = rows.first().map_or(0, Vec::len);
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max();
+    let widths: Vec<usize> = (0..count).map(|at| width(at).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            line.push_str(&format!("{cell:width$}  "));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::event::Resources;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_a_dash() {
+        let ended = Turn {
+            run_id: "r1".to_owned(),
+            state: "done".to_owned(),
+            ended_ms: Some(1500),
+            resources: Some(Resources {
+                cpu_ms: 120,
+                memory_peak_bytes: 3 << 20,
+                tasks_peak: 0,
+                unit: String::new(),
+            }),
+            input_tokens: 10,
+            output_tokens: 2,
+            ..Turn::default()
+        };
+        let text = table(&[ended, Turn::default()]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[1].contains("1.50 s  0.12 s  3.0 MiB  -"), "{text}");
+        assert!(lines[1].ends_with('-'), "{text}");
+        assert_eq!(lines.len(), 3);
+    }
+}
