@@ -67,6 +67,21 @@ pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, 
     Settings::assemble(paths, document, environment)
 }
 
+/// Reads the configuration or, where the file cannot be used, what daemons use
+/// in its place.
+pub fn load_usable(environment: &Environment) -> Result<Settings, Error> {
+    let error = match load(environment) {
+        Err(error) if !error.is_beyond_file() => error,
+        settled => return settled,
+    };
+    let paths = Paths::resolve(environment)?;
+    [Origin::LastGood, Origin::Defaults]
+        .into_iter()
+        .filter(|origin| origin.exists(&paths))
+        .find_map(|origin| load_from(environment, origin).ok())
+        .ok_or(error)
+}
+
 /// The same, and keeps a file that is valid as the last good configuration.
 /// For the gateway: one process writes a file.
 pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settings, Error> {

@@ -17,9 +17,11 @@ use crate::secret::Secret;
 use crate::substitute::Missing;
 
 mod agent;
+pub mod gateway;
 mod session;
 
 pub use agent::{AgentSettings, Backend, Limits};
+pub use gateway::Gateway;
 pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
@@ -105,6 +107,9 @@ pub struct Settings {
     pub log_level: LogLevel,
     /// Turns that may run at once, over all sessions.
     pub concurrent_turns: u32,
+    /// The gateway's doors. Without their secrets, see
+    /// [`Settings::with_gateway_secrets`].
+    pub gateway: Gateway,
     /// Agents by id; the default one is among them.
     pub agents: BTreeMap<String, AgentSettings>,
     /// The agent that messages without one go to.
@@ -164,6 +169,7 @@ impl Settings {
                 .max_concurrent_turns
                 .unwrap_or(CONCURRENT_TURNS)
                 .max(1),
+            gateway: Gateway::resolve(&fragment.gateway, &fragment.hooks, environment, &origin)?,
             agents,
             default_agent,
             default_model: environment
@@ -261,6 +267,26 @@ impl Settings {
         own.into_iter()
             .filter_map(|profile| Access::of(profile, agent_id))
             .collect()
+    }
+
+    /// The settings with the secrets of the gateway's doors, for the gateway
+    /// alone. `credentials` are systemd's, by file name; they come before those
+    /// in the state directory's own `credentials` folder.
+    pub fn with_gateway_secrets(
+        mut self,
+        environment: &Environment,
+        credentials: &BTreeMap<String, Secret>,
+    ) -> Result<Self, Error> {
+        let path = &self.paths.configuration;
+        let document = document::read(path, environment, Missing::KeptForOwner)?;
+        let fragment = fragment::typed(path, document)?;
+        let origin = path.display().to_string();
+        let (gateway, hooks) = (&fragment.gateway, &fragment.hooks);
+        let mut all = gateway::files::read(&self.paths.state)?;
+        all.extend(credentials.clone());
+        self.gateway
+            .with_secrets(gateway, hooks, environment, &all, &origin)?;
+        Ok(self)
     }
 
     /// The agent `id`; `None` when the configuration does not name it.

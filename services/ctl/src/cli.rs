@@ -42,6 +42,10 @@ pub(crate) enum Command {
     Turns(Turns),
     /// End a run and every process it started
     Cancel(Cancel),
+    /// Print the token that WebSocket and HTTP clients need
+    Token(Token),
+    /// Bring systemd's socket units in line with the configuration's ports
+    Sockets(Sockets),
     /// Run the daemons in the foreground, where there is no systemd
     Run(Run),
     /// Becomes a daemon with its socket as descriptor 3; part of `run`.
@@ -115,6 +119,25 @@ pub(crate) struct Cancel {
     pub(crate) run_id: String,
 }
 
+/// Arguments of `token`.
+#[derive(Debug, Args)]
+pub(crate) struct Token {
+    /// Make another one; clients with the old one are disconnected
+    #[arg(long)]
+    pub(crate) rotate: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `sockets`.
+#[derive(Debug, Args)]
+pub(crate) struct Sockets {
+    /// Write nothing; exit with 1 when they are not in line
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -135,6 +158,9 @@ pub(crate) struct Activate {
     pub(crate) name: String,
     /// The daemon
     pub(crate) program: PathBuf,
+    /// Standard output brings more sockets
+    #[arg(long)]
+    pub(crate) more: bool,
 }
 
 /// The command that was asked for, or the code to exit with. Help and usage

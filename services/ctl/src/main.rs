@@ -15,13 +15,16 @@ mod connection;
 mod doctor;
 mod export;
 mod failure;
+mod handover;
 mod import;
 mod message;
 mod output;
 mod run;
 mod sessions;
+mod sockets;
 mod status;
 mod table;
+mod token;
 mod turns;
 mod words;
 
@@ -47,6 +50,8 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Turns(arguments) => turns::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
+        Command::Token(arguments) => token::execute(&arguments, environment),
+        Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),
     }
