@@ -1,0 +1,88 @@
+//! From texts to vectors whose angle says how much alike the texts are.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::engine::Options;
+use crate::error::Error;
+
+pub(crate) mod table;
+pub(crate) mod vector;
+pub(crate) mod wordpiece;
+
+use table::Table;
+
+/// Makes vectors of texts, all of one size, that can be compared with each
+/// other and with those of no other embedder.
+pub(crate) trait Embedder: std::fmt::Debug + Send + Sync {
+    /// Names the vectors it makes.
+    fn model(&self) -> &str;
+    /// The vectors of `texts`, in their order.
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error>;
+}
+
+impl Embedder for Table {
+    fn model(&self) -> &str {
+        "static"
+    }
+
+    fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Error> {
+        Ok(texts.iter().map(|text| self.sum(text).to_vec()).collect())
+    }
+}
+
+/// The embedders there are, opened when they are needed: most of the time an
+/// assistant is not searching.
+#[derive(Debug)]
+pub(crate) struct Embedders {
+    options: Options,
+    table: Mutex<Option<Arc<Table>>>,
+}
+
+impl Embedders {
+    /// Those that `options` name.
+    pub(crate) fn new(options: Options) -> Self {
+        Self {
+            options,
+            table: Mutex::default(),
+        }
+    }
+
+    /// The static table, or why there is none.
+    pub(crate) fn table(&self) -> Result<Arc<Table>, String> {
+        let mut table = lock(&self.table);
+        if let Some(table) = &*table {
+            return Ok(Arc::clone(table));
+        }
+        let folder = self.options.table.as_deref();
+        let folder =
+            folder.ok_or("no embedding table is configured; only keywords are searched")?;
+        let opened = Table::open(folder).map_err(|error| {
+            format!(
+                "the embedding table cannot be used, only keywords are searched: {}",
+                chain(&error)
+            )
+        })?;
+        Ok(Arc::clone(table.insert(Arc::new(opened))))
+    }
+
+    /// Closes them until they are needed again.
+    pub(crate) fn release(&self) {
+        lock(&self.table).take();
+    }
+}
+
+/// An error with everything it comes from.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        next = source.source();
+    }
+    text
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,66 @@
+//! Terms as the index knows them: by hashes.
+//!
+//! Of 64 bits, so that among a million terms two are the same with a
+//! probability of one in 30 million, and what would follow is one wrong hit. A
+//! dictionary of numbers is a quarter of one of words.
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::analysis::{self, Language, calendar};
+use crate::part::{Part, Unit};
+
+/// A term of a text.
+pub(crate) type Key = u64;
+
+/// Keeps those who speak apart from those spoken of.
+const SPEAKERS: u64 = 0x5350_4541_4b45_5253;
+/// Roles are nobody's names: "which user said" does not ask for half of all
+/// messages.
+const ROLES: [&str; 5] = ["user", "assistant", "system", "tool", "toolresult"];
+
+/// The key of a term.
+pub(crate) fn key(term: &str) -> Key {
+    xxh3_64(term.as_bytes())
+}
+
+/// The key of a term of a speaker's name.
+pub(crate) fn speaker_key(term: &str) -> Key {
+    xxh3_64_with_seed(term.as_bytes(), SPEAKERS)
+}
+
+/// What one unit is found by.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    /// All that can be searched for, as often as it is there.
+    pub(crate) keys: Vec<Key>,
+    /// Of the speaker's name.
+    pub(crate) speakers: Vec<Key>,
+}
+
+/// The terms of `unit`, a unit of `part`. Texts without a time of their own are
+/// dated by `day_ms`.
+pub(crate) fn of(unit: &Unit, part: &Part, day_ms: Option<i64>) -> Terms {
+    let mut terms = Terms::default();
+    let language = part.language;
+    let mut add = |text: &str| analysis::terms(text, language, |term| terms.keys.push(key(term)));
+    add(&unit.context);
+    add(&unit.text);
+    if let Some(date) = date(unit.timestamp_ms.or(day_ms), language) {
+        add(&date);
+    }
+    if is_name(&unit.speaker) {
+        add(&unit.speaker);
+        let sink = |term: &str| terms.speakers.push(speaker_key(term));
+        // As the question is read, whatever the language.
+        analysis::terms(&unit.speaker, Language::English, sink);
+    }
+    terms
+}
+
+fn date(timestamp_ms: Option<i64>, language: Language) -> Option<String> {
+    calendar::words(timestamp_ms?, language)
+}
+
+fn is_name(speaker: &str) -> bool {
+    !ROLES.iter().any(|role| speaker.eq_ignore_ascii_case(role))
+}
