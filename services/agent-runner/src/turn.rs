@@ -204,6 +204,8 @@ fn host_tools(shop: &Shop, turn: &Turn, choice: &Choice) -> host::Tools {
             session_key: turn.session_key.clone(),
         },
         agent_id: turn.agent_id.clone(),
+        session_id: turn.session_id.clone(),
+        received_ms: turn.received_ms,
         status: format!(
             "backend {} ({}), agent {}, session {}",
             choice.backend, choice.reason, turn.agent_id, turn.session_key

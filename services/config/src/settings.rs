@@ -15,16 +15,17 @@ use crate::secret::Secret;
 use crate::substitute::Missing;
 
 mod agent;
+pub mod memory;
 
-pub use agent::{AgentSettings, Backend, Limits};
+pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
+pub use memory::{Embedder, Memory, MemorySearch};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
 const CONCURRENT_TURNS: u32 = 8;
-/// Seed 002, `memory.maxContextTokens`.
-const CONTEXT_TOKENS: u64 = 100_000;
-/// Seed 002, `memory.temporalDecayHalfLife`, in days.
-const DECAY_HALF_LIFE_DAYS: f64 = 7.0;
+
+/// Where the search of all agents is set.
+const MEMORY_SEARCH: &str = "agents.defaults.memorySearch";
 
 /// The least severe level that is logged (seed 002, property 24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,15 +62,6 @@ pub struct Sandbox {
     pub read_write: Vec<PathBuf>,
 }
 
-/// The memory daemon's settings.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Memory {
-    /// The most tokens of history and context a turn is given.
-    pub context_tokens: u64,
-    /// After how many days a dated passage counts half.
-    pub decay_half_life_days: f64,
-}
-
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -89,8 +81,11 @@ pub struct Settings {
     pub providers: BTreeMap<String, Provider>,
     /// How agent processes are confined.
     pub sandbox: Sandbox,
-    /// The memory daemon's settings.
+    /// What is remembered, and by which embedder.
     pub memory: Memory,
+    /// Who makes vectors of texts, when that is not this machine. `None`
+    /// without [`Settings::with_credentials`].
+    pub embedding: Option<Provider>,
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
@@ -118,6 +113,10 @@ impl Settings {
         provider::resolve(&providers, environment, &BTreeMap::new()).map_err(invalid)?;
         let (agents, default_agent) = agent::resolve(&paths, &fragment, environment)
             .map_err(|problem| problem.at(&origin))?;
+        let search = memory::merged(
+            &fragment.memory.search,
+            &fragment.agents.defaults.memory_search,
+        );
         Ok(Self {
             log_level: log_level(&fragment, environment, &origin)?,
             concurrent_turns: fragment
@@ -133,13 +132,10 @@ impl Settings {
                 .or(fragment.models.default),
             providers: BTreeMap::new(),
             sandbox: sandbox(&paths, fragment.sandbox, &origin)?,
-            memory: Memory {
-                context_tokens: fragment.memory.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
-                decay_half_life_days: fragment
-                    .memory
-                    .temporal_decay_half_life
-                    .unwrap_or(DECAY_HALF_LIFE_DAYS),
-            },
+            memory: memory::whole(&fragment.memory, &search, &paths)
+                .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
+                .map_err(invalid)?,
+            embedding: None,
             environment: Environment::default(),
             paths,
         })
@@ -156,13 +152,21 @@ impl Settings {
     ) -> Result<Self, Error> {
         let document = document::read(&self.paths.configuration, environment, Missing::Refused)?;
         let fragment = fragment::typed(&self.paths.configuration, document)?;
-        let environment = environment.with_fallback(fragment.env.vars);
-        self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
-            .map_err(|(key, problem)| Error::Value {
-            origin: self.paths.configuration.display().to_string(),
+        let environment = environment.with_fallback(fragment.env.vars.clone());
+        let origin = self.paths.configuration.display().to_string();
+        let invalid = |(key, problem)| Error::Value {
+            origin: origin.clone(),
             key,
             problem,
-        })?;
+        };
+        self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
+            .map_err(invalid)?;
+        self.embedding = match &self.memory.embedder {
+            Embedder::Remote { provider, .. } => {
+                Some(embedding(provider, &fragment, &environment, credentials).map_err(invalid)?)
+            }
+            _ => None,
+        };
         self.environment = environment;
         Ok(self)
     }
@@ -171,6 +175,45 @@ impl Settings {
     pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
         self.agents.get(id)
     }
+}
+
+/// The provider of embeddings: as the one of models of that name, but for what
+/// `remote` says.
+fn embedding(
+    id: &str,
+    fragment: &Fragment,
+    environment: &Environment,
+    credentials: &BTreeMap<String, Secret>,
+) -> Result<Provider, (String, String)> {
+    let search = memory::merged(
+        &fragment.memory.search,
+        &fragment.agents.defaults.memory_search,
+    );
+    let mut own = fragment
+        .models
+        .providers
+        .get(id)
+        .cloned()
+        .unwrap_or_default();
+    own.base_url = search.remote.base_url.clone().or(own.base_url);
+    let mut providers = provider::resolve(
+        &BTreeMap::from([(id.to_owned(), own)]),
+        environment,
+        credentials,
+    )?;
+    let missing = || {
+        let problem = format!("is {id:?}, which is no provider");
+        (format!("{MEMORY_SEARCH}.provider"), problem)
+    };
+    let mut provider = providers.remove(id).ok_or_else(missing)?;
+    if let Some(url) = search.remote.base_url {
+        provider.base_url = url.trim_end_matches('/').to_owned();
+    }
+    if let Some(key) = search.remote.api_key {
+        provider.key = Some(key);
+        provider.key_source = format!("{MEMORY_SEARCH}.remote.apiKey");
+    }
+    Ok(provider)
 }
 
 fn log_level(

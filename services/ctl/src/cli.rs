@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failure;
+use crate::memory;
 
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
@@ -28,6 +29,9 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// List the sessions
     Sessions(Sessions),
+    /// Search, read and keep what the assistant remembers
+    #[command(subcommand)]
+    Memory(memory::Command),
     /// End a run and every process it started
     Cancel(Cancel),
     /// Run the daemons in the foreground, where there is no systemd

@@ -13,6 +13,7 @@ mod cli;
 mod connection;
 mod doctor;
 mod failure;
+mod memory;
 mod message;
 mod output;
 mod run;
@@ -38,6 +39,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Status(arguments) => status::execute(&arguments, environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
+        Command::Memory(command) => memory::execute(command, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),

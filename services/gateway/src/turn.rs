@@ -78,11 +78,16 @@ async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<(Accepted, P
     None
 }
 
+/// The message is written while memory is asked, so its time may be a little
+/// before this one's.
+const CLOCK_SLACK_MS: i64 = 1_000;
+
 /// Waits for the lane and asks memory. None when the run is ended first.
 async fn prepare(gateway: &Gateway, run: &Run, text: &str, ticket: &mut Ticket) -> Option<Context> {
+    let received_ms = now_ms() - CLOCK_SLACK_MS;
     let context = async {
         ticket.turn().await;
-        context::fetch(&gateway.memory, run, text).await
+        context::fetch(&gateway.memory, run, text, received_ms).await
     };
     tokio::select! {
         biased;
@@ -129,15 +134,22 @@ async fn turn(
             "the transcript has lines that are no entries; they are skipped"
         );
     }
+    let session_id = accepted.session_id;
     Ok(Turn {
         run_id: run.id.clone(),
         session_key: accepted.session_key,
-        session_id: accepted.session_id,
+        session_id: session_id.clone(),
         agent_id: accepted.agent_id,
         channel: run.channel.clone(),
         text,
         bootstrap: context.bootstrap,
-        passages: context.passages,
+        passages: conversation::passages(
+            context.recall,
+            &history,
+            &session_id,
+            context.received_ms,
+        ),
+        received_ms: context.received_ms,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
     })

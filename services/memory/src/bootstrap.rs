@@ -5,6 +5,7 @@
 //! out; the first four are made from templates once ([`template`]).
 
 use jiff::civil::Date;
+use openclaw_config::settings::Bootstrap;
 use openclaw_proto::memory::BootstrapFile;
 
 use crate::source::dated;
@@ -14,12 +15,6 @@ mod budget;
 pub(crate) mod template;
 
 use budget::Keep;
-
-/// Of each file, in characters, with the mark where it is cut (OpenClaw's
-/// bootstrapMaxChars).
-const FILE: usize = 20_000;
-/// Of all of them (OpenClaw's bootstrapTotalMaxChars).
-const TOTAL: usize = 60_000;
 
 const NAMED: [&str; 5] = [
     "SOUL.md",
@@ -31,7 +26,11 @@ const NAMED: [&str; 5] = [
 
 /// The bootstrap files as of `today`, cut to their budgets, and why a file
 /// that is there could not be given.
-pub(crate) fn load(workspace: &Workspace, today: Date) -> (Vec<BootstrapFile>, Vec<Error>) {
+pub(crate) fn load(
+    workspace: &Workspace,
+    today: Date,
+    budget: Bootstrap,
+) -> (Vec<BootstrapFile>, Vec<Error>) {
     let named = NAMED.map(|name| (name.to_owned(), Keep::Start));
     // Notes grow at their end, so that is what matters of a long one.
     let days = [Some(today), today.yesterday().ok()].into_iter().flatten();
@@ -45,18 +44,21 @@ pub(crate) fn load(workspace: &Workspace, today: Date) -> (Vec<BootstrapFile>, V
             Err(error) => problems.push(error),
         }
     }
-    (within_budget(found), problems)
+    (within_budget(found, budget), problems)
 }
 
-fn within_budget(found: Vec<(String, String, Keep)>) -> Vec<BootstrapFile> {
-    let mut left = TOTAL;
+fn within_budget(
+    found: Vec<(String, String, Keep)>,
+    Bootstrap { file, total, .. }: Bootstrap,
+) -> Vec<BootstrapFile> {
+    let mut left = total;
     let mut after = found.len();
     let cut = found.into_iter().map(|(name, text, keep)| {
         after -= 1;
         // Each file that follows keeps room to say that it is there.
-        let budget = FILE.min(left - after * budget::MARK);
+        let budget = file.min(left.saturating_sub(after * budget::MARK));
         let (content, truncated) = budget::cut(&name, text, keep, budget);
-        left -= content.chars().count();
+        left = left.saturating_sub(content.chars().count());
         BootstrapFile {
             name,
             content,
@@ -100,7 +102,7 @@ mod tests {
             fs::write(folder.path().join(name), name).unwrap();
         }
         fs::write(folder.path().join("IDENTITY.md"), " \n").unwrap();
-        let (files, problems) = load(&workspace, TODAY);
+        let (files, problems) = load(&workspace, TODAY, Bootstrap::default());
         assert!(problems.is_empty());
         assert_eq!(
             names(&files),
@@ -123,15 +125,19 @@ mod tests {
             let text = format!("begin{}end", "ä".repeat(30_000));
             fs::write(folder.path().join(name), text).unwrap();
         }
-        let (files, _) = load(&workspace, TODAY);
+        let (files, _) = load(&workspace, TODAY, Bootstrap::default());
         let size = |file: &BootstrapFile| file.content.chars().count();
         assert_eq!(files.len(), 6);
         for file in &files {
-            assert!(file.truncated && size(file) <= FILE, "{}", file.name);
+            assert!(
+                file.truncated && size(file) <= Bootstrap::default().file,
+                "{}",
+                file.name
+            );
             assert!(file.content.contains(&format!("{} is cut here", file.name)));
         }
-        assert!(files.iter().map(size).sum::<usize>() <= TOTAL);
-        assert!(size(&files[0]) > FILE - budget::MARK);
+        assert!(files.iter().map(size).sum::<usize>() <= Bootstrap::default().total);
+        assert!(size(&files[0]) > Bootstrap::default().file - budget::MARK);
         assert!(files[0].content.starts_with("begin"));
     }
 
@@ -140,7 +146,7 @@ mod tests {
         let (folder, workspace) = workspace();
         let text = format!("{}the newest", "old\n".repeat(10_000));
         fs::write(folder.path().join("memory/2026-03-01.md"), text).unwrap();
-        let (files, _) = load(&workspace, TODAY);
+        let (files, _) = load(&workspace, TODAY, Bootstrap::default());
         assert!(files[0].content.ends_with("the newest"));
         assert!(files[0].content.starts_with("[…"));
     }
@@ -151,7 +157,7 @@ mod tests {
         fs::write(folder.path().join("SOUL.md"), "soul").unwrap();
         let large = fs::File::create(folder.path().join("USER.md")).unwrap();
         large.set_len(crate::workspace::FILE_LIMIT + 1).unwrap();
-        let (files, problems) = load(&workspace, TODAY);
+        let (files, problems) = load(&workspace, TODAY, Bootstrap::default());
         assert_eq!(names(&files), ["SOUL.md"]);
         assert_eq!(problems.len(), 1);
     }
@@ -172,7 +178,7 @@ mod tests {
             }
             fs::write(folder.path().join("SOUL.md"), &soul).unwrap();
             fs::write(folder.path().join("USER.md"), &user).unwrap();
-            let (files, _) = load(&workspace, TODAY);
+            let (files, _) = load(&workspace, TODAY, Bootstrap::default());
             for (name, text) in [("SOUL.md", &soul), ("USER.md", &user)] {
                 let file = files.iter().find(|file| file.name == name);
                 let content = file.map_or("", |file| file.content.as_str());

@@ -12,9 +12,10 @@ use openclaw_config::{Environment, Paths, Settings};
 use openclaw_daemon::configuration::{Configuration, Owner};
 use openclaw_daemon::{Daemon, Listeners, Notifier};
 use openclaw_proto::address;
-use openclaw_proto::memory::Client;
+use openclaw_proto::memory::{Client, Hit, Progress, Question};
 use openclaw_proto::origin::Origin;
 use tokio::task::JoinHandle;
+use tokio_stream::StreamExt as _;
 use tokio_util::sync::CancellationToken;
 use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
@@ -82,6 +83,46 @@ fn daemon(
     }
 }
 
+fn asked(agent: &str, text: &str, limit: u32) -> Question {
+    Question {
+        agent_id: agent.to_owned(),
+        text: text.to_owned(),
+        limit,
+        ..Question::default()
+    }
+}
+
+/// Has everything looked at, and waits.
+async fn indexed(client: &Client) -> Progress {
+    let mut progress = client.index("", false).await.unwrap();
+    let mut last = Progress::default();
+    while let Some(news) = progress.next().await {
+        last = news.unwrap();
+    }
+    assert!(last.done);
+    last
+}
+
+async fn search(client: &Client, text: &str) -> Vec<Hit> {
+    let found = client.search(&origin(), asked("main", text, 0)).await;
+    found.unwrap().hits
+}
+
+/// The hits when `paths` is what is found, which must be so within the time in
+/// which changes are to be seen; with some more on a machine that is busy.
+async fn finds(client: &Client, text: &str, paths: &[&str]) -> Vec<Hit> {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let hits = search(client, text).await;
+        let found: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+        if found == paths {
+            return hits;
+        }
+        assert!(Instant::now() < deadline, "{found:?} instead of {paths:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 fn origin() -> Origin {
     Origin {
         run_id: "run-17".to_owned(),
@@ -107,10 +148,7 @@ async fn a_fresh_agent_remembers_and_finds() {
             .contains(text)
     );
 
-    let hits = client
-        .search(&origin(), "main", "where are the keys?", 0)
-        .await
-        .unwrap();
+    let hits = search(client, "where are the keys?").await;
     assert_eq!(hits.len(), 1);
     assert_eq!(hits[0].path, noted.path);
     assert!(hits[0].snippet.contains(text));
@@ -119,6 +157,7 @@ async fn a_fresh_agent_remembers_and_finds() {
     let files = client.load_bootstrap(&origin(), "main").await.unwrap();
     assert_eq!(files.last().unwrap().name, noted.path);
 
+    indexed(client).await;
     let status = client.status().await.unwrap();
     assert_eq!((status.files, status.chunks), (5, 1));
     assert_eq!(status.version, env!("CARGO_PKG_VERSION"));
@@ -130,10 +169,8 @@ async fn a_fresh_agent_remembers_and_finds() {
 async fn mistakes_are_told_with_what_to_do() {
     let running = Running::start();
     let client = &running.client;
-    let unknown = client
-        .search(&origin(), "nobody", "x", 0)
-        .await
-        .unwrap_err();
+    let unknown = client.search(&origin(), asked("nobody", "x", 0)).await;
+    let unknown = unknown.unwrap_err();
     assert_eq!(unknown.code(), Code::NotFound);
     assert!(unknown.message().contains("\"nobody\"") && unknown.message().contains("main"));
 
@@ -169,8 +206,10 @@ async fn the_limit_is_kept_and_has_a_default() {
         .unwrap();
     }
     let client = &running.client;
+    indexed(client).await;
     for (limit, count) in [(0, 6), (3, 3), (1000, 50)] {
-        let hits = client.search(&origin(), "", "fox", limit).await.unwrap();
+        let found = client.search(&origin(), asked("", "fox", limit)).await;
+        let hits = found.unwrap().hits;
         assert_eq!(hits.len(), count, "limit {limit}");
         assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
     }
@@ -184,13 +223,7 @@ async fn a_reload_leads_to_another_workspace() {
     let other = running.folder.path().join("elsewhere/memory");
     fs::create_dir_all(&other).unwrap();
     fs::write(other.join("a.md"), "the fox lives here").unwrap();
-    assert!(
-        client
-            .search(&origin(), "main", "fox", 0)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(search(client, "fox").await.is_empty());
 
     let paths = Paths::resolve(&running.environment).unwrap();
     let configuration = r#"{ agents: { defaults: { workspace: "elsewhere" } } }"#;
@@ -198,8 +231,7 @@ async fn a_reload_leads_to_another_workspace() {
     running
         .owner
         .reload(openclaw_config::load, &running.environment);
-    let hits = client.search(&origin(), "main", "fox", 0).await.unwrap();
-    assert_eq!(hits[0].path, "memory/a.md");
+    finds(client, "fox", &["memory/a.md"]).await;
 
     fs::write(&paths.configuration, "{ agnets: {} }").unwrap();
     running
@@ -207,14 +239,7 @@ async fn a_reload_leads_to_another_workspace() {
         .reload(openclaw_config::load, &running.environment);
     let status = client.status().await.unwrap();
     assert!(status.configuration_problem.contains("agnets"));
-    assert_eq!(
-        client
-            .search(&origin(), "main", "fox", 0)
-            .await
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(search(client, "fox").await.len(), 1);
     running.stop().await;
 }
 
@@ -302,7 +327,8 @@ async fn a_run_can_be_found_in_the_log() {
     };
     let client = &running.client;
     client.load_bootstrap(&origin, "main").await.unwrap();
-    client.search(&origin, "main", "fox", 0).await.unwrap();
+    let question = asked("main", "fox", 0);
+    client.search(&origin, question).await.unwrap();
     running.stop().await;
 
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();

@@ -35,6 +35,13 @@ pub(crate) fn begin_ms(date: Date) -> Option<i64> {
     Some(begin.timestamp().as_millisecond())
 }
 
+/// A moment as it is told: `2026-03-04 09:05`, in the local time.
+pub(crate) fn words(milliseconds: i64) -> String {
+    let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
+    let local = moment.to_zoned(TimeZone::system());
+    local.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
 /// What a note's path says of what it is about; nothing for the files every
 /// workspace has.
 pub(crate) fn topic(path: &str) -> &str {
