@@ -142,16 +142,28 @@ impl Engine {
 
     /// Up to `limit` texts of which `model` has made no vector, newest first.
     pub fn missing_vectors(&self, model: &str, limit: usize) -> Result<Vec<Missing>, Error> {
-        let reader = self.reader();
         let mut missing: Vec<Missing> = Vec::new();
         let mut seen = HashSet::new();
-        reader.texts(|text| {
-            let hash = Hash::of(&text);
-            if seen.insert(hash) && reader.vector(model, hash)?.is_none() {
-                missing.push(Missing { hash, text });
+        let mut parts = self.reader().parts(false)?;
+        parts.sort_unstable_by_key(|row| std::cmp::Reverse(row.id));
+        for row in parts {
+            // Not held all the time: searches read too.
+            let reader = self.reader();
+            let Some((part, _)) = reader.part(row.id)? else {
+                continue;
+            };
+            let units = 0..part.units.len();
+            let texts = units.flat_map(|unit| [part.meaning(unit), part.window_meaning(unit)]);
+            for text in texts.flatten() {
+                let hash = Hash::of(&text);
+                if seen.insert(hash) && reader.vector(model, hash)?.is_none() {
+                    missing.push(Missing { hash, text });
+                }
+                if missing.len() >= limit {
+                    return Ok(missing);
+                }
             }
-            Ok(missing.len() < limit)
-        })?;
+        }
         Ok(missing)
     }
 

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::analysis::{self, Language};
 use crate::document::{Body, Document, Message};
 use crate::passage;
+use crate::term;
 
 /// The most units of a part: of what is indexed anew when a message is added.
 const UNITS: usize = 64;
@@ -57,6 +58,36 @@ pub(crate) struct Part {
     pub(crate) flows: bool,
     /// Of everything that is indexed, and of nothing else.
     pub(crate) hash: u128,
+}
+
+impl Part {
+    /// The text of a unit as a model is to understand it: under its headings, or
+    /// after the name of who says it.
+    pub(crate) fn meaning(&self, unit: usize) -> Option<String> {
+        let unit = self.units.get(unit)?;
+        let mut text = String::new();
+        if !unit.context.is_empty() {
+            text.push_str(&unit.context);
+            text.push('\n');
+        }
+        if term::is_name(&unit.speaker) {
+            text.push_str(&unit.speaker);
+            text.push_str(": ");
+        }
+        text.push_str(&unit.text);
+        Some(text)
+    }
+
+    /// The text of a unit with its neighbours; None where it is understood
+    /// alone.
+    pub(crate) fn window_meaning(&self, unit: usize) -> Option<String> {
+        if !self.flows || self.units.len() < 2 {
+            return None;
+        }
+        let near = unit.saturating_sub(1)..=unit + 1;
+        let texts: Vec<String> = near.filter_map(|unit| self.meaning(unit)).collect();
+        Some(texts.join("\n"))
+    }
 }
 
 /// The parts of `document`, in order.

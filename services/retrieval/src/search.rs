@@ -19,6 +19,7 @@ mod question;
 pub(crate) mod snippet;
 
 pub(crate) use diversity::Pool;
+pub(crate) use fusion::Range;
 pub(crate) use question::Question;
 pub(crate) use snippet::Wanted;
 

@@ -61,6 +61,7 @@ fn date(timestamp_ms: Option<i64>, language: Language) -> Option<String> {
     calendar::words(timestamp_ms?, language)
 }
 
-fn is_name(speaker: &str) -> bool {
-    !ROLES.iter().any(|role| speaker.eq_ignore_ascii_case(role))
+/// Whether `speaker` is somebody in particular.
+pub(crate) fn is_name(speaker: &str) -> bool {
+    !speaker.is_empty() && !ROLES.iter().any(|role| speaker.eq_ignore_ascii_case(role))
 }

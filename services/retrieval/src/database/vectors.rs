@@ -48,24 +48,6 @@ impl Database {
             params![model, hash.0.to_le_bytes(), blob],
         )
     }
-
-    /// Calls `sink` with the texts of all passages, newest first, until it
-    /// returns false.
-    pub(crate) fn texts(
-        &self,
-        mut sink: impl FnMut(String) -> Result<bool, Error>,
-    ) -> Result<(), Error> {
-        let error = || Error::database("read passages");
-        let sql = "SELECT text FROM passages ORDER BY id DESC";
-        let mut statement = self.0.prepare_cached(sql).map_err(error())?;
-        let mut rows = statement.query([]).map_err(error())?;
-        while let Some(row) = rows.next().map_err(error())? {
-            if !sink(row.get(0).map_err(error())?)? {
-                break;
-            }
-        }
-        Ok(())
-    }
 }
 
 fn read(blob: &[u8]) -> Option<Quantised> {

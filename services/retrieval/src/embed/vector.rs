@@ -39,11 +39,6 @@ impl Quantised {
         let dot: i32 = pairs.map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
         dot as f32 * self.scale * other.scale
     }
-
-    /// The numbers it stands for.
-    pub(crate) fn floats(&self) -> impl Iterator<Item = f32> {
-        self.values.iter().map(|&x| f32::from(x) * self.scale)
-    }
 }
 
 /// The length of a vector.

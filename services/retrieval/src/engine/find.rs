@@ -20,7 +20,7 @@ impl Engine {
         };
         let question = Question::new(&query.text, snapshot.languages(), table.as_deref());
         let mut candidates = search::candidates(&snapshot, &question, query);
-        if let Err(warning) = self.rescore(&snapshot, query, &mut candidates.list) {
+        if let Err(warning) = self.rescore(&snapshot, query, &mut candidates) {
             warnings.push(warning);
         }
         Ok(Found {

@@ -13,22 +13,26 @@ const NEAR: f32 = 0.2;
 
 /// Brings a list to 0..1.
 #[derive(Debug, Clone, Copy)]
-struct Range {
-    low: f32,
-    high: f32,
+pub(crate) struct Range {
+    low: f64,
+    high: f64,
 }
 
 impl Range {
     /// From 0 to the highest of a list of keyword scores.
     fn from_zero(scores: &[f32]) -> Self {
         let high = scores.iter().copied().fold(0.0, f32::max);
-        Self { low: 0.0, high }
+        Self {
+            low: 0.0,
+            high: f64::from(high),
+        }
     }
 
-    fn of(scores: impl Iterator<Item = f32>) -> Self {
+    /// From the lowest to the highest of `scores`.
+    pub(crate) fn of(scores: impl Iterator<Item = f64>) -> Self {
         let all = Self {
-            low: f32::MAX,
-            high: f32::MIN,
+            low: f64::MAX,
+            high: f64::MIN,
         };
         scores.fold(all, |range, score| Self {
             low: range.low.min(score),
@@ -36,9 +40,10 @@ impl Range {
         })
     }
 
-    fn place(self, score: f32) -> f64 {
+    /// Where `score` is between them; 0 where all are the same.
+    pub(crate) fn place(self, score: f64) -> f64 {
         if self.high > self.low {
-            f64::from((score - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+            ((score - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
         } else {
             0.0
         }
@@ -141,7 +146,9 @@ impl Ranges {
     ) -> Self {
         let of = |list: Option<&Vec<f32>>| {
             let list = list.map_or(&[][..], Vec::as_slice);
-            Range::of(allowed(space).filter_map(|unit| list.get(unit).copied()))
+            Range::of(
+                allowed(space).filter_map(|unit| list.get(unit).map(|&score| f64::from(score))),
+            )
         };
         Self {
             text: Range::from_zero(&keywords.unit),
@@ -170,17 +177,17 @@ impl Ranges {
     ) -> Parts {
         let coverage = keywords.covered[unit] / keywords.weight.max(f32::MIN_POSITIVE);
         let mut parts = Parts {
-            text: self.text.place(keywords.unit[unit]),
-            window: self.window.place(keywords.window[unit]),
-            session: self.session.place(keywords.part[part]),
+            text: self.text.place(f64::from(keywords.unit[unit])),
+            window: self.window.place(f64::from(keywords.window[unit])),
+            session: self.session.place(f64::from(keywords.part[part])),
             speaker: f64::from(u8::from(keywords.named[unit])),
             bm25: f64::from(keywords.unit[unit]),
             coverage: f64::from(coverage.clamp(0.0, 1.0)),
             ..Parts::default()
         };
         if let Some(meaning) = meaning {
-            parts.vector = self.vector.place(meaning.unit[unit]);
-            parts.vector_window = self.vector_window.place(meaning.window[unit]);
+            parts.vector = self.vector.place(f64::from(meaning.unit[unit]));
+            parts.vector_window = self.vector_window.place(f64::from(meaning.window[unit]));
             parts.cosine = f64::from(meaning.unit[unit]);
         }
         parts

@@ -6,7 +6,7 @@ use super::postings::Posting;
 use super::writer::Contents;
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised, norm};
-use crate::part::Part;
+use crate::part::{Part, Unit};
 use crate::term::{self, Key};
 
 /// Collects parts.
@@ -73,11 +73,8 @@ impl<'a> Builder<'a> {
                 .resize(self.contents.units.len() * DIMENSIONS, 0);
             return;
         };
-        let sums: Vec<[f32; DIMENSIONS]> = part
-            .units
-            .iter()
-            .map(|unit| table.sum(&unit.text))
-            .collect();
+        let sums: Vec<[f32; DIMENSIONS]> =
+            part.units.iter().map(|unit| meaning(table, unit)).collect();
         for (index, sum) in sums.iter().enumerate() {
             let quantised = Quantised::new(sum);
             self.vectors
@@ -116,6 +113,19 @@ impl<'a> Builder<'a> {
         // Writing to memory does not fail.
         written.ok().and_then(|()| Segment::in_memory(bytes))
     }
+}
+
+/// What a unit says under its headings. Not who says it: of every message of a
+/// conversation that is half the same, and a mean of words knows no roles.
+fn meaning(table: &Table, unit: &Unit) -> [f32; DIMENSIONS] {
+    let mut sum = table.sum(&unit.text);
+    if !unit.context.is_empty() {
+        let context = table.sum(&unit.context);
+        sum.iter_mut()
+            .zip(context)
+            .for_each(|(total, x)| *total += x);
+    }
+    sum
 }
 
 /// The sum of a unit and its neighbours.
