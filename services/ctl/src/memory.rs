@@ -10,6 +10,7 @@ use crate::failure::Failure;
 
 mod add;
 mod daemon;
+mod eval;
 mod export;
 mod forget;
 mod get;
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Forget(forget::Arguments),
     /// Print everything that is searched, one JSON document a line
     Export(export::Arguments),
+    /// Measure how well searches find what is known to answer
+    Eval(eval::Arguments),
 }
 
 /// Whose memory.
@@ -60,6 +63,7 @@ pub(crate) fn execute(command: Command, environment: &Environment) -> Result<Exi
             Command::Index(arguments) => index::run(&arguments, &memory).await,
             Command::Forget(arguments) => forget::run(&arguments, &memory).await,
             Command::Export(arguments) => export::run(&arguments, &memory).await,
+            Command::Eval(arguments) => eval::run(arguments, environment),
         }
     })
 }

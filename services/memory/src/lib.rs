@@ -11,6 +11,7 @@ mod bootstrap;
 mod compact;
 mod embedding;
 mod error;
+pub mod evaluate;
 mod index;
 mod intake;
 mod keeper;
