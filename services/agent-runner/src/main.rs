@@ -5,6 +5,7 @@
 mod backend;
 mod claude;
 mod confinement;
+mod embedding;
 mod environment;
 mod host;
 mod log;

@@ -73,7 +73,26 @@ impl Upstream {
         provider: &Provider,
         body: Bytes,
     ) -> Result<reqwest::Response, Error> {
-        let url = endpoint(provider);
+        self.send(provider, endpoint(provider), body).await
+    }
+
+    /// Sends `body` to the provider's endpoint for embeddings.
+    pub(crate) async fn embeddings(
+        &self,
+        provider: &Provider,
+        body: Bytes,
+    ) -> Result<reqwest::Response, Error> {
+        let base = provider.base_url.trim_end_matches('/');
+        self.send(provider, format!("{base}/embeddings"), body)
+            .await
+    }
+
+    async fn send(
+        &self,
+        provider: &Provider,
+        url: String,
+        body: Bytes,
+    ) -> Result<reqwest::Response, Error> {
         let mut request = self
             .client(&url)?
             .post(&url)

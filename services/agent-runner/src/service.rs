@@ -21,6 +21,7 @@ use tracing::Instrument as _;
 use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
 use crate::confinement::Confinement;
+use crate::embedding;
 use crate::model::Upstream;
 use crate::native::Spare;
 use crate::places;
@@ -65,6 +66,12 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         daemon.notifier.clone(),
     )));
     let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
+    let offer = embedding::offer(
+        daemon.configuration.clone(),
+        runner.0.shop.memory.clone(),
+        Arc::clone(&runner.0.shop.upstream),
+    );
+    let _embedding = AbortOnDropHandle::new(tokio::spawn(offer));
     let service = AgentRunnerServer::new(runner.clone())
         .max_decoding_message_size(openclaw_proto::MESSAGE_LIMIT)
         .max_encoding_message_size(openclaw_proto::MESSAGE_LIMIT);

@@ -16,6 +16,9 @@ const COVERAGE: f64 = 0.5;
 const COSINE: f64 = 0.55;
 /// With the cosine alone a part of the words must be there still.
 const SOME_COVERAGE: f64 = 0.2;
+/// As hits name them.
+const SESSIONS: &str = "sessions";
+const USER: &str = "user";
 /// Characters of the message that are looked for. Long texts are pasted
 /// material, and what they are about is said at the beginning.
 const TEXT: usize = 2_000;
@@ -32,9 +35,13 @@ pub(crate) fn question(agent_id: String, text: &str) -> Question {
     }
 }
 
-/// What of `found` is clearly about the message.
+/// What of `found` is clearly about the message. Notes come before what was
+/// said in passing: somebody thought them worth keeping.
 pub(crate) fn select(found: Found, store: &Store) -> Recall {
-    let passages = found.hits.into_iter().filter(is_about).map(|hit| Recalled {
+    let about = found.hits.into_iter().filter(is_about);
+    let (said, noted): (Vec<Hit>, Vec<Hit>) = about.partition(|hit| hit.source == SESSIONS);
+    let said = said.into_iter().filter(|hit| !is_question(hit));
+    let passages = noted.into_iter().chain(said).map(|hit| Recalled {
         tokens: estimate(&hit.snippet) + FRAME,
         hit,
     });
@@ -48,6 +55,12 @@ pub(crate) fn select(found: Found, store: &Store) -> Recall {
 fn is_about(hit: &Hit) -> bool {
     let parts = hit.parts;
     parts.coverage >= COVERAGE || (parts.cosine >= COSINE && parts.coverage >= SOME_COVERAGE)
+}
+
+/// The same question, asked before, is what is most like a message and says
+/// nothing of the answer.
+fn is_question(hit: &Hit) -> bool {
+    hit.speaker == USER && hit.snippet.trim_end().ends_with(['?', '？'])
 }
 
 /// What a text costs, rather too much than too little: the tokenizer's table

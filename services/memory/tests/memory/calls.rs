@@ -1,22 +1,12 @@
 //! The daemon through its socket, as the gateway uses it.
-#![allow(clippy::unwrap_used, reason = "only #[test] functions are excepted")]
 
 use std::fs;
 use std::io::{self, Write};
-use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use openclaw_config::{Environment, Paths, Settings};
-use openclaw_daemon::configuration::{Configuration, Owner};
-use openclaw_daemon::{Daemon, Listeners, Notifier};
 use openclaw_proto::address;
-use openclaw_proto::memory::{Client, Hit, Progress, Question};
 use openclaw_proto::origin::Origin;
-use tokio::task::JoinHandle;
-use tokio_stream::StreamExt as _;
-use tokio_util::sync::CancellationToken;
 use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
@@ -25,110 +15,7 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-struct Running {
-    folder: tempfile::TempDir,
-    client: Client,
-    owner: Owner,
-    environment: Environment,
-    shutdown: CancellationToken,
-    task: JoinHandle<anyhow::Result<()>>,
-}
-
-impl Running {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let state = folder.path().to_str().unwrap();
-        let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
-        let settings = openclaw_config::load(&environment).unwrap();
-        let (owner, configuration) = Owner::new(settings);
-        let listener = UnixListener::bind(folder.path().join("memory.sock")).unwrap();
-        let shutdown = CancellationToken::new();
-        let daemon = daemon(configuration, &environment, listener, &shutdown);
-        Self {
-            client: Client::new(folder.path().join("memory.sock")),
-            task: tokio::spawn(openclaw_memory::run(daemon)),
-            folder,
-            owner,
-            environment,
-            shutdown,
-        }
-    }
-
-    fn workspace(&self) -> PathBuf {
-        self.folder.path().join("workspace")
-    }
-
-    fn socket(&self) -> PathBuf {
-        self.folder.path().join("memory.sock")
-    }
-
-    async fn stop(self) {
-        self.shutdown.cancel();
-        self.task.await.unwrap().unwrap();
-    }
-}
-
-fn daemon(
-    configuration: Configuration,
-    environment: &Environment,
-    listener: UnixListener,
-    shutdown: &CancellationToken,
-) -> Daemon {
-    Daemon {
-        configuration,
-        environment: environment.clone(),
-        listeners: Listeners::from_iter([("control", listener)]),
-        notifier: Notifier::default(),
-        shutdown: shutdown.clone(),
-    }
-}
-
-fn asked(agent: &str, text: &str, limit: u32) -> Question {
-    Question {
-        agent_id: agent.to_owned(),
-        text: text.to_owned(),
-        limit,
-        ..Question::default()
-    }
-}
-
-/// Has everything looked at, and waits.
-async fn indexed(client: &Client) -> Progress {
-    let mut progress = client.index("", false).await.unwrap();
-    let mut last = Progress::default();
-    while let Some(news) = progress.next().await {
-        last = news.unwrap();
-    }
-    assert!(last.done);
-    last
-}
-
-async fn search(client: &Client, text: &str) -> Vec<Hit> {
-    let found = client.search(&origin(), asked("main", text, 0)).await;
-    found.unwrap().hits
-}
-
-/// The hits when `paths` is what is found, which must be so within the time in
-/// which changes are to be seen; with some more on a machine that is busy.
-async fn finds(client: &Client, text: &str, paths: &[&str]) -> Vec<Hit> {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    loop {
-        let hits = search(client, text).await;
-        let found: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
-        if found == paths {
-            return hits;
-        }
-        assert!(Instant::now() < deadline, "{found:?} instead of {paths:?}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
-fn origin() -> Origin {
-    Origin {
-        run_id: "run-17".to_owned(),
-        session_key: "agent:main:main".to_owned(),
-    }
-}
+use crate::harness::{Running, asked, origin, state};
 
 #[tokio::test]
 async fn a_fresh_agent_remembers_and_finds() {
@@ -148,7 +35,7 @@ async fn a_fresh_agent_remembers_and_finds() {
             .contains(text)
     );
 
-    let hits = search(client, "where are the keys?").await;
+    let hits = running.search("where are the keys?").await;
     assert_eq!(hits.len(), 1);
     assert_eq!(hits[0].path, noted.path);
     assert!(hits[0].snippet.contains(text));
@@ -157,7 +44,7 @@ async fn a_fresh_agent_remembers_and_finds() {
     let files = client.load_bootstrap(&origin(), "main").await.unwrap();
     assert_eq!(files.last().unwrap().name, noted.path);
 
-    indexed(client).await;
+    running.index(false).await;
     let status = client.status().await.unwrap();
     assert_eq!((status.files, status.chunks), (5, 1));
     assert_eq!(status.version, env!("CARGO_PKG_VERSION"));
@@ -206,7 +93,7 @@ async fn the_limit_is_kept_and_has_a_default() {
         .unwrap();
     }
     let client = &running.client;
-    indexed(client).await;
+    running.index(false).await;
     for (limit, count) in [(0, 6), (3, 3), (1000, 50)] {
         let found = client.search(&origin(), asked("", "fox", limit)).await;
         let hits = found.unwrap().hits;
@@ -223,47 +110,26 @@ async fn a_reload_leads_to_another_workspace() {
     let other = running.folder.path().join("elsewhere/memory");
     fs::create_dir_all(&other).unwrap();
     fs::write(other.join("a.md"), "the fox lives here").unwrap();
-    assert!(search(client, "fox").await.is_empty());
+    assert!(running.search("fox").await.is_empty());
 
-    let paths = Paths::resolve(&running.environment).unwrap();
-    let configuration = r#"{ agents: { defaults: { workspace: "elsewhere" } } }"#;
-    fs::write(&paths.configuration, configuration).unwrap();
-    running
-        .owner
-        .reload(openclaw_config::load, &running.environment);
-    finds(client, "fox", &["memory/a.md"]).await;
+    running.configure(r#"{ agents: { defaults: { workspace: "elsewhere" } } }"#);
+    running.finds("fox", &["memory/a.md"]).await;
 
-    fs::write(&paths.configuration, "{ agnets: {} }").unwrap();
-    running
-        .owner
-        .reload(openclaw_config::load, &running.environment);
+    running.configure("{ agnets: {} }");
     let status = client.status().await.unwrap();
     assert!(status.configuration_problem.contains("agnets"));
-    assert_eq!(search(client, "fox").await.len(), 1);
+    assert_eq!(running.search("fox").await.len(), 1);
     running.stop().await;
 }
 
 #[tokio::test]
 async fn workspaces_are_indexed_without_being_asked() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir_all(folder.path().join("workspace/memory")).unwrap();
-    fs::write(folder.path().join("workspace/MEMORY.md"), "the fox").unwrap();
-    let state = folder.path().to_str().unwrap();
-    let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
-    let settings: Settings = openclaw_config::load(&environment).unwrap();
-    let (_owner, configuration) = Owner::new(settings);
-    let socket = folder.path().join("memory.sock");
-    let shutdown = CancellationToken::new();
-    let listener = UnixListener::bind(&socket).unwrap();
-    let daemon = daemon(configuration, &environment, listener, &shutdown);
-    let task = tokio::spawn(openclaw_memory::run(daemon));
-    let client = Client::new(socket);
+    let running = Running::start_in(state("", &[("MEMORY.md", "the fox")]));
     let deadline = Instant::now() + Duration::from_secs(10);
-    while client.status().await.unwrap().chunks != 1 {
+    while running.client.status().await.unwrap().chunks != 1 {
         assert!(Instant::now() < deadline, "nothing was indexed");
     }
-    shutdown.cancel();
-    task.await.unwrap().unwrap();
+    running.stop().await;
 }
 
 #[tokio::test]
