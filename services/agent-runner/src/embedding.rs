@@ -34,11 +34,17 @@ pub(crate) async fn offer(
     let mut pause = PAUSE;
     loop {
         let settings = configuration.settings();
-        let Some(provider) = settings.embedding.clone() else {
-            if !configuration.changed().await {
-                return;
+        let provider = match settings.embedding.clone() {
+            Some(Ok(provider)) => provider,
+            none => {
+                if let Some(Err(problem)) = none {
+                    tracing::warn!("no vectors can be made for memory: {problem}");
+                }
+                if !configuration.changed().await {
+                    return;
+                }
+                continue;
             }
-            continue;
         };
         let served = serve(&memory, Arc::new(provider), &upstream);
         tokio::select! {

@@ -83,9 +83,10 @@ pub struct Settings {
     pub sandbox: Sandbox,
     /// What is remembered, and by which embedder.
     pub memory: Memory,
-    /// Who makes vectors of texts, when that is not this machine. `None`
-    /// without [`Settings::with_credentials`].
-    pub embedding: Option<Provider>,
+    /// Who makes vectors of texts, when that is not this machine, or why that
+    /// cannot be: memory goes on without. `None` without
+    /// [`Settings::with_credentials`].
+    pub embedding: Option<Result<Provider, String>>,
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
@@ -163,7 +164,8 @@ impl Settings {
             .map_err(invalid)?;
         self.embedding = match &self.memory.embedder {
             Embedder::Remote { provider, .. } => {
-                Some(embedding(provider, &fragment, &environment, credentials).map_err(invalid)?)
+                let provider = embedding(provider, &fragment, &environment, credentials);
+                Some(provider.map_err(|(key, problem)| format!("{key} {problem}")))
             }
             _ => None,
         };
@@ -195,7 +197,13 @@ fn embedding(
         .get(id)
         .cloned()
         .unwrap_or_default();
-    own.base_url = search.remote.base_url.clone().or(own.base_url);
+    let known = || memory::base_url(id).map(str::to_owned);
+    own.base_url = search
+        .remote
+        .base_url
+        .clone()
+        .or(own.base_url)
+        .or_else(known);
     let mut providers = provider::resolve(
         &BTreeMap::from([(id.to_owned(), own)]),
         environment,

@@ -1,20 +1,25 @@
 //! The files that every conversation begins with.
 //!
 //! In this order: SOUL.md, IDENTITY.md, USER.md, AGENTS.md, MEMORY.md, today's
-//! note and yesterday's note under memory/. Those that are not there are left
-//! out; the first four are made from templates once ([`template`]).
+//! notes and yesterday's notes under memory/: of each day 2026-03-04.md first,
+//! then those with a topic, such as 2026-03-04-garden.md, by name. Those that
+//! are not there are left out; the first four are made from templates once
+//! ([`template`]).
 
 use jiff::civil::Date;
 use openclaw_config::settings::Bootstrap;
 use openclaw_proto::memory::BootstrapFile;
 
-use crate::source::dated;
+use crate::source::{FOLDER, dated};
 use crate::workspace::{Error, Workspace};
 
 mod budget;
 pub(crate) mod template;
 
 use budget::Keep;
+
+/// Notes of one day; more of them would not fit anyway.
+const NOTES: usize = 8;
 
 const NAMED: [&str; 5] = [
     "SOUL.md",
@@ -33,10 +38,13 @@ pub(crate) fn load(
 ) -> (Vec<BootstrapFile>, Vec<Error>) {
     let named = NAMED.map(|name| (name.to_owned(), Keep::Start));
     // Notes grow at their end, so that is what matters of a long one.
-    let days = [Some(today), today.yesterday().ok()].into_iter().flatten();
-    let notes = days.map(|day| (dated::path(day), Keep::End));
-    let mut found = Vec::new();
     let mut problems = Vec::new();
+    let notes = notes(workspace, today).unwrap_or_else(|error| {
+        problems.push(error);
+        Vec::new()
+    });
+    let notes = notes.into_iter().map(|name| (name, Keep::End));
+    let mut found = Vec::new();
     for (name, keep) in named.into_iter().chain(notes) {
         match workspace.read(&name) {
             Ok(Some((text, _))) if !text.trim().is_empty() => found.push((name, text, keep)),
@@ -45,6 +53,28 @@ pub(crate) fn load(
         }
     }
     (within_budget(found, budget), problems)
+}
+
+/// The notes of today and of yesterday, as far as there are any.
+fn notes(workspace: &Workspace, today: Date) -> Result<Vec<String>, Error> {
+    let days = [Some(today), today.yesterday().ok()];
+    let mut of_days = [Vec::new(), Vec::new()];
+    if let Some(mut folder) = workspace.folder(FOLDER)? {
+        for (name, _) in folder.entries() {
+            let path = format!("{FOLDER}/{name}");
+            let date = dated::note(&path);
+            if let Some(day) = days.iter().position(|day| day.is_some() && *day == date) {
+                of_days[day].push(path);
+            }
+        }
+    }
+    // Without the ending: the plain date comes before those with more.
+    let key = |path: &String| path.trim_end_matches(dated::ENDING).to_owned();
+    for notes in &mut of_days {
+        notes.sort_by_cached_key(key);
+        notes.truncate(NOTES);
+    }
+    Ok(of_days.concat())
 }
 
 fn within_budget(
@@ -93,7 +123,9 @@ mod tests {
         for name in [
             "memory/2026-02-28.md",
             "memory/2026-02-27.md",
+            "memory/2026-03-01-garden.md",
             "memory/2026-03-01.md",
+            "memory/2026-03-01.txt",
             "MEMORY.md",
             "AGENTS.md",
             "USER.md",
@@ -112,6 +144,7 @@ mod tests {
                 "AGENTS.md",
                 "MEMORY.md",
                 "memory/2026-03-01.md",
+                "memory/2026-03-01-garden.md",
                 "memory/2026-02-28.md"
             ]
         );

@@ -36,6 +36,9 @@ pub(crate) enum Error {
         /// Relative to the workspace.
         path: String,
     },
+    /// Nothing to look for.
+    #[error("the query is empty; say what is to be looked for")]
+    QueryEmpty,
     /// A corpus that is not here.
     #[error("there is no corpus {corpus:?}; there are memory, sessions and all")]
     Corpus {
@@ -109,6 +112,7 @@ impl From<Error> for Status {
             Error::UnknownAgent { .. } => Code::NotFound,
             Error::NoteEmpty
             | Error::NoteTooLong { .. }
+            | Error::QueryEmpty
             | Error::Corpus { .. }
             | Error::MinScore { .. }
             | Error::NoMemory { .. }

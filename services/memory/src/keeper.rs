@@ -116,10 +116,7 @@ impl Keeper {
             return None;
         }
         match Watcher::new() {
-            Ok(watched) => {
-                self.store.update_health(|health| health.watching = true);
-                Some(watched)
-            }
+            Ok(watched) => Some(watched),
             Err(error) => {
                 let problem = failure::chain(&error);
                 tracing::warn!("{problem}; files are looked at every {LOOK_UNWATCHED:?}");
@@ -135,7 +132,6 @@ impl Keeper {
                 failure::chain(&error)
             );
             self.watcher = None;
-            self.store.update_health(|health| health.watching = false);
             vec![Event::Lost]
         });
         let now = Instant::now();
@@ -216,10 +212,6 @@ impl Keeper {
     async fn look(&mut self) {
         let begin = Instant::now();
         self.last_look = Some(begin);
-        let every = match self.watcher {
-            Some(_) => LOOK,
-            None => LOOK_UNWATCHED,
-        };
         let (store, watcher) = (Arc::clone(&self.store), self.watcher.clone());
         let open = self.pending.open();
         let looked = self.worker.beside(move || {
@@ -227,11 +219,15 @@ impl Keeper {
             store.scan(watcher.as_deref(), &is_open)
         });
         let looked = looked.await.and_then(|found| found);
+        let is_watched = self.watcher.is_some() && !looked.as_ref().is_ok_and(|l| l.unwatched);
+        self.store
+            .update_health(|health| health.watching = is_watched);
+        let every = if is_watched { LOOK } else { LOOK_UNWATCHED };
+        self.next_look = Instant::now() + every.max(begin.elapsed() * READING_SHARE);
         match looked {
             Ok(found) => self.found(found),
             Err(error) => self.fail(error),
         }
-        self.next_look = Instant::now() + every.max(begin.elapsed() * READING_SHARE);
         self.show();
     }
 

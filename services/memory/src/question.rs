@@ -48,6 +48,9 @@ impl Asked {
             0 => DEADLINE,
             milliseconds => Duration::from_millis(milliseconds.into()),
         };
+        if question.text.trim().is_empty() {
+            return Err(Error::QueryEmpty);
+        }
         let sources = sources(&question.corpus)?;
         let limit = match question.limit {
             0 => store.search.results as usize,
@@ -90,6 +93,11 @@ impl Asked {
         let hits = found.hits.into_iter().filter(|hit| !being_answered(hit));
         let mut warnings = self.warnings;
         warnings.extend(found.warnings);
+        if !found.complete {
+            let warning = "the search took too long: only what was found by then is given";
+            tracing::warn!("{warning}");
+            warnings.push(warning.to_owned());
+        }
         let taking_in = store.health().pending > 0 && !store.progress.borrow().done;
         let (provider, model) = names(&self.embedder);
         Ok(Found {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
-use openclaw_proto::memory::{Found, Lines, Question};
+use openclaw_proto::memory::{Conversation, Found, Lines, Question};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::wire::memory as wire;
 use tokio_stream::Stream;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 use tracing::{Instrument as _, Span};
 
 use crate::agents::Agents;
@@ -81,15 +81,12 @@ impl Service {
             milliseconds = milliseconds(begin),
             "searched memory"
         );
-        for warning in &found.warnings {
-            tracing::debug!("{warning}");
-        }
         Ok(found)
     }
 
     async fn recall(&self, request: wire::RecallRequest) -> Result<wire::RecallResponse, Status> {
         let store = self.agents.store(&request.agent_id)?;
-        if store.search.recalled == 0 {
+        if store.search.recalled == 0 || request.text.trim().is_empty() {
             return Ok(wire::RecallResponse::default());
         }
         let question = recall::question(request.agent_id, &request.text);
@@ -135,6 +132,30 @@ impl Service {
         let forgotten = self.on(&request.agent_id, forget).await?;
         tracing::info!(path = forgotten.path, lines = forgotten.lines, "forgotten");
         Ok(forgotten.into())
+    }
+
+    /// What fails by itself may not the second time: the gateway writes to the
+    /// transcript meanwhile (seed 002: retry once, then go on without).
+    async fn compact(&self, conversation: Conversation) -> Result<wire::CompactResponse, Status> {
+        let agent = conversation.agent_id.clone();
+        let conversation = Arc::new(conversation);
+        let plan = || {
+            let conversation = Arc::clone(&conversation);
+            self.on(&agent, move |store| compaction::plan(store, &conversation))
+        };
+        let planned = match plan().await {
+            Err(status) if status.code() == Code::Internal => {
+                tracing::warn!(
+                    "a compaction failed and is tried again: {}",
+                    status.message()
+                );
+                plan().await
+            }
+            other => other,
+        };
+        planned.map(Into::into).inspect_err(|status| {
+            tracing::error!("the conversation stays as it is: {}", status.message());
+        })
     }
 }
 
@@ -234,12 +255,7 @@ impl wire::memory_server::Memory for Service {
         let origin = Origin::of(request.metadata());
         let request = request.into_inner();
         let span = span(&origin, &request.agent_id);
-        let compact = async {
-            let agent = request.agent_id.clone();
-            let plan = move |store: &Store| compaction::plan(store, &request.into());
-            Ok(self.on(&agent, plan).await?.into())
-        };
-        answer(span, compact).await
+        answer(span, self.compact(request.into())).await
     }
 
     type EmbedStream = tokio_stream::wrappers::ReceiverStream<Result<wire::EmbedJob, Status>>;

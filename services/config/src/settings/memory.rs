@@ -28,10 +28,32 @@ const DIVERSITY: f64 = 0.7;
 const RECALLED: u32 = 3;
 /// What they may cost together, in tokens; about what three notes say.
 const RECALLED_TOKENS: u32 = 800;
-/// The model a remote provider is asked for when none is named.
-const REMOTE_MODELS: [(&str, &str); 2] = [
-    ("openai", "text-embedding-3-small"),
-    ("ollama", "nomic-embed-text"),
+/// Providers of embeddings with OpenAI's API: the model they are asked for when
+/// none is named, and where they are.
+const REMOTE: [(&str, &str, &str); 7] = [
+    (
+        "openai",
+        "text-embedding-3-small",
+        "https://api.openai.com/v1",
+    ),
+    ("ollama", "nomic-embed-text", "http://127.0.0.1:11434/v1"),
+    (
+        "lmstudio",
+        "text-embedding-nomic-embed-text-v1.5",
+        "http://127.0.0.1:1234/v1",
+    ),
+    ("mistral", "mistral-embed", "https://api.mistral.ai/v1"),
+    ("voyage", "voyage-3.5", "https://api.voyageai.com/v1"),
+    (
+        "gemini",
+        "gemini-embedding-001",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+    ),
+    (
+        "deepinfra",
+        "BAAI/bge-m3",
+        "https://api.deepinfra.com/v1/openai",
+    ),
 ];
 
 /// `memory`, as written.
@@ -312,8 +334,14 @@ fn embedder(search: &SearchFragment, paths: &Paths) -> Result<Embedder, Problem>
     }
 }
 
+/// Where the provider `id` of embeddings is, when it is known.
+pub(super) fn base_url(id: &str) -> Option<&'static str> {
+    let known = REMOTE.iter().find(|known| known.0 == id);
+    known.map(|known| known.2)
+}
+
 fn remote_model(provider: &str, model: Option<&str>) -> Result<String, Problem> {
-    let known = REMOTE_MODELS.iter().find(|known| known.0 == provider);
+    let known = REMOTE.iter().find(|known| known.0 == provider);
     model
         .or_else(|| known.map(|known| known.1))
         .map(str::to_owned)

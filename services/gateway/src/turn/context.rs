@@ -15,6 +15,10 @@ use crate::run::Run;
 /// answers well within it.
 const DEADLINE: Duration = Duration::from_secs(5);
 
+/// Characters of the message that memory is told; it looks at no more of a
+/// long one.
+const TOLD: usize = 2000;
+
 /// What memory adds to a message.
 #[derive(Debug, Default)]
 pub(super) struct Context {
@@ -31,9 +35,10 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
         run_id: run.id.clone(),
         session_key: run.key.to_string(),
     };
+    let told: String = text.chars().take(TOLD).collect();
     let (bootstrap, recall) = tokio::join!(
         in_time(memory.load_bootstrap(&origin, agent)),
-        in_time(memory.recall(&origin, agent, text)),
+        in_time(memory.recall(&origin, agent, &told)),
     );
     let problems = [
         ("bootstrap files", bootstrap.as_ref().err()),

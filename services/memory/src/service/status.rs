@@ -45,7 +45,6 @@ fn agent(store: &Store) -> wire::AgentStatus {
         store: store.index().folder().display().to_string(),
         files: status.as_ref().map_or(0, |status| status.documents as u64),
         chunks: status.as_ref().map_or(0, |status| status.passages as u64),
-        sessions: 0,
         pending: health.pending as u64,
         index_bytes: status.as_ref().map_or(0, |status| status.size),
         provider,

@@ -16,6 +16,15 @@ pub(super) fn is_markdown(name: &str) -> bool {
             .is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"))
 }
 
+/// What the name of a note ends with.
+pub(crate) const ENDING: &str = ".md";
+
+/// The day that the Markdown file at `path` is the note of.
+pub(crate) fn note(path: &str) -> Option<Date> {
+    let name = path.rsplit('/').next()?;
+    is_markdown(name).then(|| date(path)).flatten()
+}
+
 /// The path of the note of `date`.
 pub(crate) fn path(date: Date) -> String {
     format!("{FOLDER}/{date}.md")

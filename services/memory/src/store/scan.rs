@@ -32,6 +32,8 @@ pub(crate) struct Found {
     pub(crate) open: Vec<Todo>,
     /// All files.
     pub(crate) total: usize,
+    /// Whether changes in some folder would not be told.
+    pub(crate) unwatched: bool,
 }
 
 impl Store {
@@ -49,8 +51,9 @@ impl Store {
         }
         let mut there = BTreeMap::new();
         let mut unread = BTreeSet::new();
+        let mut unwatched = false;
         for (number, place) in self.places.all.iter().enumerate() {
-            match self.look(number, place, watcher) {
+            match self.look(number, place, watcher, &mut unwatched) {
                 Ok(files) => {
                     for (path, stamp) in files {
                         if let Some(name) = self.places.document(number, &path) {
@@ -78,7 +81,8 @@ impl Store {
         if let Some(watcher) = watcher {
             watcher.end();
         }
-        self.compare(there, &unread, is_open)
+        let found = self.compare(there, &unread, is_open)?;
+        Ok(Found { unwatched, ..found })
     }
 
     /// A place that cannot be read is not a place without files: what is known
@@ -138,6 +142,7 @@ impl Store {
         number: usize,
         place: &Place,
         watcher: Option<&Watcher>,
+        unwatched: &mut bool,
     ) -> Result<BTreeMap<String, Stamp>, crate::workspace::Error> {
         let Some(root) = self.open_or_await(number, place, watcher)? else {
             return Ok(BTreeMap::new());
@@ -151,6 +156,7 @@ impl Store {
             }
         })?;
         if let Some(error) = unseen.first() {
+            *unwatched = true;
             self.complain(format!(
                 "changes in {} folders of {} are seen late: {}",
                 unseen.len(),

@@ -19,6 +19,7 @@ mod daemons;
 mod doors;
 mod failures;
 mod logs;
+mod memory;
 mod native;
 mod notify;
 mod offline;
