@@ -4,8 +4,9 @@ use std::{env, error::Error, fs, path::PathBuf};
 
 use prost::Message as _;
 
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     "openclaw/gateway/v1/gateway.proto",
+    "openclaw/gateway/v1/sessions.proto",
     "openclaw/memory/v1/memory.proto",
     "openclaw/run/v1/run.proto",
     "openclaw/runner/v1/runner.proto",

@@ -6,7 +6,7 @@ use crate::invalid::Invalid;
 use crate::wire::run as wire;
 
 /// One event of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
     /// The run it belongs to.
@@ -56,6 +56,8 @@ pub enum Kind {
         /// One sentence.
         text: String,
     },
+    /// What the run's processes used.
+    Resources(Resources),
     /// The run ended with a reply.
     Done(Done),
     /// The run ended without a whole reply.
@@ -65,7 +67,7 @@ pub enum Kind {
         /// Who or what.
         reason: String,
         /// The backend's own session, if it has one.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         backend_session: Option<String>,
         /// The backend; empty when none was started.
         backend: String,
@@ -111,6 +113,20 @@ pub struct Usage {
     pub cache_read: u64,
     /// Tokens written to the provider's cache.
     pub cache_write: u64,
+}
+
+/// What the processes of a run used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resources {
+    /// Processor time in milliseconds.
+    pub cpu_ms: u64,
+    /// The most memory at once, in bytes; 0: not known.
+    pub memory_peak_bytes: u64,
+    /// The most processes and threads at once; 0: not known.
+    pub tasks_peak: u64,
+    /// The unit they ran in; empty without a service manager.
+    pub unit: String,
 }
 
 /// A reply that is whole.
@@ -182,6 +198,8 @@ pub enum Code {
     Cancelled,
     /// A daemon stopped while the run went on.
     Interrupted,
+    /// The turn used more than it may.
+    ResourceLimit,
     /// A bug.
     Internal,
 }
@@ -205,6 +223,7 @@ impl Code {
             Self::LoopDetected => "loop_detected",
             Self::Cancelled => "cancelled",
             Self::Interrupted => "interrupted",
+            Self::ResourceLimit => "resource_limit",
             Self::Internal => "internal",
         }
     }
@@ -252,6 +271,7 @@ impl TryFrom<wire::event::Kind> for Kind {
             W::ToolResult(result) => Self::ToolResult(result.into()),
             W::Usage(usage) => Self::Usage(usage.into()),
             W::Note(note) => Self::Note { text: note.text },
+            W::Resources(resources) => Self::Resources(resources.into()),
             W::Done(done) => Self::Done(done.into()),
             W::Failed(failed) => Self::Failed(failed.into()),
             W::Aborted(aborted) => Self::Aborted {
@@ -299,6 +319,28 @@ impl From<wire::Usage> for Usage {
             output: usage.output,
             cache_read: usage.cache_read,
             cache_write: usage.cache_write,
+        }
+    }
+}
+
+impl From<wire::Resources> for Resources {
+    fn from(resources: wire::Resources) -> Self {
+        Self {
+            cpu_ms: resources.cpu_ms,
+            memory_peak_bytes: resources.memory_peak_bytes,
+            tasks_peak: resources.tasks_peak,
+            unit: resources.unit,
+        }
+    }
+}
+
+impl From<Resources> for wire::Resources {
+    fn from(resources: Resources) -> Self {
+        Self {
+            cpu_ms: resources.cpu_ms,
+            memory_peak_bytes: resources.memory_peak_bytes,
+            tasks_peak: resources.tasks_peak,
+            unit: resources.unit,
         }
     }
 }
@@ -355,6 +397,7 @@ impl From<Kind> for wire::event::Kind {
             Kind::ToolResult(result) => Self::ToolResult(result.into()),
             Kind::Usage(usage) => Self::Usage(usage.into()),
             Kind::Note { text } => Self::Note(wire::Note { text }),
+            Kind::Resources(resources) => Self::Resources(resources.into()),
             Kind::Done(done) => Self::Done(done.into()),
             Kind::Failed(failed) => Self::Failed(failed.into()),
             Kind::Aborted {

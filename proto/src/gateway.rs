@@ -26,6 +26,8 @@ pub struct Message {
     pub idempotency_key: String,
     /// Where it came from.
     pub channel: String,
+    /// Where on the channel; says the session when no key is given.
+    pub route: Option<Route>,
 }
 
 /// The gateway has the message; its user entry is durable.
@@ -53,24 +55,30 @@ pub enum Reply {
     Event(Event),
 }
 
-/// A session as it is listed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Session {
-    /// Canonical session key.
-    pub key: String,
-    /// The session's id.
+/// Where on its channel a message came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// The bot's account; empty: the channel's default one.
+    pub account: String,
+    /// The kind of chat.
+    pub chat: ChatKind,
+    /// The person, group, channel or room.
     pub id: String,
-    /// The agent.
-    pub agent_id: String,
-    /// Unix milliseconds.
-    pub created_at_ms: i64,
-    /// Unix milliseconds.
-    pub updated_at_ms: i64,
-    /// The transcript file.
-    pub transcript_path: String,
-    /// Messages in the transcript.
-    pub message_count: u64,
+    /// The thread or topic in it.
+    pub thread: Option<String>,
+}
+
+/// A kind of chat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChatKind {
+    /// With one person.
+    Direct,
+    /// With several.
+    Group,
+    /// What the channel calls a channel.
+    Channel,
+    /// What the channel calls a room.
+    Room,
 }
 
 /// A client of the gateway. Cheap to clone.
@@ -121,15 +129,6 @@ impl Client {
         Ok(response.into_inner().cancelled)
     }
 
-    /// The sessions of an agent, or of all when `agent_id` is empty.
-    pub async fn list_sessions(&self, agent_id: &str) -> Result<Vec<Session>, Status> {
-        let request = wire::ListSessionsRequest {
-            agent_id: agent_id.to_owned(),
-        };
-        let response = self.0.clone().list_sessions(request).await?.into_inner();
-        Ok(response.sessions.into_iter().map(Into::into).collect())
-    }
-
     /// What the suite says of itself.
     pub async fn status(&self) -> Result<wire::StatusResponse, Status> {
         let response = self.0.clone().status(wire::StatusRequest {}).await?;
@@ -154,6 +153,7 @@ impl TryFrom<wire::SendMessageRequest> for Message {
             agent_id: request.agent_id,
             idempotency_key: request.idempotency_key,
             channel: request.channel,
+            route: request.route.map(Route::try_from).transpose()?,
         })
     }
 }
@@ -166,6 +166,7 @@ impl From<Message> for wire::SendMessageRequest {
             agent_id: message.agent_id,
             idempotency_key: message.idempotency_key,
             channel: message.channel,
+            route: message.route.map(Into::into),
         }
     }
 }
@@ -221,30 +222,42 @@ impl From<Accepted> for wire::Accepted {
     }
 }
 
-impl From<wire::Session> for Session {
-    fn from(session: wire::Session) -> Self {
-        Self {
-            key: session.key,
-            id: session.id,
-            agent_id: session.agent_id,
-            created_at_ms: session.created_at_ms,
-            updated_at_ms: session.updated_at_ms,
-            transcript_path: session.transcript_path,
-            message_count: session.message_count,
+impl TryFrom<wire::Route> for Route {
+    type Error = Invalid;
+
+    fn try_from(route: wire::Route) -> Result<Self, Invalid> {
+        let chat = match route.chat() {
+            wire::ChatKind::Direct => ChatKind::Direct,
+            wire::ChatKind::Group => ChatKind::Group,
+            wire::ChatKind::Channel => ChatKind::Channel,
+            wire::ChatKind::Room => ChatKind::Room,
+            wire::ChatKind::Unspecified => return Err(Invalid::missing("Route", "chat")),
+        };
+        if route.id.trim().is_empty() {
+            return Err(Invalid::missing("Route", "id"));
         }
+        Ok(Self {
+            account: route.account,
+            chat,
+            id: route.id,
+            thread: Some(route.thread).filter(|thread| !thread.is_empty()),
+        })
     }
 }
 
-impl From<Session> for wire::Session {
-    fn from(session: Session) -> Self {
+impl From<Route> for wire::Route {
+    fn from(route: Route) -> Self {
+        let chat = match route.chat {
+            ChatKind::Direct => wire::ChatKind::Direct,
+            ChatKind::Group => wire::ChatKind::Group,
+            ChatKind::Channel => wire::ChatKind::Channel,
+            ChatKind::Room => wire::ChatKind::Room,
+        };
         Self {
-            key: session.key,
-            id: session.id,
-            agent_id: session.agent_id,
-            created_at_ms: session.created_at_ms,
-            updated_at_ms: session.updated_at_ms,
-            transcript_path: session.transcript_path,
-            message_count: session.message_count,
+            account: route.account,
+            chat: chat.into(),
+            id: route.id,
+            thread: route.thread.unwrap_or_default(),
         }
     }
 }

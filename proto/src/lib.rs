@@ -14,6 +14,7 @@ pub mod invalid;
 pub mod memory;
 pub mod origin;
 pub mod runner;
+pub mod sessions;
 
 #[allow(
     missing_docs,

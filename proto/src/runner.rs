@@ -39,6 +39,26 @@ pub struct Turn {
     pub backend_sessions: Vec<BackendSession>,
     /// When the message came, in Unix milliseconds; 0: not known.
     pub received_ms: i64,
+    /// What the user should know from the start; the turn's first events.
+    pub notes: Vec<String>,
+    /// `provider/model` that the session wants instead of the agent's.
+    pub model: Option<String>,
+    /// How much the session wants the model to think.
+    pub thinking_level: Option<String>,
+}
+
+/// A turn that was taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Started {
+    /// claude-cli, native or offline; empty when it is not known.
+    pub backend: String,
+    /// The model's provider.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// The run id under which a process stands ready for the agent's next
+    /// turn; a run that is given this id starts faster. Empty: there is none.
+    pub next_run_id: String,
 }
 
 /// A bootstrap file, cut to its budget.
@@ -90,11 +110,25 @@ impl Client {
         )
     }
 
-    /// Starts a turn and returns the backend that answers it.
-    pub async fn start_turn(&self, turn: Turn) -> Result<String, Status> {
+    /// Starts a turn and returns what answers it.
+    pub async fn start_turn(&self, turn: Turn) -> Result<Started, Status> {
         let request: wire::StartTurnRequest = turn.into();
-        let response = self.0.clone().start_turn(request).await?;
-        Ok(response.into_inner().backend)
+        let response = self.0.clone().start_turn(request).await?.into_inner();
+        Ok(Started {
+            backend: response.backend,
+            provider: response.provider,
+            model: response.model,
+            next_run_id: response.next_run_id,
+        })
+    }
+
+    /// Says that the turn's events are durable: its spool may go.
+    pub async fn close_turn(&self, run_id: &str) -> Result<(), Status> {
+        let request = wire::CloseTurnRequest {
+            run_id: run_id.to_owned(),
+        };
+        self.0.clone().close_turn(request).await?;
+        Ok(())
     }
 
     /// The turn's events from `from_seq` on, the terminal one last.
@@ -162,6 +196,9 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .into_iter()
                 .map(Into::into)
                 .collect(),
+            notes: request.notes,
+            model: Some(request.model).filter(|model| !model.is_empty()),
+            thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
         })
     }
 }
@@ -180,6 +217,9 @@ impl From<Turn> for wire::StartTurnRequest {
             history: turn.history.into_iter().map(Into::into).collect(),
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
             received_ms: turn.received_ms,
+            notes: turn.notes,
+            model: turn.model.unwrap_or_default(),
+            thinking_level: turn.thinking_level.unwrap_or_default(),
         }
     }
 }

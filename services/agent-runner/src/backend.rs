@@ -39,15 +39,6 @@ pub(crate) enum Plan {
 }
 
 impl Plan {
-    /// The backend's name as it is configured and shown.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::ClaudeCli { .. } => "claude-cli",
-            Self::Native { .. } => "native",
-            Self::Offline => "offline",
-        }
-    }
-
     pub(crate) fn provider(&self) -> &str {
         match self {
             Self::ClaudeCli { .. } => "anthropic",
@@ -270,7 +261,7 @@ fn offline() -> Candidate {
 
 #[cfg(test)]
 mod tests {
-    use openclaw_config::Environment;
+    use openclaw_config::{Environment, Origin};
 
     use super::*;
 
@@ -288,7 +279,7 @@ mod tests {
             .map(|(name, value)| (*name, value.replace("STATE", state_text)))
             .chain([("OPENCLAW_STATE_DIR", state_text.to_owned())])
             .collect();
-        let settings = crate::settings::load(&environment).unwrap();
+        let settings = crate::settings::load(&environment, Origin::File).unwrap();
         choose(&settings, settings.agent("main").unwrap())
     }
 

@@ -33,10 +33,6 @@ impl Confinement {
         }
     }
 
-    pub(crate) fn launcher(&self) -> &Launcher {
-        &self.launcher
-    }
-
     /// What was proved.
     pub(crate) async fn report(&self) -> Result<&Report, Error> {
         let report = self.report.get_or_init(|| self.prove()).await;

@@ -1,14 +1,11 @@
-//! The events of one turn, kept for whoever attaches, from any point on.
+//! The events of one turn as the daemon knows them, for whoever attaches, from
+//! any point on.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::stream::{self, Stream};
 use openclaw_proto::event::{Event, Kind};
 use tokio::sync::watch;
-
-/// Text and tool output of one turn, in bytes, that is kept and passed on. An
-/// agent that prints more than this is not talking to anybody.
-const SIZE_LIMIT: usize = 32 * 1024 * 1024;
 
 /// The log of one turn. One task writes, any number follow.
 #[derive(Debug)]
@@ -21,13 +18,8 @@ pub(crate) struct Log {
 #[derive(Debug, Default)]
 struct Inner {
     events: Vec<Event>,
-    size: usize,
     ended: bool,
 }
-
-/// The turn said more than is kept.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Full;
 
 impl Log {
     pub(crate) fn new(run_id: String) -> Self {
@@ -38,29 +30,40 @@ impl Log {
         }
     }
 
-    /// Appends an event. Nothing is appended after the terminal one, which
-    /// always fits.
-    pub(crate) fn push(&self, kind: Kind) -> Result<(), Full> {
+    /// Takes an event of the spool. One that is there already, or comes after
+    /// the terminal one, changes nothing.
+    pub(crate) fn take(&self, event: Event) {
         let mut inner = self.lock();
-        if inner.ended {
-            return Ok(());
+        if inner.ended || event.seq != inner.events.len() as u64 + 1 {
+            return;
         }
-        inner.size += size_of(&kind);
-        if inner.size > SIZE_LIMIT && !kind.is_terminal() {
-            return Err(Full);
-        }
-        inner.ended = kind.is_terminal();
-        let event = Event {
-            run_id: self.run_id.clone(),
-            seq: inner.events.len() as u64 + 1,
-            at_ms: jiff::Timestamp::now().as_millisecond(),
-            kind,
-        };
+        inner.ended = event.kind.is_terminal();
         inner.events.push(event);
         let length = inner.events.len();
         drop(inner);
         self.length.send_replace(length);
-        Ok(())
+    }
+
+    /// Adds an event of the daemon's own.
+    pub(crate) fn add(&self, kind: Kind) {
+        self.take(Event {
+            run_id: self.run_id.clone(),
+            seq: self.last() + 1,
+            at_ms: jiff::Timestamp::now().as_millisecond(),
+            kind,
+        });
+    }
+
+    /// The number of the last event.
+    pub(crate) fn last(&self) -> u64 {
+        self.lock().events.len() as u64
+    }
+
+    /// The terminal event, when it is there.
+    pub(crate) fn terminal(&self) -> Option<Kind> {
+        let inner = self.lock();
+        let last = inner.events.last().filter(|_| inner.ended);
+        last.map(|event| event.kind.clone())
     }
 
     /// Whether the terminal event is there.
@@ -94,17 +97,6 @@ impl Log {
     }
 }
 
-/// What an event weighs: its text, and a little for itself.
-fn size_of(kind: &Kind) -> usize {
-    let text = match kind {
-        Kind::TextDelta { text } | Kind::Thinking { text } | Kind::Note { text } => text.len(),
-        Kind::ToolCall { arguments, .. } => arguments.to_string().len(),
-        Kind::ToolResult(result) => result.output.len(),
-        _ => 0,
-    };
-    text + 64
-}
-
 #[cfg(test)]
 mod tests {
     use futures_util::StreamExt as _;
@@ -121,30 +113,32 @@ mod tests {
     #[tokio::test]
     async fn followers_get_the_same_from_any_point() {
         let log = Arc::new(Log::new("r".to_owned()));
-        log.push(delta("a")).unwrap();
+        log.add(delta("a"));
         let early = tokio::spawn(Arc::clone(&log).follow(0).collect::<Vec<_>>());
         let late = tokio::spawn(Arc::clone(&log).follow(2).collect::<Vec<_>>());
-        log.push(delta("b")).unwrap();
-        log.push(Kind::Done(Done::default())).unwrap();
-        log.push(delta("after the end")).unwrap();
+        log.add(delta("b"));
+        log.add(Kind::Done(Done::default()));
+        log.add(delta("after the end"));
         let early = early.await.unwrap();
         assert_eq!(
             early.iter().map(|event| event.seq).collect::<Vec<_>>(),
             [1, 2, 3]
         );
         assert_eq!(late.await.unwrap(), early[1..]);
-        assert!(log.ended());
+        assert!(log.ended() && matches!(log.terminal(), Some(Kind::Done(_))));
     }
 
     #[test]
-    fn endless_output_is_refused_and_the_end_still_fits() {
+    fn what_is_told_twice_is_taken_once() {
         let log = Log::new("r".to_owned());
-        let piece = "x".repeat(1 << 20);
-        let taken = (0..64)
-            .take_while(|_| log.push(delta(&piece)).is_ok())
-            .count();
-        assert!((1..64).contains(&taken), "{taken}");
-        assert_eq!(log.push(Kind::Done(Done::default())), Ok(()));
-        assert!(log.ended());
+        let event = Event {
+            run_id: "r".to_owned(),
+            seq: 1,
+            at_ms: 0,
+            kind: delta("a"),
+        };
+        log.take(event.clone());
+        log.take(event);
+        assert_eq!(log.last(), 1);
     }
 }

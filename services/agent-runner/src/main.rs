@@ -2,14 +2,18 @@
 //! subprocesses, serves their tool and model requests, and is the only daemon
 //! that holds model credentials.
 
+mod adoption;
 mod backend;
 mod claude;
 mod confinement;
 mod embedding;
 mod environment;
 mod host;
+mod job;
+mod keeper;
 mod log;
 mod message_id;
+mod meter;
 mod model;
 mod native;
 mod places;
@@ -18,9 +22,15 @@ mod process;
 mod prompt;
 mod service;
 mod settings;
+mod spare;
+mod spool;
 mod table;
+mod thinking;
 mod translate;
 mod turn;
+mod turn_process;
+mod units;
+mod watcher;
 
 use std::process::ExitCode;
 
@@ -30,11 +40,26 @@ use openclaw_daemon::arguments;
 /// its socket.
 #[derive(clap::Parser)]
 #[command(name = "openclaw-agent-runner", version)]
-struct Arguments {}
+struct Arguments {
+    #[command(subcommand)]
+    part: Option<Part>,
+}
+
+#[derive(clap::Subcommand)]
+enum Part {
+    /// The process of one turn, told over standard input what to do.
+    #[command(hide = true)]
+    Turn,
+}
 
 fn main() -> ExitCode {
-    if let Err(code) = arguments::parse::<Arguments>() {
-        return code;
+    match arguments::parse::<Arguments>() {
+        Ok(Arguments {
+            part: Some(Part::Turn),
+        }) => turn_process::main(),
+        Ok(Arguments { part: None }) => {
+            openclaw_daemon::main("openclaw-agent-runner", settings::load, service::run)
+        }
+        Err(code) => code,
     }
-    openclaw_daemon::main("openclaw-agent-runner", settings::load, service::run)
 }

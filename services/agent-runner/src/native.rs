@@ -18,13 +18,12 @@ use crate::host;
 use crate::model::Upstream;
 use crate::places::Places;
 use crate::prompt;
+use crate::thinking;
 
 mod lines;
 mod socket;
-mod spare;
 
 pub(crate) use lines::Lines;
-pub(crate) use spare::{Error as StandingError, Spare, Standing};
 
 /// The tools an agent is offered with a model.
 const TOOLS: [&str; 7] = [
@@ -47,6 +46,8 @@ struct Request<'a> {
     api: &'static str,
     model: &'a str,
     max_tokens: u32,
+    thinking_tokens: u32,
+    reasoning_effort: Option<&'static str>,
     step_limit: u32,
     identical_call_limit: u32,
     workspace: String,
@@ -88,26 +89,32 @@ impl TurnSocket {
         Ok((socket, theirs.into()))
     }
 
-    /// Gives the agent its turn. Without a model the turn is offline.
+    /// Gives the agent its turn. Without a provider the turn is offline.
     pub(crate) fn give(
         &self,
-        turn: &Turn,
-        agent: &AgentSettings,
-        places: &Places,
-        model: Option<Model>,
+        request: String,
+        provider: Option<Provider>,
         upstream: Arc<Upstream>,
         tools: host::Tools,
-    ) -> io::Result<()> {
-        let request = render(turn, agent, places, model.as_ref());
+    ) {
         let host = socket::Host {
-            request: serde_json::to_vec(&request)?.into(),
-            provider: model.map(|model| model.provider),
+            request: request.into(),
+            provider,
             upstream,
             tools,
         };
         self.turn.send_replace(Some(Arc::new(host)));
-        Ok(())
     }
+}
+
+/// What the agent is told, as JSON. Without a model the turn is offline.
+pub(crate) fn request(
+    turn: &Turn,
+    agent: &AgentSettings,
+    places: &Places,
+    model: Option<&Model>,
+) -> serde_json::Result<String> {
+    serde_json::to_string(&render(turn, agent, places, model))
 }
 
 fn render<'a>(
@@ -128,6 +135,8 @@ fn render<'a>(
         api,
         model: model.map_or("memory", |model| &model.name),
         max_tokens: agent.max_tokens,
+        thinking_tokens: thinking::budget(turn.thinking_level.as_deref()).unwrap_or_default(),
+        reasoning_effort: thinking::effort(turn.thinking_level.as_deref()),
         step_limit: agent.limits.steps,
         identical_call_limit: agent.limits.identical_calls,
         workspace: places.workspace.display().to_string(),

@@ -29,7 +29,7 @@ pub(crate) enum Error {
     },
 }
 
-/// Where one turn runs. The temporary folder goes when this is dropped.
+/// Where one turn runs.
 #[derive(Debug)]
 pub(crate) struct Places {
     pub(crate) workspace: PathBuf,
@@ -95,24 +95,25 @@ impl Places {
     }
 }
 
-impl Drop for Places {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.temporary) {
-            tracing::warn!(%error, path = %self.temporary.display(), "a turn's temporary folder stays");
+/// Removes a turn's temporary folder, after its last process.
+pub(crate) fn remove(temporary: &Path) {
+    match fs::remove_dir_all(temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, path = %temporary.display(), "a turn's temporary folder stays");
         }
+        _ => {}
     }
 }
 
-/// Removes the temporary folders of turns that a killed runner left behind.
-/// Called before the first turn: none of them is in use.
-pub(crate) fn sweep(settings: &Settings) {
+/// Removes the temporary folders of turns that a killed runner left behind,
+/// except those of the runs that `go_on`. Called before the first turn.
+pub(crate) fn sweep(settings: &Settings, go_on: &[String]) {
     for agent in settings.agents.keys() {
         let folder = settings.paths.agent(agent).join("tmp");
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!(%error, path = %folder.display(), "old temporary folders stay");
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if !go_on.iter().any(|run_id| entry.file_name() == **run_id) {
+                remove(&entry.path());
             }
-            _ => {}
         }
     }
 }
@@ -127,7 +128,7 @@ pub(crate) fn agent_identity(
     }
 }
 
-fn make(path: &Path) -> Result<(), Error> {
+pub(crate) fn make(path: &Path) -> Result<(), Error> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -154,8 +155,11 @@ mod tests {
         let home = settings.paths.agent_home("main");
         fs::create_dir_all(&left).unwrap();
         fs::create_dir_all(&home).unwrap();
-        sweep(&settings);
-        assert!(!left.exists() && home.exists());
-        sweep(&settings);
+        let used = settings.paths.turn_temporary("main", "used");
+        fs::create_dir_all(&used).unwrap();
+        sweep(&settings, &["used".to_owned()]);
+        assert!(!left.exists() && home.exists() && used.exists());
+        sweep(&settings, &[]);
+        assert!(!used.exists());
     }
 }

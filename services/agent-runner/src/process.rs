@@ -10,14 +10,15 @@ use nix::unistd::Pid;
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_sandbox::{EXIT_CONFINEMENT, Failure};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 
-use crate::log::Log;
+use crate::meter::Meter;
+use crate::spool::{Refused, Spool};
 use crate::translate::Translate;
 
 /// One line of an agent's output, in bytes: a tool result with a whole file.
@@ -33,8 +34,15 @@ const KILL_DEADLINE: Duration = Duration::from_secs(5);
 pub(crate) enum Input {
     /// The turn socket.
     Socket(std::os::fd::OwnedFd),
-    /// Written, then closed.
-    Text(String),
+    /// A pipe, given back.
+    Pipe,
+}
+
+/// Where what it says goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outcome<'a> {
+    pub(crate) spool: &'a Spool,
+    pub(crate) meter: &'a Meter,
 }
 
 /// Why a turn ended before the agent said so.
@@ -43,6 +51,7 @@ enum Cut {
     Deadline,
     Silence,
     TooMuch,
+    Refused(Refused),
 }
 
 /// What bounds a turn.
@@ -63,38 +72,39 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Starts `command` with `input`.
-    pub(crate) fn start(command: std::process::Command, input: Input) -> io::Result<Self> {
+    /// Starts `command` with `input`; the second is its standard input when
+    /// that is a pipe.
+    pub(crate) fn start(
+        command: std::process::Command,
+        input: Input,
+    ) -> io::Result<(Self, Option<ChildStdin>)> {
         let mut child = spawn(command, input)?;
         let stderr = child.stderr.take();
-        Ok(Self {
+        let stdin = child.stdin.take();
+        let agent = Self {
             child,
             complaint: stderr.map(|stderr| tokio::spawn(last_words(stderr))),
-        })
+        };
+        Ok((agent, stdin))
     }
 
-    /// Whether it is still there, as far as one can know.
-    pub(crate) fn is_alive(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
-    }
-
-    /// Follows it to its end, whichever that is. Events go to `log`; the
+    /// Follows it to its end, whichever that is. Events go to the spool; the
     /// terminal one is returned, for the caller to add when all is cleaned up,
     /// unless it could be added before.
     pub(crate) async fn run(
         mut self,
         bounds: Bounds,
         translate: &mut dyn Translate,
-        log: &Log,
+        outcome: &Outcome<'_>,
         cancel: &CancellationToken,
     ) -> io::Result<Kind> {
         let lines = self.child.stdout.take();
-        let followed = follow(lines, translate, log, cancel, bounds).await;
+        let followed = follow(lines, translate, outcome.spool, cancel, bounds).await;
         if let Ok(Some(terminal @ Kind::Done(_))) = &followed
             && translate.is_last_word()
         {
             // Nobody waits for the end of processes that have nothing to say.
-            let _ = log.push(terminal.clone());
+            let _ = outcome.spool.end(outcome.meter.read(), terminal.clone());
         }
         let status = end(&mut self.child, followed.is_err()).await?;
         let complaint = match self.complaint.take() {
@@ -129,22 +139,15 @@ fn terminate(child: &Child) {
 
 fn spawn(command: std::process::Command, input: Input) -> io::Result<Child> {
     let mut command = Command::from(command);
-    let (stdin, text) = match input {
-        Input::Socket(socket) => (Stdio::from(socket), None),
-        Input::Text(text) => (Stdio::piped(), Some(text)),
+    let stdin = match input {
+        Input::Socket(socket) => Stdio::from(socket),
+        Input::Pipe => Stdio::piped(),
     };
-    let mut child = command
+    command
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .spawn()?;
-    if let (Some(mut stdin), Some(text)) = (child.stdin.take(), text) {
-        tokio::spawn(async move {
-            // An agent that ended without reading says so by its exit.
-            let _ = stdin.write_all(text.as_bytes()).await;
-        });
-    }
-    Ok(child)
+        .spawn()
 }
 
 /// Reads the agent's lines until it says the terminal event (`Some`), closes
@@ -152,7 +155,7 @@ fn spawn(command: std::process::Command, input: Input) -> io::Result<Child> {
 async fn follow(
     stdout: Option<ChildStdout>,
     translate: &mut dyn Translate,
-    log: &Log,
+    spool: &Spool,
     cancel: &CancellationToken,
     bounds: Bounds,
 ) -> Result<Option<Kind>, Cut> {
@@ -187,7 +190,7 @@ async fn follow(
                 return Ok(Some(kind));
             }
             note_tool(&kind);
-            log.push(kind).map_err(|_| Cut::TooMuch)?;
+            spool.push(kind).map_err(Cut::Refused)?;
         }
     }
 }
@@ -268,7 +271,14 @@ fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: Bounds) -> Kind {
                 words(bounds.silence)
             ),
         ),
-        Cut::TooMuch => (
+        Cut::Refused(Refused::Write { path, source }) => (
+            Code::Internal,
+            format!(
+                "the turn was stopped: {} cannot be written: {source}; is the disk full?",
+                path.display()
+            ),
+        ),
+        Cut::TooMuch | Cut::Refused(Refused::Full) => (
             Code::MalformedOutput,
             "the turn was stopped: the agent wrote more than can be kept".to_owned(),
         ),

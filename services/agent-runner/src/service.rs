@@ -20,13 +20,18 @@ use tonic::{Request, Response, Status};
 use tracing::Instrument as _;
 use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
+use crate::backend::Choice;
 use crate::confinement::Confinement;
 use crate::embedding;
 use crate::model::Upstream;
-use crate::native::Spare;
 use crate::places;
+use crate::spare::Spare;
+use crate::spool;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
+use crate::units::Units;
+use crate::watcher::Watcher;
+use crate::{adoption, claude};
 
 /// What running turns get to end by themselves when the daemon is to end;
 /// below the daemon's drain deadline, so that they can still be cancelled.
@@ -37,9 +42,9 @@ const GRACE: Duration = Duration::from_secs(12);
 struct Runner(Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner {
-    shop: Shop,
-    table: Table,
+pub(crate) struct Inner {
+    pub(crate) shop: Shop,
+    pub(crate) table: Table,
     configuration: Configuration,
     started: Instant,
 }
@@ -47,20 +52,23 @@ struct Inner {
 /// Runs the daemon until it is told to end.
 pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let settings = daemon.configuration.settings();
-    places::sweep(&settings);
+    let turns = settings.paths.turns();
+    places::make(&turns).context("make the folder of spools")?;
     let helper = programs::sibling("openclaw-sandbox", &daemon.environment)
         .context("find the sandbox helper")?;
     let runner = Runner(Arc::new(Inner {
         shop: Shop {
             confinement: Confinement::new(Launcher { helper }),
-            upstream: Arc::new(Upstream::default()),
-            memory: memory::Client::new(settings.paths.memory_socket()),
+            units: Units::find(&settings, &daemon.environment),
+            watcher: Watcher::new(&turns).context("watch the folder of spools")?,
+            turns,
             spare: Spare::default(),
         },
         table: Table::new(),
         configuration: daemon.configuration.clone(),
         started: Instant::now(),
     }));
+    adoption::adopt(&runner.0, &settings).await;
     let _status = AbortOnDropHandle::new(tokio::spawn(report(
         runner.clone(),
         daemon.notifier.clone(),
@@ -68,8 +76,8 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
     let offer = embedding::offer(
         daemon.configuration.clone(),
-        runner.0.shop.memory.clone(),
-        Arc::clone(&runner.0.shop.upstream),
+        memory::Client::new(settings.paths.memory_socket()),
+        Arc::new(Upstream::default()),
     );
     let _embedding = AbortOnDropHandle::new(tokio::spawn(offer));
     let service = AgentRunnerServer::new(runner.clone())
@@ -77,6 +85,10 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         .max_encoding_message_size(openclaw_proto::MESSAGE_LIMIT);
     let drain = async move {
         runner.0.table.stop();
+        runner.0.shop.spare.clear();
+        if runner.0.shop.units.outlive_us() {
+            return;
+        }
         if tokio::time::timeout(GRACE, runner.0.table.idle())
             .await
             .is_err()
@@ -84,7 +96,6 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             runner.0.table.cancel_all("the agent-runner was stopped");
             runner.0.table.idle().await;
         }
-        runner.0.shop.spare.clear();
     };
     openclaw_daemon::serve(
         &mut daemon,
@@ -98,22 +109,13 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
 /// Keeps the status line true.
 async fn report(runner: Runner, notifier: Notifier) {
     let mut running = runner.0.table.running();
-    let mut configuration = runner.0.configuration.clone();
     loop {
         let turns = *running.borrow_and_update();
-        let mut line = match turns {
+        notifier.status(&match turns {
             1 => "1 turn running".to_owned(),
             turns => format!("{turns} turns running"),
-        };
-        if !configuration.problem().is_empty() {
-            line.push_str("; the configuration file has a mistake and is not used");
-        }
-        notifier.status(&line);
-        let more = tokio::select! {
-            changed = running.changed() => changed.is_ok(),
-            changed = configuration.changed() => changed,
-        };
-        if !more {
+        });
+        if running.changed().await.is_err() {
             return;
         }
     }
@@ -146,9 +148,17 @@ impl AgentRunner for Runner {
     ) -> Result<Response<wire::StartTurnResponse>, Status> {
         let turn = Turn::try_from(request.into_inner())?;
         let settings = self.0.configuration.settings();
-        let choice = turn::choice(&settings, &turn.agent_id).map_err(Status::not_found)?;
-        let entry = self.0.table.open(&turn.run_id).map_err(refused)?;
-        let backend = choice.backend.to_owned();
+        let choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())
+            .map_err(Status::not_found)?;
+        let memory_max = settings
+            .agent(&turn.agent_id)
+            .map_or(0, |agent| agent.limits.memory_max);
+        let entry = self
+            .0
+            .table
+            .open(&turn.run_id, memory_max)
+            .map_err(refused)?;
+        let response = self.started(&turn, &choice);
         let span = tracing::info_span!(
             "turn",
             openclaw_run = %turn.run_id,
@@ -167,7 +177,25 @@ impl AgentRunner for Runner {
             }
             .instrument(span),
         );
-        Ok(Response::new(wire::StartTurnResponse { backend }))
+        Ok(Response::new(response))
+    }
+
+    async fn close_turn(
+        &self,
+        request: Request<wire::CloseTurnRequest>,
+    ) -> Result<Response<wire::CloseTurnResponse>, Status> {
+        let run_id = request.into_inner().run_id;
+        // Another name would be another folder's file.
+        uuid::Uuid::parse_str(&run_id)
+            .map_err(|_| Status::invalid_argument("run_id is no run's id"))?;
+        let path = spool::path(&self.0.shop.turns, &run_id);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(%error, path = %path.display(), "a spool stays");
+            }
+            _ => {}
+        }
+        Ok(Response::new(wire::CloseTurnResponse {}))
     }
 
     type AttachStream = Events;
@@ -204,6 +232,23 @@ impl AgentRunner for Runner {
 }
 
 impl Runner {
+    fn started(&self, turn: &Turn, choice: &Choice) -> wire::StartTurnResponse {
+        let (provider, model) = match &choice.plan {
+            Ok(plan) => (plan.provider(), plan.model()),
+            Err(_) => ("", ""),
+        };
+        let next_run_id = match choice.backend {
+            claude::NAME => String::new(),
+            _ => self.0.shop.spare.next_name(&turn.agent_id, &turn.run_id),
+        };
+        wire::StartTurnResponse {
+            backend: choice.backend.to_owned(),
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            next_run_id,
+        }
+    }
+
     async fn describe(&self) -> wire::StatusResponse {
         let settings = self.0.configuration.settings();
         let confinements = self.confinements().await;
@@ -217,9 +262,10 @@ impl Runner {
                 .map(|identity| identity.map(|identity| identity.name).unwrap_or_default())
                 .unwrap_or_else(|error| turn::described(&error)),
             confinements,
+            turn_manager: self.0.shop.units.name().to_owned(),
             ..wire::StatusResponse::default()
         };
-        if let Ok(choice) = turn::choice(&settings, &settings.default_agent) {
+        if let Ok(choice) = turn::choice(&settings, &settings.default_agent, None) {
             choice.backend.clone_into(&mut response.backend);
             response.reason = match &choice.plan {
                 Ok(_) => choice.reason.clone(),

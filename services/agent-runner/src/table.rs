@@ -10,7 +10,7 @@ use crate::log::Log;
 
 /// Turns at once. The gateway has its own, lower, limit from the
 /// configuration; this one holds against any client.
-const RUNNING_LIMIT: usize = 64;
+const RUNNING_LIMIT: usize = 256;
 /// Ended turns that can still be attached to: enough for a gateway that
 /// restarts, little enough to weigh nothing.
 const ENDED_LIMIT: usize = 32;
@@ -24,6 +24,19 @@ pub(crate) struct Entry {
     pub(crate) cancel: CancellationToken,
     /// Why it was cancelled.
     pub(crate) reason: Arc<Mutex<String>>,
+    /// Its memory limit, in bytes; 0: not known.
+    pub(crate) memory_max: u64,
+}
+
+impl Entry {
+    fn new(run_id: &str, memory_max: u64) -> Self {
+        Self {
+            log: Arc::new(Log::new(run_id.to_owned())),
+            cancel: CancellationToken::new(),
+            reason: Arc::default(),
+            memory_max,
+        }
+    }
 }
 
 /// Why a turn cannot be started.
@@ -64,7 +77,7 @@ impl Table {
     }
 
     /// Makes room for a turn.
-    pub(crate) fn open(&self, run_id: &str) -> Result<Entry, Refusal> {
+    pub(crate) fn open(&self, run_id: &str, memory_max: u64) -> Result<Entry, Refusal> {
         let mut inner = self.lock();
         if inner.turns.contains_key(run_id) {
             return Err(Refusal::Exists(run_id.to_owned()));
@@ -75,14 +88,19 @@ impl Table {
         if *self.running.borrow() >= RUNNING_LIMIT {
             return Err(Refusal::Full);
         }
-        let entry = Entry {
-            log: Arc::new(Log::new(run_id.to_owned())),
-            cancel: CancellationToken::new(),
-            reason: Arc::default(),
-        };
+        let entry = Entry::new(run_id, memory_max);
         inner.turns.insert(run_id.to_owned(), entry.clone());
         self.running.send_modify(|running| *running += 1);
         Ok(entry)
+    }
+
+    /// Enters a turn that an earlier daemon started. It counts as running
+    /// until it is closed.
+    pub(crate) fn adopt(&self, run_id: &str) -> Entry {
+        let entry = Entry::new(run_id, 0);
+        self.lock().turns.insert(run_id.to_owned(), entry.clone());
+        self.running.send_modify(|running| *running += 1);
+        entry
     }
 
     /// Notes that a turn ended and forgets the oldest ended one over the limit.
@@ -164,28 +182,28 @@ mod tests {
     #[tokio::test]
     async fn turns_come_and_go_within_limits() {
         let table = Table::new();
-        let entry = table.open("r1").unwrap();
+        let entry = table.open("r1", 0).unwrap();
         assert_eq!(
-            table.open("r1").unwrap_err(),
+            table.open("r1", 0).unwrap_err(),
             Refusal::Exists("r1".to_owned())
         );
         assert!(table.cancel("r1", "user"));
         assert!(entry.cancel.is_cancelled());
-        entry.log.push(Kind::Done(Done::default())).unwrap();
+        entry.log.add(Kind::Done(Done::default()));
         table.close("r1");
         assert!(!table.cancel("r1", "user"));
         table.idle().await;
 
         for index in 0..RUNNING_LIMIT {
-            table.open(&format!("x{index}")).unwrap();
+            table.open(&format!("x{index}"), 0).unwrap();
         }
-        assert_eq!(table.open("more").unwrap_err(), Refusal::Full);
+        assert_eq!(table.open("more", 0).unwrap_err(), Refusal::Full);
         for index in 0..RUNNING_LIMIT {
             table.close(&format!("x{index}"));
         }
         assert!(table.get("r1").is_none(), "old turns are forgotten");
         assert!(table.get(&format!("x{}", RUNNING_LIMIT - 1)).is_some());
         table.stop();
-        assert_eq!(table.open("late").unwrap_err(), Refusal::Stopping);
+        assert_eq!(table.open("late", 0).unwrap_err(), Refusal::Stopping);
     }
 }

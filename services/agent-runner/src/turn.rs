@@ -1,15 +1,13 @@
 //! One turn, from the backend's choice to the terminal event.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use openclaw_config::programs;
-use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
-use openclaw_proto::memory;
-use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::Turn;
 use openclaw_sandbox::Network;
 
@@ -17,23 +15,29 @@ use crate::backend::{self, Choice};
 use crate::claude::{self, ToolPipe};
 use crate::confinement::Confinement;
 use crate::environment;
-use crate::host;
+use crate::job::{Endpoint, Order, Speech, Standing};
+use crate::keeper::{self, Following, Held};
 use crate::message_id;
-use crate::model::Upstream;
-use crate::native::{self, Lines, Model, Spare, Standing};
-use crate::places::Places;
+use crate::native::{self, Model};
+use crate::places::{self, Places};
 use crate::plan;
-use crate::process::{self, Agent, Bounds, Input};
+use crate::process;
+use crate::spare::{self, Ready, Spare};
+use crate::spool;
 use crate::table::Entry;
-use crate::translate::Translate;
+use crate::thinking;
+use crate::units::Units;
+use crate::watcher::Watcher;
 
 /// What every turn uses.
 #[derive(Debug)]
 pub(crate) struct Shop {
     pub(crate) confinement: Confinement,
-    pub(crate) upstream: Arc<Upstream>,
-    pub(crate) memory: memory::Client,
-    /// An agent that stands ready for the next turn.
+    pub(crate) units: Units,
+    /// Where spools are.
+    pub(crate) turns: PathBuf,
+    pub(crate) watcher: Arc<Watcher>,
+    /// A process that stands ready for the next turn.
     pub(crate) spare: Spare,
 }
 
@@ -43,24 +47,30 @@ enum Error {
     #[error(transparent)]
     Confinement(#[from] crate::confinement::Error),
     #[error(transparent)]
-    Places(#[from] crate::places::Error),
+    Places(#[from] places::Error),
     #[error("start the agent")]
     Start(#[source] std::io::Error),
-    #[error("start the agent")]
-    Launch(#[from] openclaw_sandbox::LaunchError),
-    #[error(transparent)]
-    Standing(#[from] native::StandingError),
+    #[error("start the turn's process")]
+    Process(#[from] keeper::Error),
+    #[error("write down the turn")]
+    Encode(#[from] serde_json::Error),
+    #[error("the path {0:?} is not UTF-8; move it to one that is")]
+    NotText(std::ffi::OsString),
 }
 
 impl Error {
     fn code(&self) -> Code {
         match self {
             Self::Confinement(_) => Code::Sandbox,
-            Self::Places(_) | Self::Start(_) | Self::Launch(_) | Self::Standing(_) => {
-                Code::Internal
-            }
+            _ => Code::Internal,
         }
     }
+}
+
+/// A turn's process that has been told its turn.
+struct Begun {
+    held: Held,
+    temporary: PathBuf,
 }
 
 /// Runs a turn to its end; its terminal event is the last thing in the log.
@@ -72,58 +82,82 @@ pub(crate) async fn run(
     entry: Entry,
 ) {
     let started = Instant::now();
-    let terminal = match attempt(shop, settings, &turn, &choice, &entry).await {
-        Ok(terminal) => terminal,
-        Err(error) => process::failed("start a turn", error.code(), &error),
+    let begun = tokio::select! {
+        begun = begin(shop, settings, &turn, &choice) => begun,
+        () = entry.cancel.cancelled() => Ok(Err(aborted(&entry))),
     };
-    let terminal = named(terminal, choice.backend, &entry);
-    tracing::info!(
-        message_id = message_id::TURN_ENDED,
-        backend = choice.backend,
-        outcome = outcome(&terminal),
-        milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        "the turn ended"
-    );
-    let ended_well = matches!(terminal, Kind::Done(_));
-    // A terminal event is never refused.
-    let _ = entry.log.push(terminal);
-    // After the end, so that nobody waits for it.
-    if ended_well
-        && choice.backend != claude::NAME
-        && let Some(agent) = settings.agent(&turn.agent_id)
-    {
-        // Starting a process blocks this thread for a moment: after everything
-        // that is on its way to the user.
-        for _ in 0..YIELDS {
-            tokio::task::yield_now().await;
+    let following = match begun {
+        Ok(Ok(begun)) => Following::new(shop, &entry, begun.held)
+            .map(|following| (following, begun.temporary))
+            .map_err(|error| process::failed("follow a turn", Code::Internal, &error)),
+        Ok(Err(terminal)) => Err(terminal),
+        Err(error) => Err(process::failed("start a turn", error.code(), &error)),
+    };
+    match following {
+        Ok((mut following, temporary)) => {
+            following.follow().await;
+            note_end(choice.backend, &entry, started.elapsed());
+            renew(shop, settings, &turn.agent_id, &entry).await;
+            following.wait().await;
+            places::remove(&temporary);
         }
-        let launcher = shop.confinement.launcher();
-        shop.spare.renew(launcher, settings, agent);
+        Err(terminal) => {
+            entry.log.add(named(terminal, choice.backend));
+            note_end(choice.backend, &entry, started.elapsed());
+        }
+    }
+    let _ = std::fs::remove_file(spool::reason(&shop.turns, &turn.run_id));
+}
+
+/// Follows a turn that an earlier daemon started.
+pub(crate) async fn resume(shop: &Shop, held: Held, entry: Entry, temporary: &Path) {
+    let run_id = held.run_id.clone();
+    match Following::new(shop, &entry, held) {
+        Ok(mut following) => {
+            following.follow().await;
+            following.wait().await;
+        }
+        Err(error) => {
+            entry
+                .log
+                .add(process::failed("follow a turn", Code::Internal, &error));
+        }
+    }
+    places::remove(temporary);
+    let _ = std::fs::remove_file(spool::reason(&shop.turns, &run_id));
+}
+
+fn aborted(entry: &Entry) -> Kind {
+    Kind::Aborted {
+        reason: entry
+            .reason
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone(),
+        backend_session: None,
+        backend: String::new(),
     }
 }
 
-/// How often other tasks go first: an event passes through fewer than this on
-/// its way to the socket.
-const YIELDS: usize = 16;
-
-/// A process that was cut off because somebody asked for it was aborted.
-fn named(terminal: Kind, backend: &'static str, entry: &Entry) -> Kind {
+fn named(terminal: Kind, backend: &'static str) -> Kind {
     match terminal {
-        Kind::Failed(failed) if failed.code == Code::Cancelled => Kind::Aborted {
-            reason: entry
-                .reason
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone(),
-            backend_session: failed.backend_session,
-            backend: backend.to_owned(),
-        },
         Kind::Failed(failed) => Kind::Failed(Failed {
             backend: backend.to_owned(),
             ..failed
         }),
         other => other,
     }
+}
+
+fn note_end(backend: &'static str, entry: &Entry, took: Duration) {
+    let terminal = entry.log.terminal();
+    tracing::info!(
+        message_id = message_id::TURN_ENDED,
+        backend,
+        outcome = terminal.as_ref().map_or("none", outcome),
+        milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "the turn ended"
+    );
 }
 
 fn outcome(terminal: &Kind) -> &'static str {
@@ -135,22 +169,122 @@ fn outcome(terminal: &Kind) -> &'static str {
     }
 }
 
-async fn attempt(
+/// Starts a process for the agent's next turn, after a turn that ended well.
+async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &Entry) {
+    let backend_is_ours = matches!(
+        entry.log.terminal(),
+        Some(Kind::Done(done)) if done.backend != claude::NAME
+    );
+    let Some(agent) = settings.agent(agent_id).filter(|_| backend_is_ours) else {
+        return;
+    };
+    // After the end, so that nobody waits for it: an event passes through
+    // fewer tasks than this on its way to the socket.
+    for _ in 0..YIELDS {
+        tokio::task::yield_now().await;
+    }
+    let Some(name) = shop.spare.wanted(settings, agent_id) else {
+        return;
+    };
+    match stand_ready(shop, settings, agent, &name).await {
+        Ok(ready) => {
+            shop.spare.put(Some(ready));
+            let spare = shop.spare.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(spare::LIFE).await;
+                spare.end(&name);
+            });
+        }
+        // The next turn tries again and says why.
+        Err(error) => {
+            shop.spare.put(None);
+            tracing::debug!(error = %failure::chain(&error), "no spare agent");
+        }
+    }
+}
+
+const YIELDS: usize = 16;
+
+/// Starts a native or offline agent that waits for its turn.
+async fn stand_ready(
+    shop: &Shop,
+    settings: &Arc<Settings>,
+    agent: &AgentSettings,
+    run_id: &str,
+) -> Result<Ready, Error> {
+    let program =
+        programs::sibling("openclaw-agent", &settings.environment).map_err(Error::Start)?;
+    let places = Places::prepare(settings, agent, run_id)?;
+    let variables = environment::common(&settings.environment, &places);
+    let confined = plan::for_agent(
+        settings,
+        agent,
+        &places,
+        run_id,
+        &program,
+        &variables,
+        Network::ModelOnly,
+    );
+    let standing = Standing {
+        arguments: vec!["turn".to_owned()],
+        socket: true,
+        ..standing(shop, settings, run_id, agent, confined, program, variables)?
+    };
+    Ok(Ready {
+        held: Held::start(&shop.units, settings, agent, &standing).await?,
+        places,
+        agent_id: agent.id.clone(),
+        settings: Arc::clone(settings),
+    })
+}
+
+fn standing(
+    shop: &Shop,
+    settings: &Settings,
+    run_id: &str,
+    agent: &AgentSettings,
+    plan: openclaw_sandbox::Plan,
+    program: PathBuf,
+    variables: environment::Variables,
+) -> Result<Standing, Error> {
+    Ok(Standing {
+        run_id: run_id.to_owned(),
+        agent_id: agent.id.clone(),
+        unit: shop.units.unit(run_id),
+        spool: spool::path(&shop.turns, run_id),
+        reason: spool::reason(&shop.turns, run_id),
+        log_level: match settings.log_level {
+            LogLevel::Debug => "debug",
+            LogLevel::Info => "info",
+            LogLevel::Warn => "warn",
+            LogLevel::Error => "error",
+        }
+        .to_owned(),
+        helper: programs::sibling("openclaw-sandbox", &settings.environment)
+            .map_err(Error::Start)?,
+        plan,
+        program,
+        arguments: Vec::new(),
+        variables,
+        socket: false,
+    })
+}
+
+/// Starts the turn. The inner error is how a turn ends that cannot be started
+/// for a reason that the user can do something about.
+async fn begin(
     shop: &Shop,
     settings: &Arc<Settings>,
     turn: &Turn,
     choice: &Choice,
-    entry: &Entry,
-) -> Result<Kind, Error> {
+) -> Result<Result<Begun, Kind>, Error> {
     let plan = match &choice.plan {
         Ok(plan) => plan,
-        Err(why) => return Ok(unusable(choice.backend, why)),
+        Err(why) => return Ok(Err(unusable(choice.backend, why))),
     };
     let Some(agent) = settings.agent(&turn.agent_id) else {
-        return Ok(unusable(
-            choice.backend,
-            "the agent is no longer configured",
-        ));
+        let why = "the agent is no longer configured";
+        return Ok(Err(unusable(choice.backend, why)));
     };
     shop.confinement.require(settings.sandbox.level).await?;
     let stage = Stage {
@@ -158,27 +292,22 @@ async fn attempt(
         settings,
         agent,
         turn,
-        tools: host_tools(shop, turn, choice),
+        choice,
     };
-    tracing::info!(
-        message_id = message_id::TURN_STARTED,
-        backend = plan.name(),
-        model = plan.model(),
-        "the turn starts"
-    );
-    match plan {
+    let begun = match plan {
         backend::Plan::ClaudeCli { program, model } => {
-            stage.claude(program, model.as_deref(), entry).await
+            stage.claude(program, model.as_deref()).await?
         }
         backend::Plan::Native { provider, model } => {
             let model = Model {
                 provider: provider.clone(),
                 name: model.clone(),
             };
-            stage.native(Some(model), entry).await
+            stage.native(Some(model)).await?
         }
-        backend::Plan::Offline => stage.native(None, entry).await,
-    }
+        backend::Plan::Offline => stage.native(None).await?,
+    };
+    Ok(Ok(begun))
 }
 
 fn unusable(backend: &'static str, why: &str) -> Kind {
@@ -196,100 +325,67 @@ fn unusable(backend: &'static str, why: &str) -> Kind {
     })
 }
 
-fn host_tools(shop: &Shop, turn: &Turn, choice: &Choice) -> host::Tools {
-    host::Tools {
-        memory: shop.memory.clone(),
-        origin: Origin {
-            run_id: turn.run_id.clone(),
-            session_key: turn.session_key.clone(),
-        },
-        agent_id: turn.agent_id.clone(),
-        session_id: turn.session_id.clone(),
-        received_ms: turn.received_ms,
-        status: format!(
-            "backend {} ({}), agent {}, session {}",
-            choice.backend, choice.reason, turn.agent_id, turn.session_key
-        ),
-    }
-}
-
 /// A turn with everything it needs at hand.
 struct Stage<'a> {
     shop: &'a Shop,
     settings: &'a Arc<Settings>,
     agent: &'a AgentSettings,
     turn: &'a Turn,
-    tools: host::Tools,
+    choice: &'a Choice,
 }
 
 impl Stage<'_> {
-    async fn native(self, model: Option<Model>, entry: &Entry) -> Result<Kind, Error> {
-        let mut lines = Lines {
-            backend: if model.is_some() { "native" } else { "offline" },
-            provider: model
-                .as_ref()
-                .map_or("openclaw", |m| &m.provider.id)
-                .to_owned(),
-            model: model.as_ref().map_or("memory", |m| &m.name).to_owned(),
+    async fn native(self, model: Option<Model>) -> Result<Begun, Error> {
+        let spare = &self.shop.spare;
+        let run_id = &self.turn.run_id;
+        let ready = match spare.take(run_id, self.settings, &self.agent.id).await {
+            Some(ready) => ready,
+            None => stand_ready(self.shop, self.settings, self.agent, run_id).await?,
         };
-        let launcher = self.shop.confinement.launcher();
-        let standing = match self.shop.spare.take(self.settings, &self.agent.id) {
-            Some(standing) => standing,
-            None => Standing::start(launcher, self.settings, self.agent, &self.turn.run_id)?,
-        };
-        let Standing {
-            socket,
-            process,
-            places,
-            ..
-        } = standing;
-        socket
-            .give(
-                self.turn,
-                self.agent,
-                &places,
-                model,
-                Arc::clone(&self.shop.upstream),
-                self.tools.clone(),
-            )
-            .map_err(Error::Start)?;
-        self.follow(process, &mut lines, entry).await
+        let Ready {
+            mut held, places, ..
+        } = ready;
+        let order = self.order(Speech::Socket {
+            request: native::request(self.turn, self.agent, &places, model.as_ref())?,
+            endpoint: model.as_ref().map(|model| Endpoint::from(&model.provider)),
+        });
+        held.order(&order).await?;
+        Ok(Begun {
+            held,
+            temporary: places.temporary,
+        })
     }
 
-    async fn claude(
-        self,
-        program: &Path,
-        model: Option<&str>,
-        entry: &Entry,
-    ) -> Result<Kind, Error> {
+    async fn claude(self, program: &Path, model: Option<&str>) -> Result<Begun, Error> {
         let agent_program = programs::sibling("openclaw-agent", &self.settings.environment)
             .map_err(Error::Start)?;
         // The links it may be reached through are not granted.
-        let program = &program.canonicalize().map_err(Error::Start)?;
+        let program = program.canonicalize().map_err(Error::Start)?;
         let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
-        let pipe = ToolPipe::serve(places.temporary.join("tools"), self.tools.clone())
-            .map_err(Error::Start)?;
+        let tools = places.temporary.join("tools");
+        ToolPipe::make(&tools).map_err(Error::Start)?;
         let login = claude::link_login(self.settings, &places).map_err(Error::Start)?;
         let session = claude::session(self.turn, &places);
-        let arguments = claude::arguments(
-            self.turn,
-            &places,
-            &session,
-            model,
-            &agent_program,
-            &pipe.folder,
-        )
-        .map_err(Error::Start)?;
+        let arguments =
+            claude::arguments(self.turn, &places, &session, model, &agent_program, &tools)
+                .map_err(Error::Start)?;
+        let arguments = arguments
+            .into_iter()
+            .map(|argument| argument.into_string().map_err(Error::NotText))
+            .collect::<Result<Vec<_>, _>>()?;
         places.give_contents(&places.temporary)?;
         places.give_contents(&places.home)?;
         let mut variables = environment::common(&self.settings.environment, &places);
         variables.extend(environment::claude(self.settings, &places));
+        if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
+            variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
+        }
         let mut plan = plan::for_agent(
             self.settings,
             self.agent,
             &places,
             &self.turn.run_id,
-            program,
+            &program,
             &variables,
             Network::Full,
         );
@@ -297,35 +393,80 @@ impl Stage<'_> {
         plan.read_write.extend(login);
         // Its runtime reserves tens of gigabytes that it never touches.
         plan.limits.address_space = None;
-        let launcher = self.shop.confinement.launcher();
-        let command = launcher.command(&plan, program, &arguments, &variables)?;
-        let input = Input::Text(claude::input(self.turn, &session));
-        let process = Agent::start(command, input).map_err(Error::Start)?;
-        let mut output = claude::Output::new(session.id.clone(), model.map(str::to_owned));
-        self.follow(process, &mut output, entry).await
+        let (run_id, agent) = (&self.turn.run_id, self.agent);
+        let standing = Standing {
+            arguments,
+            ..standing(
+                self.shop,
+                self.settings,
+                run_id,
+                agent,
+                plan,
+                program,
+                variables,
+            )?
+        };
+        let mut held = Held::start(&self.shop.units, self.settings, agent, &standing).await?;
+        let input = claude::input(self.turn, &session);
+        let order = self.order(Speech::Claude {
+            input,
+            session: session.id,
+            tools,
+        });
+        held.order(&order).await?;
+        Ok(Begun {
+            held,
+            temporary: places.temporary,
+        })
     }
 
-    async fn follow(
-        &self,
-        process: Agent,
-        translate: &mut dyn Translate,
-        entry: &Entry,
-    ) -> Result<Kind, Error> {
-        let bounds = Bounds {
-            deadline: self.agent.timeout,
-            silence: self.agent.no_output,
+    fn order(&self, speech: Speech) -> Order {
+        let (turn, choice) = (self.turn, self.choice);
+        let milliseconds =
+            |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let (provider, model) = match &choice.plan {
+            Ok(plan) => (plan.provider(), plan.model()),
+            Err(_) => ("", ""),
         };
-        process
-            .run(bounds, translate, &entry.log, &entry.cancel)
-            .await
-            .map_err(Error::Start)
+        Order {
+            session_key: turn.session_key.clone(),
+            session_id: turn.session_id.clone(),
+            received_ms: turn.received_ms,
+            channel: turn.channel.clone(),
+            backend: choice.backend.to_owned(),
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            notes: turn.notes.clone(),
+            deadline_ms: milliseconds(self.agent.timeout),
+            silence_ms: milliseconds(self.agent.no_output),
+            memory: self.settings.paths.memory_socket(),
+            status: format!(
+                "backend {} ({}), agent {}, session {}",
+                choice.backend, choice.reason, turn.agent_id, turn.session_key
+            ),
+            speech,
+        }
     }
 }
 
 /// The choice for an agent, or a failure that names the known ones.
-pub(crate) fn choice(settings: &Settings, agent_id: &str) -> Result<Choice, String> {
+/// A model that the session wants comes before the agent's own.
+pub(crate) fn choice(
+    settings: &Settings,
+    agent_id: &str,
+    model: Option<&str>,
+) -> Result<Choice, String> {
     match settings.agent(agent_id) {
-        Some(agent) => Ok(backend::choose(settings, agent)),
+        Some(agent) => Ok(match model {
+            None => backend::choose(settings, agent),
+            Some(model) => {
+                let agent = AgentSettings {
+                    model: Some(model.to_owned()),
+                    ..agent.clone()
+                };
+                backend::choose(settings, &agent)
+            }
+        }),
         None => {
             let known: Vec<&str> = settings.agents.keys().map(String::as_str).collect();
             Err(format!(

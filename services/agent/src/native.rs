@@ -43,6 +43,8 @@ pub(crate) async fn run(
             .respond(&Prompt {
                 model: &request.model,
                 max_tokens: request.max_tokens,
+                thinking_tokens: request.thinking_tokens,
+                reasoning_effort: request.reasoning_effort.as_deref(),
                 system: &request.system,
                 tools: &tools,
                 entries: conversation.entries(),

@@ -17,6 +17,12 @@ pub(crate) struct TurnRequest {
     pub(crate) model: String,
     #[serde(default = "default_max_tokens")]
     pub(crate) max_tokens: u32,
+    /// Tokens the model may think for beside those; 0: it is not asked to.
+    #[serde(default)]
+    pub(crate) thinking_tokens: u32,
+    /// The same in OpenAI's words.
+    #[serde(default)]
+    pub(crate) reasoning_effort: Option<String>,
     /// Model requests of this turn; 0 counts as 1.
     #[serde(default = "default_step_limit")]
     pub(crate) step_limit: u32,

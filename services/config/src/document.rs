@@ -1,162 +1,186 @@
-//! The configuration file as written: JSON5 with `${VARIABLE}` references.
+//! The configuration as one document: every step of [`crate::pipeline`].
 
-use std::fs;
-use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::nearest::nearest;
+use crate::key::KeyPath;
+use crate::locate;
+use crate::parse;
+use crate::paths::Paths;
+use crate::pipeline::include::{self, Source};
+use crate::pipeline::{alias, dot_env, login_shell, merge, normalize, overrides, variables};
+use crate::problem::Problem;
+use crate::schema::Schema;
 use crate::substitute::{self, Missing};
 
-/// Top-level sections of OpenClaw (seed 003 §2.2) and of the MVP schema
-/// (seed 002, `agent`), and our own `sandbox`.
-const SECTIONS: [&str; 31] = [
-    "agent",
-    "agents",
-    "approvals",
-    "auth",
-    "bindings",
-    "browser",
-    "channels",
-    "commands",
-    "cron",
-    "diagnostics",
-    "discovery",
-    "env",
-    "gateway",
-    "hooks",
-    "logging",
-    "media",
-    "memory",
-    "messages",
-    "meta",
-    "models",
-    "plugins",
-    "sandbox",
-    "secrets",
-    "session",
-    "skills",
-    "talk",
-    "tools",
-    "ui",
-    "update",
-    "web",
-    "wizard",
-];
+/// What the files and the environment say together.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// The settings.
+    pub value: Value,
+    /// The settings of the files alone, with references as they are written.
+    pub written: Value,
+    /// The environment with the variables that the configuration brings.
+    pub environment: Environment,
+    /// The files that were read, in the order in which they were merged.
+    pub sources: Vec<Source>,
+    /// What did not work and is done without.
+    pub warnings: Vec<String>,
+}
 
-/// Reads `path`, checks its sections and puts in the environment's values.
-/// A missing or empty file is an empty document.
+/// Reads the settings of `path`. A missing or empty file is an empty document.
 pub fn read(path: &Path, environment: &Environment, missing: Missing) -> Result<Value, Error> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-        Err(source) => {
-            return Err(Error::Read {
-                path: path.to_owned(),
-                source,
-            });
-        }
+    load(path, environment, missing).map(|document| document.value)
+}
+
+/// The same with what else comes to light.
+pub fn load(path: &Path, environment: &Environment, missing: Missing) -> Result<Document, Error> {
+    let schema = Schema::shipped();
+    let mut reading = Reading {
+        path,
+        schema: &schema,
+        sources: Vec::new(),
+        warnings: Vec::new(),
     };
-    let mut document = parse(path, &text)?;
-    check_sections(path, &document)?;
-    substitute::apply(path, &mut document, environment, missing)?;
-    Ok(document)
+    let written = reading.files()?;
+    let (mut value, environment, is_checked) = reading.expanded(&written, environment, missing)?;
+    alias::apply(&mut value);
+    normalize::apply(&mut value, &places(path, &environment));
+    let overridden = overrides::apply(&mut value, &environment, &schema)?;
+    if overridden || !is_checked {
+        reading.check(&value)?;
+    }
+    Ok(Document {
+        value,
+        written,
+        environment,
+        sources: reading.sources,
+        warnings: reading.warnings,
+    })
 }
 
-fn parse(path: &Path, text: &str) -> Result<Value, Error> {
-    if text.trim().is_empty() {
-        return Ok(Value::Object(Map::new()));
+/// Checks what the environment and the command line set, whatever the file
+/// says.
+pub fn check_overrides(paths: &Paths, environment: &Environment) -> Result<(), Error> {
+    let mut value = match parse::read(&paths.configuration) {
+        Ok(text) => parse::parse(&paths.configuration, &text).unwrap_or_default(),
+        Err(_) => Value::Null,
+    };
+    if !value.is_object() {
+        value = Value::Object(serde_json::Map::new());
     }
-    let document: Value = json5::from_str(text).map_err(|error| {
-        let (line, column) = error
-            .position()
-            .map_or((0, 0), |position| (position.line + 1, position.column + 1));
-        Error::Syntax {
-            path: path.to_owned(),
-            line,
-            column,
-            message: error.to_string(),
+    overrides::apply(&mut value, environment, &Schema::shipped()).map(|_| ())
+}
+
+struct Reading<'a> {
+    path: &'a Path,
+    schema: &'a Schema,
+    sources: Vec<Source>,
+    warnings: Vec<String>,
+}
+
+impl Reading<'_> {
+    /// The file with what it includes; overlays come after the first check.
+    fn files(&mut self) -> Result<Value, Error> {
+        let text = parse::read(self.path)?;
+        let document = parse::parse(self.path, &text)?;
+        let mut included = Vec::new();
+        let document = include::resolve(self.path, document, &mut included)?;
+        // The including file's keys come over what it includes.
+        included.reverse();
+        self.sources = included;
+        self.sources.push(Source {
+            path: self.path.to_owned(),
+            text,
+            mount: KeyPath::default(),
+        });
+        self.check(&document)?;
+        let mut document = document;
+        let overlays = merge::overlays(self.path)?;
+        merge::apply(&mut document, &overlays)?;
+        if !overlays.is_empty() {
+            self.sources.extend(overlays);
+            self.check(&document)?;
         }
-    })?;
-    if document.is_object() {
-        return Ok(document);
+        Ok(document)
     }
-    Err(value_error(path, "(top level)", "must be an object { … }"))
-}
 
-fn check_sections(path: &Path, document: &Value) -> Result<(), Error> {
-    let sections = document.as_object().map(Map::keys).into_iter().flatten();
-    for section in sections {
-        // `$schema` and `$include` are directives, not sections.
-        if section.starts_with('$') || SECTIONS.contains(&section.as_str()) {
-            continue;
+    /// The document with its references put in, the environment that answered
+    /// them, and whether the result needs no further check.
+    fn expanded(
+        &mut self,
+        written: &Value,
+        environment: &Environment,
+        policy: Missing,
+    ) -> Result<(Value, Environment, bool), Error> {
+        let mut value = written.clone();
+        let missing = substitute::apply(&mut value, environment);
+        let mut all = variables::overlay(&value, environment);
+        all = dot_env::overlay(self.path, &all)?;
+        if policy != Missing::KeptForOwner {
+            all = self.with_login_shell(&value, all);
         }
-        let hint = nearest(section, SECTIONS)
-            .map(|known| format!("; did you mean {known:?}?"))
-            .unwrap_or_default();
-        let problem = format!("is no section of the configuration{hint}");
-        return Err(value_error(path, section, &problem));
+        let has_references = value != *written || !missing.is_empty();
+        if missing.is_empty() {
+            return Ok((value, all, !has_references));
+        }
+        // Once more from what was written: an expanded value must not be
+        // expanded again. First the variables, which may refer to others.
+        value.clone_from(written);
+        substitute::apply(&mut value, &all);
+        all = variables::overlay(&value, &all);
+        value.clone_from(written);
+        let missing = substitute::apply(&mut value, &all);
+        let refused = substitute::refused(missing, policy);
+        match refused.is_empty() {
+            true => Ok((value, all, false)),
+            false => Err(self.invalid(refused)),
+        }
     }
-    Ok(())
+
+    fn with_login_shell(&mut self, document: &Value, environment: Environment) -> Environment {
+        let Some(request) = login_shell::request(document, &environment) else {
+            return environment;
+        };
+        match login_shell::import(&request) {
+            Ok(variables) => environment.with_fallback(variables),
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+                let cause = cause.unwrap_or_default();
+                self.warnings
+                    .push(format!("{error}{cause}; going on without its variables"));
+                environment
+            }
+        }
+    }
+
+    fn check(&self, document: &Value) -> Result<(), Error> {
+        let problems = self.schema.check(document);
+        match problems.is_empty() {
+            true => Ok(()),
+            false => Err(self.invalid(problems)),
+        }
+    }
+
+    fn invalid(&self, mut problems: Vec<Problem>) -> Error {
+        locate::place(&mut problems, &self.sources);
+        Error::invalid(self.path, problems)
+    }
 }
 
-fn value_error(path: &Path, key: &str, problem: &str) -> Error {
-    Error::Value {
-        origin: path.display().to_string(),
-        key: key.to_owned(),
-        problem: problem.to_owned(),
+/// What relative paths and `~` in the file are seen from.
+fn places(path: &Path, environment: &Environment) -> Paths {
+    let folder = path.parent().map(PathBuf::from).unwrap_or_default();
+    Paths {
+        home: environment.get("HOME").map(PathBuf::from),
+        state: folder.clone(),
+        runtime: folder,
+        configuration: path.to_owned(),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read_text(text: &str) -> Result<Value, Error> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("openclaw.json");
-        fs::write(&path, text).unwrap();
-        let environment = [("TOKEN", "s3cret")].into_iter().collect();
-        read(&path, &environment, Missing::Refused)
-    }
-
-    #[test]
-    fn comments_trailing_commas_and_references() {
-        let document =
-            read_text("{ // mine\n models: { providers: { x: { apiKey: '${TOKEN}', }, }, }, }")
-                .unwrap();
-        assert_eq!(document["models"]["providers"]["x"]["apiKey"], "s3cret");
-    }
-
-    #[test]
-    fn empty_and_missing_files_are_empty_documents() {
-        assert_eq!(read_text(" \n").unwrap(), Value::Object(Map::new()));
-        let missing = read(
-            Path::new("/nonexistent/openclaw.json"),
-            &Environment::default(),
-            Missing::Refused,
-        );
-        assert_eq!(missing.unwrap(), Value::Object(Map::new()));
-    }
-
-    #[test]
-    fn a_broken_file_is_named_with_line_and_column() {
-        let error = read_text("{\n  agents: {\n    defaults: [\n").unwrap_err();
-        let Error::Syntax { line, column, .. } = error else {
-            panic!("{error}");
-        };
-        assert!(line >= 3 && column >= 1, "{line}:{column}");
-    }
-
-    #[test]
-    fn unknown_sections_get_a_hint() {
-        let error = read_text("{ agnets: {} }").unwrap_err().to_string();
-        assert!(
-            error.contains("agnets") && error.contains("\"agents\""),
-            "{error}"
-        );
-    }
-}
+mod tests;

@@ -1,8 +1,7 @@
 //! The sections we use, typed but optional, as written in the file.
 //!
-//! Inside sections that OpenClaw defines, keys we do not use are left alone,
-//! so that an OpenClaw user's file loads. Sections of our own refuse keys they
-//! do not know.
+//! The JSON Schema is generated from these types; it refuses keys that neither
+//! they nor OpenClaw know ([`crate::schema`]), so the types need not.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,11 +10,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::schema::Schema;
 use crate::secret::Secret;
 use crate::settings::memory;
 
+pub mod gateway;
+
 /// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Fragment {
     /// `agent`: the MVP schema of seed 002.
@@ -27,7 +30,9 @@ pub struct Fragment {
     /// `sandbox`: ours.
     pub sandbox: Sandbox,
     /// `gateway`.
-    pub gateway: Gateway,
+    pub gateway: gateway::Gateway,
+    /// `hooks`.
+    pub hooks: gateway::Hooks,
     /// `logging`.
     pub logging: Logging,
     /// `memory`.
@@ -38,6 +43,7 @@ pub struct Fragment {
 
 /// Seed 002, `OpenClawConfig.agent`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct MvpAgent {
     /// The Claude Code CLI: a path or a name on the PATH.
@@ -45,21 +51,38 @@ pub struct MvpAgent {
     /// `provider/model`, or a model of Anthropic's.
     pub model: Option<String>,
     /// The most tokens one model response may have.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_tokens: Option<u32>,
 }
 
 /// `agents`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Agents {
     /// What holds for every agent that does not say otherwise.
     pub defaults: Agent,
     /// Agents beside `main`, or settings for it.
     pub list: Vec<ListedAgent>,
+    /// The same by id; they are in the list when settings are made.
+    pub entries: BTreeMap<String, AgentEntry>,
+}
+
+/// An agent of `agents.entries`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct AgentEntry {
+    /// Whether messages that name no agent go to it.
+    pub default: bool,
+    /// Everything else.
+    #[serde(flatten)]
+    pub agent: Agent,
 }
 
 /// An agent of `agents.list`.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ListedAgent {
     /// Letters, digits, `-` and `_`.
     pub id: String,
@@ -73,19 +96,24 @@ pub struct ListedAgent {
 
 /// `agents.defaults` and an agent's own settings.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Agent {
     /// The folder the agent works in.
     pub workspace: Option<String>,
     /// `auto`, `claude-cli`, `native` or `offline`.
+    #[cfg_attr(test, schemars(extend("enum" = ["auto", "claude-cli", "claude", "native", "offline"])))]
     pub backend: Option<String>,
     /// `provider/model`.
     pub model: Option<Model>,
     /// The most tokens one model response may have.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_tokens: Option<u32>,
     /// The longest a turn may take.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub timeout_seconds: Option<u64>,
     /// The longest a turn may be silent.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub no_output_seconds: Option<u64>,
     /// The Claude Code CLI: a path or a name on the PATH.
     pub claude_cli_path: Option<String>,
@@ -94,8 +122,10 @@ pub struct Agent {
     /// How its memory is searched.
     pub memory_search: memory::SearchFragment,
     /// Characters of each bootstrap file that a conversation begins with.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub bootstrap_max_chars: Option<usize>,
     /// Characters of all of them.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub bootstrap_total_max_chars: Option<usize>,
     /// Whether a fresh workspace is left without the files it begins with.
     pub skip_bootstrap: Option<bool>,
@@ -103,6 +133,7 @@ pub struct Agent {
 
 /// A model: the string, or OpenClaw's object with fallbacks.
 #[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Model {
     /// `"provider/model"`.
@@ -111,6 +142,9 @@ pub enum Model {
     Choice {
         /// The one to use.
         primary: Option<String>,
+        /// Those to use instead.
+        #[serde(default)]
+        fallbacks: Vec<String>,
     },
 }
 
@@ -119,33 +153,48 @@ impl Model {
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Name(name) => Some(name),
-            Self::Choice { primary } => primary.as_deref(),
+            Self::Choice { primary, .. } => primary.as_deref(),
         }
     }
 }
 
 /// `agents.defaults.limits`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Limits {
     /// Model responses in one turn.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub steps: Option<u32>,
     /// The same tool call in a row.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub identical_calls: Option<u32>,
     /// RLIMIT_AS of the agent's processes, in MiB.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub address_space_mib: Option<u64>,
     /// Processes and threads the agent may add to those there are.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub processes: Option<u64>,
     /// RLIMIT_NOFILE.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub open_files: Option<u64>,
     /// RLIMIT_FSIZE, in MiB.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub file_size_mib: Option<u64>,
     /// RLIMIT_CPU of one process, in seconds.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub cpu_seconds: Option<u64>,
+    /// Memory of all processes of a turn together.
+    pub memory_max: Option<crate::size::Size>,
+    /// Processes and threads of a turn.
+    pub tasks_max: Option<u64>,
+    /// Processor time of a turn, in percent of one processor.
+    pub cpu_quota: Option<u64>,
 }
 
 /// `models`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Models {
     /// `provider/model`.
@@ -156,6 +205,7 @@ pub struct Models {
 
 /// A provider of models.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Provider {
     /// Where its API is.
@@ -163,6 +213,7 @@ pub struct Provider {
     /// Its key.
     pub api_key: Option<Secret>,
     /// `anthropic-messages` or `openai-completions`.
+    #[cfg_attr(test, schemars(extend("enum" = ["anthropic-messages", "anthropic", "openai-completions", "openai-chat", "openai"])))]
     pub api: Option<String>,
 }
 
@@ -176,9 +227,11 @@ impl Provider {
 
 /// `sandbox`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Sandbox {
     /// `workspace` or `off`.
+    #[cfg_attr(test, schemars(extend("enum" = ["workspace", "off"])))]
     pub level: Option<String>,
     /// The user that agents run as when the daemon is root.
     pub user: Option<String>,
@@ -188,6 +241,7 @@ pub struct Sandbox {
 
 /// `sandbox.paths`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxPaths {
     /// Read-only.
@@ -196,35 +250,62 @@ pub struct SandboxPaths {
     pub rw: Vec<String>,
 }
 
-/// `gateway`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-pub struct Gateway {
-    /// Turns that may run at once, over all sessions.
-    pub max_concurrent_turns: Option<u32>,
-}
-
 /// `logging`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Logging {
-    /// `debug`, `info`, `warn` or `error`.
+    /// `debug`, `info`, `warn` or `error`; OpenClaw's other words mean the
+    /// nearest of them.
+    #[cfg_attr(test, schemars(extend("enum" = ["debug", "info", "warn", "error", "trace", "fatal", "silent"])))]
     pub level: Option<String>,
 }
 
 /// `env`.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "camelCase")]
 pub struct Env {
     /// Variables for what the environment does not set.
     pub vars: BTreeMap<String, String>,
+    /// Whether the login shell is asked for variables that nothing else sets.
+    pub shell_env: Option<ShellEnv>,
+    /// Variables as in `vars`.
+    #[serde(flatten)]
+    pub direct: BTreeMap<String, String>,
 }
 
-/// Types the document; the error names the key and what was expected.
+/// `env.shellEnv`.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ShellEnv {
+    /// On or off.
+    Enabled(bool),
+    /// The shell to ask, as an absolute path, or `on` or `off` (seed 003).
+    Shell(String),
+    /// OpenClaw's options.
+    #[serde(rename_all = "camelCase")]
+    Options {
+        /// On or off.
+        enabled: Option<bool>,
+        /// How long it may take, in milliseconds.
+        timeout_ms: Option<u64>,
+    },
+}
+
+/// Types the document; the error names the keys and what is allowed.
 pub fn typed(path: &Path, document: Value) -> Result<Fragment, Error> {
-    serde_path_to_error::deserialize(document).map_err(|error| Error::Value {
-        origin: path.display().to_string(),
-        key: error.path().to_string(),
-        problem: error.inner().to_string(),
+    serde_path_to_error::deserialize(&document).map_err(|error| {
+        let problems = Schema::shipped().check(&document);
+        match problems.is_empty() {
+            false => Error::invalid(path, problems),
+            // What only the types know, such as the size of a number.
+            true => Error::Value {
+                origin: path.display().to_string(),
+                key: error.path().to_string(),
+                problem: error.inner().to_string(),
+            },
+        }
     })
 }

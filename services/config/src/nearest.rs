@@ -16,20 +16,26 @@ pub fn nearest<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Optio
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein distance in characters.
+/// Letters that are missing, too many, wrong, or swapped with their neighbour
+/// (optimal string alignment distance).
 fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(last[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(before[j - 2] + 1);
+            }
+            row.push(least);
         }
+        before = std::mem::replace(&mut last, row);
     }
-    row[b.len()]
+    last[b.len()]
 }
 
 #[cfg(test)]
@@ -42,5 +48,7 @@ mod tests {
         assert_eq!(nearest("agnets", known), Some("agents"));
         assert_eq!(nearest("Gateway", known), Some("gateway"));
         assert_eq!(nearest("colour", known), None);
+        assert_eq!(nearest("modle", ["models", "model"]), Some("model"));
+        assert_eq!(nearest("prot", ["port", "path"]), Some("port"));
     }
 }

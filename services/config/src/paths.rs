@@ -31,6 +31,7 @@ pub struct Paths {
 
 impl Paths {
     /// OPENCLAW_STATE_DIR, else ~/.openclaw, else a legacy folder that exists;
+    /// OPENCLAW_CONFIG_PATH, else a configuration that exists there;
     /// OPENCLAW_RUNTIME_DIR, else $XDG_RUNTIME_DIR/openclaw, else `run` in the
     /// state directory.
     pub fn resolve(environment: &Environment) -> Result<Self, Error> {
@@ -46,17 +47,28 @@ impl Paths {
                 None => state.join("run"),
             },
         };
-        let configuration = CONFIGURATION
-            .iter()
-            .map(|name| state.join(name))
-            .find(|path| path.exists())
-            .unwrap_or_else(|| state.join(CONFIGURATION[0]));
+        let configuration = match absolute(environment, "OPENCLAW_CONFIG_PATH")? {
+            Some(path) => path,
+            None => CONFIGURATION
+                .iter()
+                .map(|name| state.join(name))
+                .find(|path| path.exists())
+                .unwrap_or_else(|| state.join(CONFIGURATION[0])),
+        };
         Ok(Self {
             home,
             state,
             runtime,
             configuration,
         })
+    }
+
+    /// The configuration as it last was valid, beside the file; kept by the
+    /// gateway.
+    pub fn last_good(&self) -> PathBuf {
+        let mut name = self.configuration.as_os_str().to_owned();
+        name.push(".last-good");
+        PathBuf::from(name)
     }
 
     /// The gateway's control socket.
@@ -74,9 +86,24 @@ impl Paths {
         self.runtime.join("memory.sock")
     }
 
+    /// Where turns are started from when there is no service manager.
+    pub fn spawner_socket(&self) -> PathBuf {
+        self.runtime.join("spawner.sock")
+    }
+
+    /// The spools of turns: what running and unclosed turns said.
+    pub fn turns(&self) -> PathBuf {
+        self.state.join("state").join("turns")
+    }
+
+    /// The folder with a folder for each agent.
+    pub fn agents(&self) -> PathBuf {
+        self.state.join("agents")
+    }
+
     /// What an agent keeps: sessions, home, temporary files.
     pub fn agent(&self, agent_id: &str) -> PathBuf {
-        self.state.join("agents").join(agent_id)
+        self.agents().join(agent_id)
     }
 
     /// An agent's sessions.json and transcripts.

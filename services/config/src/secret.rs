@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 
 /// A credential. Its `Debug` says only that it is there.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
@@ -24,5 +23,56 @@ impl Secret {
 impl fmt::Debug for Secret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Secret(…)")
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Text)
+    }
+}
+
+struct Text;
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Secret;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a string")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Secret, E> {
+        Ok(Secret::new(text))
+    }
+
+    /// A SecretRef with `source: "env"` has become a string by now.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Secret, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Err(serde::de::Error::custom(
+            "is a reference to a secret elsewhere; write ${VARIABLE}, {source: \"env\", …}, or use \
+             a systemd credential",
+        ))
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Secret {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Secret".into()
+    }
+
+    fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "A secret: itself, ${VARIABLE}, or OpenClaw's SecretRef.",
+            "anyOf": [{"type": "string"}, {
+                "type": "object",
+                "properties": {
+                    "source": {"type": "string", "enum": ["env", "file", "exec", "store"]},
+                    "provider": {"type": "string"},
+                    "id": {"type": "string"},
+                },
+                "required": ["source", "id"],
+            }],
+        })
     }
 }

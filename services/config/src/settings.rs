@@ -16,9 +16,11 @@ use crate::substitute::Missing;
 
 mod agent;
 pub mod memory;
+mod session;
 
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use memory::{Embedder, Memory, MemorySearch};
+pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
@@ -40,6 +42,18 @@ pub enum LogLevel {
     Error,
 }
 
+impl LogLevel {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warn => "warn",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// How agent processes are confined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxLevel {
@@ -47,6 +61,16 @@ pub enum SandboxLevel {
     Workspace,
     /// Only limits and the privilege drop.
     Off,
+}
+
+impl SandboxLevel {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Workspace => "workspace",
+            Self::Off => "off",
+        }
+    }
 }
 
 /// The sandbox's settings.
@@ -87,9 +111,15 @@ pub struct Settings {
     /// cannot be: memory goes on without. `None` without
     /// [`Settings::with_credentials`].
     pub embedding: Option<Result<Provider, String>>,
+    /// Which messages share a conversation, and when one begins anew.
+    pub session: SessionSettings,
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
+    /// What did not work when the configuration was read, and is done without.
+    pub warnings: Vec<String>,
+    /// What holds from a daemon's start to its end, by its keys.
+    pub fixed: BTreeMap<&'static str, String>,
 }
 
 impl Settings {
@@ -100,6 +130,7 @@ impl Settings {
         document: Value,
         environment: &Environment,
     ) -> Result<Self, Error> {
+        let session = SessionSettings::of(&document);
         let fragment = fragment::typed(&paths.configuration, document)?;
         let origin = paths.configuration.display().to_string();
         let invalid = |(key, problem): (String, String)| Error::Value {
@@ -132,12 +163,15 @@ impl Settings {
                 .map(str::to_owned)
                 .or(fragment.models.default),
             providers: BTreeMap::new(),
-            sandbox: sandbox(&paths, fragment.sandbox, &origin)?,
+            sandbox: sandbox(&paths, fragment.sandbox.clone(), &origin)?,
             memory: memory::whole(&fragment.memory, &search, &paths)
                 .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
                 .map_err(invalid)?,
             embedding: None,
+            session: session.map_err(invalid)?,
             environment: Environment::default(),
+            warnings: Vec::new(),
+            fixed: fixed(&fragment.gateway),
             paths,
         })
     }
@@ -151,10 +185,12 @@ impl Settings {
         environment: &Environment,
         credentials: &BTreeMap<String, Secret>,
     ) -> Result<Self, Error> {
-        let document = document::read(&self.paths.configuration, environment, Missing::Refused)?;
-        let fragment = fragment::typed(&self.paths.configuration, document)?;
-        let environment = environment.with_fallback(fragment.env.vars.clone());
-        let origin = self.paths.configuration.display().to_string();
+        let path = &self.paths.configuration;
+        let document = document::load(path, environment, Missing::KeptForGateway)?;
+        let fragment = fragment::typed(path, document.value)?;
+        self.warnings = document.warnings;
+        let environment = document.environment;
+        let origin = path.display().to_string();
         let invalid = |(key, problem)| Error::Value {
             origin: origin.clone(),
             key,
@@ -222,6 +258,27 @@ fn embedding(
         provider.key_source = format!("{MEMORY_SEARCH}.remote.apiKey");
     }
     Ok(provider)
+}
+
+/// Keys of what holds from a daemon's start to its end: sockets are made
+/// before, by the service manager.
+pub const FIXED_KEYS: [&str; 4] = [
+    "gateway.bind",
+    "gateway.cli.port",
+    "gateway.customBindHost",
+    "gateway.port",
+];
+
+fn fixed(gateway: &fragment::gateway::Gateway) -> BTreeMap<&'static str, String> {
+    let number = |port: Option<u16>| port.map(|port| port.to_string());
+    let values = [
+        gateway.bind.clone(),
+        number(gateway.cli.port),
+        gateway.custom_bind_host.clone(),
+        number(gateway.port),
+    ];
+    let all = FIXED_KEYS.into_iter().zip(values);
+    all.filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 fn log_level(

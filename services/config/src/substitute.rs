@@ -1,72 +1,95 @@
 //! `${VARIABLE}` references in strings (seed 003 §2.3, step 5).
 
-use std::path::Path;
-
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::environment::Environment;
-use crate::error::Error;
+use crate::key::KeyPath;
+use crate::problem::Problem;
 
 /// What a reference to a variable that is not set means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     /// An error, wherever it is.
     Refused,
-    /// Left as it is in the sections that only the agent-runner uses: keys are
-    /// in its environment alone.
-    KeptForRunner,
+    /// Left as it is in the sections whose secrets one daemon alone holds: they
+    /// are in its environment alone.
+    KeptForOwner,
+    /// The agent-runner's: left as it is in the sections of the others.
+    KeptForGateway,
 }
 
-/// Sections whose values only the agent-runner uses.
-const RUNNER_SECTIONS: [&str; 2] = ["env", "models"];
+/// Sections with secrets that are in the agent-runner's environment alone.
+const RUNNER_SECTIONS: [&str; 4] = ["auth", "env", "models", "secrets"];
+/// Sections with secrets that are in the gateway's environment, or in that of
+/// a channel, a plugin or a tool.
+const OTHER_SECTIONS: [&str; 11] = [
+    "browser", "channels", "cron", "gateway", "hooks", "mcp", "messages", "plugins", "skills",
+    "talk", "tools",
+];
 
-/// Replaces every `${NAME}` in every string of `document`; `$${` stands for a
-/// literal `${`. A variable that is not set is an error that names the key,
-/// unless `missing` lets it be.
-pub fn apply(
-    path: &Path,
-    document: &mut Value,
-    environment: &Environment,
-    missing: Missing,
-) -> Result<(), Error> {
-    walk(document, &mut Vec::new(), &|key, text| {
-        let runners = key
-            .first()
-            .is_some_and(|section| RUNNER_SECTIONS.contains(&section.as_str()));
-        match expand(text, environment) {
-            Ok(text) => Ok(text),
-            Err(_) if runners && missing == Missing::KeptForRunner => Ok(text.to_owned()),
-            Err(name) => Err(Error::Value {
-                origin: path.display().to_string(),
-                key: key.join("."),
-                problem: format!("refers to ${{{name}}}, which is not set in the environment"),
-            }),
+impl Missing {
+    fn is_kept(self, path: &KeyPath) -> bool {
+        let section = path.parts().first().map(String::as_str).unwrap_or_default();
+        let runners = RUNNER_SECTIONS.contains(&section);
+        let others = OTHER_SECTIONS.contains(&section);
+        match self {
+            Self::Refused => false,
+            Self::KeptForOwner => runners || others,
+            Self::KeptForGateway => others,
         }
-    })
+    }
 }
 
-type Expand<'a> = dyn Fn(&[String], &str) -> Result<String, Error> + 'a;
+/// Replaces every `${NAME}` in every string of `document`, and every object
+/// `{source: "env", provider, id: "NAME"}` (OpenClaw's SecretRef); `$${` stands
+/// for a literal `${`. Returns what refers to a variable that is not set, which
+/// is left as it is.
+pub fn apply(document: &mut Value, environment: &Environment) -> Vec<Problem> {
+    let mut missing = Vec::new();
+    walk(document, &KeyPath::default(), environment, &mut missing);
+    missing
+}
 
-fn walk(value: &mut Value, key: &mut Vec<String>, expand: &Expand<'_>) -> Result<(), Error> {
+/// The references that are errors.
+pub fn refused(missing: Vec<Problem>, policy: Missing) -> Vec<Problem> {
+    missing
+        .into_iter()
+        .filter(|problem| !policy.is_kept(&problem.path))
+        .collect()
+}
+
+fn walk(value: &mut Value, path: &KeyPath, environment: &Environment, out: &mut Vec<Problem>) {
+    if let Value::Object(fields) = value
+        && let Some(name) = secret_reference(fields)
+    {
+        *value = Value::from(format!("${{{name}}}"));
+    }
     match value {
-        Value::String(text) if text.contains("${") => *text = expand(key, text)?,
+        Value::String(text) if text.contains("${") => match expand(text, environment) {
+            Ok(expanded) => *text = expanded,
+            Err(name) => {
+                let problem = format!("refers to ${{{name}}}, which is not set in the environment");
+                out.push(Problem::other(path.clone(), problem));
+            }
+        },
         Value::Array(items) => {
             for (index, item) in items.iter_mut().enumerate() {
-                key.push(index.to_string());
-                walk(item, key, expand)?;
-                key.pop();
+                walk(item, &path.child(&index.to_string()), environment, out);
             }
         }
         Value::Object(fields) => {
             for (name, field) in fields.iter_mut() {
-                key.push(name.clone());
-                walk(field, key, expand)?;
-                key.pop();
+                walk(field, &path.child(name), environment, out);
             }
         }
         _ => {}
     }
-    Ok(())
+}
+
+fn secret_reference(fields: &Map<String, Value>) -> Option<&str> {
+    let known = |key: &String| ["source", "provider", "id"].contains(&key.as_str());
+    let is_environment = fields.get("source")?.as_str()? == "env" && fields.keys().all(known);
+    fields.get("id")?.as_str().filter(|_| is_environment)
 }
 
 /// The text with its references replaced, or the name that is not set.
@@ -96,6 +119,8 @@ fn expand(text: &str, environment: &Environment) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -108,15 +133,42 @@ mod tests {
     }
 
     #[test]
-    fn the_error_names_the_key() {
-        let mut document = serde_json::json!({"models": {"list": ["${NOPE}"]}});
-        let none = Environment::default();
-        let error = apply(Path::new("f"), &mut document, &none, Missing::Refused).unwrap_err();
-        assert!(error.to_string().contains("models.list.0"), "{error}");
+    fn secret_references_to_variables_are_references() {
+        let environment = [("KEY", "k")].into_iter().collect();
+        let mut document = json!({
+            "a": {"source": "env", "provider": "default", "id": "KEY"},
+            "b": {"source": "file", "id": "KEY"},
+            "c": {"source": "env", "id": "KEY", "more": 1},
+        });
+        assert!(apply(&mut document, &environment).is_empty());
+        assert_eq!(document["a"], "k");
+        assert_eq!(document["b"]["source"], "file");
+        assert_eq!(document["c"]["more"], 1);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_and_left() {
+        let mut document = json!({
+            "models": {"list": ["${NOPE}"]}, "gateway": {"x": "${NOPE}"}, "logging": {"y": "${NOPE}"},
+        });
         let before = document.clone();
-        apply(Path::new("f"), &mut document, &none, Missing::KeptForRunner).unwrap();
+        let missing = apply(&mut document, &Environment::default());
         assert_eq!(document, before);
-        let mut other = serde_json::json!({"gateway": {"x": "${NOPE}"}});
-        apply(Path::new("f"), &mut other, &none, Missing::KeptForRunner).unwrap_err();
+        let left = |policy| {
+            refused(missing.clone(), policy)
+                .iter()
+                .map(|problem| problem.path.to_string())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            left(Missing::Refused),
+            ["models.list.0", "gateway.x", "logging.y"]
+        );
+        assert_eq!(left(Missing::KeptForOwner), ["logging.y"]);
+        assert_eq!(
+            left(Missing::KeptForGateway),
+            ["models.list.0", "logging.y"]
+        );
+        assert!(missing[0].to_string().contains("${NOPE}"));
     }
 }

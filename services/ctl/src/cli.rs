@@ -5,10 +5,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-use crate::failure;
-use crate::memory;
+use crate::{config, failure, memory};
+
+pub(crate) mod sessions;
+
+pub(crate) use sessions::{Export, Import, Sessions};
 
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
@@ -27,11 +30,17 @@ pub(crate) enum Command {
     Status(Status),
     /// Check the installation and the confinements, and say how to mend them
     Doctor(Doctor),
-    /// List the sessions
-    Sessions(Sessions),
     /// Search, read and keep what the assistant remembers
     #[command(subcommand)]
     Memory(memory::Command),
+    /// List, show, find and change the sessions
+    Sessions(Box<Sessions>),
+    /// Take sessions over from OpenClaw
+    Import(Import),
+    /// Write sessions so that OpenClaw imports them
+    Export(Export),
+    /// Show, check and change the configuration
+    Config(config::Arguments),
     /// End a run and every process it started
     Cancel(Cancel),
     /// Run the daemons in the foreground, where there is no systemd
@@ -88,27 +97,6 @@ pub(crate) struct Doctor {
     pub(crate) json: bool,
 }
 
-/// Arguments of `sessions`.
-#[derive(Debug, Args)]
-pub(crate) struct Sessions {
-    /// What to do with them
-    #[arg(value_enum, default_value_t = SessionsAction::List)]
-    pub(crate) action: SessionsAction,
-    /// Only the sessions of this agent
-    #[arg(long, value_name = "ID")]
-    pub(crate) agent: Option<String>,
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// What `sessions` can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SessionsAction {
-    /// List them, the latest first
-    List,
-}
-
 /// Arguments of `cancel`.
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
@@ -123,6 +111,9 @@ pub(crate) struct Run {
     /// End the `openclawctl run` that is running, and wait until it has ended
     #[arg(long)]
     pub(crate) stop: bool,
+    /// Set a value for this run, before the environment and the file
+    #[arg(long, value_name = "KEY=VALUE", value_parser = assignment)]
+    pub(crate) set: Vec<(String, String)>,
 }
 
 /// Arguments of `activate`.
@@ -149,6 +140,12 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
         _ => ExitCode::from(failure::USAGE),
     })
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    openclaw_config::KeyPath::parse(key).map_err(|error| error.to_string())?;
+    Ok((key.to_owned(), value.to_owned()))
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
@@ -198,12 +195,14 @@ mod tests {
 
     #[test]
     fn sessions_are_listed_by_default() {
-        for arguments in [&["sessions"][..], &["sessions", "list"]] {
-            let Command::Sessions(sessions) = parsed(arguments).unwrap() else {
-                panic!("not sessions");
-            };
-            assert_eq!(sessions.action, SessionsAction::List);
-        }
+        let sessions = |arguments: &[&str]| match parsed(arguments).unwrap() {
+            Command::Sessions(sessions) => sessions,
+            other => panic!("not sessions: {other:?}"),
+        };
+        let plain = sessions(&["sessions", "--json"]);
+        assert!(plain.action.is_none() && plain.list.json);
+        let listed = sessions(&["sessions", "list", "--limit", "5"]).action;
+        assert!(matches!(listed, Some(sessions::Action::List(list)) if list.limit == Some(5)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use openclaw_config::Paths;
-use openclaw_proto::gateway;
+use openclaw_proto::{gateway, sessions};
 use tokio::runtime::{Builder, Runtime};
 use tonic::{Code, Status};
 
@@ -20,6 +20,7 @@ pub(crate) const START: &str =
 #[derive(Debug, Clone)]
 pub(crate) struct Gateway {
     pub(crate) client: gateway::Client,
+    pub(crate) sessions: sessions::Client,
     socket: PathBuf,
 }
 
@@ -29,6 +30,7 @@ impl Gateway {
         let socket = paths.gateway_socket();
         Self {
             client: gateway::Client::new(socket.clone()),
+            sessions: sessions::Client::new(socket.clone()),
             socket,
         }
     }

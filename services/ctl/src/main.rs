@@ -10,9 +10,12 @@ use crate::failure::Failure;
 mod activate;
 mod cancel;
 mod cli;
+mod config;
 mod connection;
 mod doctor;
+mod export;
 mod failure;
+mod import;
 mod memory;
 mod message;
 mod output;
@@ -40,6 +43,9 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
         Command::Memory(command) => memory::execute(command, environment),
+        Command::Config(arguments) => config::execute(arguments, environment),
+        Command::Import(arguments) => import::execute(&arguments, environment),
+        Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use openclaw_config::Environment;
+use openclaw_config::{Environment, Paths};
 use openclaw_proto::gateway::Message;
 
 use crate::cli;
@@ -22,9 +22,7 @@ pub(crate) fn execute(
     arguments: cli::Message,
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
-    // Read for its problems: a message to a suite with a broken configuration
-    // would fail later and say less.
-    let settings = openclaw_config::load(environment)?;
+    let paths = Paths::resolve(environment)?;
     let message = Message {
         text: input::text(&arguments.text)?,
         session_key: arguments.session.unwrap_or_default(),
@@ -33,11 +31,12 @@ pub(crate) fn execute(
         // is still one message.
         idempotency_key: uuid::Uuid::new_v4().to_string(),
         channel: "cli".to_owned(),
+        route: None,
     };
     let sink = sink::choose(arguments.json, !arguments.no_stream, arguments.verbose);
     let runtime = connection::runtime()?;
     let result = runtime.block_on(async {
-        let gateway = Gateway::at(&settings.paths);
+        let gateway = Gateway::at(&paths);
         let stops = interruption::Stops::install(arguments.timeout)?;
         listener::Listener::new(gateway, sink)
             .listen(message, stops)

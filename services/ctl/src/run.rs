@@ -13,13 +13,14 @@ mod backoff;
 mod child;
 mod daemon;
 mod directory;
-mod environment_file;
+pub(crate) mod environment_file;
 mod keeper;
 mod lock;
 mod log;
 mod notify;
 mod record;
 mod sockets;
+mod spawner;
 mod stop;
 mod supervisor;
 
@@ -32,7 +33,12 @@ pub(crate) fn execute(
         // A configuration that was broken meanwhile must not prevent it.
         return stop::stop(&Paths::resolve(environment)?);
     }
-    let paths = openclaw_config::load(environment)?.paths;
+    // A broken file does not end the daemons: they go on without it.
+    let paths = Paths::resolve(environment)?;
+    let environment = &environment
+        .clone()
+        .overridden(arguments.set.iter().cloned());
+    openclaw_config::document::check_overrides(&paths, environment)?;
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
     let log = log::Log::open();
@@ -41,7 +47,9 @@ pub(crate) fn execute(
     // parent-death signal is bound to the thread that starts them (prctl(2)).
     let result = runtime.block_on(async {
         let sockets = sockets::Sockets::bind(&paths, lock.was_stale(), &log).await?;
-        supervisor::supervise(&paths, environment, &sockets, &log).await
+        let spawner = spawner::Spawner::bind(&paths, environment, &log)?;
+        let suite = supervisor::supervise(&paths, environment, &sockets, &log);
+        spawner.keep(suite).await?
     });
     runtime.shutdown_background();
     drop(lock);

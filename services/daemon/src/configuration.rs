@@ -1,20 +1,56 @@
 //! The configuration a daemon runs with, and what is wrong with the file.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use openclaw_config::{Environment, Settings};
+use openclaw_config::{Environment, Error, Origin, Settings};
 use tokio::sync::watch;
 
+use crate::failure;
+
 /// Reads the settings; called at start and for every reload.
-pub type Load = fn(&Environment) -> Result<Settings, openclaw_config::Error>;
+pub type Load = fn(&Environment, Origin) -> Result<Settings, Error>;
 
 /// What holds now.
 #[derive(Debug, Clone)]
 pub struct Current {
     /// The last settings that were valid.
     pub settings: Arc<Settings>,
-    /// Why the file as it is now is not used, if it is not.
+    /// Why the file as it is now is not used, or not wholly, and what is used
+    /// instead.
     pub problem: Option<String>,
+}
+
+impl Current {
+    fn sound(settings: Settings) -> Self {
+        let warnings = settings.warnings.join("; ");
+        Self {
+            settings: Arc::new(settings),
+            problem: (!warnings.is_empty()).then_some(warnings),
+        }
+    }
+}
+
+/// What a daemon starts with: the file, else the file as it last was valid,
+/// else the defaults. An error is one that no other file would mend.
+pub fn first(load: Load, environment: &Environment) -> Result<Current, Error> {
+    let error = match load(environment, Origin::File) {
+        Ok(settings) => return Ok(Current::sound(settings)),
+        Err(error) if error.is_beyond_file() => return Err(error),
+        Err(error) => error,
+    };
+    let paths = openclaw_config::Paths::resolve(environment)?;
+    let instead = [Origin::LastGood, Origin::Defaults]
+        .into_iter()
+        .filter(|origin| origin.exists(&paths))
+        .find_map(|origin| Some((origin, load(environment, origin).ok()?)));
+    match instead {
+        Some((origin, settings)) => Ok(Current {
+            settings: Arc::new(settings),
+            problem: Some(format!("{}; using {origin}", failure::chain(&error))),
+        }),
+        None => Err(error),
+    }
 }
 
 /// The daemon's view of the configuration. Cheap to clone.
@@ -40,35 +76,139 @@ impl Configuration {
 
 /// The one that reloads.
 #[derive(Debug)]
-pub struct Owner(watch::Sender<Current>);
+pub struct Owner {
+    current: watch::Sender<Current>,
+    /// Settings that hold as they were at the start, by their keys.
+    fixed: BTreeMap<&'static str, String>,
+}
 
 impl Owner {
     /// Starts with `settings`.
     pub fn new(settings: Settings) -> (Self, Configuration) {
-        let (sender, receiver) = watch::channel(Current {
-            settings: Arc::new(settings),
-            problem: None,
-        });
-        (Self(sender), Configuration(receiver))
+        Self::starting(Current::sound(settings))
     }
 
-    /// Reads the file again. A file that is not valid changes nothing but the
-    /// problem that is shown.
-    pub fn reload(&self, load: Load, environment: &Environment) {
-        match load(environment) {
+    /// Starts with what [`first`] found.
+    pub fn starting(current: Current) -> (Self, Configuration) {
+        let fixed = current.settings.fixed.clone();
+        let (sender, receiver) = watch::channel(current);
+        let owner = Self {
+            current: sender,
+            fixed,
+        };
+        (owner, Configuration(receiver))
+    }
+
+    /// Reads the file again and takes it over.
+    pub fn reload(
+        &self,
+        load: impl FnOnce(&Environment) -> Result<Settings, Error>,
+        environment: &Environment,
+    ) {
+        self.take(load(environment));
+    }
+
+    /// Takes over what was read. A file that is not valid changes nothing but
+    /// the problem that is shown.
+    pub fn take(&self, loaded: Result<Settings, Error>) {
+        match loaded {
             Ok(settings) => {
-                self.0.send_replace(Current {
-                    settings: Arc::new(settings),
-                    problem: None,
-                });
+                let late = self.restart_keys(&settings);
+                let mut current = Current::sound(settings);
                 tracing::info!("the configuration was read again");
+                if !late.is_empty() {
+                    let note = format!("{} changed: that needs a restart", late.join(", "));
+                    tracing::warn!("{note}; the rest is in use");
+                    current.problem = Some(match current.problem {
+                        Some(problem) => format!("{problem}; {note}"),
+                        None => format!("{note} (systemctl --user restart openclaw.target)"),
+                    });
+                }
+                self.current.send_replace(current);
             }
             Err(error) => {
-                crate::failure::report("reload the configuration, keeping the one before", &error);
-                let problem = crate::failure::chain(&error);
-                self.0
+                failure::report("reload the configuration, keeping the one before", &error);
+                let problem = format!("{}; using the one before", failure::chain(&error));
+                self.current
                     .send_modify(|current| current.problem = Some(problem));
             }
         }
+    }
+
+    fn restart_keys(&self, settings: &Settings) -> Vec<&'static str> {
+        let keys = self.fixed.keys().chain(settings.fixed.keys());
+        let mut changed: Vec<_> = keys
+            .filter(|key| self.fixed.get(*key) != settings.fixed.get(*key))
+            .copied()
+            .collect();
+        changed.sort_unstable();
+        changed.dedup();
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn started(files: &[(&str, &str)]) -> Result<Current, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        let state = folder.path().to_str().unwrap();
+        let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        first(openclaw_config::load_from, &environment)
+    }
+
+    #[test]
+    fn a_broken_file_is_done_without() {
+        let good = ("openclaw.json.last-good", "{ logging: { level: 'warn' } }");
+        let broken = ("openclaw.json", "{\n agnets: {} }");
+        let current = started(&[broken, good]).unwrap();
+        assert_eq!(current.settings.log_level.name(), "warn");
+        let problem = current.problem.unwrap();
+        assert!(problem.contains("openclaw.json:2:2: agnets"), "{problem}");
+        assert!(
+            problem.ends_with("using the last good configuration"),
+            "{problem}"
+        );
+
+        let current = started(&[broken]).unwrap();
+        assert_eq!(current.settings.log_level.name(), "info");
+        assert!(current.problem.unwrap().ends_with("using the defaults"));
+        let both = started(&[broken, ("openclaw.json.last-good", "{")]).unwrap();
+        assert!(both.problem.unwrap().ends_with("using the defaults"));
+        assert_eq!(started(&[good]).unwrap().problem, None);
+    }
+
+    #[test]
+    fn a_mistake_of_the_environment_is_the_end() {
+        let environment = [("OPENCLAW_STATE_DIR", "/tmp/x"), ("OPENCLAW_LOG", "loud")];
+        let environment = environment.into_iter().collect();
+        let error = first(openclaw_config::load_from, &environment).unwrap_err();
+        assert!(error.to_string().contains("OPENCLAW_LOG"), "{error}");
+    }
+
+    #[test]
+    fn what_needs_a_restart_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+        let (owner, configuration) = Owner::new(openclaw_config::load(&environment).unwrap());
+        let file = folder.path().join("openclaw.json");
+        fs::write(
+            &file,
+            "{ gateway: { port: 1234 }, logging: { level: 'warn' } }",
+        )
+        .unwrap();
+        owner.reload(openclaw_config::load, &environment);
+        assert!(configuration.problem().starts_with("gateway.port changed"));
+        assert_eq!(configuration.settings().log_level.name(), "warn");
+        fs::write(&file, "{ logging: { level: 'warn' } }").unwrap();
+        owner.reload(openclaw_config::load, &environment);
+        assert_eq!(configuration.problem(), "");
     }
 }

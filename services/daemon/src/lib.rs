@@ -13,9 +13,11 @@ pub mod failure;
 pub mod listeners;
 pub mod notifier;
 pub mod program;
+mod reload;
 pub mod server;
 pub mod signals;
 pub mod telemetry;
+mod watch;
 pub mod watchdog;
 
 pub use configuration::Configuration;

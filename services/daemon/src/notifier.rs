@@ -5,11 +5,22 @@ use std::time::Duration;
 
 use sd_notify::NotifyState;
 
+/// The longest note in the status line, in characters; `systemctl status`
+/// shows one line.
+const NOTE_LENGTH: usize = 300;
+
 /// Tells the service manager about this daemon; says nothing where there is
 /// none. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Notifier {
-    last_status: Arc<Mutex<String>>,
+    line: Arc<Mutex<Line>>,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    status: String,
+    note: String,
+    sent: String,
 }
 
 impl Notifier {
@@ -39,13 +50,27 @@ impl Notifier {
 
     /// Sets the status line; the same line again is not sent again.
     pub fn status(&self, line: &str) {
-        let mut last = self
-            .last_status
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if *last != line {
-            line.clone_into(&mut last);
-            send(&[NotifyState::Status(line)]);
+        self.change(|shown| line.clone_into(&mut shown.status));
+    }
+
+    /// Sets what stands behind every status line until it is set to nothing:
+    /// that the configuration is not used as it is.
+    pub fn note(&self, note: &str) {
+        let short: String = note.chars().take(NOTE_LENGTH).collect();
+        self.change(|shown| shown.note = short);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Line)) {
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut line);
+        let text = match (line.status.as_str(), line.note.as_str()) {
+            (status, "") => status.to_owned(),
+            ("", note) => note.to_owned(),
+            (status, note) => format!("{status}; {note}"),
+        };
+        if line.sent != text {
+            send(&[NotifyState::Status(&text)]);
+            line.sent = text;
         }
     }
 

@@ -3,15 +3,17 @@
 use std::future::Future;
 use std::process::ExitCode;
 
-use openclaw_config::Environment;
+use openclaw_config::settings::LogLevel;
+use openclaw_config::{Environment, Paths, permissions};
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
 
-use crate::configuration::{Configuration, Load, Owner};
+use crate::configuration::{self, Configuration, Current, Load, Owner};
 use crate::exit;
 use crate::failure;
 use crate::listeners::Listeners;
 use crate::notifier::Notifier;
+use crate::reload::Reload;
 use crate::signals::Signals;
 use crate::telemetry::Telemetry;
 
@@ -32,22 +34,23 @@ pub struct Daemon {
 
 /// Runs a daemon: settings, log, signals and sockets, then `run`; its error is
 /// logged here and decides the exit code ([`exit`]).
+///
+/// A configuration file that cannot be used does not end it: it goes on with
+/// the last good one or the defaults, and says so.
 pub fn main<F, R>(name: &'static str, load: Load, run: F) -> ExitCode
 where
     F: FnOnce(Daemon) -> R,
     R: Future<Output = anyhow::Result<()>>,
 {
     let environment = Environment::inherit();
-    let loaded = load(&environment);
-    let level = loaded
+    let first = configuration::first(load, &environment);
+    let level = first
         .as_ref()
-        .map_or(openclaw_config::settings::LogLevel::Info, |settings| {
-            settings.log_level
-        });
+        .map_or(LogLevel::Info, |current| current.settings.log_level);
     let telemetry = Telemetry::install(name, level);
-    let result = loaded
+    let result = first
         .map_err(anyhow::Error::from)
-        .and_then(|settings| execute(settings, environment, load, telemetry, run));
+        .and_then(|current| execute(current, environment, load, telemetry, run));
     match result {
         Ok(()) => ExitCode::from(exit::SUCCESS),
         Err(error) => {
@@ -58,7 +61,7 @@ where
 }
 
 fn execute<F, R>(
-    settings: openclaw_config::Settings,
+    current: Current,
     environment: Environment,
     load: Load,
     telemetry: Telemetry,
@@ -69,31 +72,48 @@ where
     R: Future<Output = anyhow::Result<()>>,
 {
     let listeners = Listeners::inherit()?;
+    secure(&environment)?;
+    let notifier = Notifier::default();
+    if let Some(problem) = &current.problem {
+        tracing::error!("{problem}");
+        notifier.note(problem);
+    }
     // One thread: a daemon waits nearly all the time, and threads cost memory
     // and make the parent-death signal of agents ambiguous (prctl(2)).
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let result = runtime.block_on(async {
-        let (owner, configuration) = Owner::new(settings);
+        let (owner, configuration) = Owner::starting(current);
         let daemon = Daemon {
             configuration: configuration.clone(),
             environment: environment.clone(),
             listeners,
-            notifier: Notifier::default(),
+            notifier: notifier.clone(),
             shutdown: CancellationToken::new(),
         };
-        let notifier = daemon.notifier.clone();
-        let reload = move || {
-            notifier.reloading();
-            owner.reload(load, &environment);
-            telemetry.set_level(configuration.settings().log_level);
-            notifier.ready();
+        let reload = Reload {
+            owner,
+            configuration,
+            load,
+            environment,
+            notifier,
+            telemetry,
         };
-        tokio::spawn(Signals::install()?.watch(daemon.shutdown.clone(), reload));
+        tokio::spawn(reload.run(Signals::install()?, daemon.shutdown.clone()));
         run(daemon).await
     });
     // Blocking work that outlived its deadline must not hold the exit.
     runtime.shutdown_background();
     result
+}
+
+/// State is its owner's alone.
+fn secure(environment: &Environment) -> Result<(), openclaw_config::Error> {
+    for repair in permissions::secure(&Paths::resolve(environment)?)? {
+        let path = repair.path.display();
+        let (from, to) = (repair.from, repair.to);
+        tracing::warn!("{path} had mode {from:03o} and let others in; it has {to:03o} now");
+    }
+    Ok(())
 }

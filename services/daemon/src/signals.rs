@@ -3,7 +3,6 @@
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 
 /// The signals a daemon listens to.
 #[derive(Debug)]
@@ -11,6 +10,15 @@ pub struct Signals {
     hangup: Signal,
     interrupt: Signal,
     terminate: Signal,
+}
+
+/// What a signal asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// To read the configuration again.
+    Reload,
+    /// To end.
+    End,
 }
 
 impl Signals {
@@ -23,16 +31,12 @@ impl Signals {
         })
     }
 
-    /// Calls `reload` for every SIGHUP until a signal ends the daemon, then
-    /// cancels `shutdown`.
-    pub async fn watch(mut self, shutdown: CancellationToken, mut reload: impl FnMut()) {
-        loop {
-            tokio::select! {
-                Some(()) = self.hangup.recv() => reload(),
-                _ = self.interrupt.recv() => break,
-                _ = self.terminate.recv() => break,
-            }
+    /// Waits for the next signal.
+    pub async fn next(&mut self) -> Asked {
+        tokio::select! {
+            Some(()) = self.hangup.recv() => Asked::Reload,
+            _ = self.interrupt.recv() => Asked::End,
+            _ = self.terminate.recv() => Asked::End,
         }
-        shutdown.cancel();
     }
 }

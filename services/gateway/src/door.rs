@@ -1,5 +1,6 @@
 //! The gRPC service: generated types stop here.
 
+mod sessions;
 mod status;
 mod stream;
 
@@ -11,13 +12,14 @@ use openclaw_proto::gateway::{Accepted, Message, Reply};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::gateway_server;
 use openclaw_proto::wire::run::Event as WireEvent;
-use openclaw_sessions::AgentId;
 use tonic::{Request, Response, Status};
 
 use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 use crate::run::Standing;
 use crate::storage::Record;
+
+pub(crate) use sessions::SessionsDoor;
 
 type Streaming<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
@@ -93,26 +95,6 @@ impl gateway_server::Gateway for Door {
             }
         };
         Ok(Response::new(wire::CancelRunResponse { cancelled }))
-    }
-
-    async fn list_sessions(
-        &self,
-        request: Request<wire::ListSessionsRequest>,
-    ) -> Result<Response<wire::ListSessionsResponse>, Status> {
-        let wire::ListSessionsRequest { agent_id } = request.into_inner();
-        let agent = match agent_id.as_str() {
-            "" => None,
-            id => Some(id.parse::<AgentId>().map_err(Refusal::Agent)?),
-        };
-        let sessions = self
-            .0
-            .storage
-            .list(agent)
-            .await
-            .map_err(Refusal::Unreadable)?;
-        Ok(Response::new(wire::ListSessionsResponse {
-            sessions: sessions.into_iter().map(Into::into).collect(),
-        }))
     }
 
     async fn status(

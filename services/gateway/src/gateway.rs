@@ -1,7 +1,8 @@
 //! The gateway itself: what every call and every run share.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, Notifier};
@@ -12,7 +13,9 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::refusal::Refusal;
+use crate::route;
 use crate::run::{Lanes, Registry, Run, Start};
+use crate::sessions::Sessions;
 use crate::storage::Storage;
 use crate::turn;
 
@@ -29,21 +32,20 @@ const CHANNEL_LIMIT: usize = 64;
 /// The channel of clients that name none.
 const DEFAULT_CHANNEL: &str = "cli";
 
-/// What running turns get to end by themselves when the gateway stops. It and
-/// [`CLOSE_GRACE`] are below the daemon crate's drain deadline of 20 s.
-const TURN_GRACE: Duration = Duration::from_secs(14);
-
-/// What ending them then may take.
-const CLOSE_GRACE: Duration = Duration::from_secs(5);
+/// What turns get that are about to end when the gateway stops.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 pub(crate) struct Gateway {
     pub(crate) configuration: Configuration,
     pub(crate) storage: Storage,
+    pub(crate) sessions: Sessions,
     pub(crate) runner: runner::Client,
     pub(crate) memory: memory::Client,
     pub(crate) lanes: Lanes,
     pub(crate) runs: Registry,
     pub(crate) started: Instant,
+    /// By agent, the run id under which the runner has a process ready.
+    reserved: Mutex<HashMap<AgentId, String>>,
     tasks: TaskTracker,
     notifier: Notifier,
     stopping: AtomicBool,
@@ -56,12 +58,15 @@ impl Gateway {
         notifier: Notifier,
     ) -> Arc<Self> {
         let settings = configuration.settings();
+        let lanes = Lanes::new(settings.concurrent_turns as usize);
         Arc::new(Self {
+            sessions: Sessions::new(storage.clone(), lanes.clone(), configuration.clone()),
             runner: runner::Client::new(settings.paths.runner_socket()),
             memory: memory::Client::new(settings.paths.memory_socket()),
-            lanes: Lanes::new(settings.concurrent_turns as usize),
+            lanes,
             runs: Registry::default(),
             started: Instant::now(),
+            reserved: Mutex::default(),
             tasks: TaskTracker::new(),
             stopping: AtomicBool::new(false),
             configuration,
@@ -87,13 +92,18 @@ impl Gateway {
             IDEMPOTENCY_KEY_LIMIT,
         )?;
         check_length("the channel", &message.channel, CHANNEL_LIMIT)?;
-        let key = self.key(&message.session_key, &message.agent_id)?;
         let channel = match message.channel.as_str() {
             "" => DEFAULT_CHANNEL.to_owned(),
             channel => channel.to_owned(),
         };
+        let key = match message.route {
+            Some(route) if message.session_key.trim().is_empty() => {
+                self.routed_key(&channel, route, &message.agent_id)?
+            }
+            _ => self.key(&message.session_key, &message.agent_id)?,
+        };
         let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
-        let run = Run::new(Uuid::new_v4().to_string(), key, channel, idempotency_key);
+        let run = Run::new(self.run_id(key.agent()), key, channel, idempotency_key);
         if let Start::Same(run) = self.runs.start(&run) {
             return Ok((run, true));
         }
@@ -109,13 +119,30 @@ impl Gateway {
         Ok((run, false))
     }
 
-    /// Does `work` beside the calls; a stop waits for it.
+    /// The run id under which a process stands ready, or a new one.
+    fn run_id(&self, agent: &AgentId) -> String {
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        reserved
+            .remove(agent)
+            .unwrap_or_else(|| Uuid::new_v4().to_string())
+    }
+
+    /// Keeps the run id that the agent's next turn is to have.
+    pub(crate) fn reserve(&self, agent: &AgentId, run_id: &str) {
+        if Uuid::parse_str(run_id).is_err() {
+            return;
+        }
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        reserved.insert(agent.clone(), run_id.to_owned());
+    }
+
+    /// Does `work` beside the calls.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(work);
     }
 
     /// The canonical key, of an agent that is configured.
-    fn key(&self, session_key: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
+    pub(crate) fn key(&self, session_key: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
         let settings = self.configuration.settings();
         let named = Some(agent_id).filter(|agent| !agent.is_empty());
         let agent: AgentId = named.unwrap_or(&settings.default_agent).parse()?;
@@ -123,6 +150,30 @@ impl Gateway {
         if named.is_some() && *key.agent() != agent {
             return Err(Refusal::OtherAgent { key, agent });
         }
+        self.of_configured_agent(key)
+    }
+
+    /// The key of the conversation that a message from `route` belongs to.
+    pub(crate) fn routed_key(
+        &self,
+        channel: &str,
+        route: gateway::Route,
+        agent_id: &str,
+    ) -> Result<SessionKey, Refusal> {
+        let settings = self.configuration.settings();
+        let agent = match agent_id {
+            "" => settings.default_agent.as_str(),
+            agent => agent,
+        };
+        let agent: AgentId = agent.parse()?;
+        let session = &settings.session;
+        let scope = route::scope(session.dm_scope);
+        let key = route::of(channel, route).key(&agent, scope, &session.identity_links)?;
+        self.of_configured_agent(key)
+    }
+
+    fn of_configured_agent(&self, key: SessionKey) -> Result<SessionKey, Refusal> {
+        let settings = self.configuration.settings();
         if settings.agent(key.agent().as_str()).is_none() {
             return Err(Refusal::UnknownAgent {
                 agent: key.agent().clone(),
@@ -151,23 +202,20 @@ impl Gateway {
         }
     }
 
-    /// Accepts nothing any more and waits for the turns; those that do not end
-    /// in time are ended.
+    /// Accepts nothing any more. Turns go on without the gateway, and the next
+    /// one takes them up; those that end at this very moment are waited for.
     pub(crate) async fn drain(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.tasks.close();
-        if tokio::time::timeout(TURN_GRACE, self.tasks.wait())
+        if tokio::time::timeout(LAST_WORDS, self.tasks.wait())
             .await
-            .is_ok()
+            .is_err()
         {
-            return;
+            tracing::info!(
+                runs = self.runs.live().len(),
+                "turns go on without the gateway"
+            );
         }
-        let live = self.runs.live();
-        tracing::warn!(runs = live.len(), "turns did not end in time and are ended");
-        for run in live {
-            run.end("shutdown: the gateway stops");
-        }
-        let _ = tokio::time::timeout(CLOSE_GRACE, self.tasks.wait()).await;
     }
 }
 

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     }
     openclaw_daemon::main(
         "openclaw-gateway",
-        openclaw_config::load,
+        openclaw_config::load_and_keep,
         openclaw_gateway::run,
     )
 }

@@ -1,83 +1,122 @@
 //! Runs that the last gateway left open.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Done, Failed, Kind};
-use openclaw_sessions::transcript::{
-    self, AssistantMessage, Content, Line, Message, StopReason, Usage,
-};
+use openclaw_proto::gateway::Accepted;
+use openclaw_sessions::transcript::{self, AssistantMessage, Content, Message, StopReason, Usage};
 use openclaw_sessions::{Error, SessionKey, now_ms};
+use tracing::Instrument as _;
 
 use crate::gateway::Gateway;
-use crate::storage::{Closing, Fault, Record};
-use crate::turn::interrupted;
+use crate::run::Run;
+use crate::storage::{Closing, Fault, Found, Record, Said};
+use crate::turn::{self, Left, interrupted};
 
-/// How long the runner may take to end a turn that nobody waits for any more.
-const CANCEL_DEADLINE: Duration = Duration::from_secs(10);
-
-/// Closes the runs of `records`. A run whose reply is in the transcript had
-/// only not been closed; the others get an entry that says that they were
-/// interrupted, and the runner is told to end their turns.
-pub(crate) async fn close_open_runs(gateway: &Arc<Gateway>, records: Vec<Record>) {
-    let mut orphans = Vec::new();
-    let mut cache = HashMap::new();
+/// Takes up the runs of `records`: a run whose reply is in the transcript had
+/// only not been closed, the others go on. A turn that the runner has never
+/// heard of is started now, unless the machine was started since: then it may
+/// have run, and whatever it did must not be done twice unasked.
+pub(crate) async fn take_up(gateway: &Arc<Gateway>, records: Vec<Record>) {
     for record in records {
         let run_id = record.run_id.clone();
-        match close(gateway, record, &mut cache).await {
-            Ok(true) => orphans.push(run_id),
-            Ok(false) => {}
-            Err(fault) => failure::report("close an interrupted run", &fault),
+        match one(gateway, record).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let gateway = Arc::clone(gateway);
+                let forget = async move { turn::close_turn(&gateway, &run_id).await };
+                tokio::spawn(forget);
+            }
+            Err(fault) => failure::report("take up an open run", &fault),
         }
-    }
-    if !orphans.is_empty() {
-        gateway.spawn(cancel(Arc::clone(gateway), orphans));
     }
 }
 
-/// The outcomes by run that a transcript has.
-type Outcomes = HashMap<String, Kind>;
+/// What a transcript says of a run.
+#[derive(Debug, Default)]
+struct Known {
+    said: Option<Said>,
+    entries: usize,
+    outcome: Option<Kind>,
+}
 
-/// True when the run was interrupted.
-async fn close(
-    gateway: &Gateway,
-    record: Record,
-    cache: &mut HashMap<String, Outcomes>,
-) -> Result<bool, Fault> {
+/// True when the run goes on.
+async fn one(gateway: &Arc<Gateway>, record: Record) -> Result<bool, Fault> {
     let Some(key) = key_of(&record) else {
         return Ok(false);
     };
     let found = gateway.storage.find(&record.run_id).await?;
-    let Some(found) = found else { return Ok(false) };
-    if !cache.contains_key(&record.session_id) {
-        cache.insert(record.session_id.clone(), outcomes(&found.transcript)?);
+    let Some(Found { transcript, .. }) = found else {
+        return Ok(false);
+    };
+    let known = known(&transcript, &record.run_id)?;
+    if let Some(outcome) = known.outcome {
+        close(gateway, record, key, outcome, Vec::new()).await?;
+        return Ok(false);
     }
-    let known = cache
-        .get(&record.session_id)
-        .and_then(|runs| runs.get(&record.run_id));
-    let is_interrupted = known.is_none();
-    let outcome = known.cloned().unwrap_or_else(interrupted);
-    tracing::warn!(
-        openclaw_session = %key,
-        openclaw_run = record.run_id,
-        openclaw_agent = record.agent_id,
-        openclaw_channel = record.channel,
-        "the gateway stopped before this run was closed; closing it"
+    let run = Run::new(
+        record.run_id.clone(),
+        key.clone(),
+        record.channel.clone(),
+        record.idempotency_key.clone(),
     );
-    let messages = is_interrupted.then(|| notice(&record.run_id, &outcome));
+    gateway.runs.start(&run);
+    let Ok(ticket) = gateway.lanes.enter(&key, &record.run_id) else {
+        gateway.runs.end(&run);
+        let outcome = interrupted();
+        let messages = vec![notice(&record.run_id, &outcome)];
+        close(gateway, record, key, outcome, messages).await?;
+        return Ok(false);
+    };
+    let may_start = record.state == "accepted" || is_of_this_boot(record.created_ms);
+    let left = Left {
+        accepted: Accepted {
+            run_id: record.run_id,
+            session_key: record.session_key,
+            session_id: record.session_id,
+            agent_id: record.agent_id,
+            existing: false,
+        },
+        transcript,
+        said: known.said.filter(|_| may_start),
+        overrides: gateway.storage.overrides(key).await?,
+        entries: known.entries,
+    };
+    run.span
+        .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
+    let span = run.span.clone();
+    let resume = turn::resume(Arc::clone(gateway), run, left, ticket);
+    gateway.spawn(resume.instrument(span));
+    Ok(true)
+}
+
+async fn close(
+    gateway: &Gateway,
+    record: Record,
+    key: SessionKey,
+    outcome: Kind,
+    messages: Vec<Message>,
+) -> Result<(), Fault> {
     let closing = Closing {
         run_id: record.run_id,
         key,
-        messages: messages.into_iter().collect(),
+        messages,
         outcome,
         usage: Usage::default(),
         context_tokens: 0,
     };
-    gateway.storage.close(closing).await?;
-    Ok(is_interrupted)
+    gateway.storage.close(closing).await
+}
+
+/// Whether the machine has been up since then (`btime`, proc_stat(5)).
+fn is_of_this_boot(at_ms: i64) -> bool {
+    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+    let seconds = stat
+        .lines()
+        .find_map(|line| line.strip_prefix("btime ")?.trim().parse::<i64>().ok());
+    seconds.is_some_and(|seconds| at_ms > seconds.saturating_mul(1000))
 }
 
 fn key_of(record: &Record) -> Option<SessionKey> {
@@ -85,20 +124,19 @@ fn key_of(record: &Record) -> Option<SessionKey> {
     SessionKey::parse(&record.session_key, &agent).ok()
 }
 
-/// How the runs of a transcript ended, of those that did.
-fn outcomes(path: &Path) -> Result<Outcomes, Error> {
-    if !path.exists() {
-        return Ok(Outcomes::new());
-    }
-    let reading = transcript::read(path)?;
-    let ended = reading.lines.into_iter().filter_map(|line| match line {
-        Line::Message(entry) => {
-            let run_id = entry.message.run_id()?.to_owned();
-            Some((run_id, outcome_of(&entry.message)?))
+fn known(path: &Path, run_id: &str) -> Result<Known, Error> {
+    let mut known = Known::default();
+    for entry in transcript::of_run(path, run_id)? {
+        match &entry.message {
+            Message::User(_) if entry.message.is_command() => known.said = Some(Said::Reset),
+            Message::User(user) => known.said = Some(Said::Text(user.content.to_text())),
+            message => {
+                known.entries += 1;
+                known.outcome = outcome_of(message);
+            }
         }
-        _ => None,
-    });
-    Ok(ended.collect())
+    }
+    Ok(known)
 }
 
 fn outcome_of(message: &Message) -> Option<Kind> {
@@ -147,15 +185,4 @@ fn notice(run_id: &str, outcome: &Kind) -> Message {
     });
     notice.set_run_id(run_id);
     notice
-}
-
-async fn cancel(gateway: Arc<Gateway>, runs: Vec<String>) {
-    for run_id in runs {
-        let call = gateway
-            .runner
-            .cancel_turn(&run_id, "the gateway was restarted");
-        if let Ok(Err(status)) = tokio::time::timeout(CANCEL_DEADLINE, call).await {
-            tracing::debug!(openclaw_run = run_id, code = ?status.code(), "no turn to end");
-        }
-    }
 }

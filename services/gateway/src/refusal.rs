@@ -1,7 +1,8 @@
 //! Why the gateway does not do what it is asked, and how gRPC says so.
 
 use openclaw_daemon::failure;
-use openclaw_sessions::{AgentId, InvalidAgentId, InvalidKey, SessionKey};
+use openclaw_sessions::store::InvalidPatch;
+use openclaw_sessions::{AgentId, InvalidAgentId, InvalidKey, InvalidRoute, SessionKey};
 use tonic::Status;
 
 use crate::run::{Crowded, Missed};
@@ -33,6 +34,28 @@ pub(crate) enum Refusal {
     Crowded(#[from] Crowded),
     #[error(transparent)]
     Missed(#[from] Missed),
+    #[error(transparent)]
+    Route(#[from] InvalidRoute),
+    #[error(transparent)]
+    Patch(#[from] InvalidPatch),
+    #[error("there is no session {0:?}; `openclawctl sessions` lists them")]
+    UnknownSession(String),
+    #[error("{text:?} may mean several sessions: {}", keys.join(", "))]
+    Ambiguous { text: String, keys: Vec<String> },
+    #[error("a turn is running in session {0}; wait for it, or cancel it")]
+    Busy(SessionKey),
+    #[error("session {0} is being compacted already")]
+    Compacting(SessionKey),
+    #[error("session {0} is there already")]
+    Exists(SessionKey),
+    #[error("{0} is a main session, which cannot be deleted; reset it instead")]
+    Main(SessionKey),
+    #[error("the label {label:?} is in use by session {key}")]
+    LabelTaken { label: String, key: String },
+    #[error("the session was not changed")]
+    NotSaved(#[source] Fault),
+    #[error("{what} is empty")]
+    Empty { what: &'static str },
     #[error("run {0} is not known")]
     UnknownRun(String),
     #[error("the message was not accepted")]
@@ -50,11 +73,19 @@ impl From<Refusal> for Status {
             | Refusal::Key(_)
             | Refusal::Agent(_)
             | Refusal::OtherAgent { .. }
-            | Refusal::UnknownAgent { .. } => Self::invalid_argument(message),
+            | Refusal::UnknownAgent { .. }
+            | Refusal::Route(_)
+            | Refusal::Empty { .. }
+            | Refusal::Patch(_) => Self::invalid_argument(message),
+            Refusal::Compacting(_) => Self::aborted(message),
+            Refusal::Exists(_) | Refusal::LabelTaken { .. } => Self::already_exists(message),
+            Refusal::Ambiguous { .. } | Refusal::Busy(_) | Refusal::Main(_) => {
+                Self::failed_precondition(message)
+            }
             Refusal::Crowded(_) => Self::resource_exhausted(message),
             Refusal::Missed(_) => Self::out_of_range(message),
-            Refusal::UnknownRun(_) => Self::not_found(message),
-            Refusal::NotDurable(fault) | Refusal::Unreadable(fault) => {
+            Refusal::UnknownRun(_) | Refusal::UnknownSession(_) => Self::not_found(message),
+            Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
                 if fault.is_disk_full() {
                     Self::resource_exhausted(message)
                 } else {

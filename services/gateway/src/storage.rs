@@ -8,9 +8,12 @@ mod books;
 mod command;
 mod fault;
 mod ledger;
+mod policy;
 mod replay;
+mod sessions;
 mod shelf;
 mod staged;
+mod work;
 mod worker;
 
 use std::sync::Arc;
@@ -19,16 +22,19 @@ use std::sync::mpsc;
 use std::thread;
 
 use openclaw_daemon::Configuration;
-use openclaw_proto::gateway::Session;
+use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::Message;
-use openclaw_sessions::{AgentId, SessionKey};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-pub(crate) use command::{Acceptance, Closing, Found, Incoming};
+use books::Books;
+pub(crate) use books::RESET_COMMAND;
+pub(crate) use command::{Acceptance, Admitted, Closing, Found, Incoming, Overrides, Said};
 use command::{BackendSessions, Command, Reply};
 pub(crate) use fault::Fault;
 pub(crate) use ledger::Record;
 pub(crate) use replay::replay;
+pub(crate) use sessions::{Exportable, Leftover, Shown, Uncounted, state};
+use work::Done;
 use worker::Worker;
 
 /// Commands that may wait for the thread. More than the lanes let through at
@@ -123,9 +129,13 @@ impl Storage {
             .await
     }
 
-    /// The sessions of one agent, or of all.
-    pub(crate) async fn list(&self, agent: Option<AgentId>) -> Result<Vec<Session>, Fault> {
-        self.call(|reply| Command::List(agent, reply)).await
+    /// Does `work` with the books, in order with everything else.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Books) -> Result<Done<T>, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.call(|reply| Command::Work(work::boxed(work, reply)))
+            .await
     }
 
     /// How many sessions the indexes have.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_daemon::failure;
-use openclaw_proto::event::Kind;
+use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
 use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
@@ -19,12 +19,18 @@ use openclaw_sessions::now_ms;
 use crate::gateway::Gateway;
 use crate::notable;
 use crate::run::{Run, Standing, Ticket};
-use crate::storage::{Acceptance, Closing, Incoming, Pending};
+use crate::storage::{
+    Acceptance, Admitted, Closing, Incoming, Overrides, Pending, RESET_COMMAND, Said,
+};
 use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
+pub(crate) use follow::close_turn;
 pub(crate) use outcome::interrupted;
+
+/// What the user is told when the conversation begins anew.
+const ANEW: &str = "A new conversation begins. What was said before stays in the transcript.";
 
 /// Runs a message to its end. Nothing stops this but the end of the process:
 /// whoever sent the message may be gone, and the run goes on.
@@ -35,24 +41,84 @@ pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mu
         accept(&gateway, &run, &text),
         prepare(&gateway, &run, &text, &mut ticket),
     );
-    if let Some((accepted, transcript)) = accepted {
+    if let Some(admitted) = accepted {
         let started = Instant::now();
-        let mut reply = Reply::new(&gateway, &run);
-        let outcome = match context {
-            Some(context) => answer(&mut reply, accepted, transcript, text, context).await,
-            None => run.aborted(""),
+        let mut reply = Reply::new(&gateway, &run, 0);
+        let outcome = match (context, &admitted.said) {
+            (_, Said::Reset) => begin_anew(&mut reply).await,
+            (Some(context), Said::Text(_)) => answer(&mut reply, *admitted, context).await,
+            (None, Said::Text(_)) => run.aborted(""),
         };
-        let outcome = reply.close(outcome).await;
-        notable::ended(&outcome, started.elapsed());
-        run.publish(outcome);
+        finish(reply, outcome, started).await;
     }
     gateway.runs.end(&run);
     drop(ticket);
     gateway.announce();
 }
 
+/// What a gateway that died left of a run.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub(crate) accepted: Accepted,
+    pub(crate) transcript: PathBuf,
+    /// What the user said; to be given to the runner if it never heard of the
+    /// run. `None`: it must not be started (again).
+    pub(crate) said: Option<Said>,
+    /// What the session wants instead of its agent's settings.
+    pub(crate) overrides: Overrides,
+    /// How many of the answer's entries are on the disk.
+    pub(crate) entries: usize,
+}
+
+/// Goes on with a run of a gateway that died.
+pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut ticket: Ticket) {
+    run.settle(Standing::Accepted(left.accepted.clone()));
+    ticket.turn().await;
+    let started = Instant::now();
+    let mut reply = Reply::new(&gateway, &run, left.entries);
+    let outcome = if left.said == Some(Said::Reset) {
+        begin_anew(&mut reply).await
+    } else {
+        match follow::follow_turn(&mut reply).await {
+            Some(outcome) => outcome,
+            None => start_again(&mut reply, left).await,
+        }
+    };
+    finish(reply, outcome, started).await;
+    gateway.runs.end(&run);
+    drop(ticket);
+    gateway.announce();
+}
+
+/// Starts the turn of a run that the runner has never heard of, if it may be.
+async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
+    let Some(Said::Text(text)) = left.said else {
+        return interrupted();
+    };
+    // When it came is not known any more: of its own session nothing is recalled.
+    let context = context::fetch(&reply.gateway.memory, reply.run, &text, 0).await;
+    let admitted = Admitted {
+        accepted: left.accepted,
+        transcript: left.transcript,
+        said: Said::Text(text),
+        overrides: left.overrides,
+    };
+    answer(reply, admitted, context).await
+}
+
+/// Makes the end durable, tells it, and lets the runner forget the turn.
+async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
+    let Reply { gateway, run, .. } = reply;
+    let (outcome, is_durable) = reply.close(outcome).await;
+    notable::ended(&outcome, started.elapsed());
+    run.publish(outcome);
+    if is_durable {
+        follow::close_turn(gateway, &run.id).await;
+    }
+}
+
 /// Makes the message durable and tells whoever waits for that.
-async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<(Accepted, PathBuf)> {
+async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<Box<Admitted>> {
     let incoming = Incoming {
         run_id: run.id.clone(),
         key: run.key.clone(),
@@ -61,11 +127,11 @@ async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<(Accepted, P
         text: text.to_owned(),
     };
     let standing = match gateway.storage.accept(incoming).await {
-        Ok(Acceptance::New(accepted, transcript)) => {
+        Ok(Acceptance::New(admitted)) => {
             notable::accepted();
-            run.settle(Standing::Accepted(accepted.clone()));
+            run.settle(Standing::Accepted(admitted.accepted.clone()));
             gateway.announce();
-            return Some((accepted, transcript));
+            return Some(admitted);
         }
         Ok(Acceptance::Existing(record)) => Standing::Existing(record),
         Err(fault) => {
@@ -96,27 +162,38 @@ async fn prepare(gateway: &Gateway, run: &Run, text: &str, ticket: &mut Ticket) 
     }
 }
 
-async fn answer(
-    reply: &mut Reply<'_>,
-    accepted: Accepted,
-    transcript: PathBuf,
-    text: String,
-    context: Context,
-) -> Kind {
-    match turn(reply, accepted, transcript, text, context).await {
+/// Answers a message that only begins the conversation anew.
+async fn begin_anew(reply: &mut Reply<'_>) -> Kind {
+    reply.command = Some(RESET_COMMAND);
+    let text = ANEW.to_owned();
+    reply.take(Kind::TextDelta { text }).await;
+    Kind::Done(Done {
+        stop_reason: "stop".to_owned(),
+        provider: "openclaw".to_owned(),
+        model: "gateway".to_owned(),
+        ..Done::default()
+    })
+}
+
+async fn answer(reply: &mut Reply<'_>, admitted: Admitted, context: Context) -> Kind {
+    match turn(reply, admitted, context).await {
         Ok(turn) => follow::run_turn(reply, turn).await,
         Err(outcome) => outcome,
     }
 }
 
 /// Collects what the runner needs.
-async fn turn(
-    reply: &Reply<'_>,
-    accepted: Accepted,
-    transcript: PathBuf,
-    text: String,
-    context: Context,
-) -> Result<Turn, Kind> {
+async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result<Turn, Kind> {
+    let Admitted {
+        accepted,
+        transcript,
+        said,
+        overrides,
+    } = admitted;
+    let text = match said {
+        Said::Text(text) => text,
+        Said::Reset => String::new(),
+    };
     let Reply { gateway, run, .. } = reply;
     let tokens = gateway.configuration.settings().memory.context_tokens;
     let budget = conversation::history_budget(tokens, &text, &context);
@@ -150,8 +227,11 @@ async fn turn(
             context.received_ms,
         ),
         received_ms: context.received_ms,
+        notes: context.notes,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
+        model: overrides.model,
+        thinking_level: overrides.thinking_level,
     })
 }
 
@@ -160,22 +240,32 @@ pub(crate) struct Reply<'a> {
     gateway: &'a Gateway,
     run: &'a Run,
     assembler: Assembler,
+    /// Entries that are on the disk already, when the run is resumed.
+    skip: usize,
     appends: Vec<Pending<()>>,
+    /// The command that is answered; no prompt sees it.
+    command: Option<&'static str>,
 }
 
 impl<'a> Reply<'a> {
-    fn new(gateway: &'a Gateway, run: &'a Run) -> Self {
+    fn new(gateway: &'a Gateway, run: &'a Run, skip: usize) -> Self {
         Self {
             gateway,
             run,
             assembler: Assembler::new(&run.id),
+            skip,
             appends: Vec::new(),
+            command: None,
         }
     }
 
     /// Takes an event that does not end the run.
     async fn take(&mut self, kind: Kind) {
-        if let Some(messages) = self.assembler.add(&kind, now_ms()) {
+        if let Some(mut messages) = self.assembler.add(&kind, now_ms()) {
+            // A run's events make the same entries every time.
+            let known = self.skip.min(messages.len());
+            messages.drain(..known);
+            self.skip -= known;
             let pending = self.gateway.storage.append(&self.run.key, messages).await;
             self.appends.extend(pending.ok());
         }
@@ -183,13 +273,23 @@ impl<'a> Reply<'a> {
     }
 
     /// Makes the end durable and returns what the readers are told: only a
-    /// reply that is on disk is one.
-    async fn close(self, outcome: Kind) -> Kind {
+    /// reply that is on disk is one. The second is whether it is.
+    async fn close(self, outcome: Kind) -> (Kind, bool) {
         let Assembly {
-            messages,
+            mut messages,
             usage,
             context_tokens,
+            resources: _,
         } = self.assembler.finish(&outcome, now_ms());
+        if let Some(command) = self.command {
+            messages
+                .iter_mut()
+                .for_each(|message| message.set_command(command));
+        }
+        // The last one, which says how the run ended, is not there: the run
+        // would have been closed.
+        let known = self.skip.min(messages.len().saturating_sub(1));
+        messages.drain(..known);
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),
@@ -203,8 +303,8 @@ impl<'a> Reply<'a> {
             result = append.answer().await.and(result);
         }
         match result {
-            Ok(()) => outcome,
-            Err(fault) => outcome::internal("save the reply", &fault),
+            Ok(()) => (outcome, true),
+            Err(fault) => (outcome::internal("save the reply", &fault), false),
         }
     }
 }

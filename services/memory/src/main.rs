@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     }
     openclaw_daemon::main(
         "openclaw-memory",
-        openclaw_config::load,
+        openclaw_config::load_from,
         openclaw_memory::run,
     )
 }

@@ -32,6 +32,8 @@ pub mod ownership;
 mod paths;
 mod plan;
 pub mod probe;
+mod process;
+pub mod spawner;
 mod supervisor;
 mod sys;
 mod syscalls;
@@ -44,6 +46,7 @@ pub use failure::{EXIT_CONFINEMENT, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND, EXIT_US
 pub use launcher::{LaunchError, Launcher};
 pub use mapping::Mapping;
 pub use plan::{AGENT_USER, Level, Limits, Network, Plan};
+pub use process::Process;
 pub use supervisor::run;
 pub use usage::{Request, UsageError, parse};
 pub use valid::{PlanError, ValidPlan};

@@ -1,9 +1,10 @@
-//! `openclaw-sandbox`: runs one program confined and supervised, or proves the confinements.
+//! `openclaw-sandbox`: runs one program confined and supervised, proves the confinements, or
+//! starts processes for a daemon.
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use openclaw_sandbox::{EXIT_USAGE, Request, UsageError, parse, probe, run};
+use openclaw_sandbox::{EXIT_USAGE, Request, UsageError, parse, probe, run, spawner};
 
 fn main() -> ExitCode {
     match parse(std::env::args_os().skip(1)) {
@@ -13,6 +14,7 @@ fn main() -> ExitCode {
             program,
             args,
         }) => run(*plan, parent, program, args),
+        Ok(Request::Spawner { parent }) => spawner::run(parent),
         Ok(Request::Probe { json }) => report(&probe::run(), json),
         Err(error) => refuse(&error),
     }

@@ -19,6 +19,11 @@ pub enum Request {
         /// Its arguments.
         args: Vec<OsString>,
     },
+    /// Start processes for a daemon.
+    Spawner {
+        /// Process expected to be the parent, if everything is to end with it.
+        parent: Option<i32>,
+    },
     /// Try every confinement.
     Probe {
         /// Write JSON, not text.
@@ -29,10 +34,11 @@ pub enum Request {
 /// A command line that asks for nothing known.
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
-    /// Not one of the two forms.
+    /// Not one of the forms.
     #[error(
         "usage: openclaw-sandbox run [--parent PID] --plan JSON -- PROGRAM [ARGUMENT…]\n\
-         \x20      openclaw-sandbox probe [--json]"
+         \x20      openclaw-sandbox probe [--json]\n\
+         \x20      openclaw-sandbox spawner [--parent PID]"
     )]
     Form,
     /// `--parent` takes a process id.
@@ -46,7 +52,7 @@ pub enum UsageError {
 /// Reads the arguments after the program's own name.
 ///
 /// # Errors
-/// Anything but the two documented forms.
+/// Anything but the documented forms.
 pub fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageError> {
     match args.next().as_deref().and_then(|word| word.to_str()) {
         Some("run") => parse_run(args),
@@ -55,8 +61,21 @@ pub fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageE
             (Some(true), None) => Ok(Request::Probe { json: true }),
             _ => Err(UsageError::Form),
         },
+        Some("spawner") => parse_spawner(args),
         _ => Err(UsageError::Form),
     }
+}
+
+fn parse_spawner(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageError> {
+    let parent = match (args.next(), args.next(), args.next()) {
+        (None, ..) => None,
+        (Some(option), Some(value), None) if option == "--parent" => {
+            let value = value.to_str().ok_or(UsageError::Parent)?;
+            Some(value.parse().map_err(|_| UsageError::Parent)?)
+        }
+        _ => return Err(UsageError::Form),
+    };
+    Ok(Request::Spawner { parent })
 }
 
 fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageError> {
@@ -96,6 +115,7 @@ mod tests {
             "",
             "walk",
             "probe --yaml",
+            "spawner --parent",
             "probe --json x",
             "run",
             "run --plan",

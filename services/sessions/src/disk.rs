@@ -1,14 +1,15 @@
 //! Private directories and files that are either old or new, never half.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use crate::error::Error;
 
 /// Conversations are nobody else's business.
 const PRIVATE_DIR: u32 = 0o700;
+const PRIVATE_FILE: u32 = 0o600;
 
 /// Creates `dir` and its parents, only the owner may enter them.
 pub(crate) fn create_private_dir(dir: &Path) -> Result<(), Error> {
@@ -53,4 +54,21 @@ pub(crate) fn keep_aside(path: &Path, stamp_ms: i64) -> Result<std::path::PathBu
     let aside = path.with_file_name(name);
     fs::rename(path, &aside).map_err(Error::io("set aside", path))?;
     Ok(aside)
+}
+
+/// Creates a file that is not there yet; only the owner reads it.
+pub(crate) fn create_private(path: &Path) -> Result<File, Error> {
+    OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create_new(true)
+        .mode(PRIVATE_FILE)
+        .open(path)
+        .map_err(Error::io("create", path))
+}
+
+/// Lets only the owner read the file.
+pub(crate) fn make_private(path: &Path) -> Result<(), Error> {
+    fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FILE))
+        .map_err(Error::io("change the mode of", path))
 }

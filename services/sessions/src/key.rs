@@ -1,25 +1,24 @@
 //! Session keys: which conversation a message belongs to.
 
+mod form;
+mod route;
+
 use std::fmt;
 
 use crate::agent::AgentId;
 
-/// Longest key in bytes. Peers are phone numbers, ids and addresses; nothing
-/// real comes near it, and it bounds a journal field and an index key.
-const KEY_LIMIT: usize = 256;
+pub use form::E164_DIGITS;
+pub use route::{Chat, DmScope, IdentityLinks, InvalidRoute, Route};
 
-/// Characters other than letters and digits that ids of the known channels use.
-const MARKS: &str = "+-_.@!#$%&*=/~";
+/// Longest key in bytes, as OpenClaw's protocol has it. It bounds a journal
+/// field and an index key.
+pub const KEY_LIMIT: usize = 512;
 
-/// Second parts that say what kind of conversation follows; a part that is none
-/// of these is a peer of a direct chat.
-const KINDS: [&str; 6] = ["direct", "group", "channel", "room", "thread", "topic"];
+/// Keys without an agent that stand for themselves in OpenClaw's index.
+const BARE_KEYS: [&str; 2] = ["global", "unknown"];
 
-/// First parts that are no channels: keys such as `cron:<job>` stay as they are
-/// below the agent.
-const SOURCES: [&str; 6] = ["direct", "cron", "hook", "subagent", "openai", "explicit"];
-
-/// A canonical session key: `agent:<agent>:<rest>`, lowercase.
+/// A canonical session key: `agent:<agent>:<rest>` or one of OpenClaw's bare
+/// keys, lowercase.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionKey {
     text: String,
@@ -30,7 +29,7 @@ pub struct SessionKey {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "session key {key:?} {problem}; allowed are \"main\", a name, \"<channel>:<peer>\" and \
-     \"agent:<agent>:…\", at most {KEY_LIMIT} bytes of letters, digits and {MARKS}"
+     \"agent:<agent>:…\", at most {KEY_LIMIT} bytes without spaces"
 )]
 pub struct InvalidKey {
     key: String,
@@ -45,36 +44,33 @@ impl SessionKey {
     /// | nothing, `main` | `agent:<agent>:main` |
     /// | `work` | `agent:<agent>:work` |
     /// | `telegram:42` | `agent:<agent>:telegram:direct:42` |
+    /// | `telegram:dm:42` | `agent:<agent>:telegram:direct:42` |
     /// | `telegram:group:-7` | `agent:<agent>:telegram:group:-7` |
-    /// | `agent:…` | as it is, lowercase |
+    /// | `+49 151 234`, `12@g.us` | `agent:<agent>:whatsapp:direct:+49151234`, `…:whatsapp:group:12@g.us` |
+    /// | `global`, `unknown` | as they are |
+    /// | `agent:…` | lowercase, phone numbers in E.164 |
     pub fn parse(raw: &str, agent: &AgentId) -> Result<Self, InvalidKey> {
-        let invalid = |problem| InvalidKey {
-            key: raw.chars().take(KEY_LIMIT).collect(),
-            problem,
-        };
-        let lower = raw.trim().to_lowercase();
-        let (agent, rest) = match lower.strip_prefix("agent:") {
-            None if lower == "agent" => return Err(invalid("names no agent")),
-            None => (agent.clone(), canonical_rest(&lower)),
-            Some(named) => {
-                let (id, rest) = named
-                    .split_once(':')
-                    .ok_or_else(|| invalid("names an agent and no conversation"))?;
-                let agent = id.parse().map_err(|_| invalid("names no valid agent"))?;
-                (agent, rest.to_owned())
-            }
-        };
-        let text = format!("agent:{agent}:{rest}");
-        match problem(&rest, &text) {
-            None => Ok(Self { text, agent }),
-            Some(problem) => Err(invalid(problem)),
-        }
+        Self::checked(raw, agent, strict_problem)
+    }
+
+    /// The canonical form of a key that an index has. OpenClaw puts names of
+    /// rooms into keys, so that spaces are allowed here.
+    pub fn stored(raw: &str, agent: &AgentId) -> Result<Self, InvalidKey> {
+        Self::checked(raw, agent, stored_problem)
     }
 
     /// An agent's main session.
     pub fn main(agent: &AgentId) -> Self {
         Self {
             text: format!("agent:{agent}:main"),
+            agent: agent.clone(),
+        }
+    }
+
+    /// The key of a session that was taken over and whose own key is taken.
+    pub fn imported(agent: &AgentId, session_id: &str) -> Self {
+        Self {
+            text: format!("agent:{agent}:imported:{}", session_id.to_lowercase()),
             agent: agent.clone(),
         }
     }
@@ -89,6 +85,23 @@ impl SessionKey {
         &self.agent
     }
 
+    /// Whether it is its agent's main session.
+    pub fn is_main(&self) -> bool {
+        self.rest() == Some("main")
+    }
+
+    /// `direct`, `group` or `thread`, as the reset policies tell them apart.
+    pub fn kind(&self) -> &'static str {
+        let mut parts = self.text.split(':').skip(2).peekable();
+        while let Some(part) = parts.next() {
+            // The last part is an id, whatever it is called.
+            if matches!(part, "thread" | "topic") && parts.peek().is_some() {
+                return "thread";
+            }
+        }
+        self.chat_type()
+    }
+
     /// `direct` or `group`, as the index's `chatType` has it.
     pub fn chat_type(&self) -> &'static str {
         let group = |part| matches!(part, "group" | "channel" | "room");
@@ -96,6 +109,52 @@ impl SessionKey {
             "group"
         } else {
             "direct"
+        }
+    }
+
+    /// The channel it names: the part before the kind of chat.
+    pub fn channel(&self) -> Option<&str> {
+        let (channel, rest) = self.rest()?.split_once(':')?;
+        form::names_chat(rest).then_some(channel)
+    }
+
+    /// What follows the agent.
+    fn rest(&self) -> Option<&str> {
+        let named = self.text.strip_prefix("agent:")?;
+        named.split_once(':').map(|(_, rest)| rest)
+    }
+
+    fn checked(
+        raw: &str,
+        agent: &AgentId,
+        problem: fn(&str) -> Option<&'static str>,
+    ) -> Result<Self, InvalidKey> {
+        let invalid = |problem| InvalidKey {
+            key: raw.chars().take(KEY_LIMIT).collect(),
+            problem,
+        };
+        let lower = raw.trim().to_lowercase();
+        if BARE_KEYS.contains(&lower.as_str()) {
+            return Ok(Self {
+                text: lower,
+                agent: agent.clone(),
+            });
+        }
+        let (agent, rest) = match lower.strip_prefix("agent:") {
+            None if lower == "agent" => return Err(invalid("names no agent")),
+            None => (agent.clone(), form::canonical(&lower)),
+            Some(named) => {
+                let (id, rest) = named
+                    .split_once(':')
+                    .ok_or_else(|| invalid("names an agent and no conversation"))?;
+                let agent = id.parse().map_err(|_| invalid("names no valid agent"))?;
+                (agent, form::current(rest))
+            }
+        };
+        let text = format!("agent:{agent}:{rest}");
+        match length_problem(&text).or_else(|| problem(&rest)) {
+            None => Ok(Self { text, agent }),
+            Some(problem) => Err(invalid(problem)),
         }
     }
 }
@@ -106,35 +165,23 @@ impl fmt::Display for SessionKey {
     }
 }
 
-fn canonical_rest(key: &str) -> String {
-    let Some((first, rest)) = key.split_once(':') else {
-        return if key.is_empty() { "main" } else { key }.to_owned();
-    };
-    let second = rest.split(':').next().unwrap_or(rest);
-    if SOURCES.contains(&first) || (KINDS.contains(&second) && second != rest) {
-        return key.to_owned();
-    }
-    format!("{first}:direct:{}", phone_number(rest))
+fn length_problem(text: &str) -> Option<&'static str> {
+    (text.len() > KEY_LIMIT).then_some("is too long")
 }
 
-/// E.164: a number is written with `+` and digits only. Anything else that
-/// starts with `+` is left alone.
-fn phone_number(peer: &str) -> String {
-    let formatting = |c: char| matches!(c, ' ' | '-' | '.' | '(' | ')');
-    let digits: String = peer.chars().skip(1).filter(|c| !formatting(*c)).collect();
-    if peer.starts_with('+') && !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()) {
-        format!("+{digits}")
+fn strict_problem(rest: &str) -> Option<&'static str> {
+    if rest.contains(char::is_whitespace) {
+        Some("has a space in it")
     } else {
-        peer.to_owned()
+        stored_problem(rest)
     }
 }
 
-fn problem(rest: &str, whole: &str) -> Option<&'static str> {
-    let allowed = |c: char| c == ':' || c.is_alphanumeric() || MARKS.contains(c);
-    if whole.len() > KEY_LIMIT {
-        Some("is too long")
-    } else if !rest.chars().all(allowed) {
-        Some("has a character that is not allowed")
+fn stored_problem(rest: &str) -> Option<&'static str> {
+    if rest.contains(char::is_control) {
+        Some("has a control character in it")
+    } else if rest.split(':').any(|part| part.trim() != part) {
+        Some("has a part that begins or ends with a space")
     } else if rest.split(':').any(str::is_empty) {
         Some("has an empty part")
     } else {
@@ -143,76 +190,4 @@ fn problem(rest: &str, whole: &str) -> Option<&'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn canonical(raw: &str) -> String {
-        SessionKey::parse(raw, &AgentId::main())
-            .unwrap()
-            .to_string()
-    }
-
-    #[test]
-    fn known_forms_become_canonical() {
-        for (raw, expected) in [
-            ("", "agent:main:main"),
-            (" Main ", "agent:main:main"),
-            ("work", "agent:main:work"),
-            ("cli:local", "agent:main:cli:direct:local"),
-            (
-                "Telegram:+1 (234) 567-890",
-                "agent:main:telegram:direct:+1234567890",
-            ),
-            ("telegram:direct:42", "agent:main:telegram:direct:42"),
-            (
-                "telegram:group:-7:topic:3",
-                "agent:main:telegram:group:-7:topic:3",
-            ),
-            (
-                "discord:guild1:channel2",
-                "agent:main:discord:direct:guild1:channel2",
-            ),
-            ("matrix:@a:b.org", "agent:main:matrix:direct:@a:b.org"),
-            ("telegram:group", "agent:main:telegram:direct:group"),
-            ("cron:job-1", "agent:main:cron:job-1"),
-            ("agent:Ops:Main", "agent:ops:main"),
-            (
-                "agent:main:telegram:direct:123456789",
-                "agent:main:telegram:direct:123456789",
-            ),
-        ] {
-            assert_eq!(canonical(raw), expected, "of {raw:?}");
-        }
-    }
-
-    #[test]
-    fn an_invalid_key_is_named_with_the_allowed_form() {
-        for raw in [
-            "a b",
-            "a::b",
-            ":",
-            "agent",
-            "agent:main",
-            "agent::x",
-            "agent:a/b:x",
-            "x\n",
-        ] {
-            let Err(error) = SessionKey::parse(raw, &AgentId::main()) else {
-                assert_eq!(raw, "x\n", "only surrounding blanks may be dropped");
-                continue;
-            };
-            let text = error.to_string();
-            assert!(text.contains(&format!("{raw:?}")), "{text}");
-            assert!(text.contains("<channel>:<peer>"), "{text}");
-        }
-        assert!(SessionKey::parse(&"k".repeat(300), &AgentId::main()).is_err());
-    }
-
-    #[test]
-    fn groups_are_told_from_direct_chats() {
-        let key = |raw| SessionKey::parse(raw, &AgentId::main()).unwrap();
-        assert_eq!(key("telegram:group:-7").chat_type(), "group");
-        assert_eq!(key("telegram:7").chat_type(), "direct");
-        assert_eq!(key("main").chat_type(), "direct");
-    }
-}
+mod tests;

@@ -6,15 +6,22 @@
 //! logged: what was repaired or skipped is returned.
 
 mod agent;
+pub mod archive;
+pub mod discovery;
 mod disk;
 mod error;
 pub mod history;
 mod key;
+pub mod reading;
 pub mod store;
 mod time;
 pub mod transcript;
+pub mod transfer;
 
 pub use agent::{AgentId, InvalidAgentId};
 pub use error::Error;
-pub use key::{InvalidKey, SessionKey};
-pub use time::{iso_time, now_ms};
+pub use key::{
+    Chat, DmScope, E164_DIGITS, IdentityLinks, InvalidKey, InvalidRoute, KEY_LIMIT, Route,
+    SessionKey,
+};
+pub use time::{iso_time, now_ms, unix_ms};

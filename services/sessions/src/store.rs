@@ -1,8 +1,11 @@
 //! The session index of one agent: `sessions.json` and the transcripts beside
 //! it.
 
+mod adopt;
 mod entry;
 mod file;
+mod find;
+mod patch;
 mod rebuild;
 
 use std::collections::BTreeMap;
@@ -13,13 +16,16 @@ use uuid::Uuid;
 use crate::agent::AgentId;
 use crate::error::Error;
 use crate::key::SessionKey;
-use crate::transcript::{self, Origin};
+use crate::transcript::{Count, Origin};
 
 pub use entry::{BackendSession, SessionEntry};
 use file::Slot;
+pub(crate) use file::entry_of;
+pub use patch::{InvalidPatch, LABEL_LIMIT, Patch, THINKING_LEVELS};
+pub(crate) use rebuild::{candidate, is_transcript, transcripts};
 
 /// The index's name in a sessions directory.
-const INDEX: &str = "sessions.json";
+pub const INDEX: &str = "sessions.json";
 
 /// The index of one agent, held in memory. The owner decides when it is
 /// written: [`Store::is_dirty`], [`Store::flush`].
@@ -48,6 +54,12 @@ pub enum Notice {
         /// Transcripts that do not say which session key they belong to.
         guessed: usize,
     },
+    /// Transcripts that name their session were entered: the index had not been
+    /// written since they were begun.
+    Adopted {
+        /// How many.
+        sessions: usize,
+    },
     /// Entries that cannot be used; they stay in the index.
     Unusable {
         /// How many.
@@ -57,7 +69,8 @@ pub enum Notice {
 
 impl Store {
     /// Opens the index in `dir`, the sessions directory of `agent`. An index
-    /// that is missing, empty or broken is rebuilt from the transcripts.
+    /// that is missing, empty or broken is rebuilt from the transcripts, and
+    /// sessions that it does not have yet are entered.
     pub fn open(dir: &Path, agent: AgentId, now_ms: i64) -> Result<(Self, Vec<Notice>), Error> {
         let mut store = Self {
             dir: dir.to_owned(),
@@ -68,7 +81,10 @@ impl Store {
         let path = store.path();
         let mut notices = Vec::new();
         match file::read(&path)? {
-            file::Found::Index(raw) => store.take(raw, &mut notices),
+            file::Found::Index(raw) => {
+                store.take(raw, &mut notices);
+                store.adopt(&mut notices)?;
+            }
             file::Found::Nothing => store.rebuild(&mut notices)?,
             file::Found::Broken(reason) => {
                 let path = crate::disk::keep_aside(&path, now_ms)?;
@@ -84,6 +100,11 @@ impl Store {
         &self.agent
     }
 
+    /// The directory that the index and the transcripts are in.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The session of `key`, if there is one.
     pub fn get(&self, key: &SessionKey) -> Option<&SessionEntry> {
         self.slots.get(key.as_str())?.session()
@@ -97,7 +118,6 @@ impl Store {
     }
 
     /// The session of `key`, created when there is none; true when it was.
-    /// The index should be flushed then, or a crash loses the session's id.
     pub fn resolve_or_create(&mut self, key: &SessionKey, now_ms: i64) -> (SessionEntry, bool) {
         if let Some(entry) = self.get(key) {
             return (entry.clone(), false);
@@ -106,10 +126,24 @@ impl Store {
         if let Some(Slot::Kept(value)) = self.slots.remove(key.as_str()) {
             entry.set("openclawReplaced", value);
         }
-        self.slots
-            .insert(key.to_string(), Slot::session_of(entry.clone()));
-        self.dirty = true;
+        self.insert(key, entry.clone());
         (entry, true)
+    }
+
+    /// Puts a session under `key`; what was there is returned.
+    pub fn insert(&mut self, key: &SessionKey, entry: SessionEntry) -> Option<SessionEntry> {
+        self.dirty = true;
+        let slot = Slot::session_of(entry);
+        self.slots
+            .insert(key.to_string(), slot)
+            .and_then(Slot::into_session)
+    }
+
+    /// Takes the session of `key` out of the index.
+    pub fn remove(&mut self, key: &SessionKey) -> Option<SessionEntry> {
+        self.get(key)?;
+        self.dirty = true;
+        self.slots.remove(key.as_str()).and_then(Slot::into_session)
     }
 
     /// All sessions, in the order of their keys.
@@ -133,14 +167,7 @@ impl Store {
     /// the index may have been moved here from another machine, and a path in
     /// it is no permission to write elsewhere.
     pub fn transcript_path(&self, entry: &SessionEntry) -> PathBuf {
-        let named = entry.session_file().map(Path::new);
-        let name = named
-            .filter(|file| file.extension().is_some_and(|kind| kind == "jsonl"))
-            .and_then(Path::file_name);
-        match name {
-            Some(name) => self.dir.join(name),
-            None => self.transcript_path_of(entry.session_id()),
-        }
+        self.dir.join(transcript_name(entry))
     }
 
     /// Where the transcript of a session that is not in the index would be.
@@ -157,19 +184,33 @@ impl Store {
         }
     }
 
-    /// The number of messages of a session, counted on from the last time.
-    pub fn count_messages(&mut self, key: &SessionKey) -> Result<u64, Error> {
-        let Some(entry) = self.get(key) else {
-            return Ok(0);
-        };
-        let known = entry.counted();
-        let count = transcript::count(&self.transcript_path(entry), known)?;
-        if count != known
-            && let Some(entry) = self.get_mut(key)
+    /// Notes the length and the messages of a transcript, which were counted
+    /// or are known.
+    pub fn set_count(&mut self, key: &SessionKey, count: Count) {
+        let slot = self.slots.get_mut(key.as_str());
+        if let Some(entry) = slot.and_then(Slot::session_mut)
+            && (entry.counted() != count || !entry.is_counted())
         {
+            self.dirty |= entry.counted() != count;
             entry.set_counted(count);
         }
-        Ok(count.messages)
+    }
+
+    /// Notes that `messages` were appended to a transcript of `before` bytes.
+    /// A transcript that was not counted up to there stays uncounted.
+    pub fn count_appended(&mut self, key: &SessionKey, before: u64, after: u64, messages: u64) {
+        let Some(known) = self.get(key).map(SessionEntry::counted) else {
+            return;
+        };
+        if known.bytes == before {
+            let count = Count {
+                bytes: after,
+                messages: known.messages + messages,
+            };
+            self.set_count(key, count);
+        } else if let Some(entry) = self.get_mut(key) {
+            entry.distrust_count();
+        }
     }
 
     /// Whether memory knows more than the file.
@@ -210,5 +251,27 @@ impl Store {
         self.slots = found.sessions;
         self.dirty = true;
         Ok(())
+    }
+
+    fn adopt(&mut self, notices: &mut Vec<Notice>) -> Result<(), Error> {
+        let sessions = adopt::adopt(&self.dir, &self.agent, &mut self.slots)?;
+        if sessions > 0 {
+            notices.push(Notice::Adopted { sessions });
+            self.dirty = true;
+        }
+        Ok(())
+    }
+}
+
+/// The name of a session's transcript in the sessions directory.
+pub(crate) fn transcript_name(entry: &SessionEntry) -> String {
+    let named = entry.session_file().map(Path::new);
+    let name = named
+        .filter(|file| file.extension().is_some_and(|kind| kind == "jsonl"))
+        .and_then(Path::file_name)
+        .and_then(|name| name.to_str());
+    match name {
+        Some(name) => name.to_owned(),
+        None => format!("{}.jsonl", entry.session_id()),
     }
 }

@@ -15,7 +15,7 @@ pub fn iso_time(unix_ms: i64) -> String {
 }
 
 /// Unix milliseconds of an ISO 8601 time, if it is one.
-pub(crate) fn parse_iso(text: &str) -> Option<i64> {
+pub fn unix_ms(text: &str) -> Option<i64> {
     text.parse::<Timestamp>()
         .ok()
         .map(|time| time.as_millisecond())
@@ -27,10 +27,7 @@ mod tests {
 
     #[test]
     fn times_read_back_as_they_were_recorded() {
-        assert_eq!(
-            parse_iso("2026-11-21T00:03:12.676Z"),
-            Some(1_795_219_392_676)
-        );
+        assert_eq!(unix_ms("2026-11-21T00:03:12.676Z"), Some(1_795_219_392_676));
         assert_eq!(iso_time(1_795_219_392_676), "2026-11-21T00:03:12.676Z");
         assert_eq!(iso_time(1_795_219_392_000), "2026-11-21T00:03:12.000Z");
     }

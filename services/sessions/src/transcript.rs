@@ -4,23 +4,29 @@
 
 mod append;
 mod backward;
+mod chain;
 mod content;
 mod count;
 mod entry;
 mod id;
+mod marker;
 mod message;
 mod open;
 mod read;
+mod run;
 
 pub use append::Transcript;
 pub use content::{Block, Content};
 pub use count::{Count, count};
 pub use entry::{Entry, Header, Line, MalformedLine, OtherEntry};
+pub use marker::{Compaction, Draft, Marker};
 pub use message::{AssistantMessage, Message, StopReason, ToolResultMessage, Usage, UserMessage};
 pub use open::{Opened, Origin, Repair};
-pub use read::{CorruptLine, Reading, head, read};
+pub use read::{CorruptLine, Lines, Reading, head, read};
+pub use run::of_run;
 
 pub(crate) use backward::Backward;
+pub(crate) use chain::{Chain, Parent};
 pub(crate) use message::USER_SUFFIX;
 
 /// Longest line in bytes, written or read. A message is at most 16 MiB on the

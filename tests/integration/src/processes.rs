@@ -9,6 +9,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
+use crate::deadline::within;
+
 /// Makes this process the one that orphans fall to, so that whatever a test
 /// leaves behind can be waited for.
 pub fn adopt_orphans() {
@@ -18,6 +20,18 @@ pub fn adopt_orphans() {
 /// Processes with `text` in an argument.
 pub fn with_argument(text: &str) -> Vec<Pid> {
     having("cmdline", text)
+}
+
+/// Waits until no process has `text` in an argument. The kernel tells nobody
+/// but a parent of it.
+pub async fn gone(text: &str) {
+    let mut look = tokio::time::interval(std::time::Duration::from_millis(5));
+    within("the end of processes", async {
+        while !with_argument(text).is_empty() {
+            look.tick().await;
+        }
+    })
+    .await;
 }
 
 /// Processes that were started for what is in `folder`: every program of the
@@ -52,6 +66,16 @@ pub fn end_all(folder: &Path) {
             let _ = waitpid(pid, None);
         }
     }
+}
+
+/// Whether it is the process of a turn.
+pub fn is_turn(pid: Pid) -> bool {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let mut words = line.split(|byte| *byte == 0);
+    words
+        .next()
+        .is_some_and(|program| program.ends_with(b"openclaw-agent-runner"))
+        && words.next() == Some(b"turn".as_slice())
 }
 
 /// The file name of the program that a process runs.

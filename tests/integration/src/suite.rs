@@ -89,12 +89,21 @@ impl Suite {
     /// The process of a daemon, such as `openclaw-gateway`.
     pub fn daemon(&self, program: &str) -> Pid {
         let found = processes::of_folder(&self.site.path(""));
-        let named = |pid: &Pid| processes::program(*pid).as_deref() == Some(program);
+        let named = |pid: &Pid| {
+            processes::program(*pid).as_deref() == Some(program) && !processes::is_turn(*pid)
+        };
         let found: Vec<Pid> = found.into_iter().filter(named).collect();
         match found.as_slice() {
             [pid] => *pid,
             other => panic!("one {program} is expected, there are {other:?}"),
         }
+    }
+
+    /// The process of the one turn there is.
+    pub fn turn(&self) -> Pid {
+        let found = processes::of_folder(&self.site.path(""));
+        let mut turns = found.into_iter().filter(|pid| processes::is_turn(*pid));
+        turns.next().expect("a turn is running")
     }
 
     /// The entries of the main session's transcript, without the header.

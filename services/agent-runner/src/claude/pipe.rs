@@ -3,7 +3,7 @@
 //! cannot make a Unix socket, but it may open files it was granted.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use futures_util::StreamExt as _;
 use nix::sys::stat::Mode;
@@ -19,6 +19,9 @@ use crate::host::{Answer, Tools};
 
 /// One request, in bytes.
 const LINE_LIMIT: usize = 1 << 20;
+/// The FIFOs' names.
+const REQUEST: &str = "request";
+const RESPONSE: &str = "response";
 
 #[derive(Debug, Deserialize)]
 struct Request {
@@ -38,22 +41,23 @@ struct Response {
 /// The pair of FIFOs and the task that answers.
 #[derive(Debug)]
 pub(crate) struct ToolPipe {
-    /// The folder they are in.
-    pub(crate) folder: PathBuf,
     _server: AbortOnDropHandle<()>,
 }
 
 impl ToolPipe {
-    /// Makes the FIFOs in `folder`, which is made too, and answers requests.
-    pub(crate) fn serve(folder: PathBuf, tools: Tools) -> io::Result<Self> {
-        std::fs::create_dir_all(&folder)?;
-        let (request, response) = (folder.join("request"), folder.join("response"));
-        for path in [&request, &response] {
-            mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?;
+    /// Makes the FIFOs in `folder`, which is made too.
+    pub(crate) fn make(folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        for path in [folder.join(REQUEST), folder.join(RESPONSE)] {
+            mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR)?;
         }
-        let (receiver, sender) = open(&request, &response)?;
+        Ok(())
+    }
+
+    /// Answers requests that come through the FIFOs in `folder`.
+    pub(crate) fn serve(folder: &Path, tools: Tools) -> io::Result<Self> {
+        let (receiver, sender) = open(&folder.join(REQUEST), &folder.join(RESPONSE))?;
         Ok(Self {
-            folder,
             _server: AbortOnDropHandle::new(tokio::spawn(answer_all(receiver, sender, tools))),
         })
     }

@@ -19,6 +19,9 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         history: vec![said("first"), said("second")],
         backend_sessions: sessions,
         received_ms: 0,
+        notes: Vec::new(),
+        model: None,
+        thinking_level: None,
     }
 }
 

@@ -55,7 +55,7 @@ enum Line {
 /// Translates the native and the offline backend.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    pub(crate) backend: &'static str,
+    pub(crate) backend: String,
     pub(crate) provider: String,
     pub(crate) model: String,
 }
@@ -96,7 +96,7 @@ impl Lines {
             message,
             retry_after_ms: None,
             backend_session: None,
-            backend: self.backend.to_owned(),
+            backend: self.backend.clone(),
         }
     }
 
@@ -144,7 +144,7 @@ impl Lines {
                     model
                 },
                 backend_session: None,
-                backend: self.backend.to_owned(),
+                backend: self.backend.clone(),
             }),
             Line::Error {
                 code,
@@ -166,7 +166,7 @@ mod tests {
 
     fn lines() -> Lines {
         Lines {
-            backend: "native",
+            backend: "native".to_owned(),
             provider: "anthropic".to_owned(),
             model: "m".to_owned(),
         }

@@ -43,6 +43,10 @@ const MAX_SERVER_WAIT: Duration = Duration::from_secs(1);
 pub(super) struct Prompt<'a> {
     pub(super) model: &'a str,
     pub(super) max_tokens: u32,
+    /// Tokens to think for beside those; 0: the model is not asked to.
+    pub(super) thinking_tokens: u32,
+    /// The same in OpenAI's words.
+    pub(super) reasoning_effort: Option<&'a str>,
     pub(super) system: &'a str,
     pub(super) tools: &'a [&'a ToolDefinition],
     pub(super) entries: &'a [Entry],

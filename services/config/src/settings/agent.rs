@@ -41,6 +41,18 @@ pub enum Backend {
     Offline,
 }
 
+impl Backend {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::ClaudeCli => "claude-cli",
+            Self::Native => "native",
+            Self::Offline => "offline",
+        }
+    }
+}
+
 /// Limits of an agent's processes and of its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -59,6 +71,16 @@ pub struct Limits {
     pub file_size: u64,
     /// RLIMIT_CPU of one process, in seconds.
     pub cpu_seconds: u64,
+    /// Memory of all processes of a turn together, in bytes (MemoryMax= of its
+    /// unit). Room for a build or a test suite, and half of a small machine.
+    pub memory_max: u64,
+    /// Processes and threads of a turn (TasksMax= of its unit). A parallel
+    /// build needs tens; a fork bomb ends here.
+    pub tasks_max: u64,
+    /// Processor time of a turn in percent of one processor (CPUQuota= of its
+    /// unit). By default a little less than the machine has, so that it keeps
+    /// answering.
+    pub cpu_quota: u64,
 }
 
 /// What conversations begin with.
@@ -226,6 +248,9 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             open_files: limits.open_files.or(under.open_files),
             file_size_mib: limits.file_size_mib.or(under.file_size_mib),
             cpu_seconds: limits.cpu_seconds.or(under.cpu_seconds),
+            memory_max: limits.memory_max.or(under.memory_max),
+            tasks_max: limits.tasks_max.or(under.tasks_max),
+            cpu_quota: limits.cpu_quota.or(under.cpu_quota),
         },
         memory_search: memory::merged(&base.memory_search, &own.memory_search),
         bootstrap_max_chars: own.bootstrap_max_chars.or(base.bootstrap_max_chars),
@@ -328,6 +353,17 @@ fn backend(agent: &Agent, key: &str, environment: &Environment) -> Result<Backen
     }
 }
 
+/// `limits.memoryMax`, unless configured.
+const MEMORY_MAX: u64 = 2 << 30;
+/// `limits.tasksMax`, unless configured.
+const TASKS_MAX: u64 = 512;
+
+/// `limits.cpuQuota`, unless configured: nine tenths of the machine.
+fn cpu_quota() -> u64 {
+    const PERCENT: u64 = 90;
+    std::thread::available_parallelism().map_or(1, |count| count.get() as u64) * PERCENT
+}
+
 /// One MiB in bytes.
 const MIB: u64 = 1 << 20;
 
@@ -344,6 +380,14 @@ fn limits(fragment: &fragment::Limits, key: &str) -> Result<Limits, Problem> {
         open_files: positive(fragment.open_files, 4096, key, "openFiles")?,
         file_size: mib(fragment.file_size_mib, 1024, "fileSizeMib")?,
         cpu_seconds: positive(fragment.cpu_seconds, 3600, key, "cpuSeconds")?,
+        memory_max: positive(
+            fragment.memory_max.map(|size| size.0),
+            MEMORY_MAX,
+            key,
+            "memoryMax",
+        )?,
+        tasks_max: positive(fragment.tasks_max, TASKS_MAX, key, "tasksMax")?,
+        cpu_quota: positive(fragment.cpu_quota, cpu_quota(), key, "cpuQuota")?,
     })
 }
 

@@ -14,7 +14,7 @@ use crate::secret::Secret;
 /// Seed 002, `memory.maxContextTokens`.
 const CONTEXT_TOKENS: u64 = 100_000;
 /// Seed 002, `memory.temporalDecayHalfLife`, in days.
-const HALF_LIFE_DAYS: f64 = 7.0;
+pub const HALF_LIFE_DAYS: f64 = 7.0;
 /// Age breaks ties and lifts what is recent, and never buries the only answer:
 /// without a floor decay costs three quarters of the recall.
 const DECAY_FLOOR: f64 = 0.9;
@@ -58,13 +58,16 @@ const REMOTE: [(&str, &str, &str); 7] = [
 
 /// `memory`, as written.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Fragment {
     /// The default agent's workspace (seed 002).
     pub workspace_path: Option<String>,
     /// The most tokens of history and context a turn is given (seed 002).
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_context_tokens: Option<u64>,
     /// In days (seed 002).
+    #[cfg_attr(test, schemars(extend("exclusiveMinimum" = 0)))]
     pub temporal_decay_half_life: Option<f64>,
     /// What holds for every agent.
     pub search: SearchFragment,
@@ -72,6 +75,7 @@ pub struct Fragment {
 
 /// `memory.search` and `memorySearch`, as written.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct SearchFragment {
     /// Whether there is anything to search.
@@ -98,6 +102,7 @@ pub struct SearchFragment {
 
 /// `remote`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct RemoteFragment {
     /// Where its API is.
@@ -108,6 +113,7 @@ pub struct RemoteFragment {
 
 /// `local`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct LocalFragment {
     /// A folder with model.safetensors and tokenizer.json.
@@ -116,6 +122,7 @@ pub struct LocalFragment {
 
 /// `sync`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SyncFragment {
     /// Whether files are watched.
@@ -124,11 +131,14 @@ pub struct SyncFragment {
 
 /// `query`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct QueryFragment {
     /// How many results a search gives.
+    #[cfg_attr(test, schemars(range(min = 1, max = 50)))]
     pub max_results: Option<u32>,
     /// Results below it are left out; 0 to 1.
+    #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     pub min_score: Option<f64>,
     /// Keywords and vectors together.
     pub hybrid: HybridFragment,
@@ -136,11 +146,14 @@ pub struct QueryFragment {
 
 /// `query.hybrid`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct HybridFragment {
     /// What vectors weigh.
+    #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     pub vector_weight: Option<f64>,
     /// What keywords weigh.
+    #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     pub text_weight: Option<f64>,
     /// Diversity.
     pub mmr: MmrFragment,
@@ -150,28 +163,34 @@ pub struct HybridFragment {
 
 /// `query.hybrid.mmr`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MmrFragment {
     /// Whether results are made diverse.
     pub enabled: Option<bool>,
     /// 1: relevance alone.
+    #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     pub lambda: Option<f64>,
 }
 
 /// `query.hybrid.temporalDecay`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct DecayFragment {
     /// Whether older passages count less.
     pub enabled: Option<bool>,
     /// In days.
+    #[cfg_attr(test, schemars(extend("exclusiveMinimum" = 0)))]
     pub half_life_days: Option<f64>,
     /// What the oldest still count; ours.
+    #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     pub floor: Option<f64>,
 }
 
 /// `recall`.
 #[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct RecallFragment {
     /// Whether anything is given unasked.

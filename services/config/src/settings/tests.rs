@@ -87,7 +87,7 @@ fn mistakes_name_the_key_and_what_is_allowed() {
             "sandbox.level",
             "workspace",
         ),
-        (json!({"logging": {"level": 3}}), "logging.level", "string"),
+        (json!({"logging": {"level": 3}}), "logging.level", "warn"),
         (
             json!({"models": {"providers": {"x": {"baseUrl": "ftp://x"}}}}),
             "models.providers.x.baseUrl",

@@ -1,6 +1,6 @@
 //! A whole run in one document.
 
-use openclaw_proto::event::{Code, Event, Kind, ToolResult, Usage};
+use openclaw_proto::event::{Code, Event, Kind, Resources, ToolResult, Usage};
 use openclaw_proto::gateway::Accepted;
 use serde::Serialize;
 use serde_json::Value;
@@ -32,6 +32,8 @@ pub(super) struct Summary {
     pub(super) text: String,
     tool_calls: Vec<ToolCall>,
     usage: Usage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resources: Option<Resources>,
     backend: String,
     provider: String,
     model: String,
@@ -89,6 +91,7 @@ impl Summary {
             }),
             Kind::ToolResult(result) => self.tool_result(result),
             Kind::Usage(usage) => self.add(usage),
+            Kind::Resources(resources) => self.resources = Some(resources.clone()),
             Kind::Done(done) => {
                 self.status = State::Done;
                 self.backend.clone_from(&done.backend);

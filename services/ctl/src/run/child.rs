@@ -56,6 +56,9 @@ pub(super) fn start(
         command.env_remove(variable);
     }
     command.env("NOTIFY_SOCKET", notify.path());
+    if let Some(settings) = environment.overrides_variable() {
+        command.env(openclaw_config::environment::OVERRIDES, settings);
+    }
     if daemon == Daemon::Runner {
         for (name, value) in environment_file::read(paths)? {
             // What was set for this very start comes first.

@@ -11,7 +11,7 @@ use openclaw_config::Paths;
 use crate::failure::Failure;
 
 /// The file's variables; none when there is no file.
-pub(super) fn read(paths: &Paths) -> Result<Vec<(String, String)>, Failure> {
+pub(crate) fn read(paths: &Paths) -> Result<Vec<(String, String)>, Failure> {
     let Some(path) = place(paths) else {
         return Ok(Vec::new());
     };

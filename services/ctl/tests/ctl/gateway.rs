@@ -15,8 +15,10 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 use wire::gateway_server::{Gateway, GatewayServer};
+use wire::sessions_server::SessionsServer;
 
 use crate::scene::Scene;
+use crate::sessions;
 
 /// The run that every message becomes.
 pub(crate) const RUN: &str = "run-1";
@@ -110,6 +112,7 @@ fn serve(listener: UnixListener, service: Scripted, stopped: oneshot::Receiver<(
         let listener = tokio::net::UnixListener::from_std(listener).unwrap();
         Server::builder()
             .add_service(GatewayServer::new(service))
+            .add_service(SessionsServer::new(sessions::Listed))
             .serve_with_incoming_shutdown(UnixListenerStream::new(listener), async {
                 let _ = stopped.await;
             })
@@ -236,23 +239,6 @@ impl Gateway for Scripted {
         self.asked.lock().unwrap().cancelled.push(request);
         self.cancel.notify_one();
         Ok(Response::new(wire::CancelRunResponse { cancelled: true }))
-    }
-
-    async fn list_sessions(
-        &self,
-        _: Request<wire::ListSessionsRequest>,
-    ) -> Result<Response<wire::ListSessionsResponse>, Status> {
-        let session = |key: &str, updated_at_ms| wire::Session {
-            key: key.to_owned(),
-            id: format!("id-of-{key}"),
-            agent_id: "main".to_owned(),
-            updated_at_ms,
-            message_count: 2,
-            ..wire::Session::default()
-        };
-        Ok(Response::new(wire::ListSessionsResponse {
-            sessions: vec![session("older", 1), session("newer", 2)],
-        }))
     }
 
     async fn status(

@@ -6,10 +6,12 @@
     reason = "clippy exempts test functions, not what they call"
 )]
 
+mod config;
 mod gateway;
 mod message;
 mod run;
 mod scene;
+mod sessions;
 mod stand_in;
 mod suite;
 mod usage;

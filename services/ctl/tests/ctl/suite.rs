@@ -95,21 +95,6 @@ fn the_doctor_finds_what_fails_and_says_what_to_do() {
 }
 
 #[test]
-fn sessions_are_listed_latest_first() {
-    let scene = Scene::new();
-    let _gateway = ScriptedGateway::start(&scene, Vec::new());
-    let shown = text(&scene.run(&["sessions"]).stdout);
-    let keys: Vec<&str> = shown
-        .lines()
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    assert_eq!(keys, ["SESSION", "newer", "older"]);
-    let document = scene.run(&["sessions", "list", "--json"]).stdout;
-    let document: Value = serde_json::from_slice(&document).unwrap();
-    assert_eq!(document["sessions"][0]["messageCount"], 2);
-}
-
-#[test]
 fn runs_are_cancelled_by_their_id() {
     let scene = Scene::new();
     let gateway = ScriptedGateway::start(&scene, Vec::new());

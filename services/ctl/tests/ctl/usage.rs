@@ -25,16 +25,27 @@ fn wrong_usage_exits_64_and_help_0() {
 }
 
 #[test]
-fn a_broken_configuration_exits_78_and_names_the_place() {
+fn a_broken_configuration_stops_no_message() {
     let scene = Scene::new();
-    let file = scene.state().join("openclaw.json");
-    fs::write(&file, "{\n  agents: ]\n}").unwrap();
-    for arguments in [&["message", "hi"][..], &["run"]] {
-        let output = scene.run(arguments);
-        assert_eq!(output.status.code(), Some(78));
+    fs::write(scene.state().join("openclaw.json"), "{\n  agents: ]\n}").unwrap();
+    let script = vec![delta(1, "a"), done(2)];
+    let _gateway = ScriptedGateway::start(&scene, vec![script]);
+    let output = scene.run(&["message", "hi"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_wrong_override_of_a_run_is_named() {
+    let scene = Scene::new();
+    for (setting, code, word) in [
+        ("gateway.port=often", 78, "gateway.port"),
+        ("gateway.prot=1", 78, "\"port\""),
+        ("gateway.port", 64, "KEY=VALUE"),
+    ] {
+        let output = scene.run(&["run", "--set", setting]);
         let stderr = text(&output.stderr);
-        let place = format!("error: {}:2:", file.display());
-        assert!(stderr.starts_with(&place), "{stderr}");
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
+        assert!(stderr.contains(word), "{stderr}");
     }
 }
 

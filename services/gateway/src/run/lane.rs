@@ -105,6 +105,15 @@ impl Lanes {
         lane.map(|place| place.run_id.clone()).collect()
     }
 
+    /// The keys of the sessions in which a turn runs or waits.
+    pub(crate) fn keys(&self) -> HashSet<String> {
+        self.lock()
+            .sessions
+            .keys()
+            .map(SessionKey::to_string)
+            .collect()
+    }
+
     /// Turns running and turns waiting.
     pub(crate) fn counts(&self) -> (usize, usize) {
         let state = self.lock();

@@ -7,20 +7,27 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use openclaw_config::settings::SessionSettings;
 use openclaw_daemon::Configuration;
 use openclaw_proto::event::{Code, Failed, Kind};
-use openclaw_proto::gateway::{Accepted, Session};
+use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::store::{BackendSession, SessionEntry};
-use openclaw_sessions::transcript::{Message, UserMessage};
-use openclaw_sessions::{AgentId, SessionKey, now_ms};
+use openclaw_sessions::transcript::{Draft, Marker, Message, Usage, UserMessage};
+use openclaw_sessions::{SessionKey, now_ms};
 
 use super::command::{
-    Acceptance, BackendSessions, Closing, Found, Incoming, Reply, backend_session_of, state_of,
+    Acceptance, Admitted, BackendSessions, Closing, Found, Incoming, Overrides, Reply, Said,
+    backend_session_of, state_of,
 };
 use super::fault::Fault;
 use super::ledger::{Change, Ledger, Record};
-use super::shelf::Shelf;
+use super::policy::{self, Anew};
+use super::shelf::{Appended, Shelf};
 use super::staged::Staged;
+use super::work::Undo;
+
+/// What the transcript calls a message that only begins anew.
+pub(crate) const RESET_COMMAND: &str = "reset";
 
 /// The ledger says who said what when.
 const PRIVATE_DIR: u32 = 0o700;
@@ -57,78 +64,110 @@ impl Books {
 
     pub(super) fn accept(&mut self, incoming: Incoming, reply: Reply<Acceptance>) -> Staged {
         match self.try_accept(incoming) {
-            Ok((acceptance, None)) => Staged::new(reply, Ok(acceptance)),
-            Ok((acceptance, Some((file, record)))) => Staged::new(reply, Ok(acceptance))
-                .touching(file)
-                .changing(Change::Insert(Box::new(record))),
+            Ok(admission) => {
+                let staged = Staged::new(reply, Ok(admission.acceptance)).undone_by(admission.undo);
+                match admission.written {
+                    None => staged,
+                    Some((file, record)) => staged
+                        .touching(file)
+                        .changing(Change::Insert(Box::new(record))),
+                }
+            }
             Err(fault) => Staged::new(reply, Err(fault)),
         }
     }
 
-    fn try_accept(
-        &mut self,
-        incoming: Incoming,
-    ) -> Result<(Acceptance, Option<(PathBuf, Record)>), Fault> {
+    fn try_accept(&mut self, incoming: Incoming) -> Result<Admission, Fault> {
         if let Some(key) = &incoming.idempotency_key {
             let known = self.ledger.by_idempotency_key(key);
             if let Some(record) = known.map_err(self.of_ledger())? {
-                return Ok((Acceptance::Existing(Box::new(record)), None));
+                return Ok(Admission::existing(record));
             }
         }
         let now = now_ms();
-        let message = UserMessage::of_run(&incoming.run_id, incoming.text, now);
-        let session_id = self
-            .shelf
-            .session(&incoming.key, now)?
-            .session_id()
-            .to_owned();
-        let (file, ids) = self.append(&incoming.key, vec![Message::User(message)])?;
-        let record = Record {
-            run_id: incoming.run_id,
-            idempotency_key: incoming.idempotency_key,
-            session_key: incoming.key.to_string(),
-            agent_id: incoming.key.agent().to_string(),
-            session_id,
-            channel: incoming.channel,
-            state: "accepted".to_owned(),
-            user_entry_id: ids.into_iter().next().unwrap_or_default(),
-            created_ms: now,
-            ended_ms: None,
-            outcome: None,
+        let settings = self.shelf.settings();
+        let anew = self.anew(&settings.session, &incoming, now)?;
+        let said = match &anew {
+            None => Said::Text(incoming.text.clone()),
+            Some(anew) => anew.text.clone().map_or(Said::Reset, Said::Text),
         };
-        if let Some(entry) = self
-            .shelf
-            .store(incoming.key.agent())?
-            .get_mut(&incoming.key)
-        {
-            entry.touch(now);
-            entry.set("lastInteractionAt", now);
-            entry.set("lastChannel", record.channel.clone());
+        let drafts = drafts(&incoming, anew.as_ref(), &said, now);
+        let before = self.shelf.store(incoming.key.agent())?.get(&incoming.key);
+        let before = before.cloned();
+        let appended = self.append(&incoming.key, drafts)?;
+        let (entry, _) = self.shelf.session(&incoming.key, now)?;
+        if anew.is_some() {
+            entry.reset(now);
         }
-        Ok((
-            Acceptance::New(accepted(&record), file.clone()),
-            Some((file, record)),
-        ))
+        entry.touch(now);
+        entry.clear("archivedAt");
+        entry.set("lastInteractionAt", now);
+        entry.set("lastChannel", incoming.channel.clone());
+        let overrides = Overrides::of(entry);
+        let user_entry_id = appended.ids.into_iter().last().unwrap_or_default();
+        let session_id = entry.session_id().to_owned();
+        let key = incoming.key.clone();
+        let record = record(incoming, session_id, user_entry_id, now);
+        let admitted = Admitted {
+            accepted: accepted(&record),
+            transcript: appended.file.clone(),
+            said,
+            overrides,
+        };
+        Ok(Admission {
+            acceptance: Acceptance::New(Box::new(admitted)),
+            written: Some((appended.file, record)),
+            undo: Some(Box::new(move |books| books.put_back(&key, before))),
+        })
+    }
+
+    /// Whether the message begins its conversation anew, by what it says or by
+    /// when it comes.
+    fn anew(
+        &mut self,
+        settings: &SessionSettings,
+        incoming: &Incoming,
+        now: i64,
+    ) -> Result<Option<Anew>, Fault> {
+        if let Some(asked) = policy::asked(settings, &incoming.text) {
+            return Ok(Some(asked));
+        }
+        let store = self.shelf.store(incoming.key.agent())?;
+        let Some(entry) = store.get(&incoming.key) else {
+            return Ok(None);
+        };
+        let due = policy::is_due(settings, &incoming.key, &incoming.channel, entry, now);
+        Ok(due.map(|reason| Anew {
+            reason,
+            text: Some(incoming.text.clone()),
+        }))
+    }
+
+    /// Makes the memory of a session what the disk is.
+    pub(super) fn put_back(&mut self, key: &SessionKey, before: Option<SessionEntry>) {
+        let Ok(store) = self.shelf.store(key.agent()) else {
+            return;
+        };
+        match before {
+            Some(entry) => store.insert(key, entry),
+            None => store.remove(key),
+        };
     }
 
     pub(super) fn begin(&mut self, key: &SessionKey) -> Result<BackendSessions, Fault> {
         let now = now_ms();
-        let entry = self.shelf.session(key, now)?;
-        let store = self.shelf.store(key.agent())?;
-        let backend_sessions = entry.backend_sessions();
-        if let Some(entry) = store.get_mut(key) {
-            entry.set("status", "running");
-            entry.set("startedAt", now);
-        }
-        Ok(backend_sessions)
+        let (entry, _) = self.shelf.session(key, now)?;
+        entry.set("status", "running");
+        entry.set("startedAt", now);
+        Ok(entry.backend_sessions())
     }
 
     pub(super) fn append(
         &mut self,
         key: &SessionKey,
-        messages: Vec<Message>,
-    ) -> Result<(PathBuf, Vec<String>), Fault> {
-        Ok(self.shelf.append(key, messages, now_ms())?)
+        drafts: Vec<Draft>,
+    ) -> Result<Appended, Fault> {
+        Ok(self.shelf.append(key, drafts, now_ms())?)
     }
 
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
@@ -142,11 +181,16 @@ impl Books {
         if closing.messages.is_empty() {
             return Staged::new(reply, Ok(())).changing(change(closing.outcome));
         }
-        match self.append(&closing.key, closing.messages) {
-            Ok((file, ids)) => {
+        let drafts = closing.messages.into_iter().map(Draft::from).collect();
+        match self.append(&closing.key, drafts) {
+            Ok(Appended { file, ids }) => {
                 let through = self.seen_through(&closing.run_id, &closing.outcome, ids.last());
+                let cost = self.cost(&closing.outcome, &closing.usage);
                 let noted = self.note(&closing.key, &closing.outcome, through, now, |entry| {
                     entry.add_usage(&closing.usage, closing.context_tokens);
+                    if let Some(dollars) = cost {
+                        entry.add_cost(dollars);
+                    }
                 });
                 Staged::new(reply, noted)
                     .touching(file)
@@ -211,40 +255,79 @@ impl Books {
         Ok(transcript.map(|transcript| Found { record, transcript }))
     }
 
-    pub(super) fn list(&mut self, agent: Option<AgentId>) -> Result<Vec<Session>, Fault> {
-        let agents = match agent {
-            Some(agent) => vec![agent],
-            None => self.shelf.agents(),
+    /// What a turn cost in US dollars, when the configuration has the price.
+    fn cost(&self, outcome: &Kind, usage: &Usage) -> Option<f64> {
+        let Kind::Done(done) = outcome else {
+            return None;
         };
-        let mut sessions = Vec::new();
-        for agent in agents {
-            self.list_agent(&agent, &mut sessions)?;
-        }
-        Ok(sessions)
-    }
-
-    fn list_agent(&mut self, agent: &AgentId, sessions: &mut Vec<Session>) -> Result<(), Fault> {
-        let store = self.shelf.store(agent)?;
-        let parse = |key: &str| SessionKey::parse(key, agent).ok();
-        let keys: Vec<_> = store.sessions().filter_map(|(key, _)| parse(key)).collect();
-        for key in keys {
-            let message_count = store.count_messages(&key)?;
-            sessions.extend(store.get(&key).map(|entry| Session {
-                key: key.to_string(),
-                id: entry.session_id().to_owned(),
-                agent_id: agent.to_string(),
-                created_at_ms: entry.started_at().unwrap_or(entry.updated_at()),
-                updated_at_ms: entry.updated_at(),
-                transcript_path: store.transcript_path(entry).display().to_string(),
-                message_count,
-            }));
-        }
-        Ok(())
+        let settings = self.shelf.settings();
+        let model = format!("{}/{}", done.provider, done.model);
+        let price = settings.session.prices.get(&model)?;
+        Some(
+            price.input * usage.input as f64
+                + price.output * usage.output as f64
+                + price.cache_read * usage.cache_read as f64
+                + price.cache_write * usage.cache_write as f64,
+        )
     }
 
     fn of_ledger(&self) -> impl Fn(super::ledger::LedgerError) -> Fault + use<> {
         let path = self.ledger_path.clone();
         move |error| Fault::ledger(&path)(error)
+    }
+}
+
+/// A message that is accepted once it is on disk.
+struct Admission {
+    acceptance: Acceptance,
+    written: Option<(PathBuf, Record)>,
+    undo: Option<Undo>,
+}
+
+impl Admission {
+    fn existing(record: Record) -> Self {
+        Self {
+            acceptance: Acceptance::Existing(Box::new(record)),
+            written: None,
+            undo: None,
+        }
+    }
+}
+
+/// The entries of a message; the user's is the last.
+fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Said, now: i64) -> Vec<Draft> {
+    let mut drafts = Vec::new();
+    if let Some(anew) = anew {
+        drafts.push(Draft::from(Marker::Reset {
+            reason: anew.reason.to_owned(),
+        }));
+    }
+    let text = match said {
+        Said::Text(text) => text,
+        Said::Reset => &incoming.text,
+    };
+    let user = UserMessage::of_run(&incoming.run_id, text.as_str(), now);
+    let mut message = Message::User(user);
+    if *said == Said::Reset {
+        message.set_command(RESET_COMMAND);
+    }
+    drafts.push(message.into());
+    drafts
+}
+
+fn record(incoming: Incoming, session_id: String, user_entry_id: String, now: i64) -> Record {
+    Record {
+        run_id: incoming.run_id,
+        idempotency_key: incoming.idempotency_key,
+        session_key: incoming.key.to_string(),
+        agent_id: incoming.key.agent().to_string(),
+        session_id,
+        channel: incoming.channel,
+        state: "accepted".to_owned(),
+        user_entry_id,
+        created_ms: now,
+        ended_ms: None,
+        outcome: None,
     }
 }
 

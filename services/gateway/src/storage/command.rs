@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use openclaw_proto::event::Kind;
-use openclaw_proto::gateway::{Accepted, Session};
-use openclaw_sessions::store::BackendSession;
+use openclaw_proto::gateway::Accepted;
+use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::{BackendSession, SessionEntry};
 use openclaw_sessions::transcript::{Message, Usage};
-use openclaw_sessions::{AgentId, SessionKey};
 use tokio::sync::oneshot;
 
 use super::fault::Fault;
 use super::ledger::Record;
+use super::work::Work;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
 
@@ -20,7 +21,7 @@ pub(crate) enum Command {
     Append(SessionKey, Vec<Message>, Reply<()>),
     Close(Box<Closing>, Reply<()>),
     Find(String, Reply<Option<Found>>),
-    List(Option<AgentId>, Reply<Vec<Session>>),
+    Work(Work),
     Stop(Reply<()>),
 }
 
@@ -37,10 +38,48 @@ pub(crate) struct Incoming {
 /// What became of it.
 #[derive(Debug, Clone)]
 pub(crate) enum Acceptance {
-    /// Its entry is durable, in this transcript.
-    New(Accepted, PathBuf),
+    /// Its entry is durable.
+    New(Box<Admitted>),
     /// Its idempotency key names a run that ended.
     Existing(Box<Record>),
+}
+
+/// A message whose entry is durable.
+#[derive(Debug, Clone)]
+pub(crate) struct Admitted {
+    pub(crate) accepted: Accepted,
+    /// Where its entry is.
+    pub(crate) transcript: PathBuf,
+    /// What the model is to be told.
+    pub(crate) said: Said,
+    /// What the session wants instead of its agent's settings.
+    pub(crate) overrides: Overrides,
+}
+
+/// What a message says to whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// To the model.
+    Text(String),
+    /// To the gateway: the conversation has begun anew.
+    Reset,
+}
+
+/// What a session wants instead of its agent's settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Overrides {
+    /// `provider/model`.
+    pub(crate) model: Option<String>,
+    pub(crate) thinking_level: Option<String>,
+}
+
+impl Overrides {
+    pub(super) fn of(entry: &SessionEntry) -> Self {
+        Self {
+            model: entry.model_override(),
+            thinking_level: entry.text("thinkingLevel").map(str::to_owned),
+        }
+    }
 }
 
 /// A run of the ledger.

@@ -24,6 +24,12 @@ pub(crate) enum Fault {
         #[source]
         source: Arc<io::Error>,
     },
+    #[error("cannot read {}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: Arc<io::Error>,
+    },
     #[error("cannot start the storage thread")]
     Thread(#[source] Arc<io::Error>),
     #[error("the storage thread ended")]
@@ -38,6 +44,22 @@ impl Fault {
         }
     }
 
+    /// A file or folder could not be written.
+    pub(crate) fn create(path: &Path, source: io::Error) -> Self {
+        Self::Create {
+            path: path.to_owned(),
+            source: Arc::new(source),
+        }
+    }
+
+    /// A file could not be read.
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        Self::Read {
+            path: path.to_owned(),
+            source: Arc::new(source),
+        }
+    }
+
     pub(super) fn thread(source: io::Error) -> Self {
         Self::Thread(Arc::new(source))
     }
@@ -47,6 +69,10 @@ impl Fault {
         match self {
             Self::Session(error) => error.is_disk_full(),
             Self::Ledger { source, .. } => source.is_disk_full(),
+            Self::Create { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ),
             _ => false,
         }
     }

@@ -3,22 +3,19 @@
 use std::path::Path;
 
 use openclaw_proto::event::{Code, Event, Failed, Kind, ToolFailure, ToolResult, Usage};
-use openclaw_sessions::transcript::{self, Block, Content, Line, Message, ToolResultMessage};
+use openclaw_sessions::transcript::{self, Block, Content, Message, ToolResultMessage};
 
 use super::ledger::Record;
 
 /// The run's events with their own sequence numbers: what was streamed in many
 /// pieces is one event here. The last is the terminal one.
 pub(crate) fn replay(path: &Path, record: &Record) -> Result<Vec<Event>, openclaw_sessions::Error> {
-    let reading = transcript::read(path)?;
-    let mut kinds = Vec::new();
     let mut at_ms = record.created_ms;
-    for line in &reading.lines {
-        let Line::Message(entry) = line else { continue };
-        if entry.message.run_id() == Some(&record.run_id) {
-            kinds.extend(events(&entry.message));
-        }
-    }
+    let entries = transcript::of_run(path, &record.run_id)?;
+    let mut kinds: Vec<Kind> = entries
+        .iter()
+        .flat_map(|entry| events(&entry.message))
+        .collect();
     kinds.push(record.outcome.clone().unwrap_or_else(unknown));
     let last = kinds.len();
     let number = |(at, kind)| {

@@ -1,36 +1,56 @@
 //! The indexes and the transcripts that are open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_config::Settings;
 use openclaw_daemon::Configuration;
 use openclaw_sessions::store::{Notice, SessionEntry, Store};
-use openclaw_sessions::transcript::{Message, Repair, Transcript};
+use openclaw_sessions::transcript::{Draft, Repair, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
+
+use super::fault::Fault;
 
 /// Transcripts kept open. Opening one again costs a read of its end; each open
 /// one costs a file descriptor.
 const OPEN_LIMIT: usize = 64;
+
+/// Transcripts that are synced at the same time. The file system writes its
+/// journal once for all that wait together: 64 files take 80 ms and more one
+/// after the other, and 5 ms this way.
+const SYNC_THREADS: usize = 16;
 
 pub(super) struct Shelf {
     configuration: Configuration,
     stores: BTreeMap<AgentId, Store>,
     /// The last used is the last.
     open: Vec<Transcript>,
+    /// Whether a session came in that no index on the disk has.
+    is_new: bool,
+}
+
+/// Entries that were appended and are not durable yet.
+pub(super) struct Appended {
+    pub(super) file: PathBuf,
+    pub(super) ids: Vec<String>,
 }
 
 impl Shelf {
-    /// Opens the indexes of all configured agents.
+    /// Opens the indexes of all agents that are configured, and of those that
+    /// have one.
     pub(super) fn open(configuration: Configuration) -> Result<Self, Error> {
         let mut shelf = Self {
             configuration,
             stores: BTreeMap::new(),
             open: Vec::new(),
+            is_new: false,
         };
         let settings = shelf.configuration.settings();
         for agent in settings.agents.keys().filter_map(|id| id.parse().ok()) {
+            shelf.store(&agent)?;
+        }
+        for agent in agents_on_disk(&settings.paths.agents()) {
             shelf.store(&agent)?;
         }
         Ok(shelf)
@@ -61,15 +81,35 @@ impl Shelf {
         self.stores.values().map(|store| store.len() as u64).sum()
     }
 
-    /// The session of `key`. A new one is on disk when this returns: its
-    /// transcript is found by it.
-    pub(super) fn session(&mut self, key: &SessionKey, now: i64) -> Result<SessionEntry, Error> {
+    /// The store of an agent that has one.
+    pub(super) fn known_store(&self, agent: &AgentId) -> Option<&Store> {
+        self.stores.get(agent)
+    }
+
+    /// The session of `key`, created when there is none; true when it was. The
+    /// index tells of it soon, and its transcript from the first entry on.
+    pub(super) fn session(
+        &mut self,
+        key: &SessionKey,
+        now: i64,
+    ) -> Result<(&mut SessionEntry, bool), Error> {
         let store = self.store(key.agent())?;
-        let (entry, created) = store.resolve_or_create(key, now);
+        let created = store.get(key).is_none();
         if created {
-            store.flush()?;
+            store.resolve_or_create(key, now);
+            self.is_new = true;
         }
-        Ok(entry)
+        let store = self.store(key.agent())?;
+        let entry = store.get_mut(key);
+        Ok((
+            entry.ok_or_else(|| unreachable_store(key.agent()))?,
+            created,
+        ))
+    }
+
+    /// Whether a session came in since this was asked.
+    pub(super) fn take_is_new(&mut self) -> bool {
+        std::mem::take(&mut self.is_new)
     }
 
     /// The transcript of the session `id`, also when its key has a newer one.
@@ -91,32 +131,82 @@ impl Shelf {
         Ok(Some(path))
     }
 
-    /// Appends to a session's transcript; not synced. Returns the file and the
-    /// ids of the entries.
+    /// Appends to a session's transcript; not synced. The session is created
+    /// when there is none, but not when this fails.
     pub(super) fn append(
         &mut self,
         key: &SessionKey,
-        messages: Vec<Message>,
+        drafts: Vec<Draft>,
         now: i64,
-    ) -> Result<(PathBuf, Vec<String>), Error> {
-        let mut transcript = self.take(key, now)?;
-        let result = transcript.append(messages, now);
-        let path = transcript.path().to_owned();
-        self.put(transcript);
-        Ok((path, result?))
+    ) -> Result<Appended, Error> {
+        let (_, created) = self.session(key, now)?;
+        let appended = self.append_to(key, drafts, now);
+        if created && appended.is_err() {
+            self.store(key.agent())?.remove(key);
+        }
+        let (file, ids) = appended?;
+        Ok(Appended { file, ids })
     }
 
-    /// Makes a transcript durable. After a failure it is opened anew for the
-    /// next append.
-    pub(super) fn sync(&mut self, path: &Path) -> Result<(), Error> {
-        let Some(at) = self.open.iter().position(|open| open.path() == path) else {
-            return Ok(());
+    fn append_to(
+        &mut self,
+        key: &SessionKey,
+        drafts: Vec<Draft>,
+        now: i64,
+    ) -> Result<(PathBuf, Vec<String>), Error> {
+        let messages = drafts
+            .iter()
+            .filter(|draft| matches!(draft, Draft::Message(_)))
+            .count() as u64;
+        let mut transcript = self.take(key)?;
+        let before = transcript.length();
+        let result = transcript.append(drafts, now);
+        let (path, after) = (transcript.path().to_owned(), transcript.length());
+        self.put(transcript);
+        let ids = result?;
+        let store = self.store(key.agent())?;
+        store.count_appended(key, before, after, messages);
+        Ok((path, ids))
+    }
+
+    /// Makes transcripts durable, each with what became of it. One that failed
+    /// is opened anew for the next append.
+    pub(super) fn sync(&mut self, files: BTreeSet<PathBuf>) -> BTreeMap<PathBuf, Option<Fault>> {
+        let mut wanted: Vec<&mut Transcript> = self
+            .open
+            .iter_mut()
+            .filter(|open| open.is_unsynced() && files.contains(open.path()))
+            .collect();
+        let share = wanted.len().div_ceil(SYNC_THREADS).max(1);
+        let faults: Vec<(PathBuf, Option<Fault>)> = if wanted.len() > 1 {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = wanted
+                    .chunks_mut(share)
+                    .map(|chunk| scope.spawn(|| synced(chunk)))
+                    .collect();
+                let results = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+                results.flat_map(Result::unwrap_or_default).collect()
+            })
+        } else {
+            synced(&mut wanted)
         };
-        let result = self.open[at].sync();
-        if result.is_err() {
-            self.open.remove(at);
+        let mut outcomes: BTreeMap<PathBuf, Option<Fault>> = faults.into_iter().collect();
+        self.open
+            .retain(|open| !matches!(outcomes.get(open.path()), Some(Some(_))));
+        for file in files {
+            let unsynced = self
+                .open
+                .iter()
+                .any(|open| open.path() == file && open.is_unsynced());
+            let missing = unsynced.then_some(Fault::Stopped);
+            outcomes.entry(file).or_insert(missing);
         }
-        result
+        outcomes
+    }
+
+    /// Forgets a transcript that is open: its file is about to go.
+    pub(super) fn close(&mut self, path: &Path) {
+        self.open.retain(|open| open.path() != path);
     }
 
     pub(super) fn is_dirty(&self) -> bool {
@@ -129,12 +219,14 @@ impl Shelf {
         results.fold(Ok(()), Result::and)
     }
 
-    fn take(&mut self, key: &SessionKey, now: i64) -> Result<Transcript, Error> {
-        let entry = self.session(key, now)?;
+    fn take(&mut self, key: &SessionKey) -> Result<Transcript, Error> {
         let workspace = self.workspace(key.agent());
         let store = self.store(key.agent())?;
-        let path = store.transcript_path(&entry);
-        let origin = store.origin(key, &entry, &workspace);
+        let entry = store
+            .get(key)
+            .ok_or_else(|| unreachable_store(key.agent()))?;
+        let path = store.transcript_path(entry);
+        let origin = store.origin(key, entry, &workspace);
         if let Some(at) = self.open.iter().position(|open| open.path() == path) {
             return Ok(self.open.remove(at));
         }
@@ -147,9 +239,12 @@ impl Shelf {
 
     fn put(&mut self, transcript: Transcript) {
         self.open.push(transcript);
-        if self.open.len() > OPEN_LIMIT {
-            // One that waits for its sync is among the last.
-            self.open.remove(0);
+        while self.open.len() > OPEN_LIMIT {
+            // One that waits for its sync must not be closed before it.
+            let Some(at) = self.open.iter().position(|open| !open.is_unsynced()) else {
+                return;
+            };
+            self.open.remove(at);
         }
     }
 
@@ -160,6 +255,23 @@ impl Shelf {
             None => settings.paths.default_workspace(agent.as_str()),
         }
     }
+}
+
+fn synced(transcripts: &mut [&mut Transcript]) -> Vec<(PathBuf, Option<Fault>)> {
+    let sync = |transcript: &mut &mut Transcript| {
+        let fault = transcript.sync().err().map(Fault::from);
+        (transcript.path().to_owned(), fault)
+    };
+    transcripts.iter_mut().map(sync).collect()
+}
+
+/// The agents that have a sessions folder.
+fn agents_on_disk(agents: &Path) -> Vec<AgentId> {
+    let folders = std::fs::read_dir(agents).into_iter().flatten().flatten();
+    folders
+        .filter(|folder| folder.path().join("sessions").is_dir())
+        .filter_map(|folder| folder.file_name().to_str()?.parse().ok())
+        .collect()
 }
 
 /// The store was put there a line before; an error is better than a panic.
@@ -183,6 +295,11 @@ fn tell(agent: &AgentId, notice: &Notice) {
             sessions,
             guessed,
             "the session index was rebuilt from the transcripts"
+        ),
+        Notice::Adopted { sessions } => tracing::info!(
+            openclaw_agent = %agent,
+            sessions,
+            "the session index was not written before the last end; it was brought up to date"
         ),
         Notice::Unusable { entries } => tracing::warn!(
             openclaw_agent = %agent,

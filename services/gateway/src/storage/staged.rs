@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::command::Reply;
 use super::fault::Fault;
 use super::ledger::Change;
+use super::work::Undo;
 
 type Answer = Box<dyn FnOnce(Result<(), Fault>)>;
 
@@ -17,8 +18,12 @@ pub(super) struct Staged {
     /// What the ledger is told when it is not.
     pub(super) otherwise: Option<Change>,
     pub(super) fault: Option<Fault>,
+    /// Whether the index must be on disk first.
+    pub(super) writes_index: bool,
     /// Whether the ledger's failure is this command's failure too.
     tells_ledger: bool,
+    /// Takes back in memory what is not on disk.
+    pub(super) undo: Option<Undo>,
     answer: Answer,
 }
 
@@ -34,7 +39,9 @@ impl Staged {
             change: None,
             otherwise: None,
             fault,
+            writes_index: false,
             tells_ledger: false,
+            undo: None,
             answer: Box::new(move |synced| {
                 let answer = synced.and_then(|()| value.ok_or(Fault::Stopped));
                 // Whoever asked may be gone; what was done stays done.
@@ -45,6 +52,11 @@ impl Staged {
 
     pub(super) fn touching(mut self, file: PathBuf) -> Self {
         self.file = Some(file);
+        self
+    }
+
+    pub(super) fn undone_by(mut self, undo: Option<Undo>) -> Self {
+        self.undo = undo;
         self
     }
 
@@ -73,6 +85,12 @@ impl Staged {
         if self.tells_ledger {
             self.fault.get_or_insert_with(|| fault.clone());
         }
+    }
+
+    /// What takes the command back, when it is not on disk.
+    pub(super) fn take_undo(&mut self) -> Option<Undo> {
+        let undo = self.undo.take();
+        undo.filter(|_| self.fault.is_some())
     }
 
     pub(super) fn answer(self) {

@@ -1,6 +1,6 @@
 //! The storage thread.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, failure};
+use openclaw_sessions::transcript::Draft;
 
 use super::Envelope;
 use super::books::Books;
@@ -16,12 +17,16 @@ use super::fault::Fault;
 use super::ledger::{Change, Record};
 use super::staged::Staged;
 
-/// Commands that share syncs. It bounds how long the first of them waits.
-const BATCH_LIMIT: usize = 64;
+/// Commands that share syncs. It bounds how long the first of them waits, and
+/// is what 64 busy sessions have under way.
+const BATCH_LIMIT: usize = 512;
 
 /// An index is written at most this often; what it says beyond the transcripts
 /// is counters.
 const INDEX_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Writing an index may take one part in so many of the time.
+const INDEX_SHARE: u32 = 20;
 
 /// After a failure to write an index. The disk is probably full, and there is
 /// no use in saying so every second.
@@ -33,6 +38,8 @@ pub(super) struct Worker {
     sessions: Arc<AtomicU64>,
     /// When a changed index is to be written.
     flush_at: Option<Instant>,
+    /// The earliest time for that.
+    flush_after: Instant,
 }
 
 impl Worker {
@@ -46,6 +53,7 @@ impl Worker {
             commands,
             sessions,
             flush_at: None,
+            flush_after: Instant::now(),
         };
         worker.count_sessions();
         Ok(worker)
@@ -85,8 +93,12 @@ impl Worker {
     /// The next command; writes the indexes in between when it is time.
     fn next(&mut self) -> Option<Envelope> {
         loop {
-            if self.flush_at.is_none() && self.books.shelf.is_dirty() {
-                self.flush_at = Some(Instant::now() + INDEX_INTERVAL);
+            if self.books.shelf.is_dirty() && self.flush_at.is_none() {
+                self.flush_at = Some(self.flush_after.max(Instant::now() + INDEX_INTERVAL));
+            }
+            // Whoever reads the index of a new session should not wait for it.
+            if self.books.shelf.take_is_new() {
+                self.flush_at = Some(self.flush_after.max(Instant::now()));
             }
             let Some(at) = self.flush_at else {
                 return self.commands.recv().ok();
@@ -103,29 +115,27 @@ impl Worker {
     }
 
     fn write_indexes(&mut self) {
-        self.flush_at = None;
-        if let Err(error) = self.books.shelf.flush() {
+        if let Err(error) = self.flush() {
             failure::report("write the session index, trying again later", &error);
             self.flush_at = Some(Instant::now() + INDEX_RETRY);
         }
     }
 
+    /// Writes the indexes, and says when they may be written again: a large one
+    /// less often, so that it takes a small part of the time.
+    fn flush(&mut self) -> Result<(), openclaw_sessions::Error> {
+        let started = Instant::now();
+        self.flush_at = None;
+        let flushed = self.books.shelf.flush();
+        let took = started.elapsed();
+        self.flush_after = Instant::now() + (took * INDEX_SHARE).max(INDEX_INTERVAL);
+        flushed
+    }
+
     /// Syncs what the batch touched, tells the ledger, and answers.
     fn commit(&mut self, mut batch: Vec<Staged>) {
-        let mut synced: BTreeMap<PathBuf, Option<Fault>> = BTreeMap::new();
-        for staged in &mut batch {
-            let Some(file) = staged.file.clone() else {
-                continue;
-            };
-            let fault = match synced.get(&file) {
-                Some(known) => known.clone(),
-                None => {
-                    let fault = self.books.shelf.sync(&file).err().map(Fault::from);
-                    synced.entry(file).or_insert(fault).clone()
-                }
-            };
-            staged.fault = staged.fault.take().or(fault);
-        }
+        self.sync_transcripts(&mut batch);
+        self.sync_index(&mut batch);
         let changes: Vec<Change> = batch.iter_mut().filter_map(Staged::take_change).collect();
         if !changes.is_empty()
             && let Err(fault) = self.books.tell(&changes)
@@ -134,8 +144,41 @@ impl Worker {
                 .iter_mut()
                 .for_each(|staged| staged.ledger_failed(&fault));
         }
+        // The last change first, so that each finds what it left.
+        for staged in batch.iter_mut().rev() {
+            if let Some(undo) = staged.take_undo() {
+                undo(&mut self.books);
+            }
+        }
         self.count_sessions();
         batch.into_iter().for_each(Staged::answer);
+    }
+
+    fn sync_transcripts(&mut self, batch: &mut [Staged]) {
+        let files: BTreeSet<PathBuf> = batch
+            .iter()
+            .filter_map(|staged| staged.file.clone())
+            .collect();
+        let synced: BTreeMap<PathBuf, Option<Fault>> = self.books.shelf.sync(files);
+        for staged in batch {
+            let fault = staged.file.as_ref().and_then(|file| synced.get(file));
+            let fault = fault.cloned().flatten();
+            staged.fault = staged.fault.take().or(fault);
+        }
+    }
+
+    fn sync_index(&mut self, batch: &mut [Staged]) {
+        let wants = |staged: &&mut Staged| staged.writes_index && staged.fault.is_none();
+        if !batch.iter_mut().any(|staged| wants(&staged)) {
+            return;
+        }
+        if let Err(error) = self.flush() {
+            let fault = Fault::from(error);
+            batch
+                .iter_mut()
+                .filter(wants)
+                .for_each(|staged| staged.fault = Some(fault.clone()));
+        }
     }
 
     fn stage(&mut self, command: Command) -> Staged {
@@ -145,19 +188,19 @@ impl Worker {
                 let begun = self.books.begin(&key);
                 Staged::new(reply, begun).changing(Change::Running { run_id })
             }
-            Command::Append(key, messages, reply) => match self.books.append(&key, messages) {
-                Ok((file, _)) => Staged::new(reply, Ok(())).touching(file),
-                Err(fault) => Staged::new(reply, Err(fault)),
-            },
+            Command::Append(key, messages, reply) => {
+                let drafts = messages.into_iter().map(Draft::from).collect();
+                match self.books.append(&key, drafts) {
+                    Ok(appended) => Staged::new(reply, Ok(())).touching(appended.file),
+                    Err(fault) => Staged::new(reply, Err(fault)),
+                }
+            }
             Command::Close(closing, reply) => self.books.close(*closing, reply),
             Command::Find(run_id, reply) => {
                 let found = self.books.find(&run_id);
                 Staged::new(reply, found)
             }
-            Command::List(agent, reply) => {
-                let listed = self.books.list(agent);
-                Staged::new(reply, listed)
-            }
+            Command::Work(work) => work(&mut self.books),
             Command::Stop(reply) => Staged::new(reply, Ok(())),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use openclaw_proto::event::{self, Kind};
+use openclaw_proto::runner::Started;
 use openclaw_sessions::transcript::{
     AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage,
 };
@@ -25,6 +26,8 @@ pub(super) struct Assembler {
     response: event::Usage,
     turn: event::Usage,
     context_tokens: u64,
+    resources: Option<event::Resources>,
+    speaker: Started,
 }
 
 /// The rest of a run's entries, and what it cost.
@@ -33,6 +36,8 @@ pub(crate) struct Assembly {
     pub(crate) messages: Vec<Message>,
     pub(crate) usage: Usage,
     pub(crate) context_tokens: u64,
+    /// What the run's processes used, when it was told.
+    pub(crate) resources: Option<event::Resources>,
 }
 
 /// How an assistant message ended, and who spoke.
@@ -45,12 +50,31 @@ struct End<'a> {
     backend: &'a str,
 }
 
+impl<'a> End<'a> {
+    /// With what is known of the speaker from the start where the end does not
+    /// say it.
+    fn or(self, speaker: &'a Started) -> Self {
+        let filled = |end: &'a str, start: &'a str| if end.is_empty() { start } else { end };
+        Self {
+            provider: filled(self.provider, &speaker.provider),
+            model: filled(self.model, &speaker.model),
+            backend: filled(self.backend, &speaker.backend),
+            ..self
+        }
+    }
+}
+
 impl Assembler {
     pub(super) fn new(run_id: &str) -> Self {
         Self {
             run_id: run_id.to_owned(),
             ..Self::default()
         }
+    }
+
+    /// Says who will answer.
+    pub(super) fn speaks(&mut self, speaker: &Started) {
+        self.speaker = speaker.clone();
     }
 
     /// Takes an event; returns the entries that are complete now.
@@ -78,6 +102,7 @@ impl Assembler {
                 self.results.push(message);
             }
             Kind::Usage(usage) => self.usage(usage),
+            Kind::Resources(resources) => self.resources = Some(resources.clone()),
             _ => {}
         }
         messages
@@ -95,6 +120,7 @@ impl Assembler {
             messages,
             usage: stored(&self.turn),
             context_tokens: self.context_tokens,
+            resources: self.resources,
         }
     }
 
@@ -146,6 +172,8 @@ impl Assembler {
     }
 
     fn flush(&mut self, end: End<'_>, now_ms: i64) -> Vec<Message> {
+        let speaker = self.speaker.clone();
+        let end = end.or(&speaker);
         let calls = self
             .blocks
             .iter()

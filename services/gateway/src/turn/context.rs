@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::time::Duration;
 
-use openclaw_proto::event::Kind;
 use openclaw_proto::memory::{Client, Hit, Recall};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::{ContextFile, Passage};
@@ -26,6 +25,8 @@ pub(super) struct Context {
     pub(super) recall: Recall,
     /// When the message came, in Unix milliseconds.
     pub(super) received_ms: i64,
+    /// What the user should know of it.
+    pub(super) notes: Vec<String>,
 }
 
 /// Asks memory. What it does not answer is left out; the user is told once.
@@ -54,14 +55,14 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
             status.message()
         );
     }
-    if problems.iter().any(|(_, status)| status.is_some()) {
-        run.publish(Kind::Note {
-            text: "memory did not answer; this reply is made without it \
-                   (systemctl --user status openclaw-memory.service)"
-                .to_owned(),
-        });
-    }
+    let is_silent = problems.iter().any(|(_, status)| status.is_some());
+    let note = is_silent.then(|| {
+        "memory did not answer; this reply is made without it \
+         (systemctl --user status openclaw-memory.service)"
+            .to_owned()
+    });
     Context {
+        notes: note.into_iter().collect(),
         bootstrap: bootstrap
             .unwrap_or_default()
             .into_iter()

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use openclaw_proto::event::{Event, Kind};
-use openclaw_proto::runner::Turn;
-use tokio::time::{Instant, sleep_until, timeout};
+use openclaw_proto::runner::{Started, Turn};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tonic::{Code, Status};
 
 use super::{Reply, outcome};
+use crate::gateway::Gateway;
 use crate::notable;
 
 /// How long the runner may take to acknowledge a turn; it may have to be
@@ -20,45 +21,82 @@ const START_DEADLINE: Duration = Duration::from_secs(30);
 /// longer means that it hangs itself.
 const CANCEL_DEADLINE: Duration = Duration::from_secs(10);
 
-/// A broken connection is tried again as often as events still come in
-/// between, and this often when none do.
-const ATTACH_ATTEMPTS: u32 = 2;
+/// How long a runner that does not answer is waited for, since its last event.
+/// The turn goes on meanwhile; systemd starts a runner again within a second.
+const ABSENCE: Duration = Duration::from_secs(60);
+
+/// Between two attempts to reach it.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long the runner may take to forget a turn.
+const CLOSE_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Runs `turn` and passes on its events; returns how it ended.
 pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
-    let backend = match start(reply, turn).await {
-        Ok(backend) => backend,
+    let started = match start(reply, turn).await {
+        Ok(started) => started,
         Err(outcome) => return outcome,
     };
-    notable::started(&backend);
-    let mut following = Following {
-        backend,
-        next_seq: 1,
-        cancelled_at: None,
-    };
-    let mut attempts = 0;
-    loop {
-        let before = following.next_seq;
-        match following.attach(reply).await {
-            Ok(outcome) => return outcome,
-            Err(status) => {
-                attempts = if following.next_seq > before {
-                    1
-                } else {
-                    attempts + 1
-                };
-                if status.code() == Code::NotFound || attempts >= ATTACH_ATTEMPTS {
-                    return outcome::lost(&status, &following.backend);
-                }
-                tracing::warn!(code = ?status.code(), "the turn's events broke off, attaching again");
-            }
-        }
+    notable::started(&started.backend);
+    reply
+        .gateway
+        .reserve(reply.run.key.agent(), &started.next_run_id);
+    reply.assembler.speaks(&started);
+    let backend = started.backend;
+    follow(reply, &backend)
+        .await
+        .unwrap_or_else(|status| outcome::lost(&status, &backend))
+}
+
+/// Passes on the events of a turn that may be there; `None` when the runner
+/// does not know it.
+pub(super) async fn follow_turn(reply: &mut Reply<'_>) -> Option<Kind> {
+    match follow(reply, "").await {
+        Ok(outcome) => Some(outcome),
+        Err(status) if status.code() == Code::NotFound => None,
+        Err(status) => Some(outcome::lost(&status, "")),
     }
 }
 
-/// Starts the turn, with one more attempt when the runner was not there: the
+async fn follow(reply: &mut Reply<'_>, backend: &str) -> Result<Kind, Status> {
+    let mut following = Following {
+        backend: backend.to_owned(),
+        next_seq: 1,
+        cancelled_at: None,
+    };
+    let mut patient_until = Instant::now() + ABSENCE;
+    loop {
+        let before = following.next_seq;
+        let status = match following.attach(reply).await {
+            Ok(outcome) => return Ok(outcome),
+            Err(status) => status,
+        };
+        if following.next_seq > before {
+            patient_until = Instant::now() + ABSENCE;
+        }
+        if !is_connection(&status) || Instant::now() >= patient_until {
+            return Err(status);
+        }
+        tracing::warn!(code = ?status.code(), "the turn's events broke off, attaching again");
+        sleep(PAUSE).await;
+    }
+}
+
+/// Lets the runner forget a turn whose end is durable. When it cannot be told
+/// it keeps what it has until it is.
+pub(crate) async fn close_turn(gateway: &Gateway, run_id: &str) {
+    match timeout(CLOSE_DEADLINE, gateway.runner.close_turn(run_id)).await {
+        Ok(Ok(())) => {}
+        Ok(Err(status)) => {
+            tracing::debug!(code = ?status.code(), "the runner was not told to forget the turn");
+        }
+        Err(_) => tracing::debug!("the runner did not answer CloseTurn"),
+    }
+}
+
+/// Starts the turn, with more attempts when the runner is not there: the
 /// service manager starts it again when somebody connects.
-async fn start(reply: &Reply<'_>, turn: Turn) -> Result<String, Kind> {
+async fn start(reply: &Reply<'_>, turn: Turn) -> Result<Started, Kind> {
     let runner = &reply.gateway.runner;
     let cancel = &reply.run.cancel;
     let attempt = |turn: Turn| async {
@@ -69,17 +107,22 @@ async fn start(reply: &Reply<'_>, turn: Turn) -> Result<String, Kind> {
             () = cancel.cancelled() => Err(Status::cancelled("ended before it started")),
         }
     };
+    let patient_until = Instant::now() + ABSENCE;
     let mut result = attempt(turn.clone()).await;
-    if matches!(&result, Err(status) if is_connection(status)) && !cancel.is_cancelled() {
-        tracing::warn!("the agent-runner was not there, trying once more");
-        result = attempt(turn).await;
-        // The first attempt got through, and only its answer was lost.
+    while matches!(&result, Err(status) if is_connection(status) && !is_absent(status))
+        && !cancel.is_cancelled()
+        && Instant::now() < patient_until
+    {
+        tracing::warn!("the agent-runner was not there, trying again");
+        sleep(PAUSE).await;
+        result = attempt(turn.clone()).await;
+        // An attempt got through, and only its answer was lost.
         if matches!(&result, Err(status) if status.code() == Code::AlreadyExists) {
-            return Ok(String::new());
+            return Ok(Started::default());
         }
     }
     match result {
-        Ok(backend) => Ok(backend),
+        Ok(started) => Ok(started),
         Err(_) if cancel.is_cancelled() => {
             // It may have started all the same.
             end_turn(reply).await;
@@ -161,6 +204,18 @@ async fn end_turn(reply: &Reply<'_>) {
         }
         Err(_) => tracing::warn!("the agent-runner did not answer CancelTurn"),
     }
+}
+
+/// Whether nobody listens for the runner: then nobody will start it.
+fn is_absent(status: &Status) -> bool {
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<std::io::Error>() {
+            return error.kind() == std::io::ErrorKind::NotFound;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Whether the call did not reach the runner, as far as one can know.

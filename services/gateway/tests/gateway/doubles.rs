@@ -140,7 +140,15 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         self.0.started.send(request).unwrap();
         Ok(Response::new(runner::StartTurnResponse {
             backend: "native".to_owned(),
+            ..Default::default()
         }))
+    }
+
+    async fn close_turn(
+        &self,
+        _: Request<runner::CloseTurnRequest>,
+    ) -> Result<Response<runner::CloseTurnResponse>, Status> {
+        Ok(Response::new(runner::CloseTurnResponse::default()))
     }
 
     async fn attach(

@@ -13,4 +13,5 @@ mod messages;
 mod order;
 mod refusals;
 mod restart;
+mod sessions;
 mod suite;

@@ -3,6 +3,7 @@
 use futures_util::StreamExt as _;
 use openclaw_proto::event::{Kind, ToolResult, Usage};
 use openclaw_proto::gateway::Message;
+use openclaw_proto::sessions::Query;
 use openclaw_proto::wire::run::history_message;
 use serde_json::json;
 
@@ -202,13 +203,14 @@ async fn sessions_are_listed_with_their_messages() {
     suite.runner.started().await;
     suite.runner.say(&work.run_id, done());
     rest(replies).await;
-    let sessions = soon(suite.client.list_sessions("")).await.unwrap();
+    let page = soon(suite.sessions.list(Query::default())).await.unwrap();
+    let sessions = page.sessions;
     let listed: Vec<_> = sessions
         .iter()
         .map(|s| (s.key.as_str(), s.message_count))
         .collect();
-    assert_eq!(listed, [("agent:main:main", 2), ("agent:main:work", 2)]);
-    assert_eq!(sessions[0].id, main.session_id);
+    assert_eq!(listed, [("agent:main:work", 2), ("agent:main:main", 2)]);
+    assert_eq!(sessions[1].id, main.session_id);
     assert!(
         sessions[0].created_at_ms > 0 && sessions[0].updated_at_ms >= sessions[0].created_at_ms
     );

@@ -1,6 +1,7 @@
 //! What the gateway does not do, and how it says so.
 
 use openclaw_proto::gateway::Message;
+use openclaw_proto::sessions::Query;
 use tonic::Code;
 
 use crate::suite::{Suite, done, rest, soon, text_of};
@@ -67,9 +68,10 @@ async fn a_message_that_makes_no_sense_is_refused_with_the_reason() {
         );
     }
     assert!(
-        soon(suite.client.list_sessions(""))
+        soon(suite.sessions.list(Query::default()))
             .await
             .unwrap()
+            .sessions
             .is_empty()
     );
 }

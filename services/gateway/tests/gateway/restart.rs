@@ -2,7 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use openclaw_proto::event::{Code, Kind};
+use futures_util::StreamExt as _;
+use openclaw_proto::event::Event;
 use openclaw_proto::gateway::Message;
 use tonic::Code as Grpc;
 
@@ -69,7 +70,7 @@ async fn conversations_and_runs_survive_a_restart() {
 }
 
 #[tokio::test]
-async fn a_run_whose_gateway_died_is_closed_as_interrupted() {
+async fn a_run_whose_gateway_died_goes_on() {
     let mut suite = Suite::start().await;
     suite.stop().await;
     let doomed = Doomed::start(suite);
@@ -81,22 +82,45 @@ async fn a_run_whose_gateway_died_is_closed_as_interrupted() {
     drop(replies);
     let suite = doomed.vanish().again().await;
 
-    let (run_id, _) = suite.runner.cancelled().await;
-    assert_eq!(run_id, accepted.run_id, "the orphaned turn goes on");
+    let events = soon(suite.client.attach(&accepted.run_id, 0))
+        .await
+        .unwrap();
+    suite.runner.say(&accepted.run_id, text("ll"));
+    suite.runner.say(&accepted.run_id, done());
+    let events = events.map(|event| event.unwrap());
+    let events: Vec<Event> = soon(events.collect()).await;
+    let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
+    assert_eq!(seqs, [1, 2, 3]);
     let messages = suite.messages(&accepted);
     assert_eq!(messages.len(), 2);
-    assert_eq!(messages[1]["stopReason"], "error");
-    let words = messages[1]["errorMessage"].as_str().unwrap();
-    assert!(words.contains("gateway stopped"), "{words}");
-    let mut events = Box::pin(
-        soon(suite.client.attach(&accepted.run_id, 0))
-            .await
-            .unwrap(),
-    );
-    let event = soon(futures_util::StreamExt::next(&mut events))
-        .await
-        .unwrap()
-        .unwrap();
-    assert!(matches!(&event.kind, Kind::Failed(failed) if failed.code == Code::Interrupted));
+    assert_eq!(messages[1]["content"][0]["text"], "you will");
+    assert_eq!(messages[1]["stopReason"], "stop");
     suite.exchange("again", "yes").await;
+}
+
+#[tokio::test]
+async fn a_run_that_the_runner_never_heard_of_is_started() {
+    let mut suite = Suite::start().await;
+    suite.stop().await;
+    let doomed = Doomed::start(suite);
+    let suite = doomed.suite();
+    let (accepted, replies) = suite.say("will I get an answer?").await;
+    suite.runner.started().await;
+    drop(replies);
+    suite.runner.forget();
+    let suite = doomed.vanish().again().await;
+
+    let turn = suite.runner.started().await;
+    assert_eq!(
+        (turn.run_id, turn.text),
+        (accepted.run_id.clone(), "will I get an answer?".to_owned())
+    );
+    suite.runner.say(&accepted.run_id, text("yes"));
+    suite.runner.say(&accepted.run_id, done());
+    let events = soon(suite.client.attach(&accepted.run_id, 0))
+        .await
+        .unwrap();
+    let events: Vec<Result<Event, _>> = soon(events.collect()).await;
+    assert_eq!(events.len(), 2);
+    assert_eq!(suite.messages(&accepted).len(), 2);
 }

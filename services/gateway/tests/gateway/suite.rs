@@ -11,6 +11,7 @@ use openclaw_daemon::configuration::Owner;
 use openclaw_daemon::{Daemon, Notifier};
 use openclaw_proto::event::{Done, Event, Kind};
 use openclaw_proto::gateway::{Accepted, Client, Message, Reply};
+use openclaw_proto::sessions::{self, Query};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -33,6 +34,7 @@ pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
 pub(crate) struct Suite {
     dir: Arc<tempfile::TempDir>,
     pub(crate) client: Client,
+    pub(crate) sessions: sessions::Client,
     pub(crate) runner: Runner,
     pub(crate) memory: Memory,
     shutdown: CancellationToken,
@@ -64,16 +66,18 @@ impl Suite {
         let shutdown = CancellationToken::new();
         let daemon = daemon(&dir, shutdown.clone());
         let client = Client::new(paths(&dir).gateway_socket());
+        let sessions = sessions::Client::new(paths(&dir).gateway_socket());
         let daemon = tokio::spawn(openclaw_gateway::run(daemon));
         let suite = Self {
             dir,
             client,
+            sessions,
             runner,
             memory,
             shutdown,
             daemon,
         };
-        soon(suite.client.list_sessions("")).await.unwrap();
+        soon(suite.sessions.list(Query::default())).await.unwrap();
         suite
     }
 

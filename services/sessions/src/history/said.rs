@@ -8,10 +8,16 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{self, SeqAccess, Visitor};
+use serde::de::{self, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::transcript::USER_SUFFIX;
+use crate::transcript::{Block as StoredBlock, Message, Parent, USER_SUFFIX};
+
+/// Before the summary of what a compaction left out.
+const SUMMARY_HEADING: &str = "Summary of this conversation before this point:\n\n";
+
+/// Before the summary of a branch that was left.
+const BRANCH_HEADING: &str = "Summary of a branch of this conversation that was left:\n\n";
 
 /// What a message says.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +59,36 @@ pub struct Call {
 }
 
 impl Said {
+    /// What `message` says and the run it belongs to; None when it is not for
+    /// prompts.
+    pub fn of(message: &Message) -> Option<(Option<String>, Self)> {
+        if message.is_command() {
+            return None;
+        }
+        let text = message.content().to_text();
+        let said = match message {
+            Message::User(_) => Self::User { text },
+            Message::Assistant(assistant) => Self::Assistant {
+                text,
+                calls: assistant.content.blocks().iter().filter_map(call).collect(),
+            },
+            Message::ToolResult(result) => Self::Tool {
+                call_id: result.tool_call_id.clone(),
+                name: result.tool_name.clone(),
+                output: text,
+                is_error: result.is_error,
+            },
+        };
+        Some((message.run_id().map(str::to_owned), said))
+    }
+
+    /// What stands for the messages before a compaction.
+    pub(super) fn summary(summary: &str) -> Self {
+        Self::User {
+            text: format!("{SUMMARY_HEADING}{summary}"),
+        }
+    }
+
     /// What the message costs, in characters.
     pub fn characters(&self) -> usize {
         match self {
@@ -66,41 +102,90 @@ impl Said {
     }
 }
 
+fn call(block: &StoredBlock) -> Option<Call> {
+    match block {
+        StoredBlock::ToolCall {
+            id,
+            name,
+            arguments,
+            ..
+        } => Some(Call {
+            id: id.clone(),
+            name: name.clone(),
+            arguments: arguments.clone(),
+        }),
+        _ => None,
+    }
+}
+
 /// What one line is to a prompt.
-pub(super) enum Read {
+pub(super) enum Word {
+    /// An entry.
+    Entry(Read),
+    /// The first line.
+    Header,
+    /// Nothing.
+    Blank,
+    /// Not an entry; JSON of a shape that is not known is a later version's.
+    Unknown { is_json: bool },
+}
+
+/// An entry and its place.
+pub(super) struct Read {
+    pub(super) id: Option<String>,
+    pub(super) parent: Parent,
+    pub(super) said: Entry,
+}
+
+/// What an entry says.
+pub(super) enum Entry {
     Message {
-        entry_id: String,
         run_id: Option<String>,
         said: Said,
     },
     /// Nothing before it is remembered.
     Reset,
-    /// An entry that is not part of a prompt.
+    /// What was before `first_kept` is told by the summary.
+    Compaction {
+        summary: String,
+        first_kept: String,
+    },
+    /// It is not part of a prompt.
     Silent,
-    /// Not an entry.
-    Corrupt,
 }
 
-impl Read {
-    pub(super) fn line(line: &[u8]) -> Self {
-        match serde_json::from_slice::<Entry<'_>>(line) {
-            Ok(entry) => entry.read(),
-            // JSON of a shape that is not known is a later version's.
-            Err(error) if error.is_data() => Self::Silent,
-            Err(_) if line.trim_ascii().is_empty() => Self::Silent,
-            Err(_) => Self::Corrupt,
+impl Word {
+    pub(super) fn of(line: &[u8]) -> Self {
+        match serde_json::from_slice::<Written<'_>>(line) {
+            Ok(entry) if entry.kind == "session" => Self::Header,
+            Ok(entry) => Self::Entry(entry.read()),
+            Err(_) if line.trim_ascii().is_empty() => Self::Blank,
+            Err(error) => Self::Unknown {
+                is_json: error.is_data(),
+            },
         }
     }
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    id: Option<Cow<'a, str>>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    parent_id: Parent,
     #[serde(borrow, default)]
     message: Option<Body<'a>>,
+    /// Of a compaction or a branch_summary.
+    #[serde(default)]
+    summary: Option<String>,
+    #[serde(default)]
+    first_kept_entry_id: Option<String>,
+    /// Of a custom_message.
+    #[serde(default)]
+    content: Content,
 }
 
 #[derive(Deserialize)]
@@ -127,6 +212,8 @@ struct Body<'a> {
 struct Openclaw {
     #[serde(default)]
     run_id: Option<String>,
+    #[serde(default)]
+    command: Option<IgnoredAny>,
 }
 
 /// Words and calls out of a text or out of blocks.
@@ -150,19 +237,45 @@ struct Block<'a> {
     arguments: Value,
 }
 
-impl Entry<'_> {
+impl Written<'_> {
     fn read(self) -> Read {
-        match (&*self.kind, self.id, self.message) {
-            ("reset", ..) => Read::Reset,
-            ("message", Some(id), Some(body)) => body.read(id.into_owned()),
-            _ => Read::Silent,
+        let said = match (&*self.kind, self.message, self.summary) {
+            ("reset", ..) => Entry::Reset,
+            ("message", Some(body), _) if self.id.is_some() => body.read(),
+            ("compaction", _, Some(summary)) => Entry::Compaction {
+                summary,
+                first_kept: self.first_kept_entry_id.unwrap_or_default(),
+            },
+            ("branch_summary", _, Some(summary)) => user(format!("{BRANCH_HEADING}{summary}")),
+            ("custom_message", ..) => user(self.content.text),
+            _ => Entry::Silent,
+        };
+        Read {
+            id: self.id,
+            parent: self.parent_id,
+            said,
         }
     }
 }
 
+/// Something that is told to the model as if the user had said it.
+fn user(text: String) -> Entry {
+    Entry::Message {
+        run_id: None,
+        said: Said::User { text },
+    }
+}
+
 impl Body<'_> {
-    fn read(self, entry_id: String) -> Read {
-        let run = self.openclaw.and_then(|openclaw| openclaw.run_id);
+    fn read(self) -> Entry {
+        let (run, command) = match self.openclaw {
+            Some(openclaw) => (openclaw.run_id, openclaw.command),
+            None => (None, None),
+        };
+        // What the gateway itself was told and answered.
+        if command.is_some() {
+            return Entry::Silent;
+        }
         let Content { text, calls } = self.content;
         let (run_id, said) = match &*self.role {
             "user" => (run_of_key(self.idempotency_key), Said::User { text }),
@@ -176,13 +289,9 @@ impl Body<'_> {
                     is_error: self.is_error,
                 },
             ),
-            _ => return Read::Silent,
+            _ => return Entry::Silent,
         };
-        Read::Message {
-            entry_id,
-            run_id,
-            said,
-        }
+        Entry::Message { run_id, said }
     }
 }
 

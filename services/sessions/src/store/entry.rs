@@ -1,15 +1,35 @@
 //! One session as the index knows it.
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Number, Value, json};
+use uuid::Uuid;
 
-use crate::time::parse_iso;
+use crate::time::unix_ms;
 use crate::transcript::{Count, Header, Usage};
 
 /// The index fields that are ours; the others are OpenClaw's.
 const BACKENDS: &str = "openclawBackendSessions";
-const COUNTED: &str = "openclawCounted";
+
+/// What counts a conversation since its last reset.
+const COUNTERS: [&str; 6] = [
+    "inputTokens",
+    "outputTokens",
+    "cacheRead",
+    "cacheWrite",
+    "totalTokens",
+    "compactionCount",
+];
+
+/// What tells of the last run.
+const LAST_RUN: [&str; 6] = [
+    "status",
+    "startedAt",
+    "endedAt",
+    "runtimeMs",
+    "estimatedCostUsd",
+    "contextBudgetStatus",
+];
 
 /// Longest session id. It is a file name, and an id is a UUID.
 const SESSION_ID_LIMIT: usize = 128;
@@ -20,7 +40,18 @@ const SESSION_ID_LIMIT: usize = 128;
 #[serde(rename_all = "camelCase")]
 pub struct SessionEntry {
     session_id: String,
+    #[serde(default, deserialize_with = "milliseconds")]
     updated_at: i64,
+    /// How much of the transcript has been counted. Not OpenClaw's.
+    #[serde(
+        rename = "openclawCounted",
+        default,
+        skip_serializing_if = "Count::is_nothing"
+    )]
+    counted: Count,
+    /// Whether the count was compared with the file since the start.
+    #[serde(skip)]
+    is_count_checked: bool,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -53,10 +84,10 @@ impl SessionEntry {
         let mut entry = Self {
             session_id: header.id.clone(),
             updated_at,
-            rest: Map::new(),
+            ..Self::default()
         };
         entry.set("sessionFile", file);
-        if let Some(started) = parse_iso(&header.timestamp) {
+        if let Some(started) = unix_ms(&header.timestamp) {
             entry.set("sessionStartedAt", started);
         }
         entry
@@ -85,6 +116,106 @@ impl SessionEntry {
     /// Sets a field of OpenClaw's.
     pub fn set(&mut self, field: &str, value: impl Into<Value>) {
         self.rest.insert(field.to_owned(), value.into());
+    }
+
+    /// Takes a field away.
+    pub fn clear(&mut self, field: &str) {
+        self.rest.shift_remove(field);
+    }
+
+    /// Everything the index has of the session, as it is written.
+    pub fn to_json(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            // A struct with text keys is always an object.
+            _ => Map::new(),
+        }
+    }
+
+    /// A text field; absent and empty are the same.
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.rest
+            .get(field)?
+            .as_str()
+            .filter(|text| !text.is_empty())
+    }
+
+    /// The name somebody gave it.
+    pub fn label(&self) -> Option<&str> {
+        self.text("label")
+    }
+
+    /// `provider/model`, or a model alone, that this session wants instead of
+    /// its agent's.
+    pub fn model_override(&self) -> Option<String> {
+        let model = self.text("modelOverride")?;
+        Some(match self.text("providerOverride") {
+            Some(provider) => format!("{provider}/{model}"),
+            None => model.to_owned(),
+        })
+    }
+
+    pub(super) fn set_model_override(&mut self, provider: Option<&str>, model: &str) {
+        self.set("modelOverride", model);
+        match provider {
+            Some(provider) => self.set("providerOverride", provider),
+            None => self.clear("providerOverride"),
+        }
+    }
+
+    pub(super) fn clear_model_override(&mut self) {
+        self.clear("modelOverride");
+        self.clear("providerOverride");
+    }
+
+    pub(crate) fn set_updated_at(&mut self, unix_ms: i64) {
+        self.updated_at = unix_ms;
+    }
+
+    /// When it was archived, in Unix milliseconds.
+    pub fn archived_at(&self) -> Option<i64> {
+        self.get("archivedAt")
+    }
+
+    /// When somebody last wrote to it, in Unix milliseconds.
+    pub fn last_interaction_at(&self) -> Option<i64> {
+        self.get("lastInteractionAt")
+    }
+
+    /// Begins the conversation anew: what counts it is zero, what backends keep
+    /// of it is forgotten, and what the user set stays.
+    pub fn reset(&mut self, now_ms: i64) {
+        for field in COUNTERS {
+            self.set(field, 0);
+        }
+        for field in LAST_RUN {
+            self.clear(field);
+        }
+        self.clear(BACKENDS);
+        self.set("totalTokensFresh", true);
+        self.set("systemSent", false);
+        self.set("abortedLastRun", false);
+        self.set("sessionStartedAt", now_ms);
+        self.set("lifecycleRevision", Uuid::new_v4().to_string());
+        self.touch(now_ms);
+    }
+
+    /// Notes a compaction: the context is shorter, by how much nobody knows
+    /// before the next response.
+    pub fn compacted(&mut self, now_ms: i64) {
+        let before: u64 = self.get("compactionCount").unwrap_or_default();
+        self.set("compactionCount", before + 1);
+        self.set("totalTokensFresh", false);
+        self.clear(BACKENDS);
+        self.touch(now_ms);
+    }
+
+    /// Adds what a turn cost, in US dollars.
+    pub fn add_cost(&mut self, dollars: f64) {
+        let before: f64 = self.get("estimatedCostUsd").unwrap_or_default();
+        if let Some(sum) = Number::from_f64(before + dollars) {
+            self.set("estimatedCostUsd", sum);
+        }
     }
 
     /// Notes a change at `now_ms`.
@@ -122,12 +253,12 @@ impl SessionEntry {
 
     /// Notes the session that `backend` keeps.
     pub fn set_backend_session(&mut self, backend: &str, session: &BackendSession) {
-        let value = serde_json::json!(session);
+        let value = json!(session);
         match self.rest.get_mut(BACKENDS) {
             Some(Value::Object(backends)) => {
                 backends.insert(backend.to_owned(), value);
             }
-            _ => self.set(BACKENDS, Map::from_iter([(backend.to_owned(), value)])),
+            _ => self.set(BACKENDS, json!({ backend: value })),
         }
     }
 
@@ -135,12 +266,23 @@ impl SessionEntry {
         self.rest.get("sessionFile")?.as_str()
     }
 
-    pub(super) fn counted(&self) -> Count {
-        self.get(COUNTED).unwrap_or_default()
+    /// What has been counted of its transcript.
+    pub fn counted(&self) -> Count {
+        self.counted
     }
 
-    pub(super) fn set_counted(&mut self, count: Count) {
-        self.set(COUNTED, serde_json::json!(count));
+    /// Whether that is the whole transcript, as far as is known since the start.
+    pub fn is_counted(&self) -> bool {
+        self.is_count_checked
+    }
+
+    pub(super) fn distrust_count(&mut self) {
+        self.is_count_checked = false;
+    }
+
+    pub(crate) fn set_counted(&mut self, count: Count) {
+        self.counted = count;
+        self.is_count_checked = true;
     }
 
     /// Whether the id can be a file name.
@@ -150,4 +292,11 @@ impl SessionEntry {
             && !self.session_id.starts_with('.')
             && self.session_id.chars().all(allowed)
     }
+}
+
+/// Unix milliseconds that some program wrote as a fraction are still a time.
+fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let number = Number::deserialize(deserializer)?;
+    let whole = number.as_i64();
+    Ok(whole.unwrap_or_else(|| number.as_f64().unwrap_or_default() as i64))
 }

@@ -16,9 +16,6 @@ use crate::key::SessionKey;
 
 pub(super) type RawIndex = Map<String, Value>;
 
-/// Keys without an agent that stand for themselves in OpenClaw's index.
-const BARE_KEYS: [&str; 2] = ["global", "unknown"];
-
 /// What the index has under a key.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
@@ -45,6 +42,13 @@ impl Slot {
     pub(super) fn session(&self) -> Option<&SessionEntry> {
         match self {
             Self::Session(entry) => Some(entry),
+            Self::Kept(_) => None,
+        }
+    }
+
+    pub(super) fn into_session(self) -> Option<SessionEntry> {
+        match self {
+            Self::Session(entry) => Some(*entry),
             Self::Kept(_) => None,
         }
     }
@@ -100,12 +104,16 @@ fn slot(value: Value) -> Slot {
     }
 }
 
+/// The session that an index has under a key, if it is one.
+pub(crate) fn entry_of(value: Value) -> Option<SessionEntry> {
+    slot(value).into_session()
+}
+
+/// The canonical form of a key of this agent. A key that names another agent is
+/// somebody else's business and stays as it is.
 fn canonical(key: &str, agent: &AgentId) -> Option<String> {
-    if BARE_KEYS.contains(&key) {
-        return None;
-    }
-    let key = SessionKey::parse(key, agent).ok()?;
-    Some(key.to_string())
+    let key = SessionKey::stored(key, agent).ok()?;
+    (key.agent() == agent).then(|| key.to_string())
 }
 
 pub(super) fn write(path: &Path, slots: &BTreeMap<String, Slot>) -> Result<(), Error> {

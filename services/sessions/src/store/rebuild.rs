@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
@@ -13,7 +13,8 @@ use super::file::Slot;
 use crate::agent::AgentId;
 use crate::error::Error;
 use crate::key::SessionKey;
-use crate::transcript::{self, Header, KEY_ENTRY, Line};
+use crate::time::unix_ms;
+use crate::transcript::{Count, KEY_ENTRY, Line, Lines, Message, OtherEntry};
 
 pub(super) struct Found {
     pub(super) sessions: BTreeMap<String, Slot>,
@@ -21,24 +22,21 @@ pub(super) struct Found {
     pub(super) guessed: usize,
 }
 
-struct Candidate {
-    key: Option<SessionKey>,
-    entry: SessionEntry,
-}
-
-/// Looks at the first two lines of every transcript in `dir`. Of transcripts
-/// that name no key, which another program wrote, the newest becomes the main
-/// session unless that is there; the others are listed as `recovered:<id>`.
+/// Reads every transcript in `dir`. Of transcripts that name no key, which
+/// another program wrote, the newest becomes the main session unless that is
+/// there; the others are listed as `recovered:<id>`.
 pub(super) fn scan(dir: &Path, agent: &AgentId) -> Result<Found, Error> {
-    let mut candidates = candidates(dir, agent)?;
-    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.entry.updated_at()));
+    let mut candidates: Vec<_> = transcripts(dir)?
+        .into_iter()
+        .filter_map(|(path, name)| candidate(&path, &name, agent))
+        .collect();
+    candidates.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.updated_at()));
     let main = SessionKey::main(agent).to_string();
     let mut sessions = BTreeMap::new();
-    let (named, unnamed): (Vec<_>, Vec<_>) = candidates
-        .into_iter()
-        .partition(|candidate| candidate.key.is_some());
+    let (named, unnamed): (Vec<_>, Vec<_>) =
+        candidates.into_iter().partition(|(key, _)| key.is_some());
     let guessed = unnamed.len();
-    for Candidate { key, entry } in named.into_iter().chain(unnamed) {
+    for (key, entry) in named.into_iter().chain(unnamed) {
         let recovered = || format!("agent:{agent}:recovered:{}", entry.session_id());
         let wanted = key.map_or_else(|| main.clone(), |key| key.to_string());
         // After a reset several transcripts have one key; the newest is current.
@@ -52,45 +50,133 @@ pub(super) fn scan(dir: &Path, agent: &AgentId) -> Result<Found, Error> {
     Ok(Found { sessions, guessed })
 }
 
-fn candidates(dir: &Path, agent: &AgentId) -> Result<Vec<Candidate>, Error> {
+/// The transcripts in `dir`, with their names.
+pub(crate) fn transcripts(dir: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
     let listing = match fs::read_dir(dir) {
         Ok(listing) => listing,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("list", dir)(error)),
     };
-    let mut candidates = Vec::new();
+    let mut transcripts = Vec::new();
     for file in listing {
         let file = file.map_err(Error::io("list", dir))?;
-        let name = file.file_name();
-        if let Some(name) = name.to_str().filter(|name| name.ends_with(".jsonl")) {
-            candidates.extend(candidate(&file, name, agent));
+        if let Ok(name) = file.file_name().into_string()
+            && is_transcript(&name)
+        {
+            transcripts.push((file.path(), name));
         }
     }
-    Ok(candidates)
+    Ok(transcripts)
 }
 
-/// A file that cannot be read or has no header is no transcript.
-fn candidate(file: &fs::DirEntry, name: &str, agent: &AgentId) -> Option<Candidate> {
-    let (header, second) = transcript::head(&file.path()).ok()?;
-    let header: Header = header?;
-    let modified = file.metadata().ok()?.modified().ok()?;
-    let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let entry = SessionEntry::recovered(&header, name, since.as_millis() as i64);
-    entry.is_usable().then(|| Candidate {
-        key: second.and_then(|line| named_key(&line, agent)),
-        entry,
-    })
+/// Whether a file of this name is a transcript; OpenClaw keeps traces of runs
+/// beside them.
+pub(crate) fn is_transcript(name: &str) -> bool {
+    name.ends_with(".jsonl") && !name.ends_with(".trajectory.jsonl") && !name.starts_with('.')
 }
 
-fn named_key(line: &Line, agent: &AgentId) -> Option<SessionKey> {
-    let Line::Other(other) = line else {
+/// The key and the entry of a transcript. A file that cannot be read or has no
+/// header is no transcript.
+pub(crate) fn candidate(
+    path: &Path,
+    name: &str,
+    agent: &AgentId,
+) -> Option<(Option<SessionKey>, SessionEntry)> {
+    let mut lines = Lines::open(path).ok()?;
+    let Some(Ok(Ok(Line::Header(header)))) = lines.next() else {
         return None;
     };
-    let value: Value = serde_json::from_str(&other.raw).ok()?;
-    if value.get("customType")?.as_str()? != KEY_ENTRY {
+    let modified = fs::metadata(path).ok()?.modified().ok()?;
+    let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let entry = SessionEntry::recovered(&header, name, since.as_millis() as i64);
+    if !entry.is_usable() {
         return None;
     }
-    let key = value.get("data")?.get("sessionKey")?.as_str()?;
-    let key = SessionKey::parse(key, agent).ok()?;
-    (key.agent() == agent).then_some(key)
+    let mut facts = Facts {
+        agent,
+        key: None,
+        entry,
+        messages: 0,
+    };
+    while let Some(Ok(line)) = lines.next() {
+        if let Ok(line) = line {
+            facts.take(&line);
+        }
+    }
+    facts.entry.set_counted(Count {
+        bytes: lines.offset(),
+        messages: facts.messages,
+    });
+    Some((facts.key, facts.entry))
+}
+
+/// What a transcript tells of its session.
+struct Facts<'a> {
+    agent: &'a AgentId,
+    key: Option<SessionKey>,
+    entry: SessionEntry,
+    messages: u64,
+}
+
+impl Facts<'_> {
+    fn take(&mut self, line: &Line) {
+        match line {
+            Line::Header(_) => {}
+            Line::Message(entry) => {
+                self.messages += 1;
+                self.message(&entry.message);
+            }
+            Line::Other(other) => self.other(other),
+        }
+    }
+
+    fn message(&mut self, message: &Message) {
+        match message {
+            Message::User(user) if user.timestamp > 0 => {
+                self.entry.set("lastInteractionAt", user.timestamp);
+            }
+            Message::Assistant(assistant) => {
+                let total = assistant.usage.total_tokens;
+                self.entry.add_usage(&assistant.usage, total);
+                if !assistant.model.is_empty() {
+                    self.entry.set("model", assistant.model.clone());
+                    self.entry.set("modelProvider", assistant.provider.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn other(&mut self, other: &OtherEntry) {
+        let Ok(value) = serde_json::from_str::<Value>(&other.raw) else {
+            return;
+        };
+        let text = |field: &str| value.get(field).and_then(Value::as_str).unwrap_or_default();
+        let at = unix_ms(text("timestamp")).unwrap_or_default();
+        match other.kind.as_str() {
+            "reset" => {
+                let updated = self.entry.updated_at();
+                self.entry.reset(at.min(updated));
+            }
+            "compaction" => self.entry.compacted(0),
+            "session_info" if text("name").is_empty() => self.entry.clear("label"),
+            "session_info" => self.entry.set("label", text("name")),
+            "thinking_level_change" if self.key.is_some() => {
+                self.entry.set("thinkingLevel", text("thinkingLevel"));
+            }
+            // In OpenClaw's own files this tells of the default model too.
+            "model_change" if self.key.is_some() => {
+                let provider = Some(text("provider")).filter(|provider| !provider.is_empty());
+                self.entry.set_model_override(provider, text("modelId"));
+            }
+            "custom" if text("customType") == KEY_ENTRY => self.key = self.named_key(&value),
+            _ => {}
+        }
+    }
+
+    fn named_key(&self, value: &Value) -> Option<SessionKey> {
+        let key = value.get("data")?.get("sessionKey")?.as_str()?;
+        let key = SessionKey::stored(key, self.agent).ok()?;
+        (key.agent() == self.agent).then_some(key)
+    }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::entry::{Entry, Header, Line, OtherEntry};
+use super::marker::{Draft, Marker};
 use super::message::Message;
 use super::open::{self, Origin};
 use super::{KEY_ENTRY, LINE_LIMIT, id};
@@ -46,17 +47,28 @@ impl Transcript {
         self.unsynced_name || self.synced < self.length
     }
 
-    /// Appends `messages` in one write and returns the ids of their entries.
-    /// A new file gets its header in the same write. After an error the file is
-    /// as it was before.
-    pub fn append(&mut self, messages: Vec<Message>, now_ms: i64) -> Result<Vec<String>, Error> {
+    /// Its length in bytes, with what is not durable yet.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Appends entries in one write and returns their ids. A new file gets its
+    /// header in the same write. After an error the file is as it was before.
+    pub fn append<D: Into<Draft>>(
+        &mut self,
+        drafts: impl IntoIterator<Item = D>,
+        now_ms: i64,
+    ) -> Result<Vec<String>, Error> {
         let mut batch = Batch::new(self, iso_time(now_ms));
         if self.length == 0 {
             batch.begin()?;
         }
-        let ids = messages
+        let ids = drafts
             .into_iter()
-            .map(|message| batch.message(message))
+            .map(|draft| match draft.into() {
+                Draft::Message(message) => batch.message(*message),
+                Draft::Marker(marker) => batch.marker(&marker),
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let Batch { bytes, leaf, .. } = batch;
         self.write(&bytes)?;
@@ -135,23 +147,23 @@ impl<'a> Batch<'a> {
             rest: Map::new(),
         };
         self.line(&Line::Header(header))?;
+        let key = Marker::Custom {
+            custom_type: KEY_ENTRY.to_owned(),
+            data: json!({ "sessionKey": origin.key.as_str() }),
+        };
+        self.marker(&key).map(|_| ())
+    }
+
+    fn marker(&mut self, marker: &Marker) -> Result<String, Error> {
         let id = self.next_id();
-        let raw = json!({
-            "type": "custom",
-            "customType": KEY_ENTRY,
-            "data": { "sessionKey": origin.key.as_str() },
-            "id": id,
-            "parentId": null,
-            "timestamp": self.timestamp,
-        })
-        .to_string();
+        let parent = self.leaf.replace(id.clone());
+        let raw = marker.encode(&id, parent.as_deref(), &self.timestamp);
         self.line(&Line::Other(OtherEntry {
-            kind: "custom".to_owned(),
+            kind: marker.kind().to_owned(),
             id: Some(id.clone()),
             raw,
         }))?;
-        self.leaf = Some(id);
-        Ok(())
+        Ok(id)
     }
 
     fn message(&mut self, message: Message) -> Result<String, Error> {

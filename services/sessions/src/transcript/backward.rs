@@ -14,6 +14,8 @@ const CHUNK: u64 = 64 * 1024;
 /// an append that is under way and not a line.
 pub(crate) struct Backward<'a> {
     file: &'a File,
+    /// Of the file's whole lines, in bytes.
+    length: u64,
     /// File offset of `buffer[0]`.
     start: u64,
     /// Unreturned bytes from `start` on, up to and with a line end.
@@ -26,6 +28,7 @@ impl<'a> Backward<'a> {
     pub(crate) fn new(file: &'a File) -> io::Result<Self> {
         let mut lines = Self {
             file,
+            length: 0,
             start: file.metadata()?.len(),
             buffer: Vec::new(),
             chunk: CHUNK,
@@ -35,7 +38,13 @@ impl<'a> Backward<'a> {
         }
         let whole = lines.buffer.iter().rposition(|byte| *byte == b'\n');
         lines.buffer.truncate(whole.map_or(0, |at| at + 1));
+        lines.length = lines.start + lines.buffer.len() as u64;
         Ok(lines)
+    }
+
+    /// Where the file's last whole line ends.
+    pub(crate) fn length(&self) -> u64 {
+        self.length
     }
 
     /// Offset and bytes of the line before, without its line end.
@@ -64,10 +73,8 @@ impl<'a> Backward<'a> {
 
     fn read_more(&mut self) -> io::Result<()> {
         if self.buffer.len() > LINE_LIMIT {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("a line is longer than {LINE_LIMIT} bytes"),
-            ));
+            // What stands for a line that is too long is no JSON either.
+            self.buffer = b"#\n".to_vec();
         }
         let length = self.chunk.min(self.start);
         self.chunk *= 2;

@@ -8,6 +8,9 @@ use super::content::Content;
 /// Where OpenClaw keeps what it adds to a message of its own.
 const OPENCLAW: &str = "__openclaw";
 
+/// In it: the command that the message is or answers.
+const COMMAND: &str = "command";
+
 /// Appended to a run id, the idempotency key of the run's user message.
 pub(crate) const USER_SUFFIX: &str = ":user";
 
@@ -157,25 +160,61 @@ impl Usage {
 impl Message {
     /// The run the message belongs to, if it says so.
     pub fn run_id(&self) -> Option<&str> {
-        let rest = match self {
-            Self::User(user) => {
-                return user.idempotency_key.as_deref()?.strip_suffix(USER_SUFFIX);
-            }
-            Self::Assistant(assistant) => &assistant.rest,
-            Self::ToolResult(result) => &result.rest,
-        };
-        rest.get(OPENCLAW)?.get("runId")?.as_str()
+        if let Self::User(user) = self {
+            return user.idempotency_key.as_deref()?.strip_suffix(USER_SUFFIX);
+        }
+        self.rest().get(OPENCLAW)?.get("runId")?.as_str()
     }
 
     /// Notes the run the message belongs to. A user message carries it in its
     /// idempotency key instead.
     pub fn set_run_id(&mut self, run_id: &str) {
-        let rest = match self {
-            Self::User(_) => return,
-            Self::Assistant(assistant) => &mut assistant.rest,
-            Self::ToolResult(result) => &mut result.rest,
-        };
-        rest.insert(OPENCLAW.to_owned(), serde_json::json!({ "runId": run_id }));
+        if !matches!(self, Self::User(_)) {
+            let openclaw = serde_json::json!({ "runId": run_id });
+            self.rest_mut().insert(OPENCLAW.to_owned(), openclaw);
+        }
+    }
+
+    /// Whether it was said to the gateway or by it, and not to a model.
+    pub fn is_command(&self) -> bool {
+        let openclaw = self.rest().get(OPENCLAW);
+        openclaw.is_some_and(|openclaw| openclaw.get(COMMAND).is_some())
+    }
+
+    /// Notes that it was said to the gateway or by it: `command` is its name.
+    pub fn set_command(&mut self, command: &str) {
+        let openclaw = self
+            .rest_mut()
+            .entry(OPENCLAW)
+            .or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(openclaw) = openclaw {
+            openclaw.insert(COMMAND.to_owned(), command.into());
+        }
+    }
+
+    /// When it was said, in Unix milliseconds; 0 when the file does not say.
+    pub fn timestamp(&self) -> i64 {
+        match self {
+            Self::User(message) => message.timestamp,
+            Self::Assistant(message) => message.timestamp,
+            Self::ToolResult(message) => message.timestamp,
+        }
+    }
+
+    fn rest(&self) -> &Map<String, Value> {
+        match self {
+            Self::User(message) => &message.rest,
+            Self::Assistant(message) => &message.rest,
+            Self::ToolResult(message) => &message.rest,
+        }
+    }
+
+    fn rest_mut(&mut self) -> &mut Map<String, Value> {
+        match self {
+            Self::User(message) => &mut message.rest,
+            Self::Assistant(message) => &mut message.rest,
+            Self::ToolResult(message) => &mut message.rest,
+        }
     }
 
     /// What the message is made of.

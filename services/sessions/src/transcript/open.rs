@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use super::append::Transcript;
@@ -11,9 +11,6 @@ use super::entry::Line;
 use super::id;
 use crate::error::Error;
 use crate::key::SessionKey;
-
-/// Only the owner reads conversations.
-const PRIVATE_FILE: u32 = 0o600;
 
 /// What a new transcript says of itself.
 #[derive(Debug, Clone)]
@@ -87,13 +84,7 @@ pub(super) fn create(path: &Path) -> Result<File, Error> {
     if let Some(dir) = path.parent() {
         crate::disk::create_private_dir(dir)?;
     }
-    OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create_new(true)
-        .mode(PRIVATE_FILE)
-        .open(path)
-        .map_err(Error::io("create", path))
+    crate::disk::create_private(path)
 }
 
 /// Length and the last entry's id.

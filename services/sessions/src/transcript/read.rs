@@ -1,8 +1,8 @@
 //! Reading a transcript from its beginning.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
 
 use super::LINE_LIMIT;
 use super::entry::{Header, Line};
@@ -28,39 +28,86 @@ pub struct CorruptLine {
     pub reason: String,
 }
 
-/// Reads every whole line of `path`. An unfinished last line is an append that
-/// is under way, or that never was acknowledged, and is left out.
-pub fn read(path: &Path) -> Result<Reading, Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    let mut source = BufReader::new(file);
-    let mut reading = Reading::default();
-    let mut line = Vec::new();
-    let (mut number, mut offset) = (0, 0);
-    while next_line(&mut source, &mut line).map_err(Error::io("read", path))? {
-        number += 1;
-        match Line::parse(&line) {
-            Ok(parsed) => reading.lines.push(parsed),
-            Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
-            Err(error) => reading.corrupt.push(CorruptLine {
-                number,
-                offset,
-                reason: describe(&error),
-            }),
+/// The whole lines of a transcript, one after the other. An unfinished last
+/// line is an append that is under way, or that never was acknowledged, and is
+/// left out.
+#[derive(Debug)]
+pub struct Lines {
+    path: PathBuf,
+    source: BufReader<File>,
+    line: Vec<u8>,
+    number: usize,
+    offset: u64,
+}
+
+impl Lines {
+    /// The lines of `path`.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            source: BufReader::new(file),
+            line: Vec::new(),
+            number: 0,
+            offset: 0,
+        })
+    }
+
+    /// Where the lines end that were returned, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn read(&mut self) -> io::Result<Option<Result<Line, CorruptLine>>> {
+        while let Some(length) = next_line(&mut self.source, &mut self.line)? {
+            let start = self.offset;
+            self.offset += length;
+            self.number += 1;
+            let corrupt = |reason| CorruptLine {
+                number: self.number,
+                offset: start,
+                reason,
+            };
+            if length > LINE_LIMIT as u64 {
+                let reason = format!("the line is longer than {LINE_LIMIT} bytes");
+                return Ok(Some(Err(corrupt(reason))));
+            }
+            match Line::parse(&self.line) {
+                Ok(line) => return Ok(Some(Ok(line))),
+                Err(_) if self.line.trim_ascii().is_empty() => {}
+                Err(error) => return Ok(Some(Err(corrupt(describe(&error))))),
+            }
         }
-        offset += line.len() as u64 + 1;
+        Ok(None)
+    }
+}
+
+impl Iterator for Lines {
+    type Item = Result<Result<Line, CorruptLine>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let read = self.read();
+        read.map_err(Error::io("read", &self.path)).transpose()
+    }
+}
+
+/// Reads every whole line of `path`.
+pub fn read(path: &Path) -> Result<Reading, Error> {
+    let mut reading = Reading::default();
+    for line in Lines::open(path)? {
+        match line? {
+            Ok(line) => reading.lines.push(line),
+            Err(corrupt) => reading.corrupt.push(corrupt),
+        }
     }
     Ok(reading)
 }
 
 /// The header and the entry after it, without reading on.
 pub fn head(path: &Path) -> Result<(Option<Header>, Option<Line>), Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    let mut source = BufReader::new(file);
-    let mut next = || -> Result<Option<Line>, Error> {
-        let mut line = Vec::new();
-        let there = next_line(&mut source, &mut line).map_err(Error::io("read", path))?;
-        Ok(there.then(|| Line::parse(&line).ok()).flatten())
-    };
+    let mut lines = Lines::open(path)?;
+    let mut next =
+        || -> Result<Option<Line>, Error> { Ok(lines.next().transpose()?.and_then(Result::ok)) };
     match next()? {
         Some(Line::Header(header)) => Ok((Some(header), next()?)),
         other => Ok((None, other)),
@@ -75,12 +122,32 @@ fn describe(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Reads one line into `line`, without its end; false at the last whole line.
-fn next_line(source: &mut BufReader<File>, line: &mut Vec<u8>) -> std::io::Result<bool> {
+/// Reads one line into `line`, without its end, and returns its length with
+/// it; None after the last whole line. Of a line that is too long only the
+/// beginning is kept.
+fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
     line.clear();
-    source
+    let mut length = source
         .by_ref()
-        .take(LINE_LIMIT as u64 + 1)
-        .read_until(b'\n', line)?;
-    Ok(line.pop() == Some(b'\n'))
+        .take(LINE_LIMIT as u64)
+        .read_until(b'\n', line)? as u64;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        return Ok(Some(length));
+    }
+    // Neither the end of the line nor, if it is this long, that of the file.
+    while length >= LINE_LIMIT as u64 {
+        let chunk = source.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(None);
+        }
+        let end = chunk.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(chunk.len(), |end| end + 1);
+        source.consume(taken);
+        length += taken as u64;
+        if end.is_some() {
+            return Ok(Some(length));
+        }
+    }
+    Ok(None)
 }

@@ -115,14 +115,16 @@ fn a_recorded_session_survives_a_turn_appended_to_it() {
 #[test]
 fn the_minimal_import_lists_and_reads() {
     let dir = recorded("minimal");
-    let (mut store, _) = Store::open(dir.path(), AgentId::main(), NOW).unwrap();
+    let (store, _) = Store::open(dir.path(), AgentId::main(), NOW).unwrap();
     let keys: Vec<_> = store.sessions().map(|(key, _)| key.to_owned()).collect();
     assert_eq!(
         keys,
         ["agent:main:main", "agent:main:telegram:direct:123456789"]
     );
     let telegram = SessionKey::parse("telegram:123456789", &AgentId::main()).unwrap();
-    assert_eq!(store.count_messages(&telegram).unwrap(), 1);
+    let path = store.transcript_path(store.get(&telegram).unwrap());
+    let count = transcript::count(&path, Default::default()).unwrap();
+    assert_eq!(count.messages, 1);
     let main = store.get(&SessionKey::main(&AgentId::main())).unwrap();
     let path = store.transcript_path(main);
     let history = history::load(&path, 1000, &Default::default()).unwrap();

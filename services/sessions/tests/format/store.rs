@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use openclaw_sessions::store::{BackendSession, Notice, Store};
-use openclaw_sessions::transcript::{Transcript, Usage};
+use openclaw_sessions::transcript::{self, Count, Transcript, Usage};
 use openclaw_sessions::{AgentId, SessionKey};
 use serde_json::{Value, json};
 
@@ -179,7 +179,10 @@ fn backends_and_tokens_are_noted() {
     entry.set_backend_session("claude-cli", &session);
     entry.add_usage(&Usage::new(10, 2, 1, 0), 13);
     entry.add_usage(&Usage::new(5, 1, 0, 0), 6);
-    assert_eq!(first.count_messages(&key("main")).unwrap(), 1);
+    let path = first.transcript_path(first.get(&key("main")).unwrap());
+    let count = transcript::count(&path, Count::default()).unwrap();
+    assert_eq!(count.messages, 1);
+    first.set_count(&key("main"), count);
     first.flush().unwrap();
     let written = &index(dir.path())["agent:main:main"];
     assert_eq!(

@@ -45,33 +45,95 @@ async fn a_wrong_argument_is_wrong_usage() {
 }
 
 #[tokio::test]
-async fn a_broken_configuration_is_named_with_its_place() {
-    let site = Setup::empty().site();
-    site.configure("{\n  agents: {\n    defaults: { backend: 'native' ]\n");
-    let place = format!("{}:3:", site.configuration().display());
-    for (daemon, ..) in DAEMONS {
-        let said = site.run(daemon, &[]).await.ended(78);
-        let records = records(&said);
-        let named = records
-            .iter()
-            .any(|record| message_of(record).contains(&place));
-        assert!(named, "no {place}: {said}");
+async fn a_broken_configuration_is_named_and_done_without() {
+    const BROKEN: &str = "{\n  agents: {\n    defaults: { backend: 'native' ]\n";
+    for (daemon, socket, _) in DAEMONS {
+        for (last_good, instead) in [
+            (None, "using the defaults"),
+            (
+                Some("{ logging: { level: 'warn' } }"),
+                "using the last good configuration",
+            ),
+            (Some("{"), "using the defaults"),
+        ] {
+            let site = Setup::empty().site();
+            site.configure(BROKEN);
+            let place = format!("{}:3:", site.configuration().display());
+            if let Some(text) = last_good {
+                let path = format!("{}.last-good", site.configuration().display());
+                std::fs::write(path, text).unwrap();
+            }
+            let mut managed = Managed::start(&site, daemon, socket, None);
+            let status = managed.hear("STATUS=").await;
+            assert!(
+                status.contains(&place) && status.contains(instead),
+                "{status}"
+            );
+            managed.hear("READY=1").await;
+            let record = site.log.message(&place).await;
+            assert_eq!(record["level"], "error", "{record}");
+            if daemon == "openclaw-gateway" {
+                let shown = site.ctl(&["status", "--json"]).await;
+                assert!(shown.stdout.contains(instead), "{shown}");
+            }
+        }
     }
-    site.ctl(&["run"]).await.ended(78).complains(&[&place]);
-    site.ctl(&["message", "hello"])
-        .await
-        .ended(78)
-        .complains(&[&place]);
 }
 
 #[tokio::test]
-async fn a_wrong_value_is_named_with_its_key() {
-    let site = Setup::empty()
-        .set("agents.defaults.backend", "nativ")
-        .site();
+async fn a_mended_file_is_taken_up_by_itself() {
+    let site = Setup::empty().site();
+    site.configure("{ agnets: {} }");
+    let mut managed = Managed::start(&site, "openclaw-gateway", "gateway.sock", None);
+    let status = managed.hear("STATUS=").await;
+    assert!(status.contains("did you mean \"agents\""), "{status}");
+    managed.hear("READY=1").await;
+    let mended = site.ctl(&["config", "unset", "agnets"]).await;
+    mended.ended(0);
+    managed.hear("RELOADING=1").await;
+    managed.hear("READY=1").await;
+    let kept = format!("{}.last-good", site.configuration().display());
+    let kept = std::fs::read_to_string(kept).unwrap();
+    assert_eq!(kept, std::fs::read_to_string(site.configuration()).unwrap());
+    let shown = site.ctl(&["status"]).await;
+    assert!(!shown.stdout.contains("agnets"), "{shown}");
+
+    // What a daemon cannot take up while it runs is said.
+    site.ctl(&["config", "set", "gateway.port", "19001"])
+        .await
+        .ended(0);
+    let status = managed.hear("STATUS=").await;
+    assert!(
+        status.contains("gateway.port changed: that needs a restart"),
+        "{status}"
+    );
+}
+
+#[tokio::test]
+async fn modes_that_let_others_in_are_repaired() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let site = Setup::empty().site();
+    let state = site.configuration().parent().unwrap().to_owned();
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let open = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    };
+    open(&state, 0o755);
+    open(&site.configuration(), 0o644);
+    let mut managed = Managed::start(&site, "openclaw-gateway", "gateway.sock", None);
+    managed.hear("READY=1").await;
+    assert_eq!(mode(&state), 0o700);
+    assert_eq!(mode(&site.configuration()), 0o600);
+    site.log.message("let others in").await;
+}
+
+#[tokio::test]
+async fn a_wrong_value_of_the_environment_is_the_end() {
+    let site = Setup::empty().variable("OPENCLAW_BACKEND", "nativ").site();
     for (daemon, ..) in DAEMONS {
         let said = site.run(daemon, &[]).await.ended(78);
-        said.complains(&["agents.defaults.backend", "claude-cli"]);
+        said.complains(&["OPENCLAW_BACKEND", "claude-cli"]);
     }
 }
 

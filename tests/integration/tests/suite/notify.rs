@@ -70,6 +70,9 @@ async fn its_status_counts_the_turns() {
         history: Vec::new(),
         backend_sessions: Vec::new(),
         received_ms: 0,
+        notes: Vec::new(),
+        model: None,
+        thinking_level: None,
     };
     within("StartTurn", client.start_turn(turn)).await.unwrap();
     managed.hear("STATUS=1 turn running").await;

@@ -132,15 +132,13 @@ async fn a_turn_that_runs_is_finished_before_the_end() {
 }
 
 #[tokio::test]
-async fn a_runner_that_is_restarted_finishes_its_turn_first() {
+async fn a_turn_goes_on_while_the_runner_is_restarted() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     let talk = held(&model, &suite).await;
     let runner = suite.daemon("openclaw-agent-runner");
-    let socket = suite.runtime().join("runner.sock");
-    let draining = tokio::spawn(grpc::draining(socket));
     processes::send(runner, Signal::SIGTERM);
-    draining.await.unwrap();
+    suite.log.message("the turn goes on").await;
     model.release("rest");
     assert_eq!(talk.end().await.ok(), "The end of the story comes later.\n");
     suite.say("and on").await;

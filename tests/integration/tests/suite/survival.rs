@@ -1,7 +1,7 @@
 //! A daemon that is killed is started again, and the next message finds it.
 
 use integration_tests::transcript::{of_role, text};
-use integration_tests::{Said, Setup, Suite, asked, processes};
+use integration_tests::{Setup, asked, processes};
 use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
 
@@ -35,8 +35,75 @@ async fn the_memory_daemon() {
     killed("openclaw-memory").await;
 }
 
-/// Kills `daemon` in the middle of an answer.
-async fn killed_in_a_turn(daemon: &str) -> (Server, Suite, Said) {
+/// Kills `daemon` in the middle of an answer; the answer goes on after that.
+/// `news` is what is logged when it is there again, if anything is.
+async fn killed_in_a_turn(daemon: &str, news: Option<&str>) {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    model.push(Scenario::held("Once upon a time there was a king.", "rest"));
+    let mut talk = suite.begin(&["message", "tell"]);
+    talk.hear("Once upon").await;
+    let old = suite.daemon(daemon);
+    processes::send(old, Signal::SIGKILL);
+    if let Some(news) = news {
+        suite.log.message(news).await;
+    }
+    model.release("rest");
+    let said = talk.end().await;
+    assert_eq!(said.ok(), "Once upon a time there was a king.\n");
+    assert_eq!(model.turns().len(), 1, "the model was asked once");
+    let messages = suite.messages();
+    assert_eq!(of_role(&messages, "user").len(), 1);
+    let answers = of_role(&messages, "assistant");
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(text(answers[0]), "Once upon a time there was a king.");
+    assert_eq!(answers[0]["stopReason"], "stop");
+    assert_eq!(suite.say("after").await, "You said: after\n");
+}
+
+#[tokio::test]
+async fn a_turn_goes_on_without_the_runner() {
+    killed_in_a_turn("openclaw-agent-runner", Some("the turn goes on")).await;
+}
+
+#[tokio::test]
+async fn a_turn_goes_on_without_the_gateway() {
+    killed_in_a_turn("openclaw-gateway", Some("the run goes on")).await;
+}
+
+#[tokio::test]
+async fn a_turn_goes_on_without_memory() {
+    killed_in_a_turn("openclaw-memory", None).await;
+}
+
+/// A tool that was called before the kill and answers after it has run once.
+#[tokio::test]
+async fn a_tool_runs_once_whatever_is_killed() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let command = "echo once >> done.txt; until [ -e go ]; do sleep 0.05; done; echo went";
+    let directive = serde_json::json!({ "command": command });
+    let mut talk = suite.begin(&[
+        "message",
+        &format!("[[scenario:tool execute_shell {directive}]]"),
+    ]);
+    suite.log.message("the agent called a tool").await;
+    for daemon in ["openclaw-gateway", "openclaw-agent-runner"] {
+        processes::send(suite.daemon(daemon), Signal::SIGKILL);
+    }
+    std::fs::write(suite.workspace().join("go"), "").unwrap();
+    talk.hear("went").await;
+    talk.end().await.ok();
+    let done = std::fs::read_to_string(suite.workspace().join("done.txt")).unwrap();
+    assert_eq!(done, "once\n");
+    let messages = suite.messages();
+    assert_eq!(of_role(&messages, "toolResult").len(), 1);
+}
+
+/// A turn's own process that is killed takes only its turn along, with what
+/// was said.
+#[tokio::test]
+async fn a_killed_turn_ends_with_what_was_said() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::held(
@@ -45,17 +112,12 @@ async fn killed_in_a_turn(daemon: &str) -> (Server, Suite, Said) {
     ));
     let mut talk = suite.begin(&["message", "tell"]);
     talk.hear("Once upon").await;
-    processes::send(suite.daemon(daemon), Signal::SIGKILL);
-    let said = talk.end().await;
-    (model, suite, said)
-}
-
-#[tokio::test]
-async fn a_runner_killed_in_a_turn_ends_it_with_what_was_said() {
-    let (_model, suite, said) = killed_in_a_turn("openclaw-agent-runner").await;
-    said.ended(1)
+    processes::send(suite.turn(), Signal::SIGKILL);
+    talk.end()
+        .await
+        .ended(1)
         .says(&["Once upon"])
-        .complains(&["agent-runner"]);
+        .complains(&["the turn's process was killed or died"]);
     let messages = suite.messages();
     let last = of_role(&messages, "assistant").pop().unwrap();
     assert!(text(last).starts_with("Once upon"), "{last}");
@@ -63,13 +125,26 @@ async fn a_runner_killed_in_a_turn_ends_it_with_what_was_said() {
     assert_eq!(suite.say("after").await, "You said: after\n");
 }
 
+/// All of it killed at once, as when the machine loses power: the next start
+/// closes the run with what was said, and nothing is asked or done again.
 #[tokio::test]
-async fn a_gateway_killed_in_a_turn_closes_the_run_and_asks_nobody_twice() {
-    let (model, suite, said) = killed_in_a_turn("openclaw-gateway").await;
-    said.ended(1).says(&["Once upon"]).complains(&["gateway"]);
-    assert_eq!(model.turns().len(), 1, "the model was asked once");
+async fn a_crash_of_everything_closes_the_run_as_interrupted() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    model.push(Scenario::held(
+        "Once upon a time there was a king.",
+        "never",
+    ));
+    let mut talk = suite.begin(&["message", "tell"]);
+    talk.hear("Once upon").await;
+    processes::end_all(&suite.path(""));
+    drop(talk);
+    let suite = suite.restart().await;
+    suite.log.message("run ended").await;
     let messages = suite.messages();
-    assert_eq!(of_role(&messages, "user").len(), 1);
-    assert_eq!(of_role(&messages, "assistant")[0]["stopReason"], "error");
+    let last = of_role(&messages, "assistant").pop().unwrap();
+    assert!(text(last).starts_with("Once upon"), "{last}");
+    assert_eq!(last["stopReason"], "error", "{last}");
     assert!(suite.say("after").await.contains("after"));
+    assert_eq!(model.turns().len(), 2);
 }

@@ -98,7 +98,11 @@ fn an_agent_writes_in_its_workspace_only() -> Result<()> {
         "/home/claw/.openclaw/outside.txt",
     ] {
         let answer = stage.ask("main", &format!("/run touch {outside}"))?;
-        ensure!(answer.contains("Permission denied"), "{outside}: {answer}");
+        let refused = ["Permission denied", "Read-only file system"];
+        ensure!(
+            refused.iter().any(|words| answer.contains(words)),
+            "{outside}: {answer}"
+        );
     }
     assert_eq!(
         stage

@@ -43,22 +43,3 @@ fn quick_kills_leave_no_failed_socket() -> Result<()> {
     );
     Ok(())
 }
-
-#[test]
-#[ignore = "boots a machine, needs root"]
-fn no_agent_outlives_a_killed_runner() -> Result<()> {
-    let stage = stage()?;
-    let mut asking = stage.start_asking("scripted", "[[scenario:held killed-runner]]")?;
-    stage.wait_for_turns(1)?;
-    ensure!(!stage.user("pgrep -f '[o]penclaw-agent turn'")?.is_empty());
-    stage.user(
-        "systemctl --user kill --signal=KILL --kill-who=main openclaw-agent-runner.service",
-    )?;
-    stage.model.release("killed-runner");
-    asking.wait()?;
-    crate::stage::eventually("the agent is gone", || {
-        Ok(stage.attempt("pgrep -f '[o]penclaw-agent turn'")?.status == 1)
-    })?;
-    ensure!(!stage.ask("main", "hello")?.is_empty());
-    Ok(())
-}

@@ -1,6 +1,6 @@
 //! Reload, restart, stop.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 
 use crate::stage::{DAEMONS, eventually, stage};
 
@@ -42,26 +42,4 @@ fn stopping_the_target_ends_everything() -> Result<()> {
     let refused = stage.attempt("openclawctl message hello")?;
     ensure!(refused.status != 0, "{}", refused.describe());
     Ok(())
-}
-
-#[test]
-#[ignore = "boots a machine, needs root"]
-fn a_restart_of_the_runner_lets_the_turn_finish() -> Result<()> {
-    let stage = stage()?;
-    let asking = stage.start_asking("scripted", "[[scenario:held drain]]")?;
-    stage.wait_for_turns(1)?;
-    let before = stage.property("openclaw-agent-runner.service", "MainPID")?;
-    stage.user("systemctl --user restart --no-block openclaw-agent-runner.service")?;
-    eventually("the runner is stopping", || {
-        Ok(stage.property("openclaw-agent-runner.service", "ActiveState")? == "deactivating")
-    })?;
-    stage.model.release("drain");
-    let answer = asking.wait_with_output().context("the client is gone")?;
-    let said = String::from_utf8_lossy(&answer.stdout);
-    ensure!(answer.status.success(), "{}: {said}", answer.status);
-    ensure!(said.contains("sixteen."), "the end is missing: {said}");
-    eventually("another process serves", || {
-        let pid = stage.property("openclaw-agent-runner.service", "MainPID")?;
-        Ok(pid != before && pid != "0")
-    })
 }

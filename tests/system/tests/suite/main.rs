@@ -10,3 +10,4 @@ mod journal;
 mod kills;
 mod lifecycle;
 mod stage;
+mod turns;

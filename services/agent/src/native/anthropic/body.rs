@@ -11,12 +11,21 @@ use crate::native::conversation::{Assistant, Entry, Outcome};
 struct Body<'a> {
     model: &'a str,
     max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
     stream: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Block<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     messages: Vec<Message<'a>>,
+}
+
+#[derive(Serialize)]
+struct Thinking {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    budget_tokens: u32,
 }
 
 #[derive(Serialize)]
@@ -81,7 +90,12 @@ pub(in crate::native) fn body(prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>
     }
     serde_json::to_vec(&Body {
         model: prompt.model,
-        max_tokens: prompt.max_tokens,
+        // The API counts what is thought among them.
+        max_tokens: prompt.max_tokens.saturating_add(prompt.thinking_tokens),
+        thinking: (prompt.thinking_tokens > 0).then_some(Thinking {
+            kind: "enabled",
+            budget_tokens: prompt.thinking_tokens,
+        }),
         stream: true,
         system: text(prompt.system, EPHEMERAL).into_iter().collect(),
         tools: prompt.tools.iter().map(|tool| tool_of(tool)).collect(),

@@ -14,6 +14,8 @@ pub(in crate::native) struct Dialect {
     completion_tokens: bool,
     /// `stream_options`, without which there is no usage.
     stream_options: bool,
+    /// `reasoning_effort`, when the session wants one.
+    effort: bool,
 }
 
 impl Default for Dialect {
@@ -21,6 +23,7 @@ impl Default for Dialect {
         Self {
             completion_tokens: false,
             stream_options: true,
+            effort: true,
         }
     }
 }
@@ -38,6 +41,11 @@ impl Dialect {
                 stream_options: false,
                 ..self
             }
+        } else if complaint.contains("reasoning_effort") {
+            Self {
+                effort: false,
+                ..self
+            }
         } else {
             self
         };
@@ -52,6 +60,8 @@ struct Body<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'a str>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -132,6 +142,7 @@ pub(in crate::native) fn body(
         model: prompt.model,
         max_tokens: max_tokens.filter(|_| !dialect.completion_tokens),
         max_completion_tokens: max_tokens.filter(|_| dialect.completion_tokens),
+        reasoning_effort: prompt.reasoning_effort.filter(|_| dialect.effort),
         stream: true,
         stream_options: dialect.stream_options.then_some(StreamOptions {
             include_usage: true,

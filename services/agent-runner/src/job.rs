@@ -1,0 +1,126 @@
+//! What a turn's process is told, over its standard input: two lines of JSON.
+//!
+//! The first one starts the agent; a process that stands ready for the next
+//! turn has had it already. The second one is the turn. Credentials go this
+//! way and no other: not on the disk, not through the environment.
+
+use std::path::PathBuf;
+
+use openclaw_config::provider::{Api, Provider};
+use openclaw_config::secret::Secret;
+use openclaw_sandbox::Plan;
+use serde::{Deserialize, Serialize};
+
+/// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
+/// worst double it.
+pub(crate) const LINE_LIMIT: usize = 2 * openclaw_proto::MESSAGE_LIMIT;
+
+/// The agent's process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Standing {
+    pub(crate) run_id: String,
+    pub(crate) agent_id: String,
+    /// The service unit this runs in; empty without a service manager.
+    pub(crate) unit: String,
+    /// Where events go.
+    pub(crate) spool: PathBuf,
+    /// Holds, when the turn is ended by somebody, the reason.
+    pub(crate) reason: PathBuf,
+    /// Least severe level that is logged: debug, info, warn or error.
+    pub(crate) log_level: String,
+    /// `openclaw-sandbox`.
+    pub(crate) helper: PathBuf,
+    pub(crate) plan: Plan,
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) variables: Vec<(String, String)>,
+    /// Whether the agent's standard input is the turn socket.
+    pub(crate) socket: bool,
+}
+
+/// The turn.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) session_key: String,
+    pub(crate) session_id: String,
+    /// When the message came, in Unix milliseconds; 0: not known.
+    pub(crate) received_ms: i64,
+    pub(crate) channel: String,
+    /// `native` or `offline`; for the Claude Code CLI it says so itself.
+    pub(crate) backend: String,
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    /// Told before anything else.
+    pub(crate) notes: Vec<String>,
+    /// The longest the turn may take, in milliseconds.
+    pub(crate) deadline_ms: u64,
+    /// The longest it may be silent, in milliseconds.
+    pub(crate) silence_ms: u64,
+    /// The memory daemon's socket, for host tools.
+    pub(crate) memory: PathBuf,
+    /// What the host tool `status` says.
+    pub(crate) status: String,
+    pub(crate) speech: Speech,
+}
+
+/// How the agent is spoken to.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Speech {
+    /// Our own agent, over the turn socket.
+    Socket {
+        /// The answer to `GET /turn`, JSON.
+        request: String,
+        endpoint: Option<Endpoint>,
+    },
+    /// The Claude Code CLI.
+    Claude {
+        /// Written to its standard input.
+        input: String,
+        /// Its own session.
+        session: String,
+        /// Where its MCP server finds the host tools.
+        tools: PathBuf,
+    },
+}
+
+/// A model's API with its key.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Endpoint {
+    provider: String,
+    base_url: String,
+    anthropic: bool,
+    key: Option<String>,
+}
+
+impl From<&Provider> for Endpoint {
+    fn from(provider: &Provider) -> Self {
+        Self {
+            provider: provider.id.clone(),
+            base_url: provider.base_url.clone(),
+            anthropic: provider.api == Api::Anthropic,
+            key: provider.key.as_ref().map(|key| key.reveal().to_owned()),
+        }
+    }
+}
+
+impl From<Endpoint> for Provider {
+    fn from(endpoint: Endpoint) -> Self {
+        Self {
+            id: endpoint.provider,
+            base_url: endpoint.base_url,
+            api: if endpoint.anthropic {
+                Api::Anthropic
+            } else {
+                Api::OpenAi
+            },
+            key: endpoint.key.map(|key| Secret::new(&key)),
+            key_source: String::new(),
+        }
+    }
+}
+
+/// What a turn's process says first.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    pub(crate) pid: i32,
+}

@@ -1,0 +1,407 @@
+//! A turn's process, as the daemon holds it: started, told its turn, followed
+//! through its spool, and ended.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
+use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_proto::event::{Code, Failed, Kind, Resources};
+use openclaw_sandbox::Process;
+use serde::Serialize;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::job::{Hello, Order, Standing};
+use crate::spool::{self, Reader, Spool};
+use crate::table::Entry;
+use crate::turn::Shop;
+use crate::units::{self, Units, Verdict};
+
+/// How long a turn's process may take to say that it is there.
+const HELLO_DEADLINE: Duration = Duration::from_secs(15);
+/// What a turn's process gets to end its tree; more than it gives the tree.
+const END_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Why there is no process for a turn.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Units(#[from] units::Error),
+    #[error("talk to the turn's process")]
+    Line(#[source] io::Error),
+    #[error("write the turn's orders")]
+    Encode(#[from] serde_json::Error),
+    #[error("the turn's process ended at its start ({0})")]
+    Ended(String),
+    #[error("the turn's process did not answer within {HELLO_DEADLINE:?}")]
+    Silent,
+}
+
+/// A turn's process.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) run_id: String,
+    process: Process,
+    end: End,
+}
+
+/// How the end of the process is known.
+#[derive(Debug)]
+enum End {
+    /// It closes its end of our line to it.
+    Line(UnixStream),
+    /// It gives up the lock on its spool.
+    Lock(JoinHandle<io::Result<()>>),
+    /// It was seen.
+    Seen,
+}
+
+impl Held {
+    /// Starts the process of a turn and the agent in it.
+    pub(crate) async fn start(
+        units: &Units,
+        settings: &Settings,
+        agent: &AgentSettings,
+        standing: &Standing,
+    ) -> Result<Self, Error> {
+        match Self::attempt(units, settings, agent, standing).await {
+            Err(Error::Ended(why)) if units.without_namespaces() => {
+                tracing::warn!(
+                    why,
+                    "units with namespaces do not start here; going on without them"
+                );
+                Self::attempt(units, settings, agent, standing).await
+            }
+            other => other,
+        }
+    }
+
+    async fn attempt(
+        units: &Units,
+        settings: &Settings,
+        agent: &AgentSettings,
+        standing: &Standing,
+    ) -> Result<Self, Error> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(Error::Line)?;
+        ours.set_nonblocking(true).map_err(Error::Line)?;
+        let mut line = UnixStream::from_std(ours).map_err(Error::Line)?;
+        units
+            .start(units::Request {
+                run_id: &standing.run_id,
+                settings,
+                agent,
+                writable: standing.plan.read_write.clone(),
+                stdin: OwnedFd::from(theirs),
+            })
+            .await?;
+        // A process that ended says why elsewhere.
+        let told = tell(&mut line, standing).await;
+        match timeout(HELLO_DEADLINE, hear(&mut line)).await {
+            Ok(Ok(Some(hello))) => {
+                told?;
+                Ok(Self {
+                    run_id: standing.run_id.clone(),
+                    process: Process::open(hello.pid).map_err(Error::Line)?,
+                    end: End::Line(line),
+                })
+            }
+            Ok(Ok(None)) | Ok(Err(_)) => {
+                let verdict = units.verdict(&standing.run_id).await;
+                Err(Error::Ended(verdict.map_or_else(
+                    || "its log says why".to_owned(),
+                    |verdict| verdict.to_words(),
+                )))
+            }
+            Err(_) => Err(Error::Silent),
+        }
+    }
+
+    /// A process that an earlier daemon started.
+    pub(crate) fn adopt(run_id: &str, pid: i32, spool: &Path) -> io::Result<Self> {
+        let process = Process::open(pid)?;
+        // Locked after the descriptor was opened: the number still means it.
+        match spool::is_written(spool) {
+            true => Ok(Self {
+                run_id: run_id.to_owned(),
+                process,
+                end: End::Lock({
+                    let spool = spool.to_owned();
+                    tokio::task::spawn_blocking(move || spool::wait_unwritten(&spool))
+                }),
+            }),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Whether it is still there.
+    pub(crate) fn is_alive(&self) -> bool {
+        let mut watched = [PollFd::new(self.process.as_fd(), PollFlags::POLLIN)];
+        matches!(poll(&mut watched, PollTimeout::ZERO), Ok(0))
+    }
+
+    /// Tells it its turn, after which it needs this daemon no more.
+    pub(crate) async fn order(&mut self, order: &Order) -> Result<(), Error> {
+        match &mut self.end {
+            End::Line(line) => tell(line, order).await,
+            End::Lock(_) | End::Seen => Err(Error::Line(io::ErrorKind::NotConnected.into())),
+        }
+    }
+
+    /// Waits for its end.
+    async fn ended(&mut self) {
+        match &mut self.end {
+            End::Line(line) => {
+                // It says nothing any more: what comes is the end, or an error,
+                // which is one too.
+                let _ = line.read_u8().await;
+            }
+            End::Lock(waiting) => {
+                if let Ok(Err(error)) = waiting.await {
+                    tracing::warn!(%error, "cannot wait for the end of a turn's process");
+                }
+            }
+            End::Seen => return,
+        }
+        self.end = End::Seen;
+    }
+}
+
+async fn tell(line: &mut UnixStream, what: &impl Serialize) -> Result<(), Error> {
+    let mut text = serde_json::to_vec(what)?;
+    text.push(b'\n');
+    line.write_all(&text).await.map_err(Error::Line)
+}
+
+async fn hear(line: &mut UnixStream) -> io::Result<Option<Hello>> {
+    let mut text = String::new();
+    BufReader::new(line).read_line(&mut text).await?;
+    match text.is_empty() {
+        true => Ok(None),
+        false => Ok(Some(serde_json::from_str(&text)?)),
+    }
+}
+
+/// Where a turn's events come from.
+pub(crate) struct Following<'a> {
+    shop: &'a Shop,
+    entry: &'a Entry,
+    held: Held,
+    path: PathBuf,
+    reader: Reader,
+    news: Arc<tokio::sync::Notify>,
+    name: String,
+}
+
+impl<'a> Following<'a> {
+    pub(crate) fn new(shop: &'a Shop, entry: &'a Entry, held: Held) -> io::Result<Self> {
+        let path = spool::path(&shop.turns, &held.run_id);
+        let name = path.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        Ok(Self {
+            news: shop.watcher.of(&name),
+            reader: Reader::open(&path)?,
+            shop,
+            entry,
+            held,
+            path,
+            name,
+        })
+    }
+
+    /// Reads what the turn says until its terminal event is in the log.
+    pub(crate) async fn follow(&mut self) {
+        let mut kill_at: Option<Instant> = None;
+        let log = &self.entry.log;
+        loop {
+            self.read();
+            if log.ended() {
+                return;
+            }
+            tokio::select! {
+                () = self.news.notified() => {}
+                () = self.held.ended() => {
+                    self.read();
+                    if !log.ended() {
+                        self.close().await;
+                    }
+                    return;
+                }
+                () = self.entry.cancel.cancelled(), if kill_at.is_none() => {
+                    self.write_reason();
+                    self.signal(Signal::SIGTERM);
+                    kill_at = Some(Instant::now() + END_DEADLINE);
+                }
+                () = until(kill_at), if kill_at.is_some() => {
+                    tracing::error!("a turn's process did not end in time and is killed");
+                    self.signal(Signal::SIGKILL);
+                    kill_at = Some(Instant::now() + END_DEADLINE);
+                }
+            }
+        }
+    }
+
+    /// Waits for the end of the process, whose last word was said.
+    pub(crate) async fn wait(mut self) {
+        if timeout(END_DEADLINE, self.held.ended()).await.is_err() {
+            tracing::error!("a turn's process did not end after its turn and is killed");
+            self.signal(Signal::SIGKILL);
+            self.held.ended().await;
+        }
+    }
+
+    fn read(&mut self) {
+        match self.reader.news() {
+            Ok(events) => events
+                .into_iter()
+                .for_each(|event| self.entry.log.take(event)),
+            Err(error) => {
+                tracing::warn!(%error, path = %self.path.display(), "cannot read a spool")
+            }
+        }
+    }
+
+    fn write_reason(&self) {
+        let reason = self
+            .entry
+            .reason
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let path = spool::reason(&self.shop.turns, &self.held.run_id);
+        if let Err(error) = std::fs::write(&path, reason.as_bytes()) {
+            tracing::warn!(%error, path = %path.display(), "the reason is not kept");
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        // One that has ended needs none.
+        let _ = self.held.process.signal(signal);
+    }
+
+    /// Closes the spool of a process that is gone without a last word.
+    async fn close(&mut self) {
+        let verdict = self.shop.units.verdict(&self.held.run_id).await;
+        let terminal = match self.entry.cancel.is_cancelled() {
+            true => Kind::Aborted {
+                reason: self
+                    .entry
+                    .reason
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone(),
+                backend_session: None,
+                backend: String::new(),
+            },
+            false => died(verdict, self.entry.memory_max),
+        };
+        close_spool(
+            &mut self.reader,
+            &self.path,
+            &self.held.run_id,
+            terminal,
+            self.entry,
+        );
+    }
+}
+
+impl Drop for Following<'_> {
+    fn drop(&mut self) {
+        self.shop.watcher.forget(&self.name);
+    }
+}
+
+/// Adds the terminal event to a spool that nobody writes any more, and to the
+/// log.
+pub(crate) fn close_spool(
+    reader: &mut Reader,
+    path: &Path,
+    run_id: &str,
+    terminal: Kind,
+    entry: &Entry,
+) {
+    let closed = reader.repair(path).and_then(|()| {
+        let spool = Spool::take_over(path, run_id, entry.log.last())?;
+        let spool = spool.ok_or(io::ErrorKind::WouldBlock)?;
+        spool
+            .end(Resources::default(), terminal.clone())
+            .map_err(io::Error::other)
+    });
+    if let Err(error) = closed {
+        tracing::warn!(%error, path = %path.display(), "a spool cannot be closed");
+    }
+    entry.log.add(Kind::Resources(Resources::default()));
+    entry.log.add(terminal);
+}
+
+/// What a process that is gone without a last word died of.
+fn died(verdict: Option<Verdict>, memory_max: u64) -> Kind {
+    const KEPT: &str = "what was said so far is kept";
+    let (code, message) = match verdict {
+        Some(Verdict::OutOfMemory) => (
+            Code::ResourceLimit,
+            format!(
+                "the turn was stopped: it used more than {} of memory; raise \
+                 agents.defaults.limits.memoryMax; {KEPT}",
+                size(memory_max)
+            ),
+        ),
+        Some(Verdict::Timeout) => (
+            Code::Timeout,
+            format!(
+                "the turn was stopped: it took longer than it may; raise \
+                 agents.defaults.timeoutSeconds; {KEPT}"
+            ),
+        ),
+        Some(Verdict::Other(result)) => (
+            Code::Crashed,
+            format!("the turn's process died ({result}); {KEPT}"),
+        ),
+        None => (
+            Code::Crashed,
+            format!("the turn's process was killed or died; {KEPT}"),
+        ),
+    };
+    failed(code, message)
+}
+
+/// A turn whose process is gone since before this daemon started.
+pub(crate) fn lost() -> Kind {
+    failed(
+        Code::Interrupted,
+        "the machine or the turn's process stopped while this was being answered; what was said \
+         so far is kept; look at what was done before you send the message again"
+            .to_owned(),
+    )
+}
+
+fn failed(code: Code, message: String) -> Kind {
+    Kind::Failed(Failed {
+        code,
+        message,
+        retry_after_ms: None,
+        backend_session: None,
+        backend: String::new(),
+    })
+}
+
+fn size(bytes: u64) -> String {
+    const GIB: u64 = 1 << 30;
+    const MIB: u64 = 1 << 20;
+    match bytes {
+        bytes if bytes >= GIB && bytes % GIB == 0 => format!("{} GiB", bytes / GIB),
+        bytes => format!("{} MiB", bytes / MIB),
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,123 @@
+//! A turn's process that stands ready, with its agent confined like any other,
+//! for the next turn: their start is then no part of what the user waits for.
+//!
+//! It holds nothing of any turn. Every process serves one turn; the spare is
+//! only started earlier, under the run id that the next turn will have.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use openclaw_config::settings::Settings;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::keeper::Held;
+use crate::places::Places;
+
+/// How long a spare stands ready. A conversation goes on within minutes; a
+/// machine that nobody talks to runs no agent.
+pub(crate) const LIFE: Duration = Duration::from_secs(300);
+
+/// A process that waits for its turn.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    pub(crate) held: Held,
+    pub(crate) places: Places,
+    pub(crate) agent_id: String,
+    pub(crate) settings: Arc<Settings>,
+}
+
+impl Ready {
+    /// Whether it was started with these very settings, and is there.
+    fn fits(&self, settings: &Arc<Settings>, agent_id: &str) -> bool {
+        Arc::ptr_eq(&self.settings, settings) && self.agent_id == agent_id && self.held.is_alive()
+    }
+}
+
+/// The one spare, and the run ids that next turns will have. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spare(Arc<Mutex<Inner>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    ready: Option<Ready>,
+    /// By agent.
+    names: HashMap<String, String>,
+    /// The name of the one that is being started, and who waits for it.
+    starting: Option<(String, Arc<Notify>)>,
+}
+
+impl Spare {
+    /// Takes the spare of this run, if it fits; one that is just being started
+    /// is waited for. One that does not fit is ended: its run id is in use.
+    pub(crate) async fn take(
+        &self,
+        run_id: &str,
+        settings: &Arc<Settings>,
+        agent_id: &str,
+    ) -> Option<Ready> {
+        let starting = self.lock().starting.clone();
+        if let Some((name, done)) = starting
+            && name == run_id
+        {
+            done.notified().await;
+        }
+        let mut inner = self.lock();
+        let ready = inner.ready.take_if(|ready| ready.held.run_id == run_id)?;
+        ready.fits(settings, agent_id).then_some(ready)
+    }
+
+    /// The run id of the agent's next turn, given that `run_id` is used up.
+    pub(crate) fn next_name(&self, agent_id: &str, run_id: &str) -> String {
+        let mut inner = self.lock();
+        let name = inner.names.entry(agent_id.to_owned()).or_default();
+        if name.is_empty() || name == run_id {
+            *name = Uuid::new_v4().to_string();
+        }
+        name.clone()
+    }
+
+    /// The name a spare for `agent_id` is to have, which is started now;
+    /// `None` when there is one.
+    pub(crate) fn wanted(&self, settings: &Arc<Settings>, agent_id: &str) -> Option<String> {
+        let mut inner = self.lock();
+        let there = inner
+            .ready
+            .as_ref()
+            .is_some_and(|ready| ready.fits(settings, agent_id));
+        if there || inner.starting.is_some() {
+            return None;
+        }
+        let name = inner.names.get(agent_id).cloned()?;
+        inner.starting = Some((name.clone(), Arc::default()));
+        Some(name)
+    }
+
+    /// The one that was being started stands ready, or could not be started.
+    pub(crate) fn put(&self, ready: Option<Ready>) {
+        let mut inner = self.lock();
+        if let Some((_, waiting)) = inner.starting.take() {
+            // Also for one that begins to wait after this.
+            waiting.notify_one();
+        }
+        if ready.is_some() {
+            inner.ready = ready;
+        }
+    }
+
+    /// Ends the spare, whichever it is.
+    pub(crate) fn clear(&self) {
+        self.lock().ready = None;
+    }
+
+    /// Ends the spare of this name.
+    pub(crate) fn end(&self, run_id: &str) {
+        let mut inner = self.lock();
+        inner.ready.take_if(|ready| ready.held.run_id == run_id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,336 @@
+//! What a turn said, in a file that outlives every daemon.
+//!
+//! One line of JSON for each event, after a line that says whose it is. The
+//! turn's own process writes it and holds a lock on it (flock(2)) as long as
+//! it lives; the daemon reads it, and closes one whose process is gone.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nix::fcntl::{Flock, FlockArg};
+use openclaw_proto::event::{Event, Kind, Resources};
+use serde::{Deserialize, Serialize};
+
+/// Text and tool output of one turn, in bytes, that is kept and passed on. An
+/// agent that prints more than this is not talking to anybody.
+const SIZE_LIMIT: u64 = 32 * 1024 * 1024;
+/// The file name's ending.
+const ENDING: &str = "events";
+
+/// Where a run's spool is in `folder`.
+pub(crate) fn path(folder: &Path, run_id: &str) -> PathBuf {
+    folder.join(format!("{run_id}.{ENDING}"))
+}
+
+/// Where the reason is written before a turn is ended.
+pub(crate) fn reason(folder: &Path, run_id: &str) -> PathBuf {
+    folder.join(format!("{run_id}.reason"))
+}
+
+/// The runs that have a spool in `folder`.
+pub(crate) fn runs(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let names = entries
+        .flatten()
+        .map(|entry| PathBuf::from(entry.file_name()));
+    Ok(names
+        .filter(|name| name.extension().is_some_and(|ending| ending == ENDING))
+        .filter_map(|name| Some(name.file_stem()?.to_str()?.to_owned()))
+        .collect())
+}
+
+/// The first line of a spool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Header {
+    pub(crate) run_id: String,
+    pub(crate) agent_id: String,
+    /// The turn's process.
+    pub(crate) pid: i32,
+    /// The service unit it runs in; empty without a service manager.
+    pub(crate) unit: String,
+}
+
+/// Why an event was not taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refused {
+    /// The turn said more than is kept.
+    #[error("the agent wrote more than can be kept")]
+    Full,
+    /// The disk is full, for one.
+    #[error("cannot write {path}: {source}")]
+    Write { path: PathBuf, source: io::Error },
+}
+
+/// The writing end. The file is locked while this lives.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    path: PathBuf,
+    run_id: String,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    file: Flock<File>,
+    seq: u64,
+    size: u64,
+    ended: bool,
+}
+
+impl Spool {
+    /// Makes the spool of a run.
+    ///
+    /// # Errors
+    /// It is there already, or cannot be written.
+    pub(crate) fn create(path: &Path, header: &Header) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)?;
+        let mut file = lock(file)?;
+        let mut line = serde_json::to_vec(header)?;
+        line.push(b'\n');
+        file.write_all(&line)?;
+        Ok(Self::new(path, header.run_id.clone(), file, 0))
+    }
+
+    /// Takes over the spool of a process that is gone, to close it. `None`: it
+    /// is not gone.
+    pub(crate) fn take_over(path: &Path, run_id: &str, seq: u64) -> io::Result<Option<Self>> {
+        let file = OpenOptions::new().append(true).open(path)?;
+        match lock(file) {
+            Ok(file) => Ok(Some(Self::new(path, run_id.to_owned(), file, seq))),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn new(path: &Path, run_id: String, file: Flock<File>, seq: u64) -> Self {
+        Self {
+            path: path.to_owned(),
+            run_id,
+            inner: Mutex::new(Inner {
+                file,
+                seq,
+                size: 0,
+                ended: false,
+            }),
+        }
+    }
+
+    /// Appends an event. Nothing is appended after the terminal one.
+    pub(crate) fn push(&self, kind: Kind) -> Result<(), Refused> {
+        self.push_all(vec![kind])
+    }
+
+    /// Appends the terminal event after what was used, in one piece.
+    pub(crate) fn end(&self, resources: Resources, terminal: Kind) -> Result<(), Refused> {
+        self.push_all(vec![Kind::Resources(resources), terminal])
+    }
+
+    fn push_all(&self, kinds: Vec<Kind>) -> Result<(), Refused> {
+        let mut inner = self.lock();
+        if inner.ended {
+            return Ok(());
+        }
+        let ends = kinds.iter().any(Kind::is_terminal);
+        let mut seq = inner.seq;
+        let mut lines = Vec::new();
+        for kind in kinds {
+            seq += 1;
+            let event = Event {
+                run_id: self.run_id.clone(),
+                seq,
+                at_ms: jiff::Timestamp::now().as_millisecond(),
+                kind,
+            };
+            serde_json::to_writer(&mut lines, &event).map_err(|error| self.cannot(error.into()))?;
+            lines.push(b'\n');
+        }
+        inner.size += lines.len() as u64;
+        if inner.size > SIZE_LIMIT && !ends {
+            return Err(Refused::Full);
+        }
+        inner
+            .file
+            .write_all(&lines)
+            .map_err(|error| self.cannot(error))?;
+        inner.seq = seq;
+        inner.ended = ends;
+        Ok(())
+    }
+
+    fn cannot(&self, source: io::Error) -> Refused {
+        Refused::Write {
+            path: self.path.clone(),
+            source,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn lock(file: File) -> io::Result<Flock<File>> {
+    Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno.into())
+}
+
+/// Whether a process still writes the spool at `path`.
+pub(crate) fn is_written(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| {
+        Flock::lock(file, FlockArg::LockSharedNonblock)
+            .is_err_and(|(_, errno)| errno == nix::errno::Errno::EWOULDBLOCK)
+    })
+}
+
+/// Waits until no process writes the spool at `path`. Blocks.
+pub(crate) fn wait_unwritten(path: &Path) -> io::Result<()> {
+    let waited = Flock::lock(File::open(path)?, FlockArg::LockShared);
+    waited.map(drop).map_err(|(_, errno)| errno.into())
+}
+
+/// The reading end, which remembers where it is.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    file: File,
+    rest: Vec<u8>,
+    header: Option<Header>,
+}
+
+impl Reader {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            file: File::open(path)?,
+            rest: Vec::new(),
+            header: None,
+        })
+    }
+
+    /// Whose spool it is, once its first line was read.
+    pub(crate) fn header(&self) -> Option<&Header> {
+        self.header.as_ref()
+    }
+
+    /// The events that are there since the last time. A line that is no event
+    /// is left out: it was torn by a crash of the machine.
+    pub(crate) fn news(&mut self) -> io::Result<Vec<Event>> {
+        self.file.read_to_end(&mut self.rest)?;
+        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
+            return Ok(Vec::new());
+        };
+        let rest = self.rest.split_off(end + 1);
+        let lines = std::mem::replace(&mut self.rest, rest);
+        let mut events = Vec::new();
+        for line in lines
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
+            if self.header.is_none() {
+                self.header = serde_json::from_slice(line).ok();
+            } else if let Ok(event) = serde_json::from_slice(line) {
+                events.push(event);
+            }
+        }
+        Ok(events)
+    }
+
+    /// Cuts off what is left of a line that was never finished.
+    pub(crate) fn repair(&mut self, path: &Path) -> io::Result<()> {
+        if self.rest.is_empty() {
+            return Ok(());
+        }
+        let end = self.file.stream_position()?;
+        let torn = std::mem::take(&mut self.rest).len() as u64;
+        OpenOptions::new()
+            .write(true)
+            .open(path)?
+            .set_len(end.saturating_sub(torn))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::event::Done;
+
+    use super::*;
+
+    fn header() -> Header {
+        Header {
+            run_id: "r".to_owned(),
+            agent_id: "main".to_owned(),
+            pid: 1,
+            unit: String::new(),
+        }
+    }
+
+    fn delta(text: &str) -> Kind {
+        Kind::TextDelta {
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_reader_gets_what_was_written_whenever_it_looks() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path(folder.path(), "r");
+        let spool = Spool::create(&path, &header()).unwrap();
+        let mut reader = Reader::open(&path).unwrap();
+        spool.push(delta("a\nb")).unwrap();
+        let events = reader.news().unwrap();
+        assert_eq!(events[0].kind, delta("a\nb"));
+        assert_eq!(reader.header(), Some(&header()));
+        assert!(reader.news().unwrap().is_empty());
+        spool
+            .end(Resources::default(), Kind::Done(Done::default()))
+            .unwrap();
+        spool.push(delta("after the end")).unwrap();
+        let seqs: Vec<u64> = reader.news().unwrap().iter().map(|e| e.seq).collect();
+        assert_eq!(seqs, [2, 3]);
+        assert!(is_written(&path));
+        assert!(Spool::take_over(&path, "r", 3).unwrap().is_none());
+        drop(spool);
+        assert!(!is_written(&path));
+        assert_eq!(runs(folder.path()).unwrap(), ["r"]);
+    }
+
+    #[test]
+    fn a_torn_line_is_cut_off_before_the_spool_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path(folder.path(), "r");
+        let spool = Spool::create(&path, &header()).unwrap();
+        spool.push(delta("a")).unwrap();
+        drop(spool);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"runId\":\"r\",\"se").unwrap();
+        let mut reader = Reader::open(&path).unwrap();
+        assert_eq!(reader.news().unwrap().len(), 1);
+        reader.repair(&path).unwrap();
+        let spool = Spool::take_over(&path, "r", 1).unwrap().unwrap();
+        spool.push(Kind::Done(Done::default())).unwrap();
+        let mut reader = Reader::open(&path).unwrap();
+        let events = reader.news().unwrap();
+        assert_eq!(events.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn endless_output_is_refused_and_the_end_still_fits() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::create(&path(folder.path(), "r"), &header()).unwrap();
+        let piece = "x".repeat(1 << 20);
+        let taken = (0..64)
+            .take_while(|_| spool.push(delta(&piece)).is_ok())
+            .count();
+        assert!((1..64).contains(&taken), "{taken}");
+        spool.push(Kind::Done(Done::default())).unwrap();
+    }
+}

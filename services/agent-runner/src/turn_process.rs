@@ -1,0 +1,353 @@
+//! The process of one turn: starts the agent, serves its requests, and writes
+//! what it says into the spool. No daemon is between it and its agent, so none
+//! that ends takes a turn along.
+
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal};
+use nix::unistd::{Pid, getppid};
+use openclaw_config::settings::LogLevel;
+use openclaw_daemon::exit;
+use openclaw_daemon::failure;
+use openclaw_daemon::telemetry::Telemetry;
+use openclaw_proto::event::{Code, Failed, Kind};
+use openclaw_proto::memory;
+use openclaw_proto::origin::Origin;
+use openclaw_sandbox::{Launcher, spawner};
+use serde::de::DeserializeOwned;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::UnixStream;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::codec::{FramedRead, LinesCodec};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
+
+use crate::claude::{self, ToolPipe};
+use crate::host;
+use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
+use crate::message_id;
+use crate::meter::Meter;
+use crate::model::Upstream;
+use crate::native::{Lines, TurnSocket};
+use crate::process::{Agent, Bounds, Input, Outcome};
+use crate::spool::{Header, Spool};
+use crate::translate::Translate;
+
+/// Runs the turn that standard input tells of.
+pub(crate) fn main() -> ExitCode {
+    let telemetry = Telemetry::install("openclaw-turn", LogLevel::Info);
+    // The spawner blocks what it waits for, and that is inherited.
+    if let Err(error) = SigSet::empty().thread_set_mask() {
+        failure::report("unblock signals", &error);
+    }
+    let result = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| {
+            let result = runtime.block_on(run(&telemetry));
+            // Connections to the provider and to memory end with the process.
+            runtime.shutdown_background();
+            result
+        });
+    match result {
+        Ok(()) => ExitCode::from(exit::SUCCESS),
+        Err(error) => {
+            failure::report("run a turn", error.as_ref());
+            exit::code(&error)
+        }
+    }
+}
+
+async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    if !follow_spawner()? {
+        return Ok(());
+    }
+    let mut line = Line::open().await?;
+    let Some(standing) = line.hear::<Standing>().await? else {
+        return Ok(());
+    };
+    telemetry.set_level(level(&standing.log_level));
+    let header = Header {
+        run_id: standing.run_id.clone(),
+        agent_id: standing.agent_id.clone(),
+        pid: i32::try_from(std::process::id())?,
+        unit: standing.unit.clone(),
+    };
+    let spool = Spool::create(&standing.spool, &header)?;
+    line.say(&Hello { pid: header.pid }).await?;
+    let agent = start(&standing);
+    let order = tokio::select! {
+        order = line.hear::<Order>() => order?,
+        _ = terminate.recv() => None,
+    };
+    let Some(order) = order else {
+        // It stood ready and is not wanted.
+        let _ = std::fs::remove_file(&standing.spool);
+        return Ok(());
+    };
+    let span = tracing::info_span!(
+        "turn",
+        openclaw_run = %standing.run_id,
+        openclaw_session = %order.session_key,
+        openclaw_agent = %standing.agent_id,
+        openclaw_channel = %order.channel,
+    );
+    let cancel = CancellationToken::new();
+    let ended = cancel.clone();
+    tokio::spawn(async move {
+        if terminate.recv().await.is_some() {
+            ended.cancel();
+        }
+    });
+    let turn = Turn {
+        standing,
+        spool,
+        cancel,
+    };
+    turn.run(agent, order).instrument(span).await;
+    Ok(())
+}
+
+/// Ends with the spawner, where one started this process; false when it is
+/// gone already. The signal comes when the spawner's one thread ends.
+fn follow_spawner() -> nix::Result<bool> {
+    let Some(parent) = std::env::var(spawner::PARENT)
+        .ok()
+        .and_then(|pid| pid.parse().ok())
+    else {
+        return Ok(true);
+    };
+    prctl::set_pdeathsig(Signal::SIGTERM)?;
+    Ok(getppid() == Pid::from_raw(parent))
+}
+
+fn level(name: &str) -> LogLevel {
+    match name {
+        "debug" => LogLevel::Debug,
+        "warn" => LogLevel::Warn,
+        "error" => LogLevel::Error,
+        _ => LogLevel::Info,
+    }
+}
+
+/// The line to the daemon: standard input, in both directions.
+struct Line {
+    reader: FramedRead<tokio::net::unix::OwnedReadHalf, LinesCodec>,
+    writer: tokio::net::unix::OwnedWriteHalf,
+}
+
+impl Line {
+    async fn open() -> io::Result<Self> {
+        let descriptor: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
+        let stream = std::os::unix::net::UnixStream::from(descriptor);
+        stream.set_nonblocking(true)?;
+        let (reader, writer) = UnixStream::from_std(stream)?.into_split();
+        Ok(Self {
+            reader: FramedRead::new(reader, LinesCodec::new_with_max_length(LINE_LIMIT)),
+            writer,
+        })
+    }
+
+    /// The next line; `None` when the daemon is gone.
+    async fn hear<T: DeserializeOwned>(&mut self) -> anyhow::Result<Option<T>> {
+        use futures_util::StreamExt as _;
+        match self.reader.next().await {
+            Some(line) => Ok(Some(serde_json::from_str(&line?)?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn say(&mut self, hello: &Hello) -> anyhow::Result<()> {
+        let mut text = serde_json::to_vec(hello)?;
+        text.push(b'\n');
+        self.writer.write_all(&text).await?;
+        Ok(())
+    }
+}
+
+/// The agent's process, with our end of its turn socket.
+struct Started {
+    agent: Agent,
+    socket: Option<TurnSocket>,
+    /// Its standard input, when that is not the socket.
+    stdin: Option<tokio::process::ChildStdin>,
+}
+
+/// Why there is no agent.
+#[derive(Debug, thiserror::Error)]
+enum StartError {
+    #[error("start the agent")]
+    Spawn(#[from] io::Error),
+    #[error("start the agent")]
+    Launch(#[from] openclaw_sandbox::LaunchError),
+}
+
+fn start(standing: &Standing) -> Result<Started, StartError> {
+    let launcher = Launcher {
+        helper: standing.helper.clone(),
+    };
+    let arguments: Vec<_> = standing.arguments.iter().map(Into::into).collect();
+    let command = launcher.command(
+        &standing.plan,
+        &standing.program,
+        &arguments,
+        &standing.variables,
+    )?;
+    if !standing.socket {
+        let (agent, stdin) = Agent::start(command, Input::Pipe)?;
+        return Ok(Started {
+            agent,
+            socket: None,
+            stdin,
+        });
+    }
+    let (socket, theirs) = TurnSocket::open()?;
+    let (agent, _) = Agent::start(command, Input::Socket(theirs))?;
+    Ok(Started {
+        agent,
+        socket: Some(socket),
+        stdin: None,
+    })
+}
+
+struct Turn {
+    standing: Standing,
+    spool: Spool,
+    cancel: CancellationToken,
+}
+
+impl Turn {
+    async fn run(&self, agent: Result<Started, StartError>, order: Order) {
+        for text in &order.notes {
+            let _ = self.spool.push(Kind::Note { text: text.clone() });
+        }
+        let meter = Meter::new(&self.standing.unit);
+        tracing::info!(
+            message_id = message_id::TURN_STARTED,
+            backend = order.backend,
+            model = order.model,
+            "the turn starts"
+        );
+        let backend = order.backend.clone();
+        let terminal = match agent {
+            Ok(started) => self.attend(started, order, &meter).await,
+            Err(error) => crate::process::failed("start the agent", Code::Internal, &error),
+        };
+        let terminal = self.named(terminal, &backend);
+        if let Err(error) = self.spool.end(meter.read(), terminal) {
+            tracing::error!(%error, "the end of the turn cannot be kept");
+        }
+    }
+
+    async fn attend(&self, started: Started, order: Order, meter: &Meter) -> Kind {
+        let bounds = Bounds {
+            deadline: Duration::from_millis(order.deadline_ms),
+            silence: Duration::from_millis(order.silence_ms),
+        };
+        let tools = self.tools(&order);
+        let outcome = Outcome {
+            spool: &self.spool,
+            meter,
+        };
+        let Started {
+            agent,
+            socket,
+            stdin,
+        } = started;
+        match order.speech {
+            Speech::Socket { request, endpoint } => {
+                if let Some(socket) = &socket {
+                    let provider = endpoint.map(Into::into);
+                    socket.give(request, provider, Arc::new(Upstream::default()), tools);
+                }
+                let mut lines = Lines {
+                    backend: order.backend,
+                    provider: order.provider,
+                    model: order.model,
+                };
+                self.follow(agent, bounds, &mut lines, outcome).await
+            }
+            Speech::Claude {
+                input,
+                session,
+                tools: folder,
+            } => {
+                let _pipe = match ToolPipe::serve(&folder, tools) {
+                    Ok(pipe) => pipe,
+                    Err(error) => {
+                        return crate::process::failed(
+                            "serve the host tools",
+                            Code::Internal,
+                            &error,
+                        );
+                    }
+                };
+                if let Some(mut stdin) = stdin {
+                    tokio::spawn(async move {
+                        // An agent that ended without reading says so by its exit.
+                        let _ = stdin.write_all(input.as_bytes()).await;
+                    });
+                }
+                let model = (!order.model.is_empty()).then_some(order.model);
+                let mut output = claude::Output::new(session, model);
+                self.follow(agent, bounds, &mut output, outcome).await
+            }
+        }
+    }
+
+    fn tools(&self, order: &Order) -> host::Tools {
+        host::Tools {
+            memory: memory::Client::new(order.memory.clone()),
+            origin: Origin {
+                run_id: self.standing.run_id.clone(),
+                session_key: order.session_key.clone(),
+            },
+            agent_id: self.standing.agent_id.clone(),
+            session_id: order.session_id.clone(),
+            received_ms: order.received_ms,
+            status: order.status.clone(),
+        }
+    }
+
+    fn follow<'a>(
+        &'a self,
+        agent: Agent,
+        bounds: Bounds,
+        translate: &'a mut dyn Translate,
+        outcome: Outcome<'a>,
+    ) -> impl Future<Output = Kind> + 'a {
+        async move {
+            agent
+                .run(bounds, translate, &outcome, &self.cancel)
+                .await
+                .unwrap_or_else(|error| {
+                    crate::process::failed("follow the agent", Code::Internal, &error)
+                })
+        }
+    }
+
+    /// A turn that was cut off because somebody asked for it was aborted.
+    fn named(&self, terminal: Kind, backend: &str) -> Kind {
+        match terminal {
+            Kind::Failed(failed) if self.cancel.is_cancelled() => Kind::Aborted {
+                reason: std::fs::read_to_string(&self.standing.reason)
+                    .unwrap_or_else(|_| "stopped by the service manager".to_owned()),
+                backend_session: failed.backend_session,
+                backend: backend.to_owned(),
+            },
+            Kind::Failed(failed) => Kind::Failed(Failed {
+                backend: backend.to_owned(),
+                ..failed
+            }),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Who starts the processes of turns: the service manager, as transient
+//! units, or, where there is none, the spawner.
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use openclaw_config::Environment;
+use openclaw_config::settings::{AgentSettings, Settings};
+
+mod spawner;
+mod systemd;
+
+pub(crate) use spawner::Spawner;
+pub(crate) use systemd::Systemd;
+
+/// Variables of the daemon that a turn's process has too. Credentials are not
+/// among them.
+const PASSED: [&str; 14] = [
+    "HOME",
+    "LANG",
+    "PATH",
+    "OPENCLAW_LOG",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+];
+
+/// Why a turn's process was not started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("start the unit {unit}")]
+    Unit {
+        unit: String,
+        #[source]
+        source: zbus::Error,
+    },
+    #[error("ask the spawner at {socket}")]
+    Spawner {
+        socket: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("find the programs of the suite")]
+    Program(#[source] std::io::Error),
+}
+
+/// A turn's process that is to be started.
+pub(crate) struct Request<'a> {
+    pub(crate) run_id: &'a str,
+    pub(crate) settings: &'a Settings,
+    pub(crate) agent: &'a AgentSettings,
+    /// Paths that the agent may write.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Its standard input: our line to it.
+    pub(crate) stdin: OwnedFd,
+}
+
+/// Why a process that is gone ended, in the service manager's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Its memory limit.
+    OutOfMemory,
+    /// RuntimeMaxSec.
+    Timeout,
+    /// A signal, or anything else.
+    Other(String),
+}
+
+impl Verdict {
+    pub(crate) fn to_words(&self) -> String {
+        match self {
+            Self::OutOfMemory => "out of memory".to_owned(),
+            Self::Timeout => "timeout".to_owned(),
+            Self::Other(result) => result.clone(),
+        }
+    }
+}
+
+/// The one that starts turns. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) enum Units {
+    Systemd(Arc<Systemd>),
+    Spawner(Arc<Spawner>),
+}
+
+impl Units {
+    /// The service manager when it started this daemon, else the spawner.
+    pub(crate) fn find(settings: &Settings, environment: &Environment) -> Self {
+        match systemd::bus(environment) {
+            Some(socket) => Self::Systemd(Arc::new(Systemd::new(socket, environment))),
+            None => Self::Spawner(Arc::new(Spawner::new(settings.paths.spawner_socket()))),
+        }
+    }
+
+    /// As `openclawctl status` shows it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Systemd(_) => "systemd",
+            Self::Spawner(_) => "spawner",
+        }
+    }
+
+    /// The unit of a run; empty without a service manager.
+    pub(crate) fn unit(&self, run_id: &str) -> String {
+        match self {
+            Self::Systemd(_) => systemd::unit(run_id),
+            Self::Spawner(_) => String::new(),
+        }
+    }
+
+    /// Whether turns go on when this daemon ends.
+    pub(crate) fn outlive_us(&self) -> bool {
+        match self {
+            Self::Systemd(_) => true,
+            Self::Spawner(spawner) => spawner.is_shared(),
+        }
+    }
+
+    /// Starts a turn's process: this program with the argument `turn`.
+    pub(crate) async fn start(&self, request: Request<'_>) -> Result<(), Error> {
+        let program = std::env::current_exe().map_err(Error::Program)?;
+        let program = program.display().to_string();
+        let environment = passed(&request.settings.environment);
+        match self {
+            Self::Systemd(systemd) => systemd.start(request, program, environment).await,
+            Self::Spawner(spawner) => {
+                let order = openclaw_sandbox::spawner::Order {
+                    program,
+                    args: vec!["turn".to_owned()],
+                    env: environment,
+                };
+                spawner.start(&order, request.stdin.as_fd(), request.settings)
+            }
+        }
+    }
+
+    /// Goes on without namespaces in units; false when it did already.
+    pub(crate) fn without_namespaces(&self) -> bool {
+        match self {
+            Self::Systemd(systemd) => systemd.without_namespaces(),
+            Self::Spawner(_) => false,
+        }
+    }
+
+    /// Why the process of a run ended, if somebody knows.
+    pub(crate) async fn verdict(&self, run_id: &str) -> Option<Verdict> {
+        match self {
+            Self::Systemd(systemd) => systemd.verdict(run_id).await,
+            Self::Spawner(_) => None,
+        }
+    }
+}
+
+fn passed(environment: &Environment) -> Vec<(String, String)> {
+    PASSED
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), environment.get(name)?.to_owned())))
+        .collect()
+}

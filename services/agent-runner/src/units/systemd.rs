@@ -1,0 +1,297 @@
+//! Transient units (org.freedesktop.systemd1(5)), over the message bus. The
+//! manager's own socket would be one hop shorter, but is for systemd's own
+//! programs, and its messages carry names that are none on a bus.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use openclaw_config::Environment;
+use tokio::sync::Mutex;
+use zbus::zvariant::{Fd, OwnedObjectPath, OwnedValue, Type, Value};
+use zbus::{Connection, connection};
+
+use super::{Error, Request, Verdict};
+use crate::spare;
+
+/// What all units of turns have in common.
+const SLICE: &str = "openclaw-turns.slice";
+/// Stopping the suite stops its turns.
+const TARGET: &str = "openclaw.target";
+/// The turn's own deadline comes first and says what happened; this one is for
+/// a process that hangs. It counts from the start of one that stood ready.
+const RUNTIME_SLACK: Duration = spare::LIFE.saturating_add(Duration::from_secs(60));
+/// What a unit gets to end its processes before they are killed.
+const STOP_DEADLINE: Duration = Duration::from_secs(10);
+/// The drop-in that the installer adds where unprivileged user namespaces
+/// work sets it.
+const NAMESPACES: &str = "OPENCLAW_TURN_NAMESPACES";
+
+/// The manager says that a unit of the name is there.
+const EXISTS: &str = "org.freedesktop.systemd1.UnitExists";
+/// Between two attempts to take its name.
+const EXISTS_PAUSE: Duration = Duration::from_millis(10);
+const EXISTS_ATTEMPTS: u32 = 300;
+
+const NAME: &str = "org.freedesktop.systemd1";
+const PATH: &str = "/org/freedesktop/systemd1";
+const MANAGER: &str = "org.freedesktop.systemd1.Manager";
+const SERVICE: &str = "org.freedesktop.systemd1.Service";
+
+/// The manager that started this daemon.
+#[derive(Debug)]
+pub(crate) struct Systemd {
+    socket: PathBuf,
+    line: Mutex<Option<Connection>>,
+    /// Cleared when a unit with namespaces does not start here.
+    namespaces: AtomicBool,
+}
+
+/// ExecStart=: program, arguments, whether a failure is ignored.
+#[derive(Debug, Type, Value)]
+struct Execution {
+    path: String,
+    arguments: Vec<String>,
+    ignore: bool,
+}
+
+/// TemporaryFileSystem=: where, and the mount options.
+#[derive(Debug, Type, Value)]
+struct Mount {
+    path: String,
+    options: String,
+}
+
+/// BindPaths=: source, destination, whether it may be missing, options.
+#[derive(Debug, Type, Value)]
+struct Bind {
+    source: String,
+    destination: String,
+    optional: bool,
+    options: u64,
+}
+
+type Properties<'a> = Vec<(&'static str, Value<'a>)>;
+
+/// The bus of the manager that started this very process, if one did
+/// ($SYSTEMD_EXEC_PID, systemd.exec(5)).
+pub(super) fn bus(environment: &Environment) -> Option<PathBuf> {
+    let started = environment.get("SYSTEMD_EXEC_PID")?;
+    if started.parse() != Ok(std::process::id()) {
+        return None;
+    }
+    let bus = match environment.get("XDG_RUNTIME_DIR") {
+        Some(folder) => Path::new(folder).join("bus"),
+        None => PathBuf::from("/run/dbus/system_bus_socket"),
+    };
+    bus.exists().then_some(bus)
+}
+
+/// The unit of a run.
+pub(super) fn unit(run_id: &str) -> String {
+    format!("openclaw-turn-{run_id}.service")
+}
+
+impl Systemd {
+    pub(super) fn new(socket: PathBuf, environment: &Environment) -> Self {
+        let namespaces = environment.get(NAMESPACES) == Some("yes");
+        Self {
+            socket,
+            line: Mutex::default(),
+            namespaces: AtomicBool::new(namespaces),
+        }
+    }
+
+    pub(super) async fn start(
+        &self,
+        request: Request<'_>,
+        program: String,
+        environment: Vec<(String, String)>,
+    ) -> Result<(), Error> {
+        let unit = unit(request.run_id);
+        let failed = |source| Error::Unit {
+            unit: unit.clone(),
+            source,
+        };
+        let line = self.line().await.map_err(failed)?;
+        let mut properties = limits(&request);
+        properties.extend(process(&request, program, environment)?);
+        if self.namespaces.load(Ordering::Relaxed) {
+            properties.extend(namespaces(&request));
+        }
+        let stdin: OwnedFd = request.stdin;
+        properties.push(("StandardInputFileDescriptor", Fd::from(stdin).into()));
+        let none: Vec<(&str, Properties<'_>)> = Vec::new();
+        let call = (unit.as_str(), "fail", properties, none);
+        // A process that stood ready under this name and did not fit takes a
+        // moment to end, and its unit one more to be forgotten.
+        for _ in 0..EXISTS_ATTEMPTS {
+            match line
+                .call_method(Some(NAME), PATH, Some(MANAGER), "StartTransientUnit", &call)
+                .await
+            {
+                Err(zbus::Error::MethodError(name, ..)) if name.as_str() == EXISTS => {
+                    tokio::time::sleep(EXISTS_PAUSE).await;
+                }
+                other => return other.map(drop).map_err(failed),
+            }
+        }
+        Err(failed(zbus::Error::Failure(format!(
+            "a unit of this name does not end within {:?}",
+            EXISTS_PAUSE * EXISTS_ATTEMPTS
+        ))))
+    }
+
+    pub(super) async fn verdict(&self, run_id: &str) -> Option<Verdict> {
+        let line = self.line().await.ok()?;
+        let unit = unit(run_id);
+        let found = line
+            .call_method(Some(NAME), PATH, Some(MANAGER), "GetUnit", &unit)
+            .await
+            .ok()?;
+        let path: OwnedObjectPath = found.body().deserialize().ok()?;
+        let answer = line
+            .call_method(
+                Some(NAME),
+                path,
+                Some("org.freedesktop.DBus.Properties"),
+                "Get",
+                &(SERVICE, "Result"),
+            )
+            .await
+            .ok()?;
+        let value: OwnedValue = answer.body().deserialize().ok()?;
+        let result = String::try_from(value).ok()?;
+        // A unit that failed stays in the list until somebody has looked.
+        let _ = line
+            .call_method(Some(NAME), PATH, Some(MANAGER), "ResetFailedUnit", &unit)
+            .await;
+        Some(match result.as_str() {
+            "oom-kill" => Verdict::OutOfMemory,
+            "timeout" => Verdict::Timeout,
+            _ => Verdict::Other(result),
+        })
+    }
+
+    /// Says that units with namespaces do not start here.
+    pub(super) fn without_namespaces(&self) -> bool {
+        self.namespaces.swap(false, Ordering::Relaxed)
+    }
+
+    async fn line(&self) -> zbus::Result<Connection> {
+        let mut line = self.line.lock().await;
+        if let Some(line) = &*line
+            && !line.is_closed()
+        {
+            return Ok(line.clone());
+        }
+        let stream = tokio::net::UnixStream::connect(&self.socket)
+            .await
+            .map_err(|error| zbus::Error::InputOutput(error.into()))?;
+        let fresh = connection::Builder::unix_stream(stream).build().await?;
+        *line = Some(fresh.clone());
+        Ok(fresh)
+    }
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn limits(request: &Request<'_>) -> Properties<'static> {
+    let agent = request.agent;
+    let limits = &agent.limits;
+    vec![
+        ("Slice", SLICE.into()),
+        ("MemoryMax", limits.memory_max.into()),
+        // Swapping an agent out makes the whole machine crawl.
+        ("MemorySwapMax", 0_u64.into()),
+        ("TasksMax", limits.tasks_max.into()),
+        (
+            "CPUQuotaPerSecUSec",
+            limits.cpu_quota.saturating_mul(10_000).into(),
+        ),
+        (
+            "RuntimeMaxUSec",
+            microseconds(agent.timeout + RUNTIME_SLACK).into(),
+        ),
+        ("TimeoutStopUSec", microseconds(STOP_DEADLINE).into()),
+        ("KillMode", "control-group".into()),
+        ("OOMPolicy", "kill".into()),
+        // Neither a key nor the conversation belongs into a core file.
+        ("LimitCORE", 0_u64.into()),
+        ("LimitCORESoft", 0_u64.into()),
+    ]
+}
+
+fn process(
+    request: &Request<'_>,
+    program: String,
+    environment: Vec<(String, String)>,
+) -> Result<Properties<'static>, Error> {
+    let variables: Vec<String> = environment
+        .into_iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let execution = Execution {
+        arguments: vec![program.clone(), "turn".to_owned()],
+        path: program,
+        ignore: false,
+    };
+    Ok(vec![
+        (
+            "Description",
+            format!("OpenClaw turn {}", request.run_id).into(),
+        ),
+        ("Type", "exec".into()),
+        ("ExecStart", vec![execution].into()),
+        ("PartOf", vec![TARGET.to_owned()].into()),
+        ("Environment", variables.into()),
+        ("SyslogIdentifier", "openclaw-turn".into()),
+        ("UMask", 0o077_u32.into()),
+        ("NoNewPrivileges", true.into()),
+        ("LockPersonality", true.into()),
+        ("RestrictRealtime", true.into()),
+        ("RestrictSUIDSGID", true.into()),
+    ])
+}
+
+/// What needs a user namespace. On systemd 252 mount options of a user's unit
+/// have no effect without PrivateUsers.
+fn namespaces(request: &Request<'_>) -> Properties<'static> {
+    let paths = &request.settings.paths;
+    let memory = paths.memory_socket().display().to_string();
+    let mut writable: Vec<String> = vec![paths.turns().display().to_string()];
+    writable.extend(
+        request
+            .writable
+            .iter()
+            .map(|path| path.display().to_string()),
+    );
+    vec![
+        ("PrivateUsers", true.into()),
+        ("ProtectSystem", "strict".into()),
+        ("ProtectHome", "read-only".into()),
+        ("ReadWritePaths", writable.into()),
+        // The user bus, systemd's private socket and the other daemons' sockets.
+        (
+            "TemporaryFileSystem",
+            vec![Mount {
+                path: "/run/user".to_owned(),
+                options: "mode=0755".to_owned(),
+            }]
+            .into(),
+        ),
+        (
+            "BindReadOnlyPaths",
+            vec![Bind {
+                source: memory.clone(),
+                destination: memory,
+                optional: true,
+                options: 0,
+            }]
+            .into(),
+        ),
+    ]
+}

@@ -1,0 +1,275 @@
+//! Changing the configuration file: one writer at a time, comments kept, and
+//! never to something that is not valid.
+
+use std::fs::{self, DirBuilder, File as StdFile, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use serde_json::Value;
+
+use crate::document;
+use crate::edit;
+use crate::environment::Environment;
+use crate::error::Error;
+use crate::key::KeyPath;
+use crate::parse;
+use crate::paths::Paths;
+use crate::pipeline::include::Source;
+use crate::pipeline::{include, merge};
+use crate::problem::Problem;
+use crate::redact;
+use crate::schema::Schema;
+use crate::settings::Settings;
+use crate::substitute::Missing;
+use crate::{locate, write};
+
+/// The configuration file, to change. Others that want to change it wait.
+#[derive(Debug)]
+pub struct File {
+    paths: Paths,
+    text: String,
+    original: String,
+    _lock: Flock<StdFile>,
+}
+
+impl File {
+    /// Opens the file, which need not be there, and keeps other writers out.
+    pub fn open(paths: &Paths) -> Result<Self, Error> {
+        let path = &paths.configuration;
+        let failed = |source: io::Error| Error::Write {
+            path: path.clone(),
+            source,
+        };
+        let lock = lock(path).map_err(failed)?;
+        let text = parse::read(path)?;
+        Ok(Self {
+            paths: paths.clone(),
+            original: text.clone(),
+            text,
+            _lock: lock,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.paths.configuration
+    }
+
+    /// The text as it would be written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether anything has changed.
+    pub fn is_changed(&self) -> bool {
+        self.text != self.original
+    }
+
+    /// What the text says, without includes and references.
+    pub fn document(&self) -> Result<Value, Error> {
+        parse::parse(self.path(), &self.text)
+    }
+
+    /// Sets one value. A value that was shown as a secret stays what it was.
+    pub fn set(&mut self, path: &KeyPath, mut value: Value) -> Result<(), Error> {
+        let mut expected = self.document()?;
+        redact::restore(path, &mut value, &expected).map_err(|path| self.not_a_secret(path))?;
+        let text = edit::set(&self.text, path, &value).map_err(|error| self.not_edited(error))?;
+        path.put(&mut expected, value);
+        self.take_over(text, &expected)
+    }
+
+    /// Takes one value away.
+    pub fn unset(&mut self, path: &KeyPath) -> Result<(), Error> {
+        let mut expected = self.document()?;
+        let text = edit::unset(&self.text, path).map_err(|error| self.not_edited(error))?;
+        path.take(&mut expected);
+        self.take_over(text, &expected)
+    }
+
+    /// Applies a merge patch (RFC 7396) and keeps what it does not touch as it
+    /// is written.
+    pub fn patch(&mut self, patch: &Value) -> Result<(), Error> {
+        let before = self.document()?;
+        let mut after = before.clone();
+        let mut patch = patch.clone();
+        redact::restore(&KeyPath::default(), &mut patch, &before)
+            .map_err(|path| self.not_a_secret(path))?;
+        merge::patch(&mut after, patch);
+        self.change(&KeyPath::default(), &before, &after)
+    }
+
+    /// Another text, as an editor leaves it.
+    pub fn replace(&mut self, text: String) -> Result<(), Error> {
+        parse::parse(self.path(), &text)?;
+        self.text = text;
+        Ok(())
+    }
+
+    /// Writes what is different, value by value.
+    fn change(&mut self, path: &KeyPath, before: &Value, after: &Value) -> Result<(), Error> {
+        let (Value::Object(old), Value::Object(new)) = (before, after) else {
+            return match before == after {
+                true => Ok(()),
+                false => self.set(path, after.clone()),
+            };
+        };
+        for key in old.keys().filter(|key| !new.contains_key(*key)) {
+            self.unset(&path.child(key))?;
+        }
+        for (key, value) in new {
+            let path = path.child(key);
+            match old.get(key) {
+                Some(below) => self.change(&path, below, value)?,
+                None => self.set(&path, value.clone())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The editor works on text and must do what was asked for.
+    fn take_over(&mut self, text: String, expected: &Value) -> Result<(), Error> {
+        if parse::parse(self.path(), &text)? != *expected {
+            let problem = "cannot be changed without touching the rest; use `config edit`";
+            return Err(Error::invalid(
+                self.path(),
+                vec![Problem::other(KeyPath::default(), problem)],
+            ));
+        }
+        self.text = text;
+        Ok(())
+    }
+
+    fn not_edited(&self, source: edit::Error) -> Error {
+        Error::Edit {
+            path: self.path().to_owned(),
+            source,
+        }
+    }
+
+    fn not_a_secret(&self, path: KeyPath) -> Error {
+        let problem = format!(
+            "is {}, which stands for a secret that is not there",
+            redact::REDACTED
+        );
+        Error::invalid(self.path(), vec![Problem::other(path, problem)])
+    }
+
+    /// What would be wrong that is not wrong already, and what is wrong anyway.
+    pub fn problems(&self, environment: &Environment) -> Result<Problems, Error> {
+        let before = match parse::parse(self.path(), &self.original) {
+            Ok(_) => self.wrong_with(&self.original, environment)?,
+            // Of a text that is no JSON5 nothing is known.
+            Err(_) => Vec::new(),
+        };
+        let (old, new) = self
+            .wrong_with(&self.text, environment)?
+            .into_iter()
+            .partition(|problem| {
+                before
+                    .iter()
+                    .any(|old| old.path == problem.path && old.kind == problem.kind)
+            });
+        Ok(Problems { new, old })
+    }
+
+    fn wrong_with(&self, text: &str, environment: &Environment) -> Result<Vec<Problem>, Error> {
+        let document = parse::parse(self.path(), text)?;
+        let mut sources = Vec::new();
+        let document = include::resolve(self.path(), document, &mut sources)?;
+        sources.push(Source {
+            path: self.path().to_owned(),
+            text: text.to_owned(),
+            mount: KeyPath::default(),
+        });
+        let mut problems = Schema::shipped().check(&document);
+        if problems.is_empty() {
+            problems.extend(self.beyond_schema(document, environment));
+        }
+        locate::place(&mut problems, &sources);
+        Ok(problems)
+    }
+
+    /// What no schema can say, such as that a URL is one.
+    fn beyond_schema(&self, mut document: Value, environment: &Environment) -> Option<Problem> {
+        crate::pipeline::alias::apply(&mut document);
+        match Settings::assemble(self.paths.clone(), document, environment) {
+            Err(Error::Value {
+                origin,
+                key,
+                problem,
+            }) if origin != crate::ENVIRONMENT => {
+                let path = KeyPath::parse(&key).unwrap_or_default();
+                Some(Problem::other(path, problem))
+            }
+            _ => None,
+        }
+    }
+
+    /// Writes the text. The text before it is kept beside the file (`.bak`).
+    pub fn save(&mut self) -> Result<(), Error> {
+        let path = self.paths.configuration.clone();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            |source| Error::Write { path, source }
+        };
+        if !self.original.is_empty() {
+            let backup = backup(&path);
+            write::atomic(&backup, self.original.as_bytes()).map_err(failed(&backup))?;
+        }
+        write::atomic(&path, self.text.as_bytes()).map_err(failed(&path))?;
+        self.original.clone_from(&self.text);
+        Ok(())
+    }
+}
+
+/// What is wrong with a changed text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems {
+    /// With the change.
+    pub new: Vec<Problem>,
+    /// Already before.
+    pub old: Vec<Problem>,
+}
+
+/// Everything that is wrong with the configuration as it is, also what only
+/// shows with the environment.
+pub fn validate(paths: &Paths, environment: &Environment) -> Result<Vec<String>, Error> {
+    let document = document::load(&paths.configuration, environment, Missing::Refused)?;
+    let settings = Settings::assemble(paths.clone(), document.value, environment)?;
+    settings.with_credentials(environment, &Default::default())?;
+    Ok(document.warnings)
+}
+
+/// The file before the last change.
+pub fn backup(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".bak");
+    PathBuf::from(name)
+}
+
+/// Locks a file of its own: the configuration itself is replaced by every
+/// write, and a lock on it would be one on the old file.
+fn lock(path: &Path) -> io::Result<Flock<StdFile>> {
+    let folder = path.parent().unwrap_or(path);
+    if fs::metadata(folder).is_err() {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(PathBuf::from(name))?;
+    Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| errno.into())
+}
+
+#[cfg(test)]
+mod tests;

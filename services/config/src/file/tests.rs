@@ -1,0 +1,173 @@
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn place() -> (tempfile::TempDir, Paths) {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().to_str().unwrap();
+    let variables = [("OPENCLAW_STATE_DIR", state), ("HOME", state)];
+    let paths = Paths::resolve(&variables.into_iter().collect()).unwrap();
+    (folder, paths)
+}
+
+fn key(text: &str) -> KeyPath {
+    KeyPath::parse(text).unwrap()
+}
+
+fn problems(file: &File) -> (Vec<String>, usize) {
+    let problems = file.problems(&Environment::default()).unwrap();
+    let new = problems.new.iter().map(ToString::to_string).collect();
+    (new, problems.old.len())
+}
+
+#[test]
+fn a_change_keeps_the_rest_and_the_file_before() {
+    let (_folder, paths) = place();
+    let text = "// mine\n{\n  // the door\n  gateway: { port: 1 },\n}\n";
+    fs::write(&paths.configuration, text).unwrap();
+    let mut file = File::open(&paths).unwrap();
+    file.set(&key("gateway.port"), json!(2)).unwrap();
+    file.set(&key("logging.level"), json!("warn")).unwrap();
+    assert_eq!(problems(&file), (vec![], 0));
+    file.save().unwrap();
+    let written = fs::read_to_string(&paths.configuration).unwrap();
+    assert!(
+        written.contains("// mine") && written.contains("// the door"),
+        "{written}"
+    );
+    assert!(written.contains("port: 2"), "{written}");
+    assert_eq!(
+        fs::read_to_string(backup(&paths.configuration)).unwrap(),
+        text
+    );
+}
+
+#[test]
+fn a_patch_touches_only_what_it_says() {
+    let (_folder, paths) = place();
+    let text = "{ a: 1, // one\n  env: { vars: { K: 'sk-1' } }, b: { c: 2, d: 3 /* three */ } }";
+    fs::write(&paths.configuration, text).unwrap();
+    let mut file = File::open(&paths).unwrap();
+    let patch = json!({
+        "a": null, "b": {"c": 9, "e": [1]}, "env": {"vars": {"K": redact::REDACTED}},
+    });
+    file.patch(&patch).unwrap();
+    assert!(file.text().contains("// one") && file.text().contains("/* three */"));
+    let expected = json!({"env": {"vars": {"K": "sk-1"}}, "b": {"c": 9, "d": 3, "e": [1]}});
+    assert_eq!(file.document().unwrap(), expected);
+    let secret = file.patch(&json!({"hooks": {"token": redact::REDACTED}}));
+    assert!(secret.unwrap_err().to_string().contains("hooks.token"));
+}
+
+#[test]
+fn what_was_wrong_before_does_not_stand_in_the_way_of_mending() {
+    let (_folder, paths) = place();
+    fs::write(&paths.configuration, "{ colour: 1, gateway: { prot: 2 } }").unwrap();
+    let mut file = File::open(&paths).unwrap();
+    file.unset(&key("colour")).unwrap();
+    assert_eq!(problems(&file), (vec![], 1));
+    file.set(&key("gateway.port"), json!("x")).unwrap();
+    let (new, old) = problems(&file);
+    assert_eq!((new.len(), old), (1, 1));
+    assert!(new[0].contains("gateway.port"), "{new:?}");
+}
+
+#[test]
+fn what_the_schema_cannot_say_is_a_problem_too() {
+    let (_folder, paths) = place();
+    let mut file = File::open(&paths).unwrap();
+    file.set(&key("models.providers.x.baseUrl"), json!("ftp://x"))
+        .unwrap();
+    let (new, _) = problems(&file);
+    assert!(
+        new[0].contains("models.providers.x.baseUrl") && new[0].contains("http"),
+        "{new:?}"
+    );
+}
+
+#[test]
+fn writers_wait_for_each_other() {
+    const WRITERS: usize = 8;
+    let (_folder, paths) = place();
+    thread::scope(|scope| {
+        for n in 0..WRITERS {
+            let paths = &paths;
+            scope.spawn(move || {
+                let mut file = File::open(paths).unwrap();
+                file.set(&key(&format!("env.vars.V{n}")), json!("x"))
+                    .unwrap();
+                file.save().unwrap();
+            });
+        }
+    });
+    let document = File::open(&paths).unwrap().document().unwrap();
+    assert_eq!(document["env"]["vars"].as_object().unwrap().len(), WRITERS);
+}
+
+/// As a user who is not root, in a folder that is not writable.
+#[test]
+fn without_permission_nothing_is_changed_and_the_path_is_named() {
+    let (folder, paths) = place();
+    fs::write(&paths.configuration, "{ a: 1 }").unwrap();
+    let mut file = File::open(&paths).unwrap();
+    file.set(&key("a"), json!(2)).unwrap();
+    fs::remove_dir_all(folder.path()).unwrap();
+    let error = file.save().unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("openclaw.json") && text.contains("nothing was changed"),
+        "{text}"
+    );
+    let read_only = tempfile::tempdir().unwrap();
+    fs::set_permissions(read_only.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    let paths = Paths {
+        configuration: read_only.path().join("openclaw.json"),
+        ..paths
+    };
+    if !nix::unistd::geteuid().is_root() {
+        let text = File::open(&paths).unwrap_err().to_string();
+        assert!(text.contains("openclaw.json"), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Feature: openclaw-mvp, Property 6: For any configuration update, the
+    /// write SHALL be atomic—readers SHALL never observe a partial or
+    /// corrupted configuration file.
+    #[test]
+    fn property_6_readers_never_see_half_a_file(sizes in proptest::collection::vec(0usize..20_000, 2..6)) {
+        let (_folder, paths) = place();
+        let text = |size: usize| format!("{{ \"ui\": \"{}\", \"meta\": {size} }}", "x".repeat(size));
+        write::atomic(&paths.configuration, text(sizes[0]).as_bytes()).unwrap();
+        let done = AtomicBool::new(false);
+        let seen = thread::scope(|scope| {
+            let readers: Vec<_> = (0..2).map(|_| scope.spawn(|| {
+                let mut seen = 0u32;
+                while !done.load(Ordering::Relaxed) || seen == 0 {
+                    let text = fs::read_to_string(&paths.configuration).unwrap();
+                    let document: Value = serde_json::from_str(&text).unwrap();
+                    let length = document["ui"].as_str().unwrap().len();
+                    assert_eq!(document["meta"], json!(length), "half of a file");
+                    assert!(sizes.contains(&length));
+                    seen += 1;
+                }
+                seen
+            })).collect();
+            for size in &sizes {
+                let mut file = File::open(&paths).unwrap();
+                file.replace(text(*size)).unwrap();
+                file.save().unwrap();
+            }
+            done.store(true, Ordering::Relaxed);
+            readers.into_iter().map(|reader| reader.join().unwrap()).sum::<u32>()
+        });
+        prop_assert!(seen >= 2);
+    }
+}

@@ -1,0 +1,217 @@
+//! State is its owner's alone: directories 0700, secrets 0600 (seed 003 §1).
+
+use std::fs::{self, DirBuilder, Metadata, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::geteuid;
+
+use crate::error::Error;
+use crate::origin::Origin;
+use crate::paths::Paths;
+use crate::pipeline::{dot_env, merge};
+
+/// The permission bits of a mode.
+const PERMISSIONS: u32 = 0o777;
+/// What group and others may have: nothing.
+const FOREIGN: u32 = 0o077;
+/// The mode of directories.
+const DIRECTORY: u32 = 0o700;
+/// The most agents that are looked at; each has a handful of directories.
+const AGENTS_LIMIT: usize = 1000;
+
+/// A mode that was too wide and is not any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repair {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// The mode it had.
+    pub from: u32,
+    /// The mode it has.
+    pub to: u32,
+}
+
+/// Makes the state directory when it is not there, and takes away what others
+/// may do with it and with the secrets in it. What cannot be repaired, because
+/// it is somebody else's, is an error that says what to do.
+pub fn secure(paths: &Paths) -> Result<Vec<Repair>, Error> {
+    create(&paths.state)?;
+    let mut repairs = Vec::new();
+    for path in directories(paths).into_iter().chain(secrets(paths)) {
+        repairs.extend(repair(&path)?);
+    }
+    Ok(repairs)
+}
+
+fn create(state: &Path) -> Result<(), Error> {
+    let made = DirBuilder::new()
+        .recursive(true)
+        .mode(DIRECTORY)
+        .create(state);
+    made.map_err(|error| {
+        let user = state.parent().unwrap_or(state).display().to_string();
+        Error::Permissions {
+            path: state.to_owned(),
+            problem: format!("cannot be made: {error}"),
+            fix: format!("make {user} writable for you, or set OPENCLAW_STATE_DIR"),
+        }
+    })
+}
+
+/// The directories of seed 003 §1.1, those that are there.
+fn directories(paths: &Paths) -> Vec<PathBuf> {
+    let mut all = vec![paths.state.clone()];
+    all.extend(["agents", "credentials", "state"].map(|name| paths.state.join(name)));
+    all.push(merge::folder(&paths.configuration));
+    for agent in entries(&paths.state.join("agents")) {
+        all.extend(["agent", "auth", "sessions"].map(|name| agent.join(name)));
+        all.push(agent);
+    }
+    all
+}
+
+/// Files that hold secrets or may.
+fn secrets(paths: &Paths) -> Vec<PathBuf> {
+    let file = &paths.configuration;
+    let mut all = vec![
+        file.clone(),
+        crate::file::backup(file),
+        Origin::LastGood.paths(paths.clone()).configuration,
+        dot_env::place(file),
+        paths.state.join("auth.json"),
+    ];
+    all.extend(entries(&paths.state.join("credentials")));
+    all.extend(entries(&merge::folder(file)));
+    for agent in entries(&paths.state.join("agents")) {
+        all.extend(entries(&agent.join("auth")));
+        all.push(agent.join("agent").join("auth-profiles.json"));
+        all.push(agent.join("models.json"));
+    }
+    all
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .take(AGENTS_LIMIT)
+        .collect()
+}
+
+fn repair(path: &Path) -> Result<Option<Repair>, Error> {
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) => found,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) => return Err(refused(path, &format!("cannot be looked at: {error}"), "")),
+    };
+    let own = geteuid().as_raw();
+    // A link has no mode; where it leads is kept by whoever made it. What is
+    // another user's without being open is theirs: an agent's, for instance.
+    let open = found.mode() & FOREIGN != 0;
+    if found.is_symlink() || !open || !(found.is_dir() || found.is_file()) {
+        return Ok(None);
+    }
+    if found.uid() != own {
+        let problem = format!("belongs to the user {} and you are {own}", found.uid());
+        return Err(refused(
+            path,
+            &problem,
+            &format!("chown {own} {}", path.display()),
+        ));
+    }
+    narrow(path, &found).map(Some)
+}
+
+fn narrow(path: &Path, found: &Metadata) -> Result<Repair, Error> {
+    let from = found.mode() & PERMISSIONS;
+    let to = from & !FOREIGN;
+    fs::set_permissions(path, Permissions::from_mode(to)).map_err(|error| {
+        let problem = format!("has mode {from:03o}, which lets others in: {error}");
+        refused(path, &problem, &format!("chmod {to:o} {}", path.display()))
+    })?;
+    Ok(Repair {
+        path: path.to_owned(),
+        from,
+        to,
+    })
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn refused(path: &Path, problem: &str, command: &str) -> Error {
+    Error::Permissions {
+        path: path.to_owned(),
+        problem: problem.to_owned(),
+        fix: match command {
+            "" => "make it accessible to you".to_owned(),
+            command => format!("mend it with: {command}"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & PERMISSIONS
+    }
+
+    fn open(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn wide_modes_are_narrowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let variables = [("OPENCLAW_STATE_DIR", state.to_str().unwrap())];
+        let paths = Paths::resolve(&variables.into_iter().collect()).unwrap();
+        assert!(secure(&paths).unwrap().is_empty());
+        assert_eq!(mode(&state), 0o700);
+
+        let auth = state.join("agents/main/auth");
+        fs::create_dir_all(&auth).unwrap();
+        let workspace = state.join("workspace");
+        fs::create_dir(&workspace).unwrap();
+        open(&workspace, 0o755);
+        open(&state, 0o755);
+        let secrets = [
+            paths.configuration.clone(),
+            state.join(".env"),
+            auth.join("a.json"),
+        ];
+        for secret in &secrets {
+            fs::write(secret, "").unwrap();
+            open(secret, 0o644);
+        }
+        let repairs = secure(&paths).unwrap();
+        assert!(repairs.len() >= 4, "{repairs:?}");
+        assert_eq!(mode(&state), 0o700);
+        assert_eq!(mode(&auth), 0o700);
+        assert!(secrets.iter().all(|secret| mode(secret) == 0o600));
+        assert_eq!(mode(&workspace), 0o755, "files of the user's");
+        assert!(secure(&paths).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_somebody_elses_is_refused_with_the_command() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let paths = Paths::resolve(&[("OPENCLAW_STATE_DIR", state)].into_iter().collect()).unwrap();
+        fs::write(&paths.configuration, "").unwrap();
+        open(&paths.configuration, 0o644);
+        std::os::unix::fs::chown(&paths.configuration, Some(65_534), None).unwrap();
+        let error = secure(&paths).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("chown 0 {state}/openclaw.json")),
+            "{error}"
+        );
+    }
+}

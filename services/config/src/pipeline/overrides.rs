@@ -1,0 +1,191 @@
+//! What comes before the file: variables, and before those the command line
+//! (seed 003 §2.3, step 13).
+//!
+//! Every key has a variable, `OPENCLAW__SECTION__KEY`, in which neither case
+//! nor single underscores count: OPENCLAW__AGENTS__DEFAULTS__MAX_TOKENS is
+//! `agents.defaults.maxTokens`. Some have a shorter one of OpenClaw's own.
+
+use serde_json::Value;
+
+use crate::environment::{Environment, OVERRIDES};
+use crate::error::Error;
+use crate::key::KeyPath;
+use crate::problem::Problem;
+use crate::schema::Schema;
+use crate::{COMMAND_LINE, ENVIRONMENT};
+
+/// Variables with the keys they stand for. Of two for the same key the later
+/// one counts.
+const NAMED: [(&str, &str); 12] = [
+    ("OPENCLAW_BACKEND", "agents.defaults.backend"),
+    ("OPENCLAW_CLAUDE", "agents.defaults.claudeCliPath"),
+    ("OPENCLAW_CLI_PORT", "gateway.cli.port"),
+    ("OPENCLAW_CLI_SECRET", "gateway.cli.secret"),
+    ("OPENCLAW_GATEWAY_BIND", "gateway.bind"),
+    ("OPENCLAW_GATEWAY_PASSWORD", "gateway.auth.password"),
+    ("OPENCLAW_GATEWAY_PORT", "gateway.port"),
+    ("OPENCLAW_GATEWAY_TOKEN", "gateway.auth.token"),
+    ("OPENCLAW_LOG_LEVEL", "logging.level"),
+    ("OPENCLAW_LOG", "logging.level"),
+    ("OPENCLAW_MODEL", "agents.defaults.model"),
+    ("OPENCLAW_WORKSPACE_DIR", "agents.defaults.workspace"),
+];
+/// Before the section and between the parts of a generic name.
+const SEPARATOR: &str = "__";
+const GENERIC: &str = "OPENCLAW__";
+
+/// Puts the overrides in; `true` when there was any.
+pub fn apply(
+    document: &mut Value,
+    environment: &Environment,
+    schema: &Schema,
+) -> Result<bool, Error> {
+    let mut any = false;
+    for (name, key) in NAMED {
+        if let Some(text) = environment.get(name) {
+            let path = KeyPath::parse(key).map_err(|error| wrong(ENVIRONMENT, name, error))?;
+            put(document, schema, &path, text, ENVIRONMENT, name)?;
+            any = true;
+        }
+    }
+    for (name, text) in environment.beginning_with(GENERIC) {
+        let parts: Vec<&str> = name[GENERIC.len()..].split(SEPARATOR).collect();
+        let path = schema
+            .resolve(&parts, document)
+            .map_err(|problem| wrong(ENVIRONMENT, name, problem))?;
+        put(document, schema, &path, text, ENVIRONMENT, name)?;
+        any = true;
+    }
+    for (key, text) in passed(environment)?.iter().chain(environment.overrides()) {
+        let path = KeyPath::parse(key).map_err(|error| wrong(COMMAND_LINE, key, error))?;
+        put(document, schema, &path, text, COMMAND_LINE, key)?;
+        any = true;
+    }
+    Ok(any)
+}
+
+/// What `openclawctl run` was given.
+fn passed(environment: &Environment) -> Result<Vec<(String, String)>, Error> {
+    let Some(text) = environment.get(OVERRIDES) else {
+        return Ok(Vec::new());
+    };
+    let problem = "is no JSON list of keys and values";
+    serde_json::from_str(text).map_err(|_| wrong(ENVIRONMENT, OVERRIDES, problem))
+}
+
+fn put(
+    document: &mut Value,
+    schema: &Schema,
+    path: &KeyPath,
+    text: &str,
+    origin: &str,
+    name: &str,
+) -> Result<(), Error> {
+    let value = schema.typed(path, text).map_err(|problem: Problem| {
+        // The variable is named, not the key: that is where the mistake is.
+        wrong(origin, name, problem.text())
+    })?;
+    match path.put(document, value) {
+        true => Ok(()),
+        false => Err(wrong(
+            origin,
+            name,
+            format!("leads nowhere: {path} cannot be put there"),
+        )),
+    }
+}
+
+fn wrong(origin: &str, key: &str, problem: impl ToString) -> Error {
+    Error::Value {
+        origin: origin.to_owned(),
+        key: key.to_owned(),
+        problem: problem.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn applied(document: Value, variables: &[(&str, &str)]) -> Result<Value, Error> {
+        let mut document = document;
+        let environment = variables.iter().copied().collect();
+        apply(&mut document, &environment, &Schema::shipped())?;
+        Ok(document)
+    }
+
+    #[test]
+    fn every_key_has_a_variable() {
+        let file = json!({
+            "models": {"providers": {"my-host": {"baseUrl": "http://file"}}},
+            "gateway": {"port": 1, "bind": "lan"},
+        });
+        let document = applied(
+            file,
+            &[
+                (
+                    "OPENCLAW__MODELS__PROVIDERS__MY_HOST__BASE_URL",
+                    "http://env",
+                ),
+                ("OPENCLAW__AGENTS__DEFAULTS__MAXTOKENS", "7"),
+                ("OPENCLAW__AGENTS__DEFAULTS__LIMITS__OPEN_FILES", "99"),
+                ("OPENCLAW__sandbox__paths__ro", "['/a', '/b']"),
+                ("OPENCLAW__GATEWAY__AUTH__TOKEN", "12345"),
+                ("OPENCLAW_GATEWAY_PORT", "19000"),
+                ("OPENCLAW_GATEWAY_BIND", ""),
+            ],
+        );
+        let expected = json!({
+            "models": {"providers": {"my-host": {"baseUrl": "http://env"}}},
+            "gateway": {"port": 19000, "bind": "lan", "auth": {"token": "12345"}},
+            "agents": {"defaults": {"maxTokens": 7, "limits": {"openFiles": 99}}},
+            "sandbox": {"paths": {"ro": ["/a", "/b"]}},
+        });
+        assert_eq!(document.unwrap(), expected);
+    }
+
+    #[test]
+    fn the_command_line_comes_first() {
+        let environment: Environment = [("OPENCLAW_LOG", "warn")].into_iter().collect();
+        let environment =
+            environment.overridden([("logging.level".to_owned(), "debug".to_owned())]);
+        let passed = environment.overrides_variable().unwrap();
+        let daemons = [("OPENCLAW_LOG", "warn"), (OVERRIDES, &passed)]
+            .into_iter()
+            .collect();
+        for environment in [environment, daemons] {
+            let mut document = json!({"logging": {"level": "error"}});
+            assert!(apply(&mut document, &environment, &Schema::shipped()).unwrap());
+            assert_eq!(document, json!({"logging": {"level": "debug"}}));
+        }
+    }
+
+    #[test]
+    fn mistakes_name_the_variable() {
+        for (name, value, words) in [
+            (
+                "OPENCLAW_GATEWAY_PORT",
+                "often",
+                ["the environment: OPENCLAW_GATEWAY_PORT", "65535"],
+            ),
+            ("OPENCLAW_LOG", "loud", ["OPENCLAW_LOG", "debug"]),
+            (
+                "OPENCLAW__GATEWAY__PROT",
+                "1",
+                ["OPENCLAW__GATEWAY__PROT", "\"port\""],
+            ),
+            (
+                "OPENCLAW__AGENTS__DEFAULTS__MAX_TOKENS",
+                "0",
+                ["MAX_TOKENS", "at least 1"],
+            ),
+        ] {
+            let error = applied(json!({}), &[(name, value)])
+                .unwrap_err()
+                .to_string();
+            assert!(words.iter().all(|word| error.contains(word)), "{error}");
+        }
+    }
+}

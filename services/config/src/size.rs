@@ -1,0 +1,102 @@
+//! Amounts of memory as people write them.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, Visitor};
+
+/// Bytes: a number, or text with K, M, G or T behind it (powers of 1024, as
+/// systemd.resource-control(5) writes them).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl Size {
+    /// Reads `text`; `None` when it is no size.
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor: u64 = match text[digits.len()..].to_ascii_uppercase().as_str() {
+            "" | "B" => 1,
+            "K" | "KB" | "KIB" => 1 << 10,
+            "M" | "MB" | "MIB" => 1 << 20,
+            "G" | "GB" | "GIB" => 1 << 30,
+            "T" | "TB" | "TIB" => 1 << 40,
+            _ => return None,
+        };
+        let number: u64 = digits.trim().parse().ok()?;
+        number.checked_mul(factor).map(Self)
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Size {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Size".into()
+    }
+
+    fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Bytes: a number, or text such as \"512M\" or \"2G\".",
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": "^[0-9]+ *([KMGTkmgt]?([Ii]?[Bb])?)$"},
+            ],
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl Visitor<'_> for Reader {
+            type Value = Size;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("bytes, as a number or as text such as \"512M\" or \"2G\"")
+            }
+
+            fn visit_u64<E: de::Error>(self, bytes: u64) -> Result<Size, E> {
+                Ok(Size(bytes))
+            }
+
+            fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Size, E> {
+                u64::try_from(bytes)
+                    .map(Size)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(bytes), &self))
+            }
+
+            fn visit_f64<E: de::Error>(self, bytes: f64) -> Result<Size, E> {
+                if bytes >= 0.0 && bytes.fract() == 0.0 && bytes < u64::MAX as f64 {
+                    return Ok(Size(bytes as u64));
+                }
+                Err(E::invalid_value(de::Unexpected::Float(bytes), &self))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Size, E> {
+                Size::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_as_people_write_them() {
+        for (text, bytes) in [
+            ("512M", Some(512 << 20)),
+            ("2G", Some(2 << 30)),
+            ("2 GiB", Some(2 << 30)),
+            ("1048576", Some(1 << 20)),
+            ("", None),
+            ("G", None),
+            ("2X", None),
+            ("99999999999T", None),
+        ] {
+            assert_eq!(Size::parse(text), bytes.map(Size), "{text}");
+        }
+    }
+}

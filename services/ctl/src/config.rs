@@ -1,0 +1,45 @@
+//! `config`: shows, checks and changes the configuration file.
+
+use std::process::ExitCode;
+
+use openclaw_config::{Environment, KeyPath, Paths};
+
+use crate::failure::Failure;
+use crate::output;
+
+mod arguments;
+mod change;
+mod edit;
+mod get;
+mod report;
+mod schema;
+mod validate;
+
+pub(crate) use arguments::Arguments;
+use arguments::Command;
+
+/// Does what was asked for.
+pub(crate) fn execute(
+    arguments: Arguments,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    match arguments.command {
+        Command::Get(arguments) => get::execute(&arguments, &paths, environment),
+        Command::Set(arguments) => change::set(&arguments, &paths, environment),
+        Command::Unset(arguments) => change::unset(&arguments, &paths, environment),
+        Command::Patch(arguments) => change::patch(&arguments, &paths, environment),
+        Command::Edit => edit::execute(&paths, environment),
+        Command::Path => {
+            output::stdout_line(&paths.configuration.display().to_string())?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Validate(arguments) => validate::execute(&arguments, &paths, environment),
+        Command::Schema(arguments) => schema::execute(&arguments),
+    }
+}
+
+/// The key as it was typed.
+fn key(text: &str) -> Result<KeyPath, Failure> {
+    KeyPath::parse(text).map_err(|error| Failure::usage(error.to_string()))
+}

@@ -1,0 +1,56 @@
+//! `config get`.
+
+use std::process::ExitCode;
+
+use openclaw_config::pipeline::defaults;
+use openclaw_config::schema::Schema;
+use openclaw_config::substitute::Missing;
+use openclaw_config::{Environment, KeyPath, Paths, document, redact};
+use serde_json::Value;
+
+use super::arguments::Get;
+use super::key;
+use crate::failure::Failure;
+use crate::output;
+
+/// Prints the value.
+pub(super) fn execute(
+    arguments: &Get,
+    paths: &Paths,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let path = match &arguments.key {
+        Some(text) => key(text)?,
+        None => KeyPath::default(),
+    };
+    let document = document::load(&paths.configuration, environment, Missing::KeptForOwner)?;
+    let document = match arguments.file {
+        true => document.written,
+        false => defaults::apply(document.value, paths)?,
+    };
+    let Some(value) = path.get(&document) else {
+        return Err(not_set(&path, paths));
+    };
+    let value = match arguments.show_secrets {
+        true => value.clone(),
+        false => redact::redacted(&path, value),
+    };
+    match (&value, arguments.json) {
+        (Value::String(text), false) => output::stdout_line(&output::printable(text))?,
+        _ => output::document(&value)?,
+    }
+    if value.as_str() == Some(redact::REDACTED) {
+        output::stderr_line("hint: --show-secrets shows it");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn not_set(path: &KeyPath, paths: &Paths) -> Failure {
+    let schema = Schema::shipped();
+    match schema.at(path) {
+        Some(_) => Failure::new(format!("{path} is not set"))
+            .hint(format!("openclawctl config set {path} VALUE")),
+        None => Failure::new(schema.unknown(path).to_string())
+            .hint(format!("{} cannot have it", paths.configuration.display())),
+    }
+}

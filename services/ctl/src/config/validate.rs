@@ -1,0 +1,74 @@
+//! `config validate`.
+
+use std::process::ExitCode;
+
+use openclaw_config::{Environment, Error, Paths, file};
+use serde_json::json;
+
+use super::arguments::Validate;
+use super::report::{self, Report};
+use crate::failure::{self, Failure};
+use crate::output;
+use crate::run::environment_file;
+
+/// Prints what is wrong; exit code 78 when something is.
+pub(super) fn execute(
+    arguments: &Validate,
+    paths: &Paths,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = match &arguments.file {
+        Some(file) => Paths {
+            configuration: std::path::absolute(file)
+                .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?,
+            ..paths.clone()
+        },
+        None => paths.clone(),
+    };
+    // The agent-runner's variables answer references, too.
+    let environment = environment.with_fallback(environment_file::read(&paths)?);
+    let result = missing(arguments, &paths).and_then(|()| file::validate(&paths, &environment));
+    if arguments.json {
+        let (problems, warnings) = match &result {
+            Ok(warnings) => (Vec::new(), warnings.clone()),
+            Err(error) => (Report::of(error), Vec::new()),
+        };
+        output::document(&json!({
+            "valid": result.is_ok(),
+            "path": paths.configuration,
+            "problems": problems,
+            "warnings": warnings,
+        }))?;
+    }
+    match result {
+        Ok(warnings) if !arguments.json => {
+            for warning in warnings {
+                output::stderr_line(&format!("warning: {warning}"));
+            }
+            let absent = match paths.configuration.exists() {
+                true => "",
+                false => " (it is not there: the defaults are used)",
+            };
+            output::stdout_line(&format!(
+                "{} is valid{absent}",
+                paths.configuration.display()
+            ))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Ok(_) => Ok(ExitCode::SUCCESS),
+        Err(_) if arguments.json => Ok(ExitCode::from(failure::CONFIG)),
+        Err(Error::Invalid { problems, .. }) => {
+            report::print("error", &problems);
+            Ok(ExitCode::from(failure::CONFIG))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A file that was named must be there.
+fn missing(arguments: &Validate, paths: &Paths) -> Result<(), Error> {
+    match arguments.file {
+        Some(_) => openclaw_config::parse::read_existing(&paths.configuration).map(|_| ()),
+        None => Ok(()),
+    }
+}

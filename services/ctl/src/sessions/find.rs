@@ -1,0 +1,70 @@
+//! `sessions find`: what has to do with a project (seed 001).
+
+use openclaw_proto::sessions::{Findings, Found};
+
+use super::failure;
+use crate::cli::sessions::Find;
+use crate::connection::Gateway;
+use crate::failure::Failure;
+use crate::output;
+use crate::words;
+
+/// Characters of a message on its line.
+const MESSAGE_WIDTH: usize = 100;
+
+pub(super) async fn execute(gateway: &Gateway, arguments: &Find) -> Result<(), Failure> {
+    let project = arguments.project.join(" ");
+    let agent = arguments.agent.as_deref().unwrap_or_default();
+    let answer = gateway
+        .sessions
+        .find(&project, agent, arguments.limit)
+        .await;
+    let findings = answer.map_err(|status| failure(gateway, &status))?;
+    for problem in &findings.problems {
+        output::stderr_line(&format!("warning: {problem}; passed over"));
+    }
+    if arguments.json {
+        return output::document(&findings);
+    }
+    let now = jiff::Timestamp::now().as_millisecond();
+    output::stdout(&rendered(&findings, &project, now))
+}
+
+fn rendered(findings: &Findings, project: &str, now_ms: i64) -> String {
+    if findings.sessions.is_empty() {
+        let searched = words::count(u64::from(findings.searched), "transcript");
+        return format!("nothing about {project:?} in {searched}\n");
+    }
+    let blocks = findings.sessions.iter().map(|found| block(found, now_ms));
+    blocks.collect::<Vec<_>>().join("\n")
+}
+
+fn block(found: &Found, now_ms: i64) -> String {
+    let name = match found.key.as_str() {
+        "" => format!("{} (in no index)", found.id),
+        key => format!("{key}  {}", found.id),
+    };
+    let mut lines = vec![
+        name,
+        format!(
+            "  {}, {}, matched by {}",
+            words::ago(found.modified_at_ms, now_ms),
+            words::count(found.lines, "line"),
+            found.matched
+        ),
+    ];
+    if !found.cwd.is_empty() {
+        lines.push(format!("  in {}", found.cwd));
+    }
+    let message = |text: &str| output::one_line(text, MESSAGE_WIDTH);
+    if !found.first_user_message.is_empty() {
+        lines.push(format!("  first: {}", message(&found.first_user_message)));
+    }
+    let last = found.last_user_messages.iter();
+    lines.extend(last.map(|text| format!("  last:  {}", message(text))));
+    lines.push(format!("  {}", found.transcript_path));
+    lines
+        .iter()
+        .map(|line| format!("{}\n", output::one_line(line, usize::MAX)))
+        .collect()
+}

@@ -1,0 +1,132 @@
+//! `sessions list`.
+
+use openclaw_proto::sessions::{Archived, Preview, Query, Session, State};
+
+use super::failure;
+use crate::cli::sessions::List;
+use crate::connection::Gateway;
+use crate::failure::Failure;
+use crate::output;
+use crate::table;
+use crate::words;
+
+/// Characters of the last thing said.
+const PREVIEW_WIDTH: u32 = 100;
+
+/// Characters of a label in the table.
+const LABEL_WIDTH: usize = 30;
+
+pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), Failure> {
+    let query = Query {
+        agent_id: arguments.agent.clone().unwrap_or_default(),
+        limit: arguments.limit.unwrap_or_default(),
+        search: arguments.search.clone().unwrap_or_default(),
+        active_minutes: arguments.active.unwrap_or_default(),
+        archived: match (arguments.all, arguments.archived) {
+            (true, _) => Archived::Also,
+            (_, true) => Archived::Only,
+            _ => Archived::No,
+        },
+        brief: !arguments.json,
+        ..Query::default()
+    };
+    let answer = gateway.sessions.list(query).await;
+    let page = answer.map_err(|status| failure(gateway, &status))?;
+    let previews = if arguments.preview {
+        let keys = page.sessions.iter().map(|session| session.key.clone());
+        let answer = gateway.sessions.preview(keys.collect(), 1, PREVIEW_WIDTH);
+        answer.await.map_err(|status| failure(gateway, &status))?
+    } else {
+        Vec::new()
+    };
+    if arguments.json {
+        let mut document = serde_json::json!(page);
+        if arguments.preview {
+            document["previews"] = serde_json::json!(previews);
+        }
+        return output::document(&document);
+    }
+    let now = jiff::Timestamp::now().as_millisecond();
+    output::stdout(&rendered(&page.sessions, page.total, now))?;
+    output::stdout(&last_words(&previews))
+}
+
+fn last_words(previews: &[Preview]) -> String {
+    let mut text = String::new();
+    for preview in previews {
+        for item in &preview.items {
+            let words = output::one_line(&item.text, PREVIEW_WIDTH as usize);
+            text.push_str(&format!("{}  {}: {words}\n", preview.key, item.role));
+        }
+    }
+    text
+}
+
+fn rendered(sessions: &[Session], total: u32, now_ms: i64) -> String {
+    if sessions.is_empty() {
+        return "no sessions yet\n".to_owned();
+    }
+    let heading = ["SESSION", "MESSAGES", "STATE", "UPDATED", "ID", "LABEL"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(sessions.iter().map(|session| row(session, now_ms)));
+    let mut text = table::render(&rows);
+    let shown = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
+    if shown < total {
+        text.push_str(&format!("{} more\n", total - shown));
+    }
+    text
+}
+
+fn row(session: &Session, now_ms: i64) -> Vec<String> {
+    vec![
+        session.key.clone(),
+        session.message_count.to_string(),
+        session.state.as_str().to_owned(),
+        words::ago(session.updated_at_ms, now_ms),
+        session.id.clone(),
+        output::one_line(&session.label, LABEL_WIDTH),
+    ]
+}
+
+/// The state, with when it was reached where that says more.
+pub(super) fn state(session: &Session, now_ms: i64) -> String {
+    match session.state {
+        State::Archived => format!("archived {}", words::ago(session.archived_at_ms, now_ms)),
+        state => state.as_str().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_one_row() {
+        let session = Session {
+            key: "agent:main:main".to_owned(),
+            id: "0a1b".to_owned(),
+            updated_at_ms: 60_000,
+            message_count: 4,
+            state: State::Idle,
+            label: "Trip".to_owned(),
+            ..Session::default()
+        };
+        let text = rendered(&[session], 3, 185_000);
+        let row = text.lines().nth(1).unwrap();
+        let cells: Vec<&str> = row.split("  ").filter(|cell| !cell.is_empty()).collect();
+        let cells: Vec<&str> = cells.into_iter().map(str::trim).collect();
+        assert_eq!(
+            cells,
+            [
+                "agent:main:main",
+                "4",
+                "idle",
+                "2 min 5 s ago",
+                "0a1b",
+                "Trip"
+            ]
+        );
+        assert_eq!(text.lines().last(), Some("2 more"));
+        assert_eq!(rendered(&[], 0, 0), "no sessions yet\n");
+    }
+}

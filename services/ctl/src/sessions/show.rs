@@ -1,0 +1,215 @@
+//! `sessions show`: one session, and what was said in it.
+
+use openclaw_proto::sessions::{Item, Part, Reading, Said, Session};
+use serde_json::{Value, json};
+use tonic::Code;
+
+use super::{failure, list, named};
+use crate::cli::sessions::Show;
+use crate::connection::Gateway;
+use crate::failure::Failure;
+use crate::output;
+use crate::words;
+
+/// Messages asked for at once; the gateway gives no more.
+const PAGE: u32 = 1000;
+
+pub(super) async fn execute(gateway: &Gateway, arguments: &Show) -> Result<(), Failure> {
+    let shown = session(gateway, arguments).await?;
+    if !arguments.transcript {
+        let Some((session, entry)) = shown else {
+            return Err(not_there(&arguments.session));
+        };
+        if arguments.json {
+            return output::document(&json!({ "session": session, "entry": entry }));
+        }
+        let now = jiff::Timestamp::now().as_millisecond();
+        return output::stdout(&facts(&session, now));
+    }
+    let reading = transcript(gateway, arguments).await?;
+    if arguments.json {
+        let session = shown.map(|(session, _)| session);
+        return output::document(&json!({ "session": session, "transcript": reading }));
+    }
+    output::stdout(&rendered(&reading))
+}
+
+/// The session with its index entry; None when the index has none of that name,
+/// and there may still be a transcript.
+async fn session(gateway: &Gateway, arguments: &Show) -> Result<Option<(Session, Value)>, Failure> {
+    let named = named(&arguments.session, arguments.agent.as_deref());
+    match gateway.sessions.get(named).await {
+        Ok((session, entry)) => {
+            let entry = serde_json::from_str(&entry).unwrap_or(Value::Null);
+            Ok(Some((session, entry)))
+        }
+        Err(status) if status.code() == Code::NotFound => Ok(None),
+        Err(status) => Err(failure(gateway, &status)),
+    }
+}
+
+/// Reads page by page: one answer has a limit, a conversation has none.
+async fn transcript(gateway: &Gateway, arguments: &Show) -> Result<Reading, Failure> {
+    let named = named(&arguments.session, arguments.agent.as_deref());
+    let wanted = arguments.limit.unwrap_or(u32::MAX);
+    let mut pages: Vec<(Vec<Item>, Vec<Value>)> = Vec::new();
+    let mut skip = 0;
+    let mut reading;
+    loop {
+        let limit = PAGE.min(wanted - skip);
+        let part = Part {
+            limit,
+            skip,
+            all: !arguments.current,
+            raw: arguments.raw,
+        };
+        let answer = gateway.sessions.read(named, part).await;
+        reading = answer.map_err(|status| failure(gateway, &status))?;
+        let items = std::mem::take(&mut reading.items);
+        pages.push((items, std::mem::take(&mut reading.entries)));
+        skip += limit;
+        if !reading.has_more || skip >= wanted {
+            break;
+        }
+    }
+    for (items, entries) in pages.into_iter().rev() {
+        reading.items.extend(items);
+        reading.entries.extend(entries);
+    }
+    Ok(reading)
+}
+
+fn not_there(session: &str) -> Failure {
+    Failure::new(format!("there is no session {session:?}"))
+        .hint("list them with: openclawctl sessions --all")
+}
+
+fn facts(session: &Session, now_ms: i64) -> String {
+    let tokens = &session.tokens;
+    let mut lines = vec![
+        ("session", session.key.clone()),
+        ("id", session.id.clone()),
+        ("agent", session.agent_id.clone()),
+        ("state", list::state(session, now_ms)),
+        ("label", session.label.clone()),
+        ("messages", session.message_count.to_string()),
+        ("begun", words::ago(session.created_at_ms, now_ms)),
+        ("updated", words::ago(session.updated_at_ms, now_ms)),
+        ("channel", session.last_channel.clone()),
+        ("last run", session.last_status.clone()),
+        ("model", model(session)),
+        ("thinking", session.thinking_level.clone()),
+        (
+            "tokens",
+            format!(
+                "{} in, {} out, {} from the cache, {} to it; context {}",
+                tokens.input, tokens.output, tokens.cache_read, tokens.cache_write, tokens.context
+            ),
+        ),
+        ("cost", cost(session.cost_usd)),
+        ("compactions", session.compaction_count.to_string()),
+        ("spawned by", session.spawned_by.clone()),
+        ("transcript", session.transcript_path.clone()),
+    ];
+    lines.retain(|(_, value)| !value.is_empty());
+    let line = |(name, value): (&str, String)| {
+        format!("{:<12} {}\n", name, output::one_line(&value, usize::MAX))
+    };
+    lines.into_iter().map(line).collect()
+}
+
+fn model(session: &Session) -> String {
+    let last = match (session.model_provider.as_str(), session.model.as_str()) {
+        (_, "") => String::new(),
+        ("", model) => model.to_owned(),
+        (provider, model) => format!("{provider}/{model}"),
+    };
+    match (session.model_override.as_str(), last.as_str()) {
+        ("", _) => last,
+        (wanted, "") => format!("{wanted} (set for this session)"),
+        (wanted, _) => format!("{wanted} (set for this session; last was {last})"),
+    }
+}
+
+fn cost(dollars: f64) -> String {
+    if dollars > 0.0 {
+        format!("{dollars:.4} US dollars")
+    } else {
+        String::new()
+    }
+}
+
+fn rendered(reading: &Reading) -> String {
+    if reading.items.is_empty() {
+        return "nothing was said yet\n".to_owned();
+    }
+    let mut text = String::new();
+    for item in &reading.items {
+        let line = match &item.said {
+            Said::User { text } => format!("\n{}you: {text}", time(item.at_ms)),
+            Said::Assistant { text } => format!("\n{}assistant: {text}", time(item.at_ms)),
+            Said::Tool { name, argument } if argument.is_empty() => format!("  [{name}]"),
+            Said::Tool { name, argument } => {
+                format!("  [{name}] {}", output::one_line(argument, 200))
+            }
+            Said::Result { name, error: true } => format!("  [{name}] failed"),
+            Said::Result { .. } => continue,
+            Said::Reset => "\n--- a new conversation ---".to_owned(),
+            Said::Compaction { summary } => {
+                format!("\n--- summary of what was before ---\n{summary}")
+            }
+        };
+        text.push_str(&output::printable(&line));
+        text.push('\n');
+    }
+    text.trim_start_matches('\n').to_owned()
+}
+
+/// When, in local time; empty when nobody knows.
+fn time(at_ms: i64) -> String {
+    let at = jiff::Timestamp::from_millisecond(at_ms).ok();
+    at.filter(|_| at_ms > 0)
+        .map(|at| {
+            let local = at.to_zoned(jiff::tz::TimeZone::system());
+            local.strftime("%Y-%m-%d %H:%M ").to_string()
+        })
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transcript_tells_words_tools_and_errors() {
+        let item = |said| Item { at_ms: 0, said };
+        let reading = Reading {
+            items: vec![
+                item(Said::User {
+                    text: "look".to_owned(),
+                }),
+                item(Said::Tool {
+                    name: "read".to_owned(),
+                    argument: "a.txt".to_owned(),
+                }),
+                item(Said::Result {
+                    name: "read".to_owned(),
+                    error: true,
+                }),
+                item(Said::Result {
+                    name: "read".to_owned(),
+                    error: false,
+                }),
+                item(Said::Assistant {
+                    text: "gone\u{1b}[2J".to_owned(),
+                }),
+                item(Said::Reset),
+            ],
+            ..Reading::default()
+        };
+        assert_eq!(
+            rendered(&reading),
+            "you: look\n  [read] a.txt\n  [read] failed\n\nassistant: gone[2J\n\n--- a new conversation ---\n"
+        );
+    }
+}

@@ -1,0 +1,285 @@
+//! `config`.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use crate::scene::{Scene, text};
+
+struct Config {
+    scene: Scene,
+}
+
+impl Config {
+    fn new(file: &str) -> Self {
+        let config = Self {
+            scene: Scene::new(),
+        };
+        if !file.is_empty() {
+            fs::write(config.path(), file).unwrap();
+        }
+        config
+    }
+
+    fn path(&self) -> PathBuf {
+        self.scene.state().join("openclaw.json")
+    }
+
+    fn file(&self) -> String {
+        fs::read_to_string(self.path()).unwrap()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let all: Vec<_> = ["config"].iter().chain(arguments).copied().collect();
+        self.scene.run(&all)
+    }
+
+    /// Standard output of a success.
+    fn ok(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// Standard error of a failure.
+    fn fails(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+        stderr
+    }
+
+    fn edit(&self, script: &str) -> Output {
+        let editor = self.scene.state().join("editor");
+        fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = self.scene.command(&["config", "edit"]);
+        command.env("EDITOR", editor).output().unwrap()
+    }
+}
+
+#[test]
+fn values_are_set_shown_and_taken_away() {
+    let config = Config::new("// mine\n{\n  // the door\n  gateway: { bind: 'lan', },\n}\n");
+    config.ok(&["set", "gateway.port", "19000"]);
+    config.ok(&["set", "agents.defaults.model", "ollama/qwen3"]);
+    assert_eq!(config.ok(&["get", "gateway.port"]), "19000\n");
+    assert_eq!(
+        config.ok(&["get", "agents.defaults.model"]),
+        "ollama/qwen3\n"
+    );
+    assert_eq!(
+        config.ok(&["get", "agents.defaults.model", "--json"]),
+        "\"ollama/qwen3\"\n"
+    );
+    let written = config.file();
+    for part in ["// mine", "// the door", "bind: 'lan'", "port: 19000"] {
+        assert!(written.contains(part), "{written}");
+    }
+    config.ok(&["unset", "gateway.port"]);
+    assert!(!config.file().contains("19000"));
+    assert_eq!(
+        config.fails(1, &["unset", "gateway.port"]).lines().count(),
+        1
+    );
+    assert_eq!(
+        config.ok(&["path"]),
+        format!("{}\n", config.path().display())
+    );
+    let mode = fs::metadata(config.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn what_is_shown_is_what_is_in_use() {
+    let config = Config::new("{ logging: { level: 'warn' } }");
+    let get = |variable: Option<&str>, arguments: &[&str]| {
+        let mut command = config.scene.command(&["config", "get"]);
+        command.args(arguments);
+        if let Some(level) = variable {
+            command.env("OPENCLAW__LOGGING__LEVEL", level);
+        }
+        text(&command.output().unwrap().stdout)
+    };
+    assert_eq!(get(None, &["logging.level"]), "warn\n");
+    assert_eq!(get(Some("debug"), &["logging.level"]), "debug\n");
+    assert_eq!(get(Some("debug"), &["logging.level", "--file"]), "warn\n");
+    assert_eq!(get(None, &["agents.defaults.maxTokens"]), "8192\n");
+    let whole: Value = serde_json::from_str(&get(None, &[])).unwrap();
+    assert_eq!(whole["logging"]["level"], "warn");
+    assert_eq!(whole["sandbox"]["level"], "workspace");
+}
+
+#[test]
+fn nothing_invalid_is_written() {
+    let config = Config::new("{ gateway: { port: 1 } }");
+    let before = config.file();
+    for (arguments, words) in [
+        (
+            &["set", "gateway.port", "often"][..],
+            &["gateway.port", "\"often\"", "65535"][..],
+        ),
+        (&["set", "gateway.prot", "1"], &["gateway.prot", "\"port\""]),
+        (
+            &["set", "agents.defaults.backend", "nativ"],
+            &["\"nativ\"", "claude-cli", "\"native\""],
+        ),
+        (
+            &["set", "models.providers.x", "{baseUrl: 'ftp://x'}"],
+            &["baseUrl", "http://"],
+        ),
+        (&["patch", "{agnets: {}}"], &["agnets", "\"agents\""]),
+        (&["set", "gateway.port.x", "1"], &["gateway.port.x"]),
+    ] {
+        let said = config.fails(78, arguments);
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        assert!(said.contains("openclaw.json"), "{said}");
+        assert_eq!(config.file(), before);
+    }
+    for arguments in [
+        &["set", "a..b", "1"][..],
+        &["set", "gateway.port"],
+        &["set", "gateway.port", "often", "--json"],
+        &["patch", "[1]"],
+        &["patch", "{"],
+        &["frobnicate"],
+    ] {
+        config.fails(64, arguments);
+    }
+    assert_eq!(
+        config.ok(&["set", "gateway.port", "2", "--dry-run"]),
+        "valid; nothing was written\n"
+    );
+    assert_eq!(config.file(), before);
+}
+
+#[test]
+fn a_broken_file_is_not_written_over() {
+    let config = Config::new("{\n gateway: ]\n}");
+    for arguments in [
+        &["set", "gateway.port", "1"][..],
+        &["get"],
+        &["unset", "x"],
+        &["validate"],
+    ] {
+        let said = config.fails(78, arguments);
+        assert!(said.contains("openclaw.json:2:"), "{said}");
+    }
+    assert_eq!(config.file(), "{\n gateway: ]\n}");
+}
+
+#[test]
+fn patches_come_from_everywhere() {
+    let config = Config::new("{ logging: { level: 'warn' }, ui: { seamColor: '#fff' } }");
+    let patch = config.scene.state().join("patch.json5");
+    fs::write(&patch, "{ logging: null, // away\n }").unwrap();
+    config.ok(&["patch", "--file", patch.to_str().unwrap()]);
+    let mut command = config.scene.command(&["config", "patch"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"{ gateway: { port: 5 } }").unwrap();
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    let document: Value = serde_json::from_str(&config.ok(&["get", "--file"])).unwrap();
+    let expected = serde_json::json!({"ui": {"seamColor": "#fff"}, "gateway": {"port": 5}});
+    assert_eq!(document, expected);
+}
+
+#[test]
+fn secrets_are_shown_only_when_asked_for() {
+    let config = Config::new("{ models: { providers: { anthropic: { apiKey: 'sk-1' } } } }");
+    for arguments in [
+        &["get"][..],
+        &["get", "models"],
+        &["get", "models.providers.anthropic.apiKey"],
+    ] {
+        let shown = config.ok(arguments);
+        assert!(
+            !shown.contains("sk-1") && shown.contains("__OPENCLAW_REDACTED__"),
+            "{shown}"
+        );
+    }
+    let key = ["get", "models.providers.anthropic.apiKey", "--show-secrets"];
+    assert_eq!(config.ok(&key), "sk-1\n");
+    // What was shown can be given back.
+    let shown = config.ok(&["get", "models"]);
+    config.ok(&["set", "models", &shown]);
+    assert_eq!(config.ok(&key), "sk-1\n");
+    let said = config.fails(78, &["set", "hooks.token", "__OPENCLAW_REDACTED__"]);
+    assert!(said.contains("hooks.token"), "{said}");
+}
+
+#[test]
+fn validation_tells_everything() {
+    let config = Config::new("{\n gateway: { port: 'x' },\n colour: 1,\n}");
+    let said = config.fails(78, &["validate"]);
+    assert!(
+        said.contains(":2:13: gateway.port") && said.contains(":3:2: colour"),
+        "{said}"
+    );
+    let output = config.run(&["validate", "--json"]);
+    assert_eq!(output.status.code(), Some(78));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["valid"], false);
+    assert_eq!(document["problems"][0]["path"], "gateway.port");
+    assert_eq!(document["problems"][1]["line"], 3);
+
+    let other = config.scene.state().join("other.json");
+    let other_name = other.to_str().unwrap();
+    fs::write(&other, "{ models: { default: '${NOPE}' } }").unwrap();
+    let said = config.fails(78, &["validate", other_name]);
+    assert!(
+        said.contains("models.default") && said.contains("${NOPE}"),
+        "{said}"
+    );
+    fs::write(&other, "{ models: { default: 'a/b' } }").unwrap();
+    assert!(
+        config
+            .ok(&["validate", other_name])
+            .contains("other.json is valid")
+    );
+    config.fails(78, &["validate", "/nonexistent.json"]);
+}
+
+#[test]
+fn the_schema_is_printed() {
+    let config = Config::new("");
+    let schema: Value = serde_json::from_str(&config.ok(&["schema"])).unwrap();
+    assert!(schema["properties"]["gateway"].is_object());
+    let part: Value = serde_json::from_str(&config.ok(&["schema", "gateway.port"])).unwrap();
+    assert_eq!(part["maximum"], 65535);
+    assert!(
+        config
+            .fails(1, &["schema", "gateway.prot"])
+            .contains("\"port\"")
+    );
+}
+
+#[test]
+fn the_editors_text_is_taken_over_when_it_is_valid() {
+    let config = Config::new("{ gateway: { port: 1 } } // mine\n");
+    assert!(config.edit("sed -i s/1/2/ \"$1\"").status.success());
+    assert_eq!(config.file(), "{ gateway: { port: 2 } } // mine\n");
+    assert_eq!(text(&config.edit("true").stdout), "nothing was changed\n");
+
+    let refused = config.edit("sed -i s/2/x/ \"$1\"");
+    assert_eq!(refused.status.code(), Some(78));
+    let said = text(&refused.stderr);
+    assert!(said.contains("your text is in "), "{said}");
+    let kept = said.split("your text is in ").nth(1).unwrap().trim();
+    assert!(fs::read_to_string(kept).unwrap().contains("port: x"));
+    assert_eq!(config.file(), "{ gateway: { port: 2 } } // mine\n");
+
+    let failed = config.edit("exit 3");
+    assert_eq!(failed.status.code(), Some(1));
+    let path = config.path();
+    let meanwhile = format!("sed -i s/2/3/ \"$1\"; echo '{{}}' > {}", path.display());
+    let failed = config.edit(&meanwhile);
+    assert_eq!(failed.status.code(), Some(1), "{}", text(&failed.stderr));
+    assert!(text(&failed.stderr).contains("changed by somebody else"));
+    assert_eq!(config.file(), "{}\n");
+}

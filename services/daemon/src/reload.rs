@@ -1,0 +1,81 @@
+//! Reading the configuration again: when a signal asks for it, and when its
+//! files have changed.
+
+use std::future::pending;
+use std::io;
+
+use openclaw_config::{Environment, Origin};
+use tokio_util::sync::CancellationToken;
+
+use crate::configuration::{Configuration, Load, Owner};
+use crate::failure;
+use crate::notifier::Notifier;
+use crate::signals::{Asked, Signals};
+use crate::telemetry::Telemetry;
+use crate::watch::Watch;
+
+/// What a reload touches.
+pub(crate) struct Reload {
+    pub(crate) owner: Owner,
+    pub(crate) configuration: Configuration,
+    pub(crate) load: Load,
+    pub(crate) environment: Environment,
+    pub(crate) notifier: Notifier,
+    pub(crate) telemetry: Telemetry,
+}
+
+impl Reload {
+    /// Serves signals and news of files until a signal ends the daemon, then
+    /// cancels `shutdown`.
+    pub(crate) async fn run(self, mut signals: Signals, shutdown: CancellationToken) {
+        let mut watch = match Watch::new(&self.environment) {
+            Ok(watch) => Some(watch),
+            Err(error) => {
+                // The number of watches is limited per user.
+                let operation = "watch the configuration's files, waiting for SIGHUP instead";
+                failure::report(operation, &error);
+                None
+            }
+        };
+        loop {
+            let asked = tokio::select! {
+                asked = signals.next() => asked,
+                news = news(&mut watch) => match news {
+                    Ok(()) => Asked::Reload,
+                    Err(error) => {
+                        failure::report("go on watching the configuration's files", &error);
+                        watch = None;
+                        continue;
+                    }
+                },
+            };
+            match asked {
+                Asked::Reload => self.reload().await,
+                Asked::End => break,
+            }
+        }
+        shutdown.cancel();
+    }
+
+    async fn reload(&self) {
+        self.notifier.reloading();
+        let (load, environment) = (self.load, self.environment.clone());
+        // A login shell may take seconds.
+        let loaded = tokio::task::spawn_blocking(move || load(&environment, Origin::File)).await;
+        match loaded {
+            Ok(loaded) => self.owner.take(loaded),
+            Err(error) => failure::report("reload the configuration", &error),
+        }
+        let level = self.configuration.settings().log_level;
+        self.telemetry.set_level(level);
+        self.notifier.note(&self.configuration.problem());
+        self.notifier.ready();
+    }
+}
+
+async fn news(watch: &mut Option<Watch>) -> io::Result<()> {
+    match watch {
+        Some(watch) => watch.changed().await,
+        None => pending().await,
+    }
+}

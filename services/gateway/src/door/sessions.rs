@@ -1,0 +1,231 @@
+//! The gRPC service of the sessions: generated types stop here.
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::{Stream, StreamExt as _};
+use openclaw_proto::wire::gateway as wire;
+use openclaw_proto::wire::gateway::sessions_server;
+use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::Patch;
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::gateway::Gateway;
+use crate::refusal::Refusal;
+use crate::sessions::{NewSession, Wanted};
+use crate::storage::Leftover;
+
+/// Characters of each thing in a preview when nobody says how many.
+const PREVIEW_CHARACTERS: usize = 200;
+
+/// The service `openclaw.gateway.v1.Sessions`.
+pub(crate) struct SessionsDoor(pub(crate) Arc<Gateway>);
+
+impl SessionsDoor {
+    async fn key(&self, session: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
+        self.0.sessions.resolve(session, agent_id).await
+    }
+}
+
+#[tonic::async_trait]
+impl sessions_server::Sessions for SessionsDoor {
+    type ExportSessionsStream =
+        Pin<Box<dyn Stream<Item = Result<wire::ExportSessionsResponse, Status>> + Send>>;
+
+    async fn list_sessions(
+        &self,
+        request: Request<wire::ListSessionsRequest>,
+    ) -> Result<Response<wire::ListSessionsResponse>, Status> {
+        let page = self.0.sessions.list(request.into_inner().into()).await?;
+        Ok(Response::new(page.into()))
+    }
+
+    async fn get_session(
+        &self,
+        request: Request<wire::GetSessionRequest>,
+    ) -> Result<Response<wire::GetSessionResponse>, Status> {
+        let wire::GetSessionRequest { session, agent_id } = request.into_inner();
+        let key = self.key(&session, &agent_id).await?;
+        let shown = self.0.sessions.get(&key).await?;
+        Ok(Response::new(wire::GetSessionResponse {
+            session: Some(shown.session.into()),
+            entry_json: serde_json::Value::Object(shown.entry).to_string(),
+        }))
+    }
+
+    async fn create_session(
+        &self,
+        request: Request<wire::CreateSessionRequest>,
+    ) -> Result<Response<wire::CreateSessionResponse>, Status> {
+        let request = request.into_inner();
+        let key = match request.key.as_str() {
+            "" => None,
+            key => Some(self.0.key(key, &request.agent_id)?),
+        };
+        let spawned_by = match request.spawned_by.as_str() {
+            "" => None,
+            parent => Some(self.key(parent, "").await?),
+        };
+        let new = NewSession {
+            key,
+            patch: patch(request.fields)?,
+            spawned_by,
+        };
+        let session = self.0.sessions.create(new).await?;
+        Ok(Response::new(wire::CreateSessionResponse {
+            session: Some(session.into()),
+        }))
+    }
+
+    async fn patch_session(
+        &self,
+        request: Request<wire::PatchSessionRequest>,
+    ) -> Result<Response<wire::PatchSessionResponse>, Status> {
+        let request = request.into_inner();
+        let key = self.key(&request.session, &request.agent_id).await?;
+        let patch = patch(request.fields)?;
+        let session = self.0.sessions.patch(&key, patch).await?;
+        Ok(Response::new(wire::PatchSessionResponse {
+            session: Some(session.into()),
+        }))
+    }
+
+    async fn reset_session(
+        &self,
+        request: Request<wire::ResetSessionRequest>,
+    ) -> Result<Response<wire::ResetSessionResponse>, Status> {
+        let request = request.into_inner();
+        let key = self.key(&request.session, &request.agent_id).await?;
+        let reason = match request.reason.as_str() {
+            "new" => "new",
+            _ => "reset",
+        };
+        let session = self.0.sessions.reset(&key, reason).await?;
+        Ok(Response::new(wire::ResetSessionResponse {
+            session: Some(session.into()),
+        }))
+    }
+
+    async fn delete_session(
+        &self,
+        request: Request<wire::DeleteSessionRequest>,
+    ) -> Result<Response<wire::DeleteSessionResponse>, Status> {
+        let request = request.into_inner();
+        if request.session.trim().is_empty() {
+            return Err(Refusal::Empty {
+                what: "the session to delete",
+            }
+            .into());
+        }
+        let key = self.key(&request.session, &request.agent_id).await?;
+        let leftover = if request.purge {
+            Leftover::Removed
+        } else {
+            Leftover::Archived
+        };
+        let deleted = self.0.sessions.delete(&key, leftover).await?;
+        Ok(Response::new(deleted.into()))
+    }
+
+    async fn compact_session(
+        &self,
+        request: Request<wire::CompactSessionRequest>,
+    ) -> Result<Response<wire::CompactSessionResponse>, Status> {
+        let request = request.into_inner();
+        let key = self.key(&request.session, &request.agent_id).await?;
+        let sessions = &self.0.sessions;
+        let compacting = sessions.begin_compaction(&key)?;
+        let keep = request.keep_messages as usize;
+        let session = sessions.compact(&compacting, request.summary, keep).await?;
+        Ok(Response::new(wire::CompactSessionResponse {
+            session: Some(session.into()),
+        }))
+    }
+
+    async fn preview_sessions(
+        &self,
+        request: Request<wire::PreviewSessionsRequest>,
+    ) -> Result<Response<wire::PreviewSessionsResponse>, Status> {
+        let request = request.into_inner();
+        let limit = request.limit.max(1) as usize;
+        let characters = match request.max_characters {
+            0 => PREVIEW_CHARACTERS,
+            characters => characters as usize,
+        };
+        let keys = request.keys.iter().map(|key| self.0.key(key, ""));
+        let keys = keys.collect::<Result<Vec<_>, _>>()?;
+        let previews = self.0.sessions.preview(&keys, limit, characters).await?;
+        Ok(Response::new(wire::PreviewSessionsResponse {
+            previews: previews.into_iter().map(Into::into).collect(),
+        }))
+    }
+
+    async fn read_session(
+        &self,
+        request: Request<wire::ReadSessionRequest>,
+    ) -> Result<Response<wire::ReadSessionResponse>, Status> {
+        let request = request.into_inner();
+        let wanted = Wanted {
+            skip: request.skip as usize,
+            limit: request.limit as usize,
+            all: request.all,
+        };
+        let (session, agent) = (&request.session, &request.agent_id);
+        let sessions = &self.0.sessions;
+        let mut reading = sessions.read_named(session, agent, wanted).await?;
+        if request.raw {
+            let key = self.key(session, agent).await?;
+            let history = sessions.history(&key, wanted).await?;
+            let entries = history.entries.iter().map(serde_json::to_value);
+            reading.entries = entries
+                .collect::<Result<_, _>>()
+                .map_err(|error| Status::internal(error.to_string()))?;
+            reading.total_messages = Some(history.total);
+        }
+        Ok(Response::new(reading.into()))
+    }
+
+    async fn find_sessions(
+        &self,
+        request: Request<wire::FindSessionsRequest>,
+    ) -> Result<Response<wire::FindSessionsResponse>, Status> {
+        let request = request.into_inner();
+        let findings = self
+            .0
+            .sessions
+            .find_project(&request.project, &request.agent_id, request.limit)
+            .await?;
+        Ok(Response::new(findings.into()))
+    }
+
+    async fn import_sessions(
+        &self,
+        request: Request<Streaming<wire::ImportSessionsRequest>>,
+    ) -> Result<Response<wire::ImportSessionsResponse>, Status> {
+        let report = self.0.sessions.import(request.into_inner()).await?;
+        Ok(Response::new(report.into()))
+    }
+
+    async fn export_sessions(
+        &self,
+        request: Request<wire::ExportSessionsRequest>,
+    ) -> Result<Response<Self::ExportSessionsStream>, Status> {
+        let request = request.into_inner();
+        let parts = self
+            .0
+            .sessions
+            .export(&request.session, &request.agent_id)
+            .await?;
+        Ok(Response::new(Box::pin(
+            parts.map(|part| part.map(Into::into)),
+        )))
+    }
+}
+
+fn patch(fields: Vec<wire::FieldChange>) -> Result<Patch, Refusal> {
+    let mut patch = Patch::default();
+    for field in fields {
+        patch.change_text(&field.name, &field.value)?;
+    }
+    Ok(patch)
+}

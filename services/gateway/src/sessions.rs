@@ -1,0 +1,290 @@
+//! The conversations, for every door: gRPC, WebSocket and HTTP.
+
+mod compacting;
+mod discover;
+mod export;
+mod import;
+mod read;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use openclaw_daemon::Configuration;
+use openclaw_proto::sessions::{Deleted, Page, Query, Session, State};
+use openclaw_sessions::store::Patch;
+use openclaw_sessions::transcript::{self, Compaction, Count};
+use openclaw_sessions::{AgentId, SessionKey};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::refusal::Refusal;
+use crate::run::Lanes;
+use crate::storage::{Fault, Leftover, Storage, Uncounted};
+
+pub(crate) use compacting::Compacting;
+pub(crate) use read::Wanted;
+
+/// Everything that is done with sessions beside sending messages to them.
+/// Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Sessions {
+    storage: Storage,
+    lanes: Lanes,
+    configuration: Configuration,
+    compacting: Arc<Mutex<HashSet<SessionKey>>>,
+}
+
+/// A session to be entered before anything is said in it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NewSession {
+    /// Its key; None: one of its own.
+    pub(crate) key: Option<SessionKey>,
+    /// What is set of it from the beginning.
+    pub(crate) patch: Patch,
+    /// The session that starts it.
+    pub(crate) spawned_by: Option<SessionKey>,
+}
+
+/// A session with everything the index has of it.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) session: Session,
+    pub(crate) entry: Map<String, Value>,
+}
+
+impl Sessions {
+    pub(crate) fn new(storage: Storage, lanes: Lanes, configuration: Configuration) -> Self {
+        Self {
+            storage,
+            lanes,
+            configuration,
+            compacting: Arc::default(),
+        }
+    }
+
+    /// The sessions that `query` wants, the latest first.
+    pub(crate) async fn list(&self, query: Query) -> Result<Page, Refusal> {
+        let listed = self.storage.list(query).await;
+        let mut listed = listed.map_err(Refusal::Unreadable)??;
+        if !listed.uncounted.is_empty() {
+            let (places, uncounted): (Vec<_>, Vec<_>) = listed.uncounted.into_iter().unzip();
+            let counts = self.count(uncounted).await?;
+            for (place, (_, count)) in places.into_iter().zip(counts) {
+                if let Some(session) = listed.sessions.get_mut(place) {
+                    session.message_count = count.messages;
+                }
+            }
+        }
+        let mut sessions = listed.sessions;
+        let busy = self.lanes.keys();
+        sessions
+            .iter_mut()
+            .for_each(|session| session.state = self.state(session, &busy));
+        Ok(Page {
+            sessions,
+            total: u32::try_from(listed.total).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// The key of the session that `text` means: its key in any form, its id
+    /// or the beginning of it, or its label; empty is the main session. With
+    /// `agent` only of that agent.
+    pub(crate) async fn resolve(&self, text: &str, agent: &str) -> Result<SessionKey, Refusal> {
+        let default = self.configuration.settings().default_agent.parse()?;
+        let agent: Option<AgentId> = match agent {
+            "" => None,
+            id => Some(id.parse()?),
+        };
+        self.storage
+            .resolve(text.to_owned(), agent, default)
+            .await
+            .map_err(Refusal::Unreadable)?
+    }
+
+    /// The session of `key`.
+    pub(crate) async fn get(&self, key: &SessionKey) -> Result<Shown, Refusal> {
+        let found = self.find(key).await?;
+        let busy = self.lanes.keys();
+        let mut session = found.session;
+        if !found.is_counted {
+            let uncounted = Uncounted {
+                key: key.clone(),
+                transcript: found.transcript,
+                known: Count::default(),
+            };
+            let counts = self.count(vec![uncounted]).await?;
+            session.message_count = counts.first().map_or(0, |(_, count)| count.messages);
+        }
+        session.state = self.state(&session, &busy);
+        Ok(Shown {
+            session,
+            entry: found.entry,
+        })
+    }
+
+    /// Enters a session; an agent that is not configured has none.
+    pub(crate) async fn create(&self, new: NewSession) -> Result<Session, Refusal> {
+        let key = match new.key {
+            Some(key) => key,
+            None => self.own_key(new.spawned_by.as_ref())?,
+        };
+        self.is_configured(key.agent())?;
+        let created = self.storage.create(key, new.patch, new.spawned_by).await;
+        Ok(self.with_state(created.map_err(Refusal::NotSaved)??))
+    }
+
+    /// Changes what the user can set of a session. One in which a turn runs is
+    /// not archived.
+    pub(crate) async fn patch(&self, key: &SessionKey, patch: Patch) -> Result<Session, Refusal> {
+        if patch.archives() {
+            self.is_quiet(key)?;
+        }
+        let patched = self.storage.patch(key.clone(), patch).await;
+        Ok(self.with_state(patched.map_err(Refusal::NotSaved)??))
+    }
+
+    /// Begins a conversation anew under the same id; `reason` is `new` or
+    /// `reset`.
+    pub(crate) async fn reset(&self, key: &SessionKey, reason: &str) -> Result<Session, Refusal> {
+        self.is_quiet(key)?;
+        let reset = self.storage.reset(key.clone(), reason.to_owned()).await;
+        Ok(self.with_state(reset.map_err(Refusal::NotSaved)??))
+    }
+
+    /// Puts a summary in the place of all but the newest `keep` messages.
+    /// Whoever makes a summary that takes long holds [`Compacting`] meanwhile,
+    /// and gives it back here.
+    pub(crate) async fn compact(
+        &self,
+        compacting: &Compacting,
+        summary: String,
+        keep: usize,
+    ) -> Result<Session, Refusal> {
+        if summary.trim().is_empty() {
+            return Err(Refusal::Empty {
+                what: "the summary",
+            });
+        }
+        let key = compacting.key();
+        let compaction = Compaction {
+            summary,
+            first_kept_entry_id: self.first_kept(key, keep).await?,
+            tokens_before: self.find(key).await?.session.tokens.context,
+            details: None,
+        };
+        let compacted = self.storage.compact(key.clone(), compaction).await;
+        Ok(self.with_state(compacted.map_err(Refusal::NotSaved)??))
+    }
+
+    /// The entry from which on the newest `keep` messages are told; empty: none
+    /// are.
+    async fn first_kept(&self, key: &SessionKey, keep: usize) -> Result<String, Refusal> {
+        if keep == 0 {
+            return Ok(String::new());
+        }
+        let wanted = Wanted {
+            skip: 0,
+            limit: keep,
+            all: false,
+        };
+        let history = self.history(key, wanted).await?;
+        let first = history.entries.into_iter().next();
+        Ok(first.map(|entry| entry.id).unwrap_or_default())
+    }
+
+    /// Takes a session out of the index; its transcript is archived, or removed
+    /// for good.
+    pub(crate) async fn delete(
+        &self,
+        key: &SessionKey,
+        leftover: Leftover,
+    ) -> Result<Deleted, Refusal> {
+        self.is_quiet(key)?;
+        let archive = self.storage.delete(key.clone(), leftover).await;
+        let archive = archive.map_err(Refusal::NotSaved)??;
+        Ok(Deleted {
+            key: key.to_string(),
+            archive_path: archive.map(|path: PathBuf| path.display().to_string()),
+        })
+    }
+
+    /// Says that a session's history is being summarised, until the value is
+    /// dropped.
+    pub(crate) fn begin_compaction(&self, key: &SessionKey) -> Result<Compacting, Refusal> {
+        let begun = Compacting::begin(&self.compacting, key);
+        begun.ok_or_else(|| Refusal::Compacting(key.clone()))
+    }
+
+    /// A key for a session that nobody named, below the session's agent that
+    /// starts it.
+    fn own_key(&self, spawned_by: Option<&SessionKey>) -> Result<SessionKey, Refusal> {
+        let default: AgentId = self.configuration.settings().default_agent.parse()?;
+        let (agent, kind) = match spawned_by {
+            Some(parent) => (parent.agent().clone(), "subagent"),
+            None => (default, "explicit"),
+        };
+        let key = format!("agent:{agent}:{kind}:{}", Uuid::new_v4());
+        Ok(SessionKey::parse(&key, &agent)?)
+    }
+
+    fn is_configured(&self, agent: &AgentId) -> Result<(), Refusal> {
+        let settings = self.configuration.settings();
+        match settings.agent(agent.as_str()) {
+            Some(_) => Ok(()),
+            None => Err(Refusal::UnknownAgent {
+                agent: agent.clone(),
+                configured: settings.agents.keys().cloned().collect(),
+            }),
+        }
+    }
+
+    /// Whether no turn runs or waits in the session.
+    fn is_quiet(&self, key: &SessionKey) -> Result<(), Refusal> {
+        if self.lanes.runs(key).is_empty() {
+            Ok(())
+        } else {
+            Err(Refusal::Busy(key.clone()))
+        }
+    }
+
+    /// Counts the messages of transcripts: not on the storage thread, because a
+    /// long one takes a while.
+    async fn count(&self, uncounted: Vec<Uncounted>) -> Result<Vec<(SessionKey, Count)>, Refusal> {
+        let count = move || {
+            let counted = uncounted.into_iter().map(|session| {
+                let count = transcript::count(&session.transcript, session.known)?;
+                Ok((session.key, count))
+            });
+            counted.collect::<Result<Vec<_>, openclaw_sessions::Error>>()
+        };
+        let counts = tokio::task::spawn_blocking(count)
+            .await
+            .map_err(|_| Refusal::Unreadable(Fault::Stopped))?
+            .map_err(|error| Refusal::Unreadable(error.into()))?;
+        let told = self.storage.counted(counts.clone()).await;
+        told.map_err(Refusal::Unreadable)?;
+        Ok(counts)
+    }
+
+    fn with_state(&self, mut session: Session) -> Session {
+        session.state = self.state(&session, &self.lanes.keys());
+        session
+    }
+
+    fn state(&self, session: &Session, busy: &HashSet<String>) -> State {
+        if self.is_compacting(&session.key) {
+            State::Compacting
+        } else if busy.contains(&session.key) {
+            State::Active
+        } else {
+            crate::storage::state(session.archived_at_ms, session.message_count)
+        }
+    }
+
+    fn is_compacting(&self, key: &str) -> bool {
+        let compacting = self.compacting.lock();
+        let compacting = compacting.unwrap_or_else(PoisonError::into_inner);
+        compacting.iter().any(|known| known.as_str() == key)
+    }
+}

@@ -1,0 +1,140 @@
+//! When a conversation begins anew.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
+use openclaw_config::settings::{ResetPolicy, SessionSettings};
+use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::SessionEntry;
+
+/// Why a conversation begins anew, and with what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Anew {
+    /// The reason that the transcript keeps.
+    pub(super) reason: &'static str,
+    /// What is left of the message; None: nothing is.
+    pub(super) text: Option<String>,
+}
+
+/// Whether `text` begins the conversation anew by what it says.
+pub(super) fn asked(settings: &SessionSettings, text: &str) -> Option<Anew> {
+    let said = text.trim();
+    let triggers = settings.reset_triggers.iter();
+    let rest = triggers
+        .map(|trigger| trigger.trim())
+        .filter(|trigger| !trigger.is_empty())
+        .find_map(|trigger| {
+            let beginning = said.get(..trigger.len())?;
+            let rest = &said[trigger.len()..];
+            let whole_word = rest.is_empty() || rest.starts_with(char::is_whitespace);
+            (beginning.eq_ignore_ascii_case(trigger) && whole_word).then(|| rest.trim())
+        })?;
+    let is_new = said.len() >= 4 && said[..4].eq_ignore_ascii_case("/new");
+    Some(Anew {
+        reason: if is_new { "new" } else { "reset" },
+        text: Some(rest.to_owned()).filter(|rest| !rest.is_empty()),
+    })
+}
+
+/// Whether the conversation is over by the time that has passed.
+pub(super) fn is_due(
+    settings: &SessionSettings,
+    key: &SessionKey,
+    channel: &str,
+    entry: &SessionEntry,
+    now_ms: i64,
+) -> Option<&'static str> {
+    let policy = settings.reset.of(key.kind(), channel);
+    let last = entry.last_interaction_at().unwrap_or(entry.updated_at());
+    let nothing_since_reset = entry.started_at().is_some_and(|started| started >= last);
+    if nothing_since_reset {
+        return None;
+    }
+    passed(policy, last, now_ms, &TimeZone::system())
+}
+
+fn passed(policy: ResetPolicy, last_ms: i64, now_ms: i64, zone: &TimeZone) -> Option<&'static str> {
+    let over = policy.idle.is_some_and(|idle| {
+        let silent = u64::try_from(now_ms.saturating_sub(last_ms)).unwrap_or_default();
+        u128::from(silent) > idle.as_millis()
+    });
+    if over {
+        return Some("idle");
+    }
+    let boundary = last_boundary(policy.daily_at?, now_ms, zone)?;
+    (last_ms < boundary).then_some("daily")
+}
+
+/// The last time it was `hour` o'clock, in Unix milliseconds.
+fn last_boundary(hour: u8, now_ms: i64, zone: &TimeZone) -> Option<i64> {
+    let now = Timestamp::from_millisecond(now_ms)
+        .ok()?
+        .to_zoned(zone.clone());
+    let hour = i8::try_from(hour).ok()?;
+    let today = now.date().at(hour, 0, 0, 0).to_zoned(zone.clone()).ok()?;
+    let boundary = if today <= now {
+        today
+    } else {
+        let yesterday = now.date().checked_sub(1.day()).ok()?;
+        yesterday.at(hour, 0, 0, 0).to_zoned(zone.clone()).ok()?
+    };
+    Some(boundary.timestamp().as_millisecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn ms(text: &str) -> i64 {
+        text.parse::<Timestamp>().unwrap().as_millisecond()
+    }
+
+    fn settings() -> SessionSettings {
+        SessionSettings::of(&serde_json::json!({})).unwrap()
+    }
+
+    #[test]
+    fn only_a_whole_word_begins_anew() {
+        let anew = |text| asked(&settings(), text).map(|anew| (anew.reason, anew.text));
+        assert_eq!(anew(" /new "), Some(("new", None)));
+        assert_eq!(anew("/RESET"), Some(("reset", None)));
+        let hello = Some("hello there".to_owned());
+        assert_eq!(anew("/new  hello there"), Some(("new", hello)));
+        for text in ["/newton", "new", "say /new", "", "/ne", "ä/new"] {
+            assert_eq!(anew(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_day_ends_at_its_hour_in_local_time() {
+        let policy = ResetPolicy {
+            daily_at: Some(4),
+            idle: None,
+        };
+        let zone = TimeZone::get("Europe/Prague").unwrap();
+        let at = |last: &str, now: &str| passed(policy, ms(last), ms(now), &zone);
+        // 04:00 in Prague is 03:00 UTC in winter.
+        let evening = "2026-11-20T20:00:00Z";
+        assert_eq!(at(evening, "2026-11-21T02:59:00Z"), None);
+        assert_eq!(at(evening, "2026-11-21T03:00:00Z"), Some("daily"));
+        assert_eq!(at("2026-11-21T03:00:01Z", "2026-11-21T22:00:00Z"), None);
+        assert_eq!(
+            at("2026-11-01T12:00:00Z", "2026-11-21T01:00:00Z"),
+            Some("daily")
+        );
+    }
+
+    #[test]
+    fn silence_ends_a_conversation() {
+        let policy = ResetPolicy {
+            daily_at: None,
+            idle: Some(Duration::from_secs(600)),
+        };
+        let zone = TimeZone::UTC;
+        let last = ms("2026-11-21T10:00:00Z");
+        assert_eq!(passed(policy, last, last + 600_000, &zone), None);
+        assert_eq!(passed(policy, last, last + 600_001, &zone), Some("idle"));
+        assert_eq!(passed(policy, last, last - 5, &zone), None);
+        assert_eq!(passed(ResetPolicy::default(), 0, last, &zone), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! Work on the books that is no part of a run.
+
+use std::path::PathBuf;
+
+use super::books::Books;
+use super::command::Reply;
+use super::fault::Fault;
+use super::staged::Staged;
+
+/// What a piece of work has done that is not on disk yet.
+pub(super) struct Done<T> {
+    value: T,
+    file: Option<PathBuf>,
+    writes_index: bool,
+    undo: Option<Undo>,
+}
+
+/// Takes back in memory what could not be written.
+pub(super) type Undo = Box<dyn FnOnce(&mut Books)>;
+
+/// The work, as the storage thread gets it.
+pub(super) type Work = Box<dyn FnOnce(&mut Books) -> Staged + Send>;
+
+impl<T: 'static> Done<T> {
+    /// Nothing was changed.
+    pub(super) fn looking(value: T) -> Self {
+        Self {
+            value,
+            file: None,
+            writes_index: false,
+            undo: None,
+        }
+    }
+
+    /// The index was changed, and is to be on disk before the answer; if it
+    /// cannot be, `undo` makes the memory what the disk is.
+    pub(super) fn changing(value: T, undo: impl FnOnce(&mut Books) + 'static) -> Self {
+        Self {
+            value,
+            file: None,
+            writes_index: true,
+            undo: Some(Box::new(undo)),
+        }
+    }
+
+    /// And entries were appended to this transcript.
+    pub(super) fn appending(mut self, file: Option<PathBuf>) -> Self {
+        self.file = file;
+        self
+    }
+
+    fn staged(self, reply: Reply<T>) -> Staged {
+        let mut staged = Staged::new(reply, Ok(self.value));
+        staged.file = self.file;
+        staged.writes_index = self.writes_index;
+        staged.undo = self.undo;
+        staged
+    }
+}
+
+/// Makes a command of `work`.
+pub(super) fn boxed<T: Send + 'static>(
+    work: impl FnOnce(&mut Books) -> Result<Done<T>, Fault> + Send + 'static,
+    reply: Reply<T>,
+) -> Work {
+    Box::new(move |books| match work(books) {
+        Ok(done) => done.staged(reply),
+        Err(fault) => Staged::new(reply, Err(fault)),
+    })
+}

@@ -1,0 +1,164 @@
+//! A small process that starts others for a daemon, where no service manager does it.
+//!
+//! Forking a daemon would copy its page tables and tie what it starts to its own life. This one
+//! has a single thread and no memory to speak of, and what it starts outlives the daemon that
+//! asked for it: only with the spawner itself it ends.
+//!
+//! A request is one message of a `SOCK_SEQPACKET` Unix socket: JSON, and the new process's
+//! standard input as a descriptor. The answer is one message, JSON too.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode, Stdio};
+
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, recv, recvmsg, send, sendmsg,
+};
+use serde::{Deserialize, Serialize};
+
+mod serve;
+
+/// Bytes of one request: a command line and an environment.
+const MESSAGE_LIMIT: usize = 128 * 1024;
+
+/// The variable in which a started process finds the spawner's process id.
+pub const PARENT: &str = "OPENCLAW_SPAWNER";
+
+/// What is to be started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// Absolute path of the program.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its whole environment.
+    pub env: Vec<(String, String)>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Answer {
+    Started(i32),
+    Refused(String),
+}
+
+/// Asks the spawner at the other end of `socket` to start a process with `stdin` as its standard
+/// input; standard output and error are the spawner's own. Returns its process id.
+///
+/// # Errors
+/// The spawner is gone, or says why it cannot.
+pub fn ask(socket: BorrowedFd<'_>, order: &Order, stdin: BorrowedFd<'_>) -> io::Result<i32> {
+    let text = serde_json::to_vec(order)?;
+    let descriptors = [stdin.as_raw_fd()];
+    let passed = [ControlMessage::ScmRights(&descriptors)];
+    let parts = [IoSlice::new(&text)];
+    sendmsg::<()>(
+        socket.as_raw_fd(),
+        &parts,
+        &passed,
+        MsgFlags::MSG_NOSIGNAL,
+        None,
+    )?;
+    let mut buffer = [0; 4096];
+    let length = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
+    if length == 0 {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
+    }
+    match serde_json::from_slice(&buffer[..length])? {
+        Answer::Started(pid) => Ok(pid),
+        Answer::Refused(why) => Err(io::Error::other(why)),
+    }
+}
+
+/// Serves on standard input, a listening socket or a connected one, until SIGTERM, until `parent`
+/// ends, or until the only connection is closed. Then everything it started is ended.
+pub fn run(parent: Option<i32>) -> ExitCode {
+    match serve::serve(parent) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            use io::Write as _;
+            let _ = writeln!(io::stderr(), "openclaw-sandbox: spawner: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What came over a connection.
+enum Received {
+    Order(Order, OwnedFd),
+    Nonsense(String),
+    End,
+}
+
+fn receive(connection: RawFd) -> Result<Received, Errno> {
+    let mut buffer = vec![0; MESSAGE_LIMIT];
+    let mut space = cmsg_space!([RawFd; 1]);
+    let (length, descriptor, cut) = {
+        let mut parts = [IoSliceMut::new(&mut buffer)];
+        let message = recvmsg::<()>(
+            connection,
+            &mut parts,
+            Some(&mut space),
+            MsgFlags::MSG_CMSG_CLOEXEC,
+        )?;
+        let descriptor = message.cmsgs()?.find_map(|passed| match passed {
+            ControlMessageOwned::ScmRights(passed) => passed.first().copied(),
+            _ => None,
+        });
+        let cut = message.flags.contains(MsgFlags::MSG_TRUNC);
+        (message.bytes, descriptor.map(own), cut)
+    };
+    if length == 0 {
+        return Ok(Received::End);
+    }
+    if cut {
+        return Ok(Received::Nonsense(format!(
+            "a request has at most {MESSAGE_LIMIT} bytes"
+        )));
+    }
+    Ok(
+        match (serde_json::from_slice(&buffer[..length]), descriptor) {
+            (Ok(order), Some(stdin)) => Received::Order(order, stdin),
+            (Ok(_), None) => Received::Nonsense("no standard input was passed".to_owned()),
+            (Err(error), _) => Received::Nonsense(error.to_string()),
+        },
+    )
+}
+
+fn own(descriptor: RawFd) -> OwnedFd {
+    // SAFETY: the kernel made this descriptor for the message just received; nothing else owns it.
+    unsafe { OwnedFd::from_raw_fd(descriptor) }
+}
+
+fn answer(connection: RawFd, answer: &Answer) {
+    // Who does not wait for the answer does not need it.
+    if let Ok(text) = serde_json::to_vec(answer) {
+        let _ = send(connection, &text, MsgFlags::MSG_NOSIGNAL);
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is what starts turns where no service manager does"
+)]
+fn start(order: &Order, stdin: OwnedFd) -> Answer {
+    let started = Command::new(&order.program)
+        .args(&order.args)
+        .env_clear()
+        .envs(order.env.iter().map(|(name, value)| (name, value)))
+        .current_dir("/")
+        .stdin(Stdio::from(stdin))
+        // What it starts ends with this process, and with this one only.
+        .env(PARENT, std::process::id().to_string())
+        .process_group(0)
+        .spawn();
+    match started.map(|child| i32::try_from(child.id())) {
+        Ok(Ok(pid)) => Answer::Started(pid),
+        Ok(Err(error)) => Answer::Refused(error.to_string()),
+        Err(error) => Answer::Refused(format!("start {}: {error}", order.program)),
+    }
+}

@@ -1,0 +1,309 @@
+//! The messages at the end of a transcript: read from the file, or kept in
+//! memory while it grows.
+
+use std::collections::{HashSet, VecDeque};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use super::said::{Entry, Read, Word};
+use super::{CHARACTERS_PER_TOKEN, History, Past, Said, turns};
+use crate::error::Error;
+use crate::transcript::{Backward, Chain, Draft, Marker};
+
+/// Most messages a prompt gets. It bounds memory where a budget of tokens does
+/// not: empty tool results cost nothing.
+const MESSAGE_LIMIT: usize = 4096;
+
+/// How many times the budget is read in search of the newest turn's beginning.
+const OVERREAD: usize = 4;
+
+/// The newest messages of a conversation, as far as they were wanted.
+#[derive(Debug, Clone, Default)]
+pub struct Tail {
+    /// Oldest first.
+    messages: VecDeque<Past>,
+    characters: usize,
+    /// What stands for the messages before a compaction.
+    summary: Option<Past>,
+    /// Whether there is nothing before the messages.
+    whole: bool,
+    corrupt_lines: usize,
+    /// How long the file was.
+    length: u64,
+}
+
+impl Tail {
+    /// Reads `path` from its end until `tokens` are spent on messages that are
+    /// not of the runs in `waiting`. A file that is not there is empty.
+    pub fn read(path: &Path, tokens: usize, waiting: &HashSet<String>) -> Result<Self, Error> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Self {
+                    whole: true,
+                    ..Self::default()
+                });
+            }
+            Err(error) => return Err(Error::io("open", path)(error)),
+        };
+        let failed = |error| Error::io("read", path)(error);
+        let reader = Reader::new(budget(tokens), waiting, Chain::default());
+        let reader = reader.read(&file).map_err(failed)?;
+        if !reader.chain.leads_nowhere() {
+            return Ok(reader.tail);
+        }
+        let reader = Reader::new(budget(tokens), waiting, Chain::all());
+        Ok(reader.read(&file).map_err(failed)?.tail)
+    }
+
+    /// How long the file was when the last of the messages was in it.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// What the messages cost, in characters.
+    pub fn characters(&self) -> usize {
+        self.characters
+    }
+
+    /// Takes what was appended to the file, which is `length` bytes long now.
+    pub fn push(&mut self, entry_id: &str, draft: &Draft, length: u64) {
+        self.length = length;
+        match draft {
+            Draft::Message(message) => {
+                if let Some((run_id, said)) = Said::of(message) {
+                    self.take(Past {
+                        entry_id: entry_id.to_owned(),
+                        run_id,
+                        said,
+                    });
+                }
+            }
+            Draft::Marker(Marker::Reset { .. }) => {
+                *self = Self {
+                    whole: true,
+                    length,
+                    ..Self::default()
+                };
+            }
+            Draft::Marker(Marker::Compaction(compaction)) => {
+                while self
+                    .messages
+                    .front()
+                    .is_some_and(|past| past.entry_id != compaction.first_kept_entry_id)
+                {
+                    self.forget_oldest();
+                }
+                self.whole = true;
+                self.summary = Some(Past {
+                    entry_id: entry_id.to_owned(),
+                    run_id: None,
+                    said: Said::summary(&compaction.summary),
+                });
+            }
+            Draft::Marker(_) => {}
+        }
+    }
+
+    /// Forgets the oldest messages until the others cost at most `characters`.
+    pub fn trim(&mut self, characters: usize) {
+        while self.characters > characters && self.forget_oldest() {
+            self.whole = false;
+        }
+    }
+
+    /// The newest turns that fit into `tokens`, when what is kept is enough to
+    /// say which these are.
+    pub fn history(&self, tokens: usize, waiting: &HashSet<String>) -> Option<History> {
+        let mut need = Need::new(budget(tokens));
+        let own = self
+            .messages
+            .iter()
+            .filter(|past| !is_waiting(past, waiting));
+        own.for_each(|past| need.take(past));
+        (self.whole || need.is_met()).then(|| self.clone().into_history(tokens, waiting))
+    }
+
+    pub(super) fn into_history(self, tokens: usize, waiting: &HashSet<String>) -> History {
+        let summary = self.summary;
+        let cost = summary.as_ref().map_or(0, |past| past.said.characters());
+        let messages = self.messages.into_iter();
+        let messages = messages.filter(|past| !is_waiting(past, waiting)).collect();
+        let selection = turns::select(messages, budget(tokens).saturating_sub(cost));
+        let mut history = History {
+            messages: selection.messages,
+            cut: selection.cut || !self.whole,
+            corrupt_lines: self.corrupt_lines,
+            order: selection.order,
+        };
+        if let Some(summary) = summary.filter(|_| cost <= budget(tokens)) {
+            history.order.insert(0, summary.entry_id.clone());
+            history.messages.insert(0, summary);
+        }
+        history
+    }
+
+    fn take(&mut self, past: Past) {
+        self.characters += past.said.characters();
+        self.messages.push_back(past);
+    }
+
+    fn forget_oldest(&mut self) -> bool {
+        let Some(past) = self.messages.pop_front() else {
+            return false;
+        };
+        self.characters -= past.said.characters();
+        true
+    }
+}
+
+fn budget(tokens: usize) -> usize {
+    tokens.saturating_mul(CHARACTERS_PER_TOKEN)
+}
+
+fn is_waiting(past: &Past, waiting: &HashSet<String>) -> bool {
+    past.run_id
+        .as_ref()
+        .is_some_and(|run| waiting.contains(run))
+}
+
+/// How much of a conversation a prompt needs to be made.
+struct Need {
+    budget: usize,
+    spent: usize,
+    /// Whether a user message is among what was taken.
+    begun: bool,
+}
+
+impl Need {
+    fn new(budget: usize) -> Self {
+        Self {
+            budget,
+            spent: 0,
+            begun: false,
+        }
+    }
+
+    fn take(&mut self, past: &Past) {
+        self.spent += past.said.characters();
+        self.begun |= matches!(past.said, Said::User { .. });
+    }
+
+    /// The newest turn is wanted from its user message on, even when it is too
+    /// long.
+    fn is_met(&self) -> bool {
+        (self.begun && self.spent > self.budget)
+            || self.spent > self.budget.saturating_mul(OVERREAD)
+    }
+}
+
+/// Reads a file from its end.
+struct Reader<'a> {
+    need: Need,
+    waiting: &'a HashSet<String>,
+    chain: Chain,
+    tail: Tail,
+    /// The first entry that a compaction kept.
+    kept_from: Option<String>,
+}
+
+/// Whether to read on.
+#[derive(PartialEq)]
+enum Next {
+    Line,
+    /// The conversation begins here.
+    Begin,
+}
+
+impl<'a> Reader<'a> {
+    fn new(budget: usize, waiting: &'a HashSet<String>, chain: Chain) -> Self {
+        Self {
+            need: Need::new(budget),
+            waiting,
+            chain,
+            tail: Tail::default(),
+            kept_from: None,
+        }
+    }
+
+    fn read(mut self, file: &File) -> io::Result<Self> {
+        let mut lines = Backward::new(file)?;
+        self.tail.length = lines.length();
+        self.tail.whole = true;
+        while let Some((_, line)) = lines.next_line()? {
+            if self.line(&line) == Next::Begin {
+                break;
+            }
+            if self.need.is_met() || self.tail.messages.len() >= MESSAGE_LIMIT {
+                self.tail.whole = false;
+                break;
+            }
+        }
+        Ok(self)
+    }
+
+    fn line(&mut self, line: &[u8]) -> Next {
+        let read = match Word::of(line) {
+            Word::Entry(read) => read,
+            Word::Blank => return Next::Line,
+            Word::Header => return Next::Begin,
+            Word::Unknown { is_json } => {
+                self.tail.corrupt_lines += usize::from(!is_json);
+                self.chain.is_broken();
+                return Next::Line;
+            }
+        };
+        if !self.chain.admits(read.id.as_deref(), &read.parent) {
+            return Next::Line;
+        }
+        let is_first_kept = self.kept_from.is_some() && self.kept_from == read.id;
+        let next = self.entry(read);
+        if is_first_kept { Next::Begin } else { next }
+    }
+
+    fn entry(&mut self, read: Read) -> Next {
+        let entry_id = read.id.unwrap_or_default();
+        match read.said {
+            Entry::Silent => Next::Line,
+            Entry::Reset => Next::Begin,
+            Entry::Compaction {
+                summary,
+                first_kept,
+            } => self.compaction(entry_id, &summary, first_kept),
+            Entry::Message { run_id, said } => {
+                self.message(Past {
+                    entry_id,
+                    run_id,
+                    said,
+                });
+                Next::Line
+            }
+        }
+    }
+
+    /// The newest compaction counts; older ones are told by it.
+    fn compaction(&mut self, entry_id: String, summary: &str, first_kept: String) -> Next {
+        if self.tail.summary.is_some() {
+            return Next::Line;
+        }
+        self.tail.summary = Some(Past {
+            entry_id,
+            run_id: None,
+            said: Said::summary(summary),
+        });
+        if first_kept.is_empty() {
+            return Next::Begin;
+        }
+        self.kept_from = Some(first_kept);
+        Next::Line
+    }
+
+    fn message(&mut self, past: Past) {
+        if !is_waiting(&past, self.waiting) {
+            self.need.take(&past);
+        }
+        self.tail.characters += past.said.characters();
+        self.tail.messages.push_front(past);
+    }
+}

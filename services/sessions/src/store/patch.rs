@@ -1,0 +1,301 @@
+//! What a user can set of a session.
+
+use serde_json::Value;
+
+use super::entry::SessionEntry;
+use crate::transcript::Marker;
+
+/// Longest label, name or category in bytes, as OpenClaw's protocol has it.
+pub const LABEL_LIMIT: usize = 512;
+
+/// Longest other text. They are words such as `on`, names of nodes and models.
+const WORD_LIMIT: usize = 256;
+
+/// Amounts of thinking, the least first.
+pub const THINKING_LEVELS: [&str; 9] = [
+    "off", "minimal", "low", "medium", "high", "xhigh", "adaptive", "max", "ultra",
+];
+
+/// What a field may be set to.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// Words of at most so many bytes.
+    Text(usize),
+    /// One of these.
+    Word(&'static [&'static str]),
+    /// True notes the time under this name.
+    Since(&'static str),
+    /// `provider/model`.
+    Model,
+}
+
+/// The fields by the names of OpenClaw's `sessions.patch`.
+const FIELDS: [(&str, Kind); 21] = [
+    ("label", Kind::Text(LABEL_LIMIT)),
+    ("displayName", Kind::Text(LABEL_LIMIT)),
+    ("category", Kind::Text(LABEL_LIMIT)),
+    ("icon", Kind::Text(WORD_LIMIT)),
+    ("color", Kind::Text(WORD_LIMIT)),
+    ("statusNote", Kind::Text(120)),
+    ("model", Kind::Model),
+    ("thinkingLevel", Kind::Word(&THINKING_LEVELS)),
+    ("verboseLevel", Kind::Text(WORD_LIMIT)),
+    ("traceLevel", Kind::Text(WORD_LIMIT)),
+    ("reasoningLevel", Kind::Text(WORD_LIMIT)),
+    ("elevatedLevel", Kind::Text(WORD_LIMIT)),
+    (
+        "responseUsage",
+        Kind::Word(&["off", "tokens", "full", "on"]),
+    ),
+    ("sendPolicy", Kind::Word(&["allow", "deny"])),
+    ("groupActivation", Kind::Word(&["mention", "always"])),
+    (
+        "queueMode",
+        Kind::Word(&["steer", "followup", "collect", "interrupt"]),
+    ),
+    (
+        "permissionMode",
+        Kind::Word(&["read-only", "guarded", "workspace", "full"]),
+    ),
+    ("authProfileOverride", Kind::Text(WORD_LIMIT)),
+    ("archived", Kind::Since("archivedAt")),
+    ("pinned", Kind::Since("pinnedAt")),
+    ("unread", Kind::Since("markedUnreadAt")),
+];
+
+/// Changes of a session's fields, checked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Patch(Vec<Change>);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Change {
+    Set(&'static str, String),
+    Clear(&'static str),
+    Model {
+        provider: Option<String>,
+        model: String,
+    },
+    ClearModel,
+    Since(&'static str, bool),
+}
+
+/// A change that cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPatch {
+    /// No such field.
+    #[error("a session has no field {name:?} to set; there are {}", names())]
+    Field {
+        /// As it was given.
+        name: String,
+    },
+    /// A value that the field does not take.
+    #[error("the session's {name} cannot be {value}; allowed: {allowed}")]
+    Value {
+        /// The field.
+        name: &'static str,
+        /// As it was given.
+        value: String,
+        /// What the field takes.
+        allowed: String,
+    },
+}
+
+fn names() -> String {
+    FIELDS.map(|(name, _)| name).join(", ")
+}
+
+impl Patch {
+    /// Adds a change of the field `name`; null clears it.
+    pub fn change(&mut self, name: &str, value: &Value) -> Result<(), InvalidPatch> {
+        let known = FIELDS.iter().find(|(field, _)| *field == name);
+        let (name, kind) = known.ok_or_else(|| InvalidPatch::Field {
+            name: name.to_owned(),
+        })?;
+        let change = kind.change(name, value);
+        self.0.push(change.ok_or_else(|| InvalidPatch::Value {
+            name,
+            value: value.to_string(),
+            allowed: kind.allowed(),
+        })?);
+        Ok(())
+    }
+
+    /// The same with a value as a command line has it; empty clears the field.
+    pub fn change_text(&mut self, name: &str, value: &str) -> Result<(), InvalidPatch> {
+        let is_switch = matches!(
+            FIELDS.iter().find(|(field, _)| *field == name),
+            Some((_, Kind::Since(_)))
+        );
+        let value = match value {
+            "" => Value::Null,
+            "true" | "on" | "yes" if is_switch => Value::Bool(true),
+            "false" | "off" | "no" if is_switch => Value::Bool(false),
+            text => Value::from(text),
+        };
+        self.change(name, &value)
+    }
+
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The label it sets.
+    pub fn label(&self) -> Option<&str> {
+        self.0.iter().find_map(|change| match change {
+            Change::Set("label", label) => Some(label.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether it ends the session.
+    pub fn archives(&self) -> bool {
+        self.0.contains(&Change::Since("archivedAt", true))
+    }
+
+    /// The entries of the transcript that tell of it, so that an index made
+    /// anew from transcripts knows it too.
+    pub fn markers(&self) -> Vec<Marker> {
+        self.0.iter().filter_map(Change::marker).collect()
+    }
+
+    /// Changes `entry`.
+    pub fn apply(&self, entry: &mut SessionEntry, now_ms: i64) {
+        for change in &self.0 {
+            match change {
+                Change::Set(name, value) => entry.set(name, value.clone()),
+                Change::Clear(name) => entry.clear(name),
+                Change::Model { provider, model } => {
+                    entry.set_model_override(provider.as_deref(), model);
+                }
+                Change::ClearModel => entry.clear_model_override(),
+                Change::Since(name, true) => entry.set(name, now_ms),
+                Change::Since(name, false) => entry.clear(name),
+            }
+        }
+        entry.touch(now_ms);
+    }
+}
+
+impl Kind {
+    fn change(self, name: &'static str, value: &Value) -> Option<Change> {
+        match (self, value) {
+            (Self::Since(since), Value::Null) => Some(Change::Since(since, false)),
+            (Self::Since(since), Value::Bool(on)) => Some(Change::Since(since, *on)),
+            (Self::Model, Value::Null) => Some(Change::ClearModel),
+            (_, Value::Null) => Some(Change::Clear(name)),
+            (Self::Text(limit), Value::String(text)) => {
+                let text = text.trim();
+                let fits = !text.is_empty() && text.len() <= limit;
+                (fits && !text.contains(char::is_control))
+                    .then(|| Change::Set(name, text.to_owned()))
+            }
+            (Self::Word(words), Value::String(word)) => {
+                let word = word.trim().to_lowercase();
+                words
+                    .contains(&word.as_str())
+                    .then_some(Change::Set(name, word))
+            }
+            (Self::Model, Value::String(model)) => model_change(model.trim()),
+            _ => None,
+        }
+    }
+
+    fn allowed(self) -> String {
+        match self {
+            Self::Text(limit) => format!("a text of 1 to {limit} bytes, or null"),
+            Self::Word(words) => format!("{}, or null", words.join(", ")),
+            Self::Since(_) => "true or false".to_owned(),
+            Self::Model => "\"provider/model\", or null".to_owned(),
+        }
+    }
+}
+
+fn model_change(text: &str) -> Option<Change> {
+    let is_word = |c: char| !c.is_whitespace() && !c.is_control();
+    let (provider, model) = match text.split_once('/') {
+        Some((provider, model)) => (Some(provider.to_lowercase()), model),
+        None => (None, text),
+    };
+    let is_valid = !model.is_empty()
+        && provider.as_deref() != Some("")
+        && text.len() <= WORD_LIMIT
+        && text.chars().all(is_word);
+    is_valid.then(|| Change::Model {
+        provider,
+        model: model.to_owned(),
+    })
+}
+
+impl Change {
+    fn marker(&self) -> Option<Marker> {
+        match self {
+            Self::Set("label", name) => Some(Marker::SessionInfo { name: name.clone() }),
+            Self::Clear("label") => Some(Marker::SessionInfo {
+                name: String::new(),
+            }),
+            Self::Set("thinkingLevel", level) => Some(Marker::ThinkingLevelChange {
+                thinking_level: level.clone(),
+            }),
+            Self::Model { provider, model } => Some(Marker::ModelChange {
+                provider: provider.clone().unwrap_or_default(),
+                model_id: model.clone(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patched(changes: &[(&str, Value)]) -> Result<SessionEntry, InvalidPatch> {
+        let mut patch = Patch::default();
+        for (name, value) in changes {
+            patch.change(name, value)?;
+        }
+        let mut entry = SessionEntry::default();
+        patch.apply(&mut entry, 7);
+        Ok(entry)
+    }
+
+    #[test]
+    fn fields_are_set_and_cleared() {
+        let entry = patched(&[
+            ("label", " Trip ".into()),
+            ("model", "OpenAI/gpt-5".into()),
+            ("thinkingLevel", "HIGH".into()),
+            ("archived", true.into()),
+        ])
+        .unwrap();
+        assert_eq!(entry.get::<String>("label").unwrap(), "Trip");
+        assert_eq!(entry.model_override().unwrap(), "openai/gpt-5");
+        assert_eq!(entry.get::<String>("thinkingLevel").unwrap(), "high");
+        assert_eq!(entry.get::<i64>("archivedAt"), Some(7));
+        let mut cleared = Patch::default();
+        for name in ["label", "model", "thinkingLevel", "archived"] {
+            cleared.change_text(name, "").unwrap();
+        }
+        let mut entry = entry;
+        cleared.apply(&mut entry, 8);
+        assert_eq!(entry.model_override(), None);
+        assert_eq!(entry.get::<Value>("label"), None);
+        assert_eq!(entry.get::<Value>("archivedAt"), None);
+    }
+
+    #[test]
+    fn what_is_not_allowed_is_named_with_what_is() {
+        for (name, value, part) in [
+            ("colour", Value::from("red"), "there are label"),
+            ("thinkingLevel", "deep".into(), "minimal"),
+            ("archived", "maybe".into(), "true or false"),
+            ("model", "a b".into(), "provider/model"),
+            ("label", "x".repeat(513).into(), "512 bytes"),
+            ("label", "a\u{1b}[2J".into(), "a text"),
+        ] {
+            let error = patched(&[(name, value)]).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Turns as transient units: what they look like, and what they survive.
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::stage::{Stage, eventually, stage};
+
+/// The unit of the turn that runs; a process that stands ready for the next one has said nothing yet.
+fn unit_of_turn(stage: &Stage) -> Result<String> {
+    let runs = stage.journal("--output-fields=OPENCLAW_RUN SYSLOG_IDENTIFIER=openclaw-turn")?;
+    let last = runs.last().context("no turn is in the journal")?;
+    let run = last["OPENCLAW_RUN"]
+        .as_str()
+        .context("a turn without a run")?;
+    Ok(format!("openclaw-turn-{run}.service"))
+}
+
+/// The whole answer to a message, while `meanwhile` happens in the middle of it.
+fn answer_through(gate: &str, meanwhile: impl FnOnce(&Stage) -> Result<()>) -> Result<String> {
+    let stage = stage()?;
+    let asking = stage.start_asking("scripted", &format!("[[scenario:held {gate}]]"))?;
+    stage.wait_for_turns(1)?;
+    meanwhile(&stage)?;
+    stage.model.release(gate);
+    let answer = asking.wait_with_output().context("the client is gone")?;
+    let said = String::from_utf8_lossy(&answer.stdout).into_owned();
+    ensure!(answer.status.success(), "{}: {said}", answer.status);
+    ensure!(said.contains("sixteen."), "the end is missing: {said}");
+    ensure!(said.matches("sixteen.").count() == 1, "said twice: {said}");
+    Ok(said)
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_turn_is_a_unit_with_limits() -> Result<()> {
+    answer_through("unit", |stage| {
+        let unit = unit_of_turn(stage)?;
+        let listed =
+            stage.user("systemctl --user list-units --plain --no-legend 'openclaw-turn-*'")?;
+        ensure!(listed.contains(&unit), "{unit} is not among {listed}");
+        for (property, value) in [
+            ("Slice", "openclaw-turns.slice"),
+            ("MemoryMax", "2147483648"),
+            ("MemorySwapMax", "0"),
+            ("TasksMax", "512"),
+            ("KillMode", "control-group"),
+            ("OOMPolicy", "kill"),
+            ("PrivateUsers", "yes"),
+            ("ProtectSystem", "strict"),
+            ("TemporaryFileSystem", "/run/user:mode=0755"),
+        ] {
+            ensure!(
+                stage.property(&unit, property)? == value,
+                "{property} of {unit}"
+            );
+        }
+        ensure!(stage.property(&unit, "RuntimeMaxUSec")? != "infinity");
+        ensure!(stage.property(&unit, "CPUQuotaPerSecUSec")? != "infinity");
+        Ok(())
+    })
+    .map(drop)
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_turn_goes_on_while_daemons_are_restarted() -> Result<()> {
+    for daemon in ["gateway", "agent-runner", "memory"] {
+        answer_through(&format!("restart-{daemon}"), |stage| {
+            let unit = format!("openclaw-{daemon}.service");
+            let before = stage.property(&unit, "MainPID")?;
+            stage.user(&format!("systemctl --user restart {unit}"))?;
+            ensure!(stage.property(&unit, "MainPID")? != before);
+            Ok(())
+        })
+        .with_context(|| daemon.to_owned())?;
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_turn_goes_on_while_daemons_are_killed() -> Result<()> {
+    for daemon in ["gateway", "agent-runner", "memory"] {
+        answer_through(&format!("kill-{daemon}"), |stage| {
+            stage
+                .user(&format!(
+                    "systemctl --user kill --kill-who=main --signal=KILL openclaw-{daemon}.service"
+                ))
+                .map(drop)
+        })
+        .with_context(|| daemon.to_owned())?;
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn stopping_its_unit_ends_a_turn_for_everyone() -> Result<()> {
+    let stage = stage()?;
+    let asking = stage.start_asking("scripted", "[[scenario:held stopped]]")?;
+    stage.wait_for_turns(1)?;
+    let unit = unit_of_turn(&stage)?;
+    stage.user(&format!("systemctl --user stop {unit}"))?;
+    let answer = asking.wait_with_output().context("the client is gone")?;
+    ensure!(answer.status.code() == Some(1), "{}", answer.status);
+    let complaint = String::from_utf8_lossy(&answer.stderr).into_owned();
+    ensure!(
+        complaint.contains("stopped by the service manager"),
+        "{complaint}"
+    );
+    eventually("the agent is gone", || {
+        Ok(stage.attempt("pgrep -f '[o]penclaw-agent turn'")?.status == 1)
+    })?;
+    ensure!(stage.property(&unit, "ActiveState")? != "failed");
+    ensure!(!stage.ask("main", "hello")?.is_empty());
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_killed_unit_ends_its_turn_with_what_was_said() -> Result<()> {
+    let stage = stage()?;
+    let asking = stage.start_asking("scripted", "[[scenario:held killed]]")?;
+    stage.wait_for_turns(1)?;
+    let unit = unit_of_turn(&stage)?;
+    stage.user(&format!("systemctl --user kill --signal=KILL {unit}"))?;
+    let answer = asking.wait_with_output().context("the client is gone")?;
+    ensure!(answer.status.code() == Some(1), "{}", answer.status);
+    let complaint = String::from_utf8_lossy(&answer.stderr).into_owned();
+    ensure!(
+        complaint.contains("the turn's process died (signal)"),
+        "{complaint}"
+    );
+    eventually("no failed unit is left", || {
+        let left = stage
+            .user("systemctl --user list-units --failed --plain --no-legend 'openclaw-turn-*'")?;
+        Ok(left.is_empty())
+    })
+}
