@@ -61,18 +61,29 @@ pub(crate) struct Space<'a> {
     size: Size,
     units: usize,
     parts: usize,
-    /// For each part whether it is searched.
-    allowed: Vec<bool>,
+    /// For each part that is searched what dates its units.
+    dates: Vec<Option<Dated>>,
     deadline: Option<Instant>,
+}
+
+/// What dates the units of a part that have no time of their own.
+#[derive(Debug, Clone, Copy)]
+struct Dated {
+    timestamp_ms: i64,
+    /// Whether they grow old.
+    ages: bool,
 }
 
 impl<'a> Space<'a> {
     pub(crate) fn new(snapshot: &'a Snapshot, query: &Query) -> Self {
         let without: Vec<u64> = query.without.iter().map(|path| path_hash(path)).collect();
-        let is_wanted = |owner: u32| {
-            snapshot.documents.get(&owner).is_some_and(|document| {
-                (query.sources.is_empty() || query.sources.contains(&document.source))
-                    && !without.contains(&document.path)
+        let date = |owner: u32| {
+            let document = snapshot.documents.get(&owner)?;
+            let is_wanted = (query.sources.is_empty() || query.sources.contains(&document.source))
+                && !without.contains(&document.path);
+            is_wanted.then_some(Dated {
+                timestamp_ms: document.timestamp_ms,
+                ages: document.ages,
             })
         };
         let mut space = Self {
@@ -81,7 +92,7 @@ impl<'a> Space<'a> {
             size: snapshot.size(),
             units: 0,
             parts: 0,
-            allowed: Vec::new(),
+            dates: Vec::new(),
             deadline: query.deadline,
         };
         for live in space.live {
@@ -89,8 +100,9 @@ impl<'a> Space<'a> {
             space.units += live.segment.units();
             space.parts += live.segment.parts();
             let parts = 0..live.segment.parts();
-            let allowed = parts.map(|part| live.owner(part).is_some_and(is_wanted));
-            space.allowed.extend(allowed);
+            space
+                .dates
+                .extend(parts.map(|part| live.owner(part).and_then(date)));
         }
         space
     }
@@ -100,15 +112,9 @@ impl<'a> Space<'a> {
             .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The segment that has the unit with the number `unit`, and its number
-    /// there.
-    fn place(&self, unit: usize) -> (usize, usize) {
-        let after = self.starts.partition_point(|(start, _)| *start <= unit);
-        let live = after.saturating_sub(1);
-        (
-            live,
-            unit - self.starts.get(live).map_or(0, |(start, _)| *start),
-        )
+    /// Whether the part with the number `part` is searched.
+    fn is_allowed(&self, part: usize) -> bool {
+        self.dates.get(part).is_some_and(Option::is_some)
     }
 
     /// The number of the part of the unit `unit` of the segment `live`.
@@ -126,7 +132,7 @@ pub(crate) fn candidates(snapshot: &Snapshot, question: &Question, query: &Query
         .as_ref()
         .map(|vector| meaning::Scores::new(&space, vector, question.table));
     let limit = (query.limit * SPARE).max(POOL);
-    let list = fusion::best(&space, snapshot, query, &keywords, meaning.as_ref(), limit);
+    let list = fusion::best(&space, query, &keywords, meaning.as_ref(), limit);
     Candidates {
         list,
         wanted: Wanted::new(&keywords.weights),

@@ -23,7 +23,7 @@ mod writer;
 
 use layout::{Header, PART_SIZE, UNIT_SIZE};
 pub(crate) use layout::{PartEntry, UnitEntry};
-pub(crate) use postings::Postings;
+pub(crate) use postings::{Posting, Postings};
 
 /// Read at once when a file is checked; in bytes.
 const CHECKED_AT_ONCE: usize = 256 * 1024;
@@ -140,17 +140,22 @@ impl Segment {
     /// The part with the number `index`.
     pub(crate) fn part(&self, index: usize) -> PartEntry {
         let start = self.header.parts_start + index * PART_SIZE;
-        self.bytes
-            .get(start..start + PART_SIZE)
-            .map_or_else(PartEntry::default, PartEntry::read)
+        let bytes = self
+            .bytes
+            .get(start..)
+            .and_then(|bytes| bytes.first_chunk());
+        bytes.map_or_else(PartEntry::default, PartEntry::read)
     }
 
     /// The unit with the number `index`.
+    #[inline]
     pub(crate) fn unit(&self, index: usize) -> UnitEntry {
         let start = self.header.units_start + index * UNIT_SIZE;
-        self.bytes
-            .get(start..start + UNIT_SIZE)
-            .map_or_else(UnitEntry::default, UnitEntry::read)
+        let bytes = self
+            .bytes
+            .get(start..)
+            .and_then(|bytes| bytes.first_chunk());
+        bytes.map_or_else(UnitEntry::default, UnitEntry::read)
     }
 
     /// The lengths of the unit with the number `index`.
@@ -164,14 +169,18 @@ impl Segment {
         self.lengths(index).window
     }
 
+    /// The time of a unit that has one of its own; Unix milliseconds.
+    #[inline]
+    pub(crate) fn timestamp_ms(&self, index: usize) -> Option<i64> {
+        self.unit(index).timestamp_ms
+    }
+
     /// All units, in order.
     pub(crate) fn unit_entries(&self) -> impl Iterator<Item = UnitEntry> {
         let start = self.header.units_start;
         let bytes = self.bytes.get(start..start + self.header.units * UNIT_SIZE);
-        bytes
-            .unwrap_or_default()
-            .chunks_exact(UNIT_SIZE)
-            .map(UnitEntry::read)
+        let (entries, _) = bytes.unwrap_or_default().as_chunks();
+        entries.iter().map(UnitEntry::read)
     }
 
     /// The numbers of all vectors, one row after the other.

@@ -6,7 +6,8 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::analysis::{self, Language, calendar};
+use crate::analysis::calendar::{self, Mark};
+use crate::analysis::{self, Language};
 use crate::part::{Part, Unit};
 
 /// A term of a text.
@@ -14,6 +15,8 @@ pub(crate) type Key = u64;
 
 /// Keeps those who speak apart from those spoken of.
 const SPEAKERS: u64 = 0x5350_4541_4b45_5253;
+/// Keeps when something was said apart from what was said.
+const DATES: u64 = 0x0044_4154_4553_2121;
 /// Roles are nobody's names: "which user said" does not ask for half of all
 /// messages.
 const ROLES: [&str; 5] = ["user", "assistant", "system", "tool", "toolresult"];
@@ -26,6 +29,11 @@ pub(crate) fn key(term: &str) -> Key {
 /// The key of a term of a speaker's name.
 pub(crate) fn speaker_key(term: &str) -> Key {
     xxh3_64_with_seed(term.as_bytes(), SPEAKERS)
+}
+
+/// The key of a part of a date.
+pub(crate) fn date_key(mark: Mark) -> Key {
+    xxh3_64_with_seed(format!("{mark:?}").as_bytes(), DATES)
 }
 
 /// What one unit is found by.
@@ -45,20 +53,15 @@ pub(crate) fn of(unit: &Unit, part: &Part, day_ms: Option<i64>) -> Terms {
     let mut add = |text: &str| analysis::terms(text, language, |term| terms.keys.push(key(term)));
     add(&unit.context);
     add(&unit.text);
-    if let Some(date) = date(unit.timestamp_ms.or(day_ms), language) {
-        add(&date);
-    }
     if is_name(&unit.speaker) {
         add(&unit.speaker);
         let sink = |term: &str| terms.speakers.push(speaker_key(term));
         // As the question is read, whatever the language.
         analysis::terms(&unit.speaker, Language::English, sink);
     }
+    let marks = unit.timestamp_ms.or(day_ms).and_then(calendar::marks);
+    terms.keys.extend(marks.into_iter().flatten().map(date_key));
     terms
-}
-
-fn date(timestamp_ms: Option<i64>, language: Language) -> Option<String> {
-    calendar::words(timestamp_ms?, language)
 }
 
 /// Whether `speaker` is somebody in particular.

@@ -18,7 +18,7 @@ impl Engine {
     /// damaged segment had, and making vectors anew that another table made.
     /// True while there is more to do.
     pub fn maintain(&self) -> Result<bool, Error> {
-        if self.adopt()? {
+        if self.adopt(STEP)? {
             return Ok(true);
         }
         let Ok(table) = self.embedders.table() else {
@@ -47,9 +47,9 @@ impl Engine {
         }
     }
 
-    /// Indexes some of the parts that are in no segment; true when there were
-    /// any.
-    pub(super) fn adopt(&self) -> Result<bool, Error> {
+    /// Indexes up to `limit` of the parts that are in no segment; true when there
+    /// were any.
+    pub(super) fn adopt(&self, limit: usize) -> Result<bool, Error> {
         let mut writer = self.writer();
         let homeless = writer.parts(true)?;
         let snapshot = self.snapshot();
@@ -59,7 +59,7 @@ impl Engine {
             .iter()
             .map(|row| row.id)
             .filter(|id| !known.contains(id));
-        let missing: Vec<i64> = missing.take(STEP).collect();
+        let missing: Vec<i64> = missing.take(limit).collect();
         self.index_again(&mut writer, &missing)?;
         self.tidy(&mut writer)?;
         Ok(!missing.is_empty())

@@ -1,5 +1,6 @@
 //! Opening an index, whatever state it is in.
 
+use super::put::UNITS;
 use super::*;
 use crate::database::FILE;
 use crate::embed::chain;
@@ -54,7 +55,9 @@ impl Engine {
             snapshot: RwLock::new(Arc::new(snapshot)),
             embedders: Embedders::new(options.clone()),
         };
-        engine.adopt()?;
+        // What was in memory only is searched from the start; more than that was
+        // lost with a segment, and is for later.
+        engine.adopt(UNITS)?;
         Ok(engine)
     }
 }

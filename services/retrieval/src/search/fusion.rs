@@ -5,7 +5,6 @@
 
 use super::{Candidate, Space, age, keywords, meaning, order};
 use crate::query::{Parts, Query};
-use crate::snapshot::Snapshot;
 
 /// What has no word of the question, neither itself nor its neighbours, must be
 /// this near to it: two texts about different things mostly are below.
@@ -15,92 +14,113 @@ const NEAR: f32 = 0.2;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Range {
     low: f64,
-    high: f64,
+    /// One over what is between them; 0 where that is nothing.
+    inverse: f64,
 }
 
 impl Range {
+    fn new(low: f64, high: f64) -> Self {
+        let inverse = if high > low { 1.0 / (high - low) } else { 0.0 };
+        Self { low, inverse }
+    }
+
     /// From 0 to the highest of a list of keyword scores.
     fn from_zero(scores: &[f32]) -> Self {
         let high = scores.iter().copied().fold(0.0, f32::max);
-        Self {
-            low: 0.0,
-            high: f64::from(high),
-        }
+        Self::new(0.0, f64::from(high))
     }
 
     /// From the lowest to the highest of `scores`.
     pub(crate) fn of(scores: impl Iterator<Item = f64>) -> Self {
-        let all = Self {
-            low: f64::MAX,
-            high: f64::MIN,
-        };
-        scores.fold(all, |range, score| Self {
-            low: range.low.min(score),
-            high: range.high.max(score),
-        })
+        let all = (f64::MAX, f64::MIN);
+        let (low, high) = scores.fold(all, |(low, high), s| (s.min(low), s.max(high)));
+        Self::new(low, high)
     }
 
     /// Where `score` is between them; 0 where all are the same.
+    #[inline]
     pub(crate) fn place(self, score: f64) -> f64 {
-        if self.high > self.low {
-            ((score - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
-        } else {
-            0.0
+        ((score - self.low) * self.inverse).clamp(0.0, 1.0)
+    }
+}
+
+/// The lowest and the highest score so far.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Extent {
+    low: f32,
+    high: f32,
+}
+
+impl Extent {
+    pub(super) fn empty() -> Self {
+        Self {
+            low: f32::MAX,
+            high: f32::MIN,
         }
     }
+
+    #[inline]
+    pub(super) fn include(&mut self, score: f32) {
+        self.low = self.low.min(score);
+        self.high = self.high.max(score);
+    }
+
+    fn range(self) -> Range {
+        Range::new(f64::from(self.low), f64::from(self.high))
+    }
+}
+
+/// A unit and what it is ordered by: all there are of them are looked at, so
+/// they are small.
+#[derive(Debug, Clone, Copy)]
+struct Ranked {
+    score: f64,
+    timestamp_ms: i64,
+    live: u32,
+    unit: u32,
 }
 
 /// The `limit` best units, best first.
 pub(super) fn best(
     space: &Space<'_>,
-    snapshot: &Snapshot,
     query: &Query,
     keywords: &keywords::Scores,
     meaning: Option<&meaning::Scores>,
     limit: usize,
 ) -> Vec<Candidate> {
-    let ranges = Ranges::new(space, keywords, meaning);
-    let mut candidates = Vec::new();
-    for (live, &(start, first_part)) in space.live.iter().zip(&space.starts) {
-        let index = candidates_index(space, start);
-        for unit in 0..live.segment.units() {
-            let number = start + unit;
-            let part = live.segment.lengths(unit).part as usize;
-            if !space.allowed[first_part + part] || !ranges.answers(number, keywords, meaning) {
-                continue;
-            }
-            let Some(owner) = live.owner(part) else {
+    let lists = Lists::new(keywords, meaning);
+    let mut ranked: Vec<Ranked> = Vec::new();
+    for live in 0..space.live.len() {
+        for unit in 0..space.live[live].segment.units() {
+            let Some((parts, timestamp_ms, ages)) = lists.look(space, live, unit) else {
                 continue;
             };
-            let Some(document) = snapshot.documents.get(&owner) else {
-                continue;
-            };
-            let own = live.segment.unit(unit).timestamp_ms;
-            let timestamp_ms = own.unwrap_or(document.timestamp_ms);
-            let ages = own.is_some() || document.ages;
-            let mut parts = ranges.parts(number, first_part + part, keywords, meaning);
-            let (score, decay) = total(&parts, query, timestamp_ms, ages);
-            parts.decay = decay;
-            candidates.push(Candidate {
-                live: index,
-                unit,
-                score,
-                parts,
+            ranked.push(Ranked {
+                score: total(&parts, query, timestamp_ms, ages).0,
                 timestamp_ms,
-                ages,
+                live: live as u32,
+                unit: unit as u32,
             });
         }
     }
-    if candidates.len() > limit && limit > 0 {
-        candidates.select_nth_unstable_by(limit - 1, order);
+    if ranked.len() > limit && limit > 0 {
+        ranked.select_nth_unstable_by(limit - 1, in_order);
     }
-    candidates.truncate(limit);
+    ranked.truncate(limit);
+    let candidates = ranked
+        .iter()
+        .filter_map(|ranked| lists.candidate(space, query, ranked));
+    let mut candidates: Vec<Candidate> = candidates.collect();
     candidates.sort_unstable_by(order);
     candidates
 }
 
-fn candidates_index(space: &Space<'_>, start: usize) -> usize {
-    space.place(start).0
+fn in_order(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
+    let score = b.score.total_cmp(&a.score);
+    let newer = || b.timestamp_ms.cmp(&a.timestamp_ms);
+    score
+        .then_with(newer)
+        .then_with(|| (a.live, a.unit).cmp(&(b.live, b.unit)))
 }
 
 /// The score that `parts` make, and what age left of it.
@@ -129,8 +149,11 @@ pub(super) fn total(parts: &Parts, query: &Query, timestamp_ms: i64, ages: bool)
     (sum / all.max(f64::MIN_POSITIVE) * decay, decay)
 }
 
+/// All lists, and what brings each to 0..1.
 #[derive(Debug)]
-struct Ranges {
+struct Lists<'a> {
+    keywords: &'a keywords::Scores,
+    meaning: Option<&'a meaning::Scores>,
     text: Range,
     window: Range,
     session: Range,
@@ -138,43 +161,56 @@ struct Ranges {
     vector_window: Range,
 }
 
-impl Ranges {
-    fn new(
-        space: &Space<'_>,
-        keywords: &keywords::Scores,
-        meaning: Option<&meaning::Scores>,
-    ) -> Self {
-        let of = |list: Option<&Vec<f32>>| {
-            let list = list.map_or(&[][..], Vec::as_slice);
-            Range::of(
-                allowed(space).filter_map(|unit| list.get(unit).map(|&score| f64::from(score))),
-            )
-        };
+impl<'a> Lists<'a> {
+    fn new(keywords: &'a keywords::Scores, meaning: Option<&'a meaning::Scores>) -> Self {
+        let none = || Range::new(0.0, 0.0);
         Self {
+            keywords,
+            meaning,
             text: Range::from_zero(&keywords.unit),
             window: Range::from_zero(&keywords.window),
             session: Range::from_zero(&keywords.part),
-            vector: of(meaning.map(|meaning| &meaning.unit)),
-            vector_window: of(meaning.map(|meaning| &meaning.window)),
+            vector: meaning.map_or_else(none, |meaning| meaning.units.range()),
+            vector_window: meaning.map_or_else(none, |meaning| meaning.windows.range()),
         }
     }
 
-    fn answers(
-        &self,
-        unit: usize,
-        keywords: &keywords::Scores,
-        meaning: Option<&meaning::Scores>,
-    ) -> bool {
-        keywords.window[unit] > 0.0 || meaning.is_some_and(|meaning| meaning.unit[unit] >= NEAR)
+    /// The parts of the score of a unit, its time and whether it grows old; None
+    /// when it is not searched or has nothing to do with the question.
+    fn look(&self, space: &Space<'_>, live: usize, unit: usize) -> Option<(Parts, i64, bool)> {
+        let number = space.starts[live].0 + unit;
+        let near = |meaning: &meaning::Scores| meaning.unit[number] >= NEAR;
+        if self.keywords.window[number] <= 0.0 && !self.meaning.is_some_and(near) {
+            return None;
+        }
+        let part = space.part(live, unit);
+        let dated = (*space.dates.get(part)?)?;
+        let own = space.live[live].segment.timestamp_ms(unit);
+        let timestamp_ms = own.unwrap_or(dated.timestamp_ms);
+        Some((
+            self.parts(number, part),
+            timestamp_ms,
+            own.is_some() || dated.ages,
+        ))
     }
 
-    fn parts(
-        &self,
-        unit: usize,
-        part: usize,
-        keywords: &keywords::Scores,
-        meaning: Option<&meaning::Scores>,
-    ) -> Parts {
+    fn candidate(&self, space: &Space<'_>, query: &Query, ranked: &Ranked) -> Option<Candidate> {
+        let (live, unit) = (ranked.live as usize, ranked.unit as usize);
+        let (mut parts, timestamp_ms, ages) = self.look(space, live, unit)?;
+        let (score, decay) = total(&parts, query, timestamp_ms, ages);
+        parts.decay = decay;
+        Some(Candidate {
+            live,
+            unit,
+            score,
+            parts,
+            timestamp_ms,
+            ages,
+        })
+    }
+
+    fn parts(&self, unit: usize, part: usize) -> Parts {
+        let keywords = self.keywords;
         let coverage = keywords.covered[unit] / keywords.weight.max(f32::MIN_POSITIVE);
         let mut parts = Parts {
             text: self.text.place(f64::from(keywords.unit[unit])),
@@ -185,24 +221,11 @@ impl Ranges {
             coverage: f64::from(coverage.clamp(0.0, 1.0)),
             ..Parts::default()
         };
-        if let Some(meaning) = meaning {
+        if let Some(meaning) = self.meaning {
             parts.vector = self.vector.place(f64::from(meaning.unit[unit]));
             parts.vector_window = self.vector_window.place(f64::from(meaning.window[unit]));
             parts.cosine = f64::from(meaning.unit[unit]);
         }
         parts
     }
-}
-
-/// The numbers of the units that are searched.
-fn allowed<'a>(space: &'a Space<'_>) -> impl Iterator<Item = usize> + 'a {
-    let segments = space.live.iter().zip(&space.starts);
-    segments.flat_map(move |(live, &(start, first_part))| {
-        let units = 0..live.segment.units();
-        units
-            .filter(move |&unit| {
-                space.allowed[first_part + live.segment.lengths(unit).part as usize]
-            })
-            .map(move |unit| start + unit)
-    })
 }

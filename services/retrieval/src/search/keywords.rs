@@ -3,7 +3,7 @@
 
 use super::Space;
 use super::question::Question;
-use crate::segment::Segment;
+use crate::segment::{Posting, Segment};
 use crate::term::Key;
 
 /// How soon further occurrences of a term stop counting. With [`B`] the values
@@ -31,12 +31,21 @@ pub(super) struct Scores {
     pub(super) cut_short: bool,
 }
 
-/// Where a term is: numbers of units or parts and how often.
+/// Where a word is: numbers of units or parts in their segments, and how often.
 #[derive(Debug, Default)]
 struct Found {
     units: Vec<(u32, u32)>,
     windows: Vec<(u32, u32)>,
     parts: Vec<(u32, u32)>,
+    /// Where each segment's end in them.
+    ends: Vec<Ends>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Ends {
+    units: usize,
+    windows: usize,
+    parts: usize,
 }
 
 impl Found {
@@ -44,6 +53,30 @@ impl Found {
         self.units.clear();
         self.windows.clear();
         self.parts.clear();
+        self.ends.clear();
+    }
+
+    fn end_segment(&mut self) {
+        self.ends.push(Ends {
+            units: self.units.len(),
+            windows: self.windows.len(),
+            parts: self.parts.len(),
+        });
+    }
+
+    /// What of `list` is in the segment `index`.
+    fn of<'a>(
+        &self,
+        index: usize,
+        end: fn(&Ends) -> usize,
+        list: &'a [(u32, u32)],
+    ) -> &'a [(u32, u32)] {
+        let before = index
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before));
+        let start = before.map_or(0, end);
+        let end = self.ends.get(index).map_or(start, end);
+        list.get(start..end).unwrap_or_default()
     }
 }
 
@@ -61,51 +94,46 @@ impl Scores {
         };
         let mut found = Found::default();
         let mut counts = vec![0; space.units];
-        for key in rarest(space, question) {
+        for word in rarest(space, question) {
             if space.is_late() {
                 scores.cut_short = true;
                 break;
             }
             found.clear();
-            collect(space, key, &mut found, &mut counts);
-            scores.add(space, key, &found);
+            collect(space, word, &mut found, &mut counts);
+            scores.add(space, word, &found);
         }
         scores.speakers(space, &question.speakers);
         scores
     }
 
-    fn add(&mut self, space: &Space<'_>, key: Key, found: &Found) {
+    fn add(&mut self, space: &Space<'_>, word: &[Key], found: &Found) {
         let size = space.size;
         let units = size.units.max(1) as f32;
-        let average = (size.length as f32 / units).max(1.0);
         let rarity = idf(size.units, found.units.len());
         // A word that no text has asks for something that is not there.
         self.weight += rarity;
-        self.weights.push((key, rarity));
-        for &(unit, count) in &found.units {
-            let (live, own) = space.place(unit as usize);
-            let length = space.live[live].segment.lengths(own).unit;
-            self.unit[unit as usize] += rarity * part(count, length, average);
-        }
-        let average = (size.window_length as f32 / units).max(1.0);
-        let window_rarity = idf(size.units, found.windows.len());
-        for &(unit, count) in &found.windows {
-            let (live, own) = space.place(unit as usize);
-            let length = space.live[live].segment.lengths(own).window;
-            self.window[unit as usize] += window_rarity * part(count, length, average);
-            self.covered[unit as usize] += rarity;
-        }
-        let average = (size.length as f32 / size.parts.max(1) as f32).max(1.0);
-        let rarity = idf(size.parts, found.parts.len());
-        for &(number, count) in &found.parts {
-            let live = space
-                .starts
-                .partition_point(|(_, start)| *start <= number as usize)
-                - 1;
-            let entry = space.live[live]
-                .segment
-                .part(number as usize - space.starts[live].1);
-            self.part[number as usize] += rarity * part(count, entry.length, average);
+        self.weights.extend(word.iter().map(|&key| (key, rarity)));
+        let own = Bm25::new(rarity, size.length as f32 / units);
+        let rare_window = idf(size.units, found.windows.len());
+        let near = Bm25::new(rare_window, size.window_length as f32 / units);
+        let rare_part = idf(size.parts, found.parts.len());
+        let whole = Bm25::new(rare_part, size.length as f32 / size.parts.max(1) as f32);
+        for (index, live) in space.live.iter().enumerate() {
+            let (first, first_part) = space.starts[index];
+            for &(unit, count) in found.of(index, |ends| ends.units, &found.units) {
+                let length = live.segment.lengths(unit as usize).unit;
+                self.unit[first + unit as usize] += own.score(count, length);
+            }
+            for &(unit, count) in found.of(index, |ends| ends.windows, &found.windows) {
+                let length = live.segment.lengths(unit as usize).window;
+                self.window[first + unit as usize] += near.score(count, length);
+                self.covered[first + unit as usize] += rarity;
+            }
+            for &(part, count) in found.of(index, |ends| ends.parts, &found.parts) {
+                let length = live.segment.part(part as usize).length;
+                self.part[first_part + part as usize] += whole.score(count, length);
+            }
         }
     }
 
@@ -113,7 +141,7 @@ impl Scores {
         for (index, live) in space.live.iter().enumerate() {
             for posting in keys.iter().flat_map(|&key| live.segment.postings(key)) {
                 let unit = posting.unit as usize;
-                if unit < live.segment.units() && space.allowed[space.part(index, unit)] {
+                if unit < live.segment.units() && space.is_allowed(space.part(index, unit)) {
                     self.named[space.starts[index].0 + unit] = true;
                 }
             }
@@ -121,22 +149,22 @@ impl Scores {
     }
 }
 
-/// The keys of the question's words; of very many those that are in the fewest
-/// units, as far as the lengths of their lists tell.
-fn rarest(space: &Space<'_>, question: &Question) -> Vec<Key> {
-    let mut keys = question.words.clone();
-    if keys.len() > WORDS {
-        let size = |key: &Key| -> usize {
-            space
-                .live
-                .iter()
-                .map(|live| live.segment.postings(*key).size())
-                .sum()
+/// The question's words; of very many those that are in the fewest units, as
+/// far as the lengths of their lists tell.
+fn rarest<'a>(space: &Space<'_>, question: &'a Question) -> Vec<&'a [Key]> {
+    let mut words: Vec<&[Key]> = question.words.iter().map(Vec::as_slice).collect();
+    if words.len() > WORDS {
+        let size = |word: &&[Key]| -> usize {
+            let lists = space.live.iter().flat_map(|live| {
+                let sizes = word.iter().map(|&key| live.segment.postings(key).size());
+                sizes.collect::<Vec<_>>()
+            });
+            lists.sum()
         };
-        keys.sort_by_cached_key(size);
-        keys.truncate(WORDS);
+        words.sort_by_cached_key(size);
+        words.truncate(WORDS);
     }
-    keys
+    words
 }
 
 /// Lucene's form, which is never negative.
@@ -145,52 +173,92 @@ fn idf(all: usize, with: usize) -> f32 {
     (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
 }
 
-fn part(count: u32, length: u32, average: f32) -> f32 {
-    let count = count as f32;
-    count / (count + K1 * (1.0 - B + B * length as f32 / average))
+/// BM25 of one term.
+#[derive(Debug, Clone, Copy)]
+struct Bm25 {
+    rarity: f32,
+    /// What is added to a count, and for each term of a text.
+    base: f32,
+    per_term: f32,
 }
 
-/// Where `key` is, in all segments. `counts` is all zero, before and after.
-fn collect(space: &Space<'_>, key: Key, found: &mut Found, counts: &mut [u32]) {
+impl Bm25 {
+    fn new(rarity: f32, average_length: f32) -> Self {
+        Self {
+            rarity,
+            base: K1 * (1.0 - B),
+            per_term: K1 * B / average_length.max(1.0),
+        }
+    }
+
+    #[inline]
+    fn score(self, count: u32, length: u32) -> f32 {
+        let count = count as f32;
+        self.rarity * count / (count + self.base + self.per_term * length as f32)
+    }
+}
+
+/// Where a word is, in all segments. `counts` is all zero, before and after.
+fn collect(space: &Space<'_>, word: &[Key], found: &mut Found, counts: &mut [u32]) {
     for (index, live) in space.live.iter().enumerate() {
         let (first, first_part) = space.starts[index];
+        let begin = (found.windows.len(), found.parts.len());
         let counts = &mut counts[first..first + live.segment.units()];
-        let begin = found.windows.len();
-        for posting in live.segment.postings(key) {
+        for posting in postings(&live.segment, word) {
             let unit = posting.unit as usize;
             if unit >= counts.len() {
                 break;
             }
-            let part = first_part + live.segment.lengths(unit).part as usize;
-            if !space.allowed.get(part).is_some_and(|&allowed| allowed) {
+            let lengths = live.segment.lengths(unit);
+            if !space.is_allowed(first_part + lengths.part as usize) {
                 continue;
             }
-            found.units.push(((first + unit) as u32, posting.count));
-            match found.parts.last_mut() {
-                Some(last) if last.0 == part as u32 => last.1 += posting.count,
-                _ => found.parts.push((part as u32, posting.count)),
+            found.units.push((posting.unit, posting.count));
+            match found.parts[begin.1..].last_mut() {
+                Some(last) if last.0 == lengths.part => last.1 += posting.count,
+                _ => found.parts.push((lengths.part, posting.count)),
             }
             spread(
                 &live.segment,
                 unit,
                 posting.count,
-                first,
                 counts,
                 &mut found.windows,
             );
         }
-        for (unit, count) in &mut found.windows[begin..] {
-            *count = std::mem::take(&mut counts[*unit as usize - first]);
+        for (unit, count) in &mut found.windows[begin.0..] {
+            *count = std::mem::take(&mut counts[*unit as usize]);
         }
+        found.end_segment();
     }
 }
 
+/// Where any of a word's keys is, in order.
+fn postings<'a>(segment: &'a Segment, word: &[Key]) -> Box<dyn Iterator<Item = Posting> + 'a> {
+    let [several @ .., last] = word else {
+        return Box::new(std::iter::empty());
+    };
+    if several.is_empty() {
+        return Box::new(segment.postings(*last));
+    }
+    let mut all: Vec<Posting> = word.iter().flat_map(|&key| segment.postings(key)).collect();
+    all.sort_unstable_by_key(|posting| posting.unit);
+    all.dedup_by(|next, first| {
+        let same = next.unit == first.unit;
+        if same {
+            first.count += next.count;
+        }
+        same
+    });
+    Box::new(all.into_iter())
+}
+
 /// Counts a term for the unit it is in and for its neighbours.
+#[inline]
 fn spread(
     segment: &Segment,
     unit: usize,
     count: u32,
-    first: usize,
     counts: &mut [u32],
     windows: &mut Vec<(u32, u32)>,
 ) {
@@ -202,7 +270,7 @@ fn spread(
             continue;
         }
         if counts[near] == 0 {
-            windows.push(((first + near) as u32, 0));
+            windows.push((near as u32, 0));
         }
         counts[near] += count;
     }

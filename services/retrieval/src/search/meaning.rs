@@ -1,8 +1,8 @@
 //! How near every unit's vector is to the question's: an exact scan.
 
 use super::Space;
+use super::fusion::Extent;
 use crate::embed::vector::{DIMENSIONS, Quantised, products};
-use crate::segment::Segment;
 
 /// Rows between two looks at the clock.
 const ROWS: usize = 16_384;
@@ -13,6 +13,10 @@ pub(super) struct Scores {
     pub(super) unit: Vec<f32>,
     /// Of it with its neighbours.
     pub(super) window: Vec<f32>,
+    /// How far the cosines reach of what is searched.
+    pub(super) units: Extent,
+    /// Of it with its neighbours.
+    pub(super) windows: Extent,
     pub(super) cut_short: bool,
 }
 
@@ -22,13 +26,15 @@ impl Scores {
         let mut scores = Self {
             unit: vec![0.0; space.units],
             window: vec![0.0; space.units],
+            units: Extent::empty(),
+            windows: Extent::empty(),
             cut_short: false,
         };
         let Some(query) = vector.values.first_chunk::<DIMENSIONS>() else {
             return scores;
         };
         let mut dots = Vec::new();
-        for (live, &(start, _)) in space.live.iter().zip(&space.starts) {
+        for (index, live) in space.live.iter().enumerate() {
             if live.segment.table() != table {
                 continue;
             }
@@ -40,12 +46,14 @@ impl Scores {
                 }
                 products(query, rows, &mut dots);
             }
-            scores.scale(&live.segment, start, &dots, vector.scale);
+            scores.scale(space, index, &dots, vector.scale);
         }
         scores
     }
 
-    fn scale(&mut self, segment: &Segment, start: usize, dots: &[i32], scale: f32) {
+    fn scale(&mut self, space: &Space<'_>, live: usize, dots: &[i32], scale: f32) {
+        let segment = &space.live[live].segment;
+        let (start, first_part) = space.starts[live];
         let units = start..start + segment.units();
         let cosines = &mut self.unit[units.clone()];
         let windows = &mut self.window[units];
@@ -75,6 +83,10 @@ impl Scores {
             }
             if unit.window_norm > 0.0 {
                 windows[index] = sum / unit.window_norm;
+            }
+            if space.is_allowed(first_part + unit.part as usize) {
+                self.units.include(cosines[index]);
+                self.windows.include(windows[index]);
             }
             before = (unit.part, own);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::{self, Language, Languages};
+use crate::analysis::{self, Language, Languages, calendar};
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised};
 use crate::term::{self, Key};
@@ -13,10 +13,8 @@ const TEXT_LIMIT: usize = 8 * 1024;
 /// A question, analysed.
 #[derive(Debug)]
 pub(crate) struct Question {
-    /// What its words are found by: several keys for one word, as documents are
-    /// stemmed in their own languages and a question is too short to tell which
-    /// is meant.
-    pub(crate) words: Vec<Key>,
+    /// Each word with the keys of any of which it is found.
+    pub(crate) words: Vec<Vec<Key>>,
     /// What a speaker's name would be found by.
     pub(crate) speakers: Vec<Key>,
     /// Of its meaning, by [`Question::table`].
@@ -39,20 +37,35 @@ impl Question {
     }
 }
 
-fn words(text: &str, languages: Languages) -> Vec<Key> {
+fn words(text: &str, languages: Languages) -> Vec<Vec<Key>> {
     let own = analysis::language_of(text);
-    let mut words = Vec::new();
     let mut seen = BTreeSet::new();
+    let mut words: Vec<Vec<Key>> = Vec::new();
+    for (word, mark) in calendar::mentions(text) {
+        let mut keys = vec![term::date_key(mark)];
+        keys.extend(stems(word, own, languages));
+        if seen.insert(keys[0]) {
+            seen.extend(&keys);
+            words.push(keys);
+        }
+    }
+    let single = stems(text, own, languages).into_iter();
+    words.extend(single.filter(|&key| seen.insert(key)).map(|key| vec![key]));
+    words
+}
+
+/// The keys of the words of `text`, without those that say nothing, stemmed in
+/// every language of `languages`: documents are stemmed in their own, and a
+/// question is too short to tell which is meant.
+fn stems(text: &str, own: Language, languages: Languages) -> Vec<Key> {
+    let mut keys = Vec::new();
     for language in languages.iter() {
         let stop_words = Languages::default().with(own).with(language);
         analysis::terms_without(stop_words, text, language, |term| {
-            let key = term::key(term);
-            if seen.insert(key) {
-                words.push(key);
-            }
+            keys.push(term::key(term))
         });
     }
-    words
+    keys
 }
 
 fn speakers(text: &str) -> Vec<Key> {

@@ -65,6 +65,12 @@ pub(crate) fn best(passage: &str, language: Language, query: &Wanted) -> Snippet
             text: passage.to_owned(),
         };
     }
+    if !passage.contains('\n') {
+        return Snippet {
+            line: 0,
+            text: around_match(passage, language, query),
+        };
+    }
     let lines: Vec<Line<'_>> = passage
         .split('\n')
         .map(|text| Line {

@@ -103,7 +103,8 @@ pub(crate) struct PartEntry {
 }
 
 impl PartEntry {
-    pub(super) fn read(bytes: &[u8]) -> Self {
+    #[inline]
+    pub(super) fn read(bytes: &[u8; PART_SIZE]) -> Self {
         Self {
             id: i64::from_le_bytes(array(bytes, 0)),
             first: u32::from_le_bytes(array(bytes, 8)),
@@ -141,7 +142,8 @@ pub(crate) struct UnitEntry {
 }
 
 impl UnitEntry {
-    pub(super) fn read(bytes: &[u8]) -> Self {
+    #[inline]
+    pub(super) fn read(bytes: &[u8; UNIT_SIZE]) -> Self {
         let timestamp_ms = i64::from_le_bytes(array(bytes, 24));
         Self {
             part: u32::from_le_bytes(array(bytes, 0)),
@@ -164,7 +166,8 @@ impl UnitEntry {
     }
 }
 
-/// The callers give as many bytes as an entry has.
+/// Some of the bytes of an entry; the callers stay within it.
+#[inline]
 fn array<const N: usize>(bytes: &[u8], start: usize) -> [u8; N] {
     let part = bytes.get(start..start + N);
     part.and_then(|part| part.try_into().ok()).unwrap_or([0; N])
