@@ -51,7 +51,7 @@ impl Tokens {
                 return if count <= limit { cut } else { String::new() };
             }
             let excess = (count - limit).max(1);
-            bytes = text.floor_char_boundary(bytes.saturating_sub(excess));
+            bytes = boundary(text, bytes.saturating_sub(excess));
         }
     }
 
@@ -64,7 +64,7 @@ impl Tokens {
             if tokens.len() > left {
                 let head = self.0.decode_bytes(&tokens[..left]);
                 let length = head.map_or(0, |head| head.len());
-                return text.floor_char_boundary(bytes + length);
+                return boundary(text, bytes + length);
             }
             left -= tokens.len();
             bytes += piece.len();
@@ -96,4 +96,12 @@ fn end_of_piece(text: &str) -> usize {
         }
     }
     text.len()
+}
+
+/// The last place at or before `at` where a character begins.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
 }

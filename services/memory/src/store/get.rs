@@ -118,7 +118,7 @@ fn cut(name: &str, text: &str, lines: Lines) -> Text {
         if count > 0 && cut.len() + line.len() > CHARACTERS {
             break;
         }
-        cut.push_str(&line[..line.floor_char_boundary(CHARACTERS)]);
+        cut.push_str(head(line));
         count += 1;
     }
     Text {
@@ -146,7 +146,7 @@ fn said(name: &str, messages: &[Message], lines: Lines) -> Text {
         if !text.is_empty() && text.len() + line.len() > CHARACTERS {
             break;
         }
-        text.push_str(&line[..line.floor_char_boundary(CHARACTERS)]);
+        text.push_str(head(&line));
         last = message.line + 1;
     }
     Text {
@@ -169,4 +169,11 @@ fn line(message: &Message) -> String {
         message.text.trim_end()
     );
     line
+}
+
+/// As much of a line as may be given at once.
+fn head(line: &str) -> &str {
+    line.char_indices()
+        .nth(CHARACTERS)
+        .map_or(line, |(at, _)| &line[..at])
 }
