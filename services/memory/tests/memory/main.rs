@@ -3,6 +3,7 @@
 
 mod calls;
 mod embedding;
+mod eval;
 mod harness;
 mod notes;
 mod properties;
