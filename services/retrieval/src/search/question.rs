@@ -77,6 +77,6 @@ fn speakers(text: &str) -> Vec<Key> {
 }
 
 fn start(text: &str) -> &str {
-    let end = text.floor_char_boundary(TEXT_LIMIT);
-    &text[..end]
+    let fits = (0..=TEXT_LIMIT).rev().find_map(|end| text.get(..end));
+    fits.filter(|_| text.len() > TEXT_LIMIT).unwrap_or(text)
 }

@@ -123,9 +123,9 @@ impl<'a> Merge<'a> {
     }
 
     fn least(&self, next: &[usize]) -> Option<Key> {
-        let keys = self.inputs.iter().zip(next).filter_map(|(input, &place)| {
-            (place < input.segment.terms()).then(|| input.segment.key(place))
-        });
+        let inputs = self.inputs.iter().zip(next);
+        let left = inputs.filter(|(input, place)| **place < input.segment.terms());
+        let keys = left.map(|(input, &place)| input.segment.key(place));
         keys.min()
     }
 
