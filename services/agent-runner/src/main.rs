@@ -10,6 +10,7 @@ mod catalog;
 mod claude;
 mod confinement;
 mod cooling;
+mod embedding;
 mod environment;
 mod host;
 mod job;

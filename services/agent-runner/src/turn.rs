@@ -520,6 +520,8 @@ impl Stage<'_> {
         };
         Order {
             session_key: turn.session_key.clone(),
+            session_id: turn.session_id.clone(),
+            received_ms: turn.received_ms,
             channel: turn.channel.clone(),
             backend: choice.backend.to_owned(),
             provider: provider.to_owned(),

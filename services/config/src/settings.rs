@@ -18,19 +18,20 @@ use crate::substitute::Missing;
 
 mod agent;
 pub mod gateway;
+pub mod memory;
 mod session;
 
-pub use agent::{AgentSettings, Backend, Limits};
+pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
+pub use memory::{Embedder, Memory, MemorySearch};
 pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
 const CONCURRENT_TURNS: u32 = 8;
-/// Seed 002, `memory.maxContextTokens`.
-const CONTEXT_TOKENS: u64 = 100_000;
-/// Seed 002, `memory.temporalDecayHalfLife`, in days.
-const DECAY_HALF_LIFE_DAYS: f64 = 7.0;
+
+/// Where the search of all agents is set.
+const MEMORY_SEARCH: &str = "agents.defaults.memorySearch";
 
 /// The least severe level that is logged (seed 002, property 24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,15 +90,6 @@ pub struct Sandbox {
     pub read_write: Vec<PathBuf>,
 }
 
-/// The memory daemon's settings.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Memory {
-    /// The most tokens of history and context a turn is given.
-    pub context_tokens: u64,
-    /// After how many days a dated passage counts half.
-    pub decay_half_life_days: f64,
-}
-
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -126,8 +118,12 @@ pub struct Settings {
     pub models_are_merged: bool,
     /// How agent processes are confined.
     pub sandbox: Sandbox,
-    /// The memory daemon's settings.
+    /// What is remembered, and by which embedder.
     pub memory: Memory,
+    /// Who makes vectors of texts, when that is not this machine, or why that
+    /// cannot be: memory goes on without. `None` without
+    /// [`Settings::with_credentials`].
+    pub embedding: Option<Result<Provider, String>>,
     /// Which messages share a conversation, and when one begins anew.
     pub session: SessionSettings,
     /// The environment with the file's `env.vars` behind it. Empty without
@@ -162,6 +158,10 @@ impl Settings {
         provider::resolve(&providers, environment, &BTreeMap::new()).map_err(invalid)?;
         let (agents, default_agent) = agent::resolve(&paths, &fragment, environment)
             .map_err(|problem| problem.at(&origin))?;
+        let search = memory::merged(
+            &fragment.memory.search,
+            &fragment.agents.defaults.memory_search,
+        );
         Ok(Self {
             log_level: log_level(&fragment, environment, &origin)?,
             concurrent_turns: fragment
@@ -181,13 +181,10 @@ impl Settings {
             profile_order: fragment.auth.order.clone(),
             models_are_merged: fragment.models.mode.as_deref() != Some("replace"),
             sandbox: sandbox(&paths, fragment.sandbox.clone(), &origin)?,
-            memory: Memory {
-                context_tokens: fragment.memory.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
-                decay_half_life_days: fragment
-                    .memory
-                    .temporal_decay_half_life
-                    .unwrap_or(DECAY_HALF_LIFE_DAYS),
-            },
+            memory: memory::whole(&fragment.memory, &search, &paths)
+                .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
+                .map_err(invalid)?,
+            embedding: None,
             session: session.map_err(invalid)?,
             environment: Environment::default(),
             warnings: Vec::new(),
@@ -210,12 +207,21 @@ impl Settings {
         let fragment = fragment::typed(path, document.value)?;
         self.warnings = document.warnings;
         let environment = document.environment;
-        self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
-            .map_err(|(key, problem)| Error::Value {
-            origin: self.paths.configuration.display().to_string(),
+        let origin = path.display().to_string();
+        let invalid = |(key, problem)| Error::Value {
+            origin: origin.clone(),
             key,
             problem,
-        })?;
+        };
+        self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
+            .map_err(invalid)?;
+        self.embedding = match &self.memory.embedder {
+            Embedder::Remote { provider, .. } => {
+                let provider = embedding(provider, &fragment, &environment, credentials);
+                Some(provider.map_err(|(key, problem)| format!("{key} {problem}")))
+            }
+            _ => None,
+        };
         let passed = auth::passed(credentials, &environment);
         self.warnings.extend(passed.warnings);
         for agent in self.agents.keys() {
@@ -293,6 +299,51 @@ impl Settings {
     pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
         self.agents.get(id)
     }
+}
+
+/// The provider of embeddings: as the one of models of that name, but for what
+/// `remote` says.
+fn embedding(
+    id: &str,
+    fragment: &Fragment,
+    environment: &Environment,
+    credentials: &BTreeMap<String, Secret>,
+) -> Result<Provider, (String, String)> {
+    let search = memory::merged(
+        &fragment.memory.search,
+        &fragment.agents.defaults.memory_search,
+    );
+    let mut own = fragment
+        .models
+        .providers
+        .get(id)
+        .cloned()
+        .unwrap_or_default();
+    let known = || memory::base_url(id).map(str::to_owned);
+    own.base_url = search
+        .remote
+        .base_url
+        .clone()
+        .or(own.base_url)
+        .or_else(known);
+    let mut providers = provider::resolve(
+        &BTreeMap::from([(id.to_owned(), own)]),
+        environment,
+        credentials,
+    )?;
+    let missing = || {
+        let problem = format!("is {id:?}, which is no provider");
+        (format!("{MEMORY_SEARCH}.provider"), problem)
+    };
+    let mut provider = providers.remove(id).ok_or_else(missing)?;
+    if let Some(url) = search.remote.base_url {
+        provider.base_url = url.trim_end_matches('/').to_owned();
+    }
+    if let Some(key) = search.remote.api_key {
+        provider.key = Some(key);
+        provider.key_source = format!("{MEMORY_SEARCH}.remote.apiKey");
+    }
+    Ok(provider)
 }
 
 /// Keys of what holds from a daemon's start to its end: sockets are made

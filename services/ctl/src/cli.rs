@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{config, failure};
+use crate::{config, failure, memory};
 
 pub(crate) mod sessions;
 
@@ -30,6 +30,9 @@ pub(crate) enum Command {
     Status(Status),
     /// Check the installation and the confinements, and say how to mend them
     Doctor(Doctor),
+    /// Search, read and keep what the assistant remembers
+    #[command(subcommand)]
+    Memory(memory::Command),
     /// List, show, find and change the sessions
     Sessions(Box<Sessions>),
     /// Take sessions over from OpenClaw

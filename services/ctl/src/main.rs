@@ -17,6 +17,7 @@ mod export;
 mod failure;
 mod handover;
 mod import;
+mod memory;
 mod message;
 mod output;
 mod run;
@@ -45,6 +46,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Status(arguments) => status::execute(&arguments, environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
+        Command::Memory(command) => memory::execute(command, environment),
         Command::Config(arguments) => config::execute(arguments, environment),
         Command::Import(arguments) => import::execute(&arguments, environment),
         Command::Export(arguments) => export::execute(&arguments, environment),

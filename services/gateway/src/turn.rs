@@ -101,25 +101,29 @@ pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut
     let mut reply = Reply::new(&gateway, &run, left.entries);
     let outcome = match follow::follow_turn(&mut reply).await {
         Some(outcome) => outcome,
-        None => match left.said {
-            Some(Said::Reset) => begin_anew(&mut reply).await,
-            Some(Said::Text(text)) => {
-                let context = context::fetch(&gateway.memory, &run, &text).await;
-                let admitted = Admitted {
-                    accepted: left.accepted,
-                    transcript: left.transcript,
-                    said: Said::Text(text),
-                    overrides: left.overrides,
-                };
-                answer(&mut reply, admitted, context).await
-            }
-            None => interrupted(),
-        },
+        None if left.said == Some(Said::Reset) => begin_anew(&mut reply).await,
+        None => start_again(&mut reply, left).await,
     };
     finish(reply, outcome, started).await;
     gateway.runs.end(&run);
     drop(ticket);
     gateway.announce();
+}
+
+/// Starts the turn of a run that the runner has never heard of, if it may be.
+async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
+    let Some(Said::Text(text)) = left.said else {
+        return interrupted();
+    };
+    // When it came is not known any more: of its own session nothing is recalled.
+    let context = context::fetch(&reply.gateway.memory, reply.run, &text, 0).await;
+    let admitted = Admitted {
+        accepted: left.accepted,
+        transcript: left.transcript,
+        said: Said::Text(text),
+        overrides: left.overrides,
+    };
+    answer(reply, admitted, context).await
 }
 
 /// Makes the end durable, tells it, and lets the runner forget the turn.
@@ -173,6 +177,10 @@ async fn accept(
     None
 }
 
+/// The message is written while memory is asked, so its time may be a little
+/// before this one's.
+const CLOCK_SLACK_MS: i64 = 1_000;
+
 /// Waits for the lane and asks memory; what the turn is asked may be more than
 /// the message. None when the run is ended first.
 async fn prepare(
@@ -181,11 +189,12 @@ async fn prepare(
     text: &str,
     ticket: &mut Ticket,
 ) -> Option<(Context, Option<String>)> {
+    let received_ms = now_ms() - CLOCK_SLACK_MS;
     let context = async {
         ticket.turn().await;
         let together = queue::collect(gateway, run, text).await;
         let asked = together.as_deref().unwrap_or(text);
-        (context::fetch(&gateway.memory, run, asked).await, together)
+        (context::fetch(&gateway.memory, run, asked, received_ms).await, together)
     };
     tokio::select! {
         biased;
@@ -245,15 +254,22 @@ async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result
             "the transcript has lines that are no entries; they are skipped"
         );
     }
+    let session_id = accepted.session_id;
     Ok(Turn {
         run_id: run.id.clone(),
         session_key: accepted.session_key,
-        session_id: accepted.session_id,
+        session_id: session_id.clone(),
         agent_id: accepted.agent_id,
         channel: run.channel.clone(),
         text,
         bootstrap: context.bootstrap,
-        passages: context.passages,
+        passages: conversation::passages(
+            context.recall,
+            &history,
+            &session_id,
+            context.received_ms,
+        ),
+        received_ms: context.received_ms,
         notes: context.notes,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),

@@ -26,6 +26,7 @@ mod hooks;
 mod http;
 mod http_abuse;
 mod logs;
+mod memory;
 mod native;
 mod notify;
 mod offline;
