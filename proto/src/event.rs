@@ -116,7 +116,7 @@ pub struct Usage {
 }
 
 /// What the processes of a run used.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resources {
     /// Processor time in milliseconds.
@@ -127,6 +127,9 @@ pub struct Resources {
     pub tasks_peak: u64,
     /// The unit they ran in; empty without a service manager.
     pub unit: String,
+    /// What the model's answers cost, in US dollars; `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
 }
 
 /// A reply that is whole.
@@ -330,6 +333,7 @@ impl From<wire::Resources> for Resources {
             memory_peak_bytes: resources.memory_peak_bytes,
             tasks_peak: resources.tasks_peak,
             unit: resources.unit,
+            cost_usd: resources.cost_usd,
         }
     }
 }
@@ -341,6 +345,7 @@ impl From<Resources> for wire::Resources {
             memory_peak_bytes: resources.memory_peak_bytes,
             tasks_peak: resources.tasks_peak,
             unit: resources.unit,
+            cost_usd: resources.cost_usd,
         }
     }
 }

@@ -129,6 +129,13 @@ impl Client {
         Ok(())
     }
 
+    /// The run ids of the turns that were begun and not closed.
+    pub async fn kept_turns(&self) -> Result<Vec<String>, Status> {
+        let request = wire::KeptTurnsRequest {};
+        let response = self.0.clone().kept_turns(request).await?;
+        Ok(response.into_inner().run_ids)
+    }
+
     /// The turn's events from `from_seq` on, the terminal one last.
     pub async fn attach(
         &self,

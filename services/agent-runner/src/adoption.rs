@@ -5,11 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
 use openclaw_config::settings::Settings;
+use openclaw_sandbox::Process;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
 use crate::keeper::{self, Held};
+use crate::log::Log;
 use crate::places;
 use crate::service::Inner;
 use crate::spool::{self, Header, Reader};
@@ -28,6 +31,7 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
             return;
         }
     };
+    let left_any = !runs.is_empty();
     let mut go_on = Vec::new();
     for run_id in runs {
         let path = spool::path(&inner.shop.turns, &run_id);
@@ -40,6 +44,9 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
         }
     }
     places::sweep(settings, &go_on);
+    if left_any {
+        inner.shop.units.sweep().await;
+    }
 }
 
 /// True when the turn goes on.
@@ -50,17 +57,18 @@ async fn one(
     path: &Path,
 ) -> std::io::Result<bool> {
     let mut reader = Reader::open(path)?;
-    let events = reader.news()?;
-    let Some(header) = reader.header().cloned() else {
-        // It was made the moment everything stopped.
-        if !spool::is_written(path) {
-            std::fs::remove_file(path)?;
-        }
-        return Ok(false);
-    };
-    if events.is_empty() && stood_ready(path).await {
-        return Ok(false);
+    let mut events = reader.news()?;
+    if !reader.has_begun() {
+        // Without a daemon it ends by itself, unless it has had its turn.
+        let left = path.to_owned();
+        let waiting = tokio::task::spawn_blocking(move || spool::wait_unwritten(&left));
+        let _ = timeout(SPARE_DEADLINE, waiting).await;
+        events.extend(reader.news()?);
     }
+    let header = match reader.header().cloned() {
+        Some(header) if reader.has_begun() => header,
+        header => return forget(path, header),
+    };
     let entry = inner.table.adopt(run_id);
     for event in events {
         entry.log.take(event);
@@ -82,20 +90,34 @@ async fn one(
         );
         keeper::close_spool(&mut reader, path, run_id, keeper::lost(), &entry);
     }
+    turn::account(&inner.shop, run_id, &header.agent_id, &entry);
     inner.table.close(run_id);
     Ok(false)
 }
 
-/// Whether a process without a word was a spare, which is gone now.
-async fn stood_ready(path: &Path) -> bool {
-    let spool = path.to_owned();
-    let waiting = tokio::task::spawn_blocking(move || spool::wait_unwritten(&spool));
-    let _ = timeout(SPARE_DEADLINE, waiting).await;
-    if !path.exists() {
-        return true;
+/// Removes the spool of a process that had no turn. One that is still there
+/// hangs.
+fn forget(path: &Path, header: Option<Header>) -> std::io::Result<bool> {
+    let hangs = header.and_then(|header| Process::open(header.pid).ok());
+    // Locked after the descriptor was opened: the number still means it.
+    if let Some(process) = hangs.filter(|_| spool::is_written(path)) {
+        tracing::warn!(path = %path.display(), "a process without a turn does not end and is killed");
+        process.signal(Signal::SIGKILL)?;
     }
-    // One that was killed leaves its file: no turn was begun.
-    !spool::is_written(path) && std::fs::remove_file(path).is_ok()
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(false),
+    }
+}
+
+/// The events of a turn that ended so long ago that the table has forgotten
+/// it, but that nobody closed.
+pub(crate) fn recall(path: &Path, run_id: &str) -> Option<Arc<Log>> {
+    let mut reader = Reader::open(path).ok()?;
+    let events = reader.news().ok()?;
+    let log = Log::new(run_id.to_owned());
+    events.into_iter().for_each(|event| log.take(event));
+    log.ended().then(|| Arc::new(log))
 }
 
 fn follow(
@@ -113,7 +135,7 @@ fn follow(
     tokio::spawn(
         async move {
             tracing::info!("the turn goes on");
-            turn::resume(&inner.shop, held, entry, &temporary).await;
+            turn::resume(&inner.shop, held, &header.agent_id, entry, &temporary).await;
             inner.table.close(&header.run_id);
         }
         .instrument(span),

@@ -33,7 +33,14 @@ pub(crate) enum Plan {
         model: Option<String>,
     },
     /// Our own loop.
-    Native { provider: Provider, model: String },
+    Native {
+        provider: Provider,
+        model: String,
+        /// Who answers when that one cannot.
+        fallbacks: Vec<(Provider, String)>,
+        /// What the user should know of the choice.
+        note: Option<String>,
+    },
     /// Answers from memory.
     Offline,
 }
@@ -78,9 +85,14 @@ pub(crate) struct Choice {
 }
 
 /// Chooses the backend of `agent`: the configured one, else the first usable
-/// one of claude-cli, native and offline.
-pub(crate) fn choose(settings: &Settings, agent: &AgentSettings) -> Choice {
-    let candidates = vec![claude(settings, agent), native(settings, agent), offline()];
+/// one of claude-cli, native and offline. `wish` is the model that the user
+/// chose for the session; nobody else answers then.
+pub(crate) fn choose(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Choice {
+    let candidates = vec![
+        claude(settings, agent, wish),
+        native(settings, agent, wish),
+        offline(),
+    ];
     let wanted = match agent.backend {
         Backend::Auto => None,
         Backend::ClaudeCli => Some("claude-cli"),
@@ -107,17 +119,23 @@ pub(crate) fn choose(settings: &Settings, agent: &AgentSettings) -> Choice {
     }
 }
 
-/// The model an agent is configured with, as (provider, model).
-fn configured_model(settings: &Settings, agent: &AgentSettings) -> Option<(String, String)> {
-    let name = agent.model.as_ref().or(settings.default_model.as_ref())?;
-    Some(match name.split_once('/') {
-        Some((provider, model)) => (provider.to_owned(), model.to_owned()),
-        // Seed 002 names Anthropic's models without the provider.
-        None => ("anthropic".to_owned(), name.clone()),
-    })
+/// The model that is wished for, else the one the agent is configured with, as
+/// (provider, model).
+fn first_model<'a>(
+    settings: &'a Settings,
+    agent: &'a AgentSettings,
+    wish: Option<&'a str>,
+) -> Option<(&'a str, &'a str)> {
+    let configured = agent.model.as_deref().or(settings.default_model.as_deref());
+    wish.or(configured).map(named)
 }
 
-fn claude(settings: &Settings, agent: &AgentSettings) -> Candidate {
+/// Seed 002 names Anthropic's models without the provider.
+fn named(name: &str) -> (&str, &str) {
+    name.split_once('/').unwrap_or(("anthropic", name))
+}
+
+fn claude(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {
     let refused = |why: String| Candidate {
         backend: "claude-cli",
         plan: Err(why),
@@ -130,8 +148,8 @@ fn claude(settings: &Settings, agent: &AgentSettings) -> Candidate {
             agent.claude_path
         ));
     };
-    let model = configured_model(settings, agent);
-    if let Some((provider, model)) = &model
+    let model = first_model(settings, agent, wish);
+    if let Some((provider, model)) = model
         && provider != "anthropic"
         && agent.backend == Backend::Auto
     {
@@ -151,7 +169,7 @@ fn claude(settings: &Settings, agent: &AgentSettings) -> Candidate {
         found: format!("{} with {login}", program.display()),
         plan: Ok(Plan::ClaudeCli {
             program,
-            model: model.map(|(_, model)| model),
+            model: model.map(|(_, model)| model.to_owned()),
         }),
     }
 }
@@ -201,15 +219,12 @@ fn is_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file())
 }
 
-fn native(settings: &Settings, agent: &AgentSettings) -> Candidate {
-    match native_plan(settings, agent) {
-        Ok((provider, model)) => Candidate {
+fn native(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {
+    match native_plan(settings, agent, wish) {
+        Ok(plan) => Candidate {
             backend: "native",
-            found: match &provider.key {
-                Some(_) => format!("{}/{model} with {}", provider.id, provider.key_source),
-                None => format!("{}/{model} at {}", provider.id, provider.base_url),
-            },
-            plan: Ok(Plan::Native { provider, model }),
+            found: found(&plan),
+            plan: Ok(plan),
         },
         Err(why) => Candidate {
             backend: "native",
@@ -219,29 +234,82 @@ fn native(settings: &Settings, agent: &AgentSettings) -> Candidate {
     }
 }
 
-fn native_plan(settings: &Settings, agent: &AgentSettings) -> Result<(Provider, String), String> {
-    if let Some((id, model)) = configured_model(settings, agent) {
-        let provider = settings.providers.get(&id).ok_or_else(|| {
-            let known: Vec<&str> = settings.providers.keys().map(String::as_str).collect();
-            format!(
-                "the model {id}/{model} names no known provider; known are {}, others go in \
-                 models.providers",
-                known.join(", ")
-            )
-        })?;
-        return match provider.is_usable() {
-            true => Ok((provider.clone(), model)),
-            false => Err(format!(
-                "the model {id}/{model} needs a key: set {}",
-                provider.key_source
-            )),
-        };
+fn found(plan: &Plan) -> String {
+    match plan {
+        Plan::Native {
+            provider, model, ..
+        } => match &provider.key {
+            Some(_) => format!("{}/{model} with {}", provider.id, provider.key_source),
+            None => format!("{}/{model} at {}", provider.id, provider.base_url),
+        },
+        _ => String::new(),
     }
+}
+
+fn native_plan(
+    settings: &Settings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+) -> Result<Plan, String> {
+    let Some(first) = first_model(settings, agent, wish) else {
+        return known_plan(settings);
+    };
+    let others: &[String] = match wish {
+        Some(_) => &[],
+        None => &agent.fallbacks,
+    };
+    let others = others.iter().map(|name| named(name));
+    let mut usable = Vec::new();
+    let mut refused = None;
+    for (id, model) in std::iter::once(first).chain(others) {
+        match usable_provider(settings, id, model) {
+            Ok(provider) => usable.push((provider, model.to_owned())),
+            Err(why) => _ = refused.get_or_insert(why),
+        }
+    }
+    let is_first = |(provider, model): &(Provider, String)| first == (&provider.id, model);
+    let mut usable = usable.into_iter();
+    let Some(chosen) = usable.next() else {
+        return Err(refused.unwrap_or_default());
+    };
+    let note = (!is_first(&chosen))
+        .then(|| refused.map(|why| format!("{why}; {}/{} answers", chosen.0.id, chosen.1)));
+    Ok(Plan::Native {
+        provider: chosen.0,
+        model: chosen.1,
+        fallbacks: usable.collect(),
+        note: note.flatten(),
+    })
+}
+
+fn usable_provider(settings: &Settings, id: &str, model: &str) -> Result<Provider, String> {
+    let provider = settings.providers.get(id).ok_or_else(|| {
+        let known: Vec<&str> = settings.providers.keys().map(String::as_str).collect();
+        format!(
+            "the model {id}/{model} names no known provider; known are {}, others go in \
+             models.providers",
+            known.join(", ")
+        )
+    })?;
+    match provider.is_usable() {
+        true => Ok(provider.clone()),
+        false => Err(format!(
+            "the model {id}/{model} needs a key: set {}",
+            provider.key_source
+        )),
+    }
+}
+
+/// Where no model is configured.
+fn known_plan(settings: &Settings) -> Result<Plan, String> {
     for (id, model) in [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)] {
-        if let Some(provider) = settings.providers.get(id)
-            && provider.is_usable()
-        {
-            return Ok((provider.clone(), model.to_owned()));
+        if let Ok(provider) = usable_provider(settings, id, model) {
+            return Ok(Plan::Native {
+                provider,
+                model: model.to_owned(),
+                fallbacks: Vec::new(),
+                note: None,
+            });
         }
     }
     Err(
@@ -280,7 +348,7 @@ mod tests {
             .chain([("OPENCLAW_STATE_DIR", state_text.to_owned())])
             .collect();
         let settings = crate::settings::load(&environment, Origin::File).unwrap();
-        choose(&settings, settings.agent("main").unwrap())
+        choose(&settings, settings.agent("main").unwrap(), None)
     }
 
     #[test]

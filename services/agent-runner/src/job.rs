@@ -6,10 +6,11 @@
 
 use std::path::PathBuf;
 
-use openclaw_config::provider::{Api, Provider};
-use openclaw_config::secret::Secret;
 use openclaw_sandbox::Plan;
 use serde::{Deserialize, Serialize};
+
+use crate::bill::Budget;
+use crate::route::Stop;
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
 /// worst double it.
@@ -57,6 +58,7 @@ pub(crate) struct Order {
     pub(crate) memory: PathBuf,
     /// What the host tool `status` says.
     pub(crate) status: String,
+    pub(crate) budget: Budget,
     pub(crate) speech: Speech,
 }
 
@@ -67,7 +69,11 @@ pub(crate) enum Speech {
     Socket {
         /// The answer to `GET /turn`, JSON.
         request: String,
-        endpoint: Option<Endpoint>,
+        /// Where the model is asked, in order; empty: there is none.
+        route: Vec<Stop>,
+        /// The longest that all waits of one question may take, in
+        /// milliseconds.
+        patience_ms: u64,
     },
     /// The Claude Code CLI.
     Claude {
@@ -78,42 +84,6 @@ pub(crate) enum Speech {
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
     },
-}
-
-/// A model's API with its key.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Endpoint {
-    provider: String,
-    base_url: String,
-    anthropic: bool,
-    key: Option<String>,
-}
-
-impl From<&Provider> for Endpoint {
-    fn from(provider: &Provider) -> Self {
-        Self {
-            provider: provider.id.clone(),
-            base_url: provider.base_url.clone(),
-            anthropic: provider.api == Api::Anthropic,
-            key: provider.key.as_ref().map(|key| key.reveal().to_owned()),
-        }
-    }
-}
-
-impl From<Endpoint> for Provider {
-    fn from(endpoint: Endpoint) -> Self {
-        Self {
-            id: endpoint.provider,
-            base_url: endpoint.base_url,
-            api: if endpoint.anthropic {
-                Api::Anthropic
-            } else {
-                Api::OpenAi
-            },
-            key: endpoint.key.map(|key| Secret::new(&key)),
-            key_source: String::new(),
-        }
-    }
 }
 
 /// What a turn's process says first.

@@ -11,10 +11,12 @@ use std::time::Duration;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind, Resources};
 use openclaw_sandbox::Process;
 use serde::Serialize;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Interest};
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -27,6 +29,8 @@ use crate::units::{self, Units, Verdict};
 
 /// How long a turn's process may take to say that it is there.
 const HELLO_DEADLINE: Duration = Duration::from_secs(15);
+/// How long the process that had a turn's name before may take to go.
+const CLEAR_DEADLINE: Duration = Duration::from_secs(5);
 /// What a turn's process gets to end its tree; more than it gives the tree.
 const END_DEADLINE: Duration = Duration::from_secs(10);
 
@@ -43,6 +47,8 @@ pub(crate) enum Error {
     Ended(String),
     #[error("the turn's process did not answer within {HELLO_DEADLINE:?}")]
     Silent,
+    #[error("{0} is in the way")]
+    Taken(PathBuf),
 }
 
 /// A turn's process.
@@ -50,6 +56,7 @@ pub(crate) enum Error {
 pub(crate) struct Held {
     pub(crate) run_id: String,
     pid: i32,
+    spool: PathBuf,
     process: Process,
     end: End,
 }
@@ -73,12 +80,18 @@ impl Held {
         agent: &AgentSettings,
         standing: &Standing,
     ) -> Result<Self, Error> {
+        clear(&standing.spool).await?;
         match Self::attempt(units, settings, agent, standing).await {
-            Err(Error::Ended(why)) if units.without_namespaces() => {
-                tracing::warn!(
-                    why,
-                    "units with namespaces do not start here; going on without them"
-                );
+            Err(Error::Ended(why)) => {
+                if units.without_namespaces() {
+                    tracing::warn!(
+                        why,
+                        "units with namespaces do not start here; going on without them"
+                    );
+                } else {
+                    tracing::warn!(why, "a turn's process was killed at its start; once more");
+                }
+                clear(&standing.spool).await?;
                 Self::attempt(units, settings, agent, standing).await
             }
             other => other,
@@ -111,6 +124,7 @@ impl Held {
                 Ok(Self {
                     run_id: standing.run_id.clone(),
                     pid: hello.pid,
+                    spool: standing.spool.clone(),
                     process: Process::open(hello.pid).map_err(Error::Line)?,
                     end: End::Line(line),
                 })
@@ -134,6 +148,7 @@ impl Held {
             true => Ok(Self {
                 run_id: run_id.to_owned(),
                 pid,
+                spool: spool.to_owned(),
                 process,
                 end: End::Lock({
                     let spool = spool.to_owned();
@@ -158,6 +173,26 @@ impl Held {
         }
     }
 
+    /// Ends a process that has no turn: it is told that there will be none.
+    pub(crate) async fn dismiss(self) {
+        if let End::Line(line) = self.end {
+            let (mut reader, writer) = line.into_split();
+            drop(writer);
+            // What comes is its end.
+            let _ = timeout(END_DEADLINE, reader.read_u8()).await;
+        }
+        // One that was killed did not take its spool along.
+        if let Err(error) = clear(&self.spool).await {
+            tracing::debug!(error = %failure::chain(&error), "a spool stays");
+        }
+    }
+
+    /// What becomes readable when the process ends.
+    pub(crate) fn watch(&self) -> io::Result<AsyncFd<OwnedFd>> {
+        let descriptor = self.process.as_fd().try_clone_to_owned()?;
+        AsyncFd::with_interest(descriptor, Interest::READABLE)
+    }
+
     /// Waits for its end.
     async fn ended(&mut self) {
         match &mut self.end {
@@ -174,6 +209,24 @@ impl Held {
             End::Seen => return,
         }
         self.end = End::Seen;
+    }
+}
+
+/// Makes room for a spool: a process that stood ready under the same name and
+/// was killed left its own, one that did not fit takes its along in a moment.
+async fn clear(spool: &Path) -> Result<(), Error> {
+    if !spool.exists() {
+        return Ok(());
+    }
+    let waited = spool.to_owned();
+    let waiting = tokio::task::spawn_blocking(move || spool::wait_unwritten(&waited));
+    let _ = timeout(CLEAR_DEADLINE, waiting).await;
+    match spool.exists() && (spool::is_written(spool) || spool::has_begun(spool)) {
+        true => Err(Error::Taken(spool.to_owned())),
+        false => match std::fs::remove_file(spool) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Line(error)),
+            _ => Ok(()),
+        },
     }
 }
 
@@ -220,23 +273,27 @@ impl<'a> Following<'a> {
         })
     }
 
-    /// Reads what the turn says until its terminal event is in the log.
-    pub(crate) async fn follow(&mut self) {
+    /// Reads what the turn says until its terminal event is in the log; false
+    /// when its process ended before it had its turn, and nothing was begun.
+    pub(crate) async fn follow(&mut self) -> bool {
         let mut kill_at: Option<Instant> = None;
         let log = &self.entry.log;
         loop {
             self.read();
             if log.ended() {
-                return;
+                return true;
             }
             tokio::select! {
                 () = self.news.notified() => {}
                 () = self.held.ended() => {
                     self.read();
+                    if !self.reader.has_begun() && !self.entry.cancel.is_cancelled() {
+                        return false;
+                    }
                     if !log.ended() {
                         self.close().await;
                     }
-                    return;
+                    return true;
                 }
                 () = self.entry.cancel.cancelled(), if kill_at.is_none() => {
                     self.write_reason();
@@ -270,6 +327,7 @@ impl<'a> Following<'a> {
                 tracing::warn!(%error, path = %self.path.display(), "cannot read a spool")
             }
         }
+        self.shop.cooling.take(&self.reader.reports());
     }
 
     fn write_reason(&self) {
@@ -373,6 +431,16 @@ fn died(verdict: Option<Verdict>, memory_max: u64) -> Kind {
         ),
     };
     failed(code, message)
+}
+
+/// A turn of which every process was killed before it had the turn.
+pub(crate) fn unbegun() -> Kind {
+    failed(
+        Code::Crashed,
+        "the turn's process was killed again and again before it began; nothing was done; send \
+         the message again"
+            .to_owned(),
+    )
 }
 
 /// A turn whose process is gone since before this daemon started.

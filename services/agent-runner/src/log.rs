@@ -54,6 +54,11 @@ impl Log {
         });
     }
 
+    /// The events so far.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.lock().events.clone()
+    }
+
     /// The number of the last event.
     pub(crate) fn last(&self) -> u64 {
         self.lock().events.len() as u64

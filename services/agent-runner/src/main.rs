@@ -2,10 +2,13 @@
 //! subprocesses, serves their tool and model requests, and is the only daemon
 //! that holds model credentials.
 
+mod activity;
 mod adoption;
 mod backend;
+mod bill;
 mod claude;
 mod confinement;
+mod cooling;
 mod environment;
 mod host;
 mod job;
@@ -19,9 +22,12 @@ mod places;
 mod plan;
 mod process;
 mod prompt;
+mod report;
+mod route;
 mod service;
 mod settings;
 mod spare;
+mod spending;
 mod spool;
 mod table;
 mod thinking;

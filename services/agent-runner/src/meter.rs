@@ -74,6 +74,7 @@ fn of_group(group: &Path) -> Resources {
             .or_else(|| number("pids.current"))
             .unwrap_or_default(),
         unit: String::new(),
+        cost_usd: None,
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
-use openclaw_config::provider::{Api, Provider};
 use openclaw_daemon::failure;
 use openclaw_proto::event::Code;
 use reqwest::Client;
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+
+use crate::route::{Key, Stop};
 
 /// How long the provider may take to accept a connection.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(15);
@@ -21,14 +22,16 @@ const READ_DEADLINE: Duration = Duration::from_secs(300);
 const IDLE: Duration = Duration::from_secs(90);
 /// The version of the Messages API that the agent speaks.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
+/// What the Messages API wants to see with the token of a login.
+const ANTHROPIC_OAUTH: &str = "oauth-2025-04-20";
 
 /// Why the provider could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("set up HTTPS")]
     Client(#[source] reqwest::Error),
-    #[error("use the key of {provider}: it holds characters that cannot be sent")]
-    Key { provider: String },
+    #[error("use {source_of}: it holds characters that cannot be sent")]
+    Key { source_of: String },
     #[error("ask {url}")]
     Send {
         url: String,
@@ -68,30 +71,22 @@ pub(crate) struct Upstream {
 impl Upstream {
     /// Sends `body` to the provider's endpoint. The response's status is the
     /// provider's, whatever it is.
-    pub(crate) async fn post(
-        &self,
-        provider: &Provider,
-        body: Bytes,
-    ) -> Result<reqwest::Response, Error> {
-        let url = endpoint(provider);
+    pub(crate) async fn post(&self, stop: &Stop, body: Bytes) -> Result<reqwest::Response, Error> {
+        let url = endpoint(stop);
         let mut request = self
             .client(&url)?
             .post(&url)
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
             .body(body);
-        if provider.api == Api::Anthropic {
+        if stop.anthropic {
             request = request.header("anthropic-version", ANTHROPIC_VERSION);
         }
-        if let Some(key) = &provider.key {
-            let (name, value) = match provider.api {
-                Api::Anthropic => ("x-api-key", key.reveal().to_owned()),
-                Api::OpenAi => ("authorization", format!("Bearer {}", key.reveal())),
-            };
-            let mut value = HeaderValue::from_str(&value).map_err(|_| Error::Key {
-                provider: provider.id.clone(),
-            })?;
-            value.set_sensitive(true);
+        if let Some(key) = &stop.key {
+            let (name, value) = credential(stop, key)?;
             request = request.header(name, value);
+            if stop.anthropic && key.bearer {
+                request = request.header("anthropic-beta", ANTHROPIC_OAUTH);
+            }
         }
         request
             .send()
@@ -119,11 +114,24 @@ impl Upstream {
     }
 }
 
-fn endpoint(provider: &Provider) -> String {
-    let base = provider.base_url.trim_end_matches('/');
-    match provider.api {
-        Api::Anthropic => format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base)),
-        Api::OpenAi => format!("{base}/chat/completions"),
+fn credential(stop: &Stop, key: &Key) -> Result<(HeaderName, HeaderValue), Error> {
+    let secret = key.secret.reveal();
+    let (name, value) = match stop.anthropic && !key.bearer {
+        true => (HeaderName::from_static("x-api-key"), secret.to_owned()),
+        false => (AUTHORIZATION, format!("Bearer {secret}")),
+    };
+    let mut value = HeaderValue::from_str(&value).map_err(|_| Error::Key {
+        source_of: key.source.clone(),
+    })?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+fn endpoint(stop: &Stop) -> String {
+    let base = stop.base_url.trim_end_matches('/');
+    match stop.anthropic {
+        true => format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base)),
+        false => format!("{base}/chat/completions"),
     }
 }
 
@@ -133,31 +141,33 @@ mod tests {
 
     #[test]
     fn endpoints_of_both_kinds() {
-        let provider = |api, base_url: &str| Provider {
-            id: "x".to_owned(),
+        let stop = |anthropic, base_url: &str| Stop {
+            provider: "x".to_owned(),
             base_url: base_url.to_owned(),
-            api,
+            anthropic,
+            model: "m".to_owned(),
             key: None,
-            key_source: String::new(),
+            price: None,
+            agent_id: "main".to_owned(),
         };
-        for (api, base, url) in [
+        for (anthropic, base, url) in [
             (
-                Api::Anthropic,
+                true,
                 "https://api.example",
                 "https://api.example/v1/messages",
             ),
             (
-                Api::Anthropic,
+                true,
                 "https://api.example/v1/",
                 "https://api.example/v1/messages",
             ),
             (
-                Api::OpenAi,
+                false,
                 "http://localhost:1/v1",
                 "http://localhost:1/v1/chat/completions",
             ),
         ] {
-            assert_eq!(endpoint(&provider(api, base)), url);
+            assert_eq!(endpoint(&stop(anthropic, base)), url);
         }
     }
 }

@@ -6,7 +6,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use openclaw_config::provider::{Api, Provider};
 use openclaw_config::settings::AgentSettings;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{Passage, Turn};
@@ -14,15 +13,20 @@ use serde::Serialize;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::bill::Bill;
 use crate::host;
-use crate::model::Upstream;
 use crate::places::Places;
 use crate::prompt;
+use crate::route::Stop;
 use crate::thinking;
 
+mod asking;
 mod lines;
+mod refusal;
+mod retry;
 mod socket;
 
+pub(crate) use asking::Asking;
 pub(crate) use lines::Lines;
 
 /// The tools an agent is offered with a model.
@@ -57,13 +61,6 @@ struct Request<'a> {
     hint: &'static str,
 }
 
-/// The model of a native turn.
-#[derive(Debug, Clone)]
-pub(crate) struct Model {
-    pub(crate) provider: Provider,
-    pub(crate) name: String,
-}
-
 /// Our end of a turn socket: what the agent asks for waits until a turn is
 /// given.
 #[derive(Debug)]
@@ -87,18 +84,18 @@ impl TurnSocket {
         Ok((socket, theirs.into()))
     }
 
-    /// Gives the agent its turn. Without a provider the turn is offline.
+    /// Gives the agent its turn. Without `asking` the turn is offline.
     pub(crate) fn give(
         &self,
         request: String,
-        provider: Option<Provider>,
-        upstream: Arc<Upstream>,
+        asking: Option<Arc<Asking>>,
+        bill: Arc<Bill>,
         tools: host::Tools,
     ) {
         let host = socket::Host {
             request: request.into(),
-            provider,
-            upstream,
+            asking,
+            bill,
             tools,
         };
         self.turn.send_replace(Some(Arc::new(host)));
@@ -110,7 +107,7 @@ pub(crate) fn request(
     turn: &Turn,
     agent: &AgentSettings,
     places: &Places,
-    model: Option<&Model>,
+    model: Option<&Stop>,
 ) -> serde_json::Result<String> {
     serde_json::to_string(&render(turn, agent, places, model))
 }
@@ -119,19 +116,15 @@ fn render<'a>(
     turn: &'a Turn,
     agent: &AgentSettings,
     places: &Places,
-    model: Option<&'a Model>,
+    model: Option<&'a Stop>,
 ) -> Request<'a> {
-    let api = match model.map(|model| model.provider.api) {
-        Some(Api::OpenAi) => "openai",
-        Some(Api::Anthropic) | None => "anthropic",
-    };
     Request {
         run_id: &turn.run_id,
         session_key: &turn.session_key,
         agent_id: &turn.agent_id,
         mode: if model.is_some() { "native" } else { "offline" },
-        api,
-        model: model.map_or("memory", |model| &model.name),
+        api: model.map_or("anthropic", Stop::api),
+        model: model.map_or("memory", |model| &model.model),
         max_tokens: agent.max_tokens,
         thinking_tokens: thinking::budget(turn.thinking_level.as_deref()).unwrap_or_default(),
         reasoning_effort: thinking::effort(turn.thinking_level.as_deref()),

@@ -8,7 +8,7 @@ use futures_util::StreamExt as _;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use openclaw_daemon::failure;
-use openclaw_proto::event::{Code, Failed, Kind};
+use openclaw_proto::event::{Code, Failed, Kind, Resources};
 use openclaw_sandbox::{EXIT_CONFINEMENT, Failure};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
@@ -17,6 +17,8 @@ use tokio::time::{Instant, timeout};
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 
+use crate::activity::Activity;
+use crate::bill::Bill;
 use crate::meter::Meter;
 use crate::spool::{Refused, Spool};
 use crate::translate::Translate;
@@ -43,6 +45,18 @@ pub(crate) enum Input {
 pub(crate) struct Outcome<'a> {
     pub(crate) spool: &'a Spool,
     pub(crate) meter: &'a Meter,
+    pub(crate) bill: &'a Bill,
+    pub(crate) activity: &'a Activity,
+}
+
+impl Outcome<'_> {
+    /// What the turn used so far.
+    pub(crate) fn resources(&self) -> Resources {
+        Resources {
+            cost_usd: self.bill.cost(),
+            ..self.meter.read()
+        }
+    }
 }
 
 /// Why a turn ended before the agent said so.
@@ -99,12 +113,12 @@ impl Agent {
         cancel: &CancellationToken,
     ) -> io::Result<Kind> {
         let lines = self.child.stdout.take();
-        let followed = follow(lines, translate, outcome.spool, cancel, bounds).await;
+        let followed = follow(lines, translate, outcome, cancel, bounds).await;
         if let Ok(Some(terminal @ Kind::Done(_))) = &followed
             && translate.is_last_word()
         {
             // Nobody waits for the end of processes that have nothing to say.
-            let _ = outcome.spool.end(outcome.meter.read(), terminal.clone());
+            let _ = outcome.spool.end(outcome.resources(), terminal.clone());
         }
         let status = end(&mut self.child, followed.is_err()).await?;
         let complaint = match self.complaint.take() {
@@ -155,7 +169,7 @@ fn spawn(command: std::process::Command, input: Input) -> io::Result<Child> {
 async fn follow(
     stdout: Option<ChildStdout>,
     translate: &mut dyn Translate,
-    spool: &Spool,
+    outcome: &Outcome<'_>,
     cancel: &CancellationToken,
     bounds: Bounds,
 ) -> Result<Option<Kind>, Cut> {
@@ -174,7 +188,13 @@ async fn follow(
             line = lines.next() => line,
             () = cancel.cancelled() => return Err(Cut::Cancelled),
             () = &mut deadline => return Err(Cut::Deadline),
-            () = &mut silence => return Err(Cut::Silence),
+            () = &mut silence => match outcome.activity.last_quiet() {
+                Some(end) if end + bounds.silence > Instant::now() => {
+                    silence.as_mut().reset(end + bounds.silence);
+                    continue;
+                }
+                _ => return Err(Cut::Silence),
+            },
         };
         silence.as_mut().reset(Instant::now() + bounds.silence);
         let line = match line {
@@ -185,12 +205,17 @@ async fn follow(
         if cancel.is_cancelled() {
             return Err(Cut::Cancelled);
         }
-        for kind in translate.line(&line) {
+        let kinds = translate.line(&line);
+        kinds.iter().for_each(|kind| outcome.bill.note(kind));
+        if let Some(cost) = translate.cost() {
+            outcome.bill.set_cost(cost);
+        }
+        for kind in kinds {
             if kind.is_terminal() {
                 return Ok(Some(kind));
             }
             note_tool(&kind);
-            spool.push(kind).map_err(Cut::Refused)?;
+            outcome.spool.push(kind).map_err(Cut::Refused)?;
         }
     }
 }

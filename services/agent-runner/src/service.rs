@@ -1,5 +1,6 @@
 //! The gRPC service and the daemon's life.
 
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -22,9 +23,11 @@ use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
 use crate::backend::Choice;
 use crate::confinement::Confinement;
+use crate::cooling::Cooling;
 use crate::meter::Meter;
 use crate::places;
 use crate::spare::Spare;
+use crate::spending::Spending;
 use crate::spool;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
@@ -60,6 +63,8 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             confinement: Confinement::new(Launcher { helper }),
             units: Units::find(&settings, &daemon.environment),
             watcher: Watcher::new(&turns).context("watch the folder of spools")?,
+            cooling: Cooling::new(&settings.paths),
+            spending: Spending::open(&settings.paths.spending()),
             turns,
             spare: Spare::default(),
         },
@@ -78,7 +83,7 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         .max_encoding_message_size(openclaw_proto::MESSAGE_LIMIT);
     let drain = async move {
         runner.0.table.stop();
-        runner.0.shop.spare.clear();
+        runner.0.shop.spare.clear().await;
         if runner.0.shop.units.outlive_us() {
             return;
         }
@@ -151,6 +156,11 @@ impl AgentRunner for Runner {
             .table
             .open(&turn.run_id, memory_max)
             .map_err(refused)?;
+        if spool::has_begun(&self.spool(&turn.run_id)?) {
+            // It ended so long ago that the table has forgotten it.
+            self.0.table.retract(&turn.run_id);
+            return Err(refused(Refusal::Exists(turn.run_id)));
+        }
         let response = self.started(&turn, &choice);
         let span = tracing::info_span!(
             "turn",
@@ -178,10 +188,7 @@ impl AgentRunner for Runner {
         request: Request<wire::CloseTurnRequest>,
     ) -> Result<Response<wire::CloseTurnResponse>, Status> {
         let run_id = request.into_inner().run_id;
-        // Another name would be another folder's file.
-        uuid::Uuid::parse_str(&run_id)
-            .map_err(|_| Status::invalid_argument("run_id is no run's id"))?;
-        let path = spool::path(&self.0.shop.turns, &run_id);
+        let path = self.spool(&run_id)?;
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 tracing::warn!(%error, path = %path.display(), "a spool stays");
@@ -191,6 +198,17 @@ impl AgentRunner for Runner {
         Ok(Response::new(wire::CloseTurnResponse {}))
     }
 
+    async fn kept_turns(
+        &self,
+        _request: Request<wire::KeptTurnsRequest>,
+    ) -> Result<Response<wire::KeptTurnsResponse>, Status> {
+        let turns = &self.0.shop.turns;
+        let mut run_ids = spool::runs(turns)
+            .map_err(|error| Status::internal(format!("{}: {error}", turns.display())))?;
+        run_ids.retain(|run_id| spool::has_begun(&spool::path(turns, run_id)));
+        Ok(Response::new(wire::KeptTurnsResponse { run_ids }))
+    }
+
     type AttachStream = Events;
 
     async fn attach(
@@ -198,10 +216,14 @@ impl AgentRunner for Runner {
         request: Request<wire::AttachRequest>,
     ) -> Result<Response<Events>, Status> {
         let request = request.into_inner();
-        let entry = self.0.table.get(&request.run_id).ok_or_else(|| {
+        let log = match self.0.table.get(&request.run_id) {
+            Some(entry) => Some(entry.log),
+            None => adoption::recall(&self.spool(&request.run_id)?, &request.run_id),
+        };
+        let log = log.ok_or_else(|| {
             Status::not_found(format!("there is no turn for run {}", request.run_id))
         })?;
-        let events = entry.log.follow(request.from_seq);
+        let events = log.follow(request.from_seq);
         Ok(Response::new(Box::pin(
             events.map(|event| Ok(event.into())),
         )))
@@ -244,6 +266,14 @@ impl AgentRunner for Runner {
 }
 
 impl Runner {
+    /// Where the spool of a run is. Another name would be another folder's
+    /// file.
+    fn spool(&self, run_id: &str) -> Result<PathBuf, Status> {
+        uuid::Uuid::parse_str(run_id)
+            .map_err(|_| Status::invalid_argument("run_id is no run's id"))?;
+        Ok(spool::path(&self.0.shop.turns, run_id))
+    }
+
     fn started(&self, turn: &Turn, choice: &Choice) -> wire::StartTurnResponse {
         let (provider, model) = match &choice.plan {
             Ok(plan) => (plan.provider(), plan.model()),

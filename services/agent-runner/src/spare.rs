@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::keeper::Held;
-use crate::places::Places;
+use crate::places::{self, Places};
 
 /// How long a spare stands ready. A conversation goes on within minutes; a
 /// machine that nobody talks to runs no agent.
@@ -32,6 +32,12 @@ impl Ready {
     /// Whether it was started with these very settings, and is there.
     fn fits(&self, settings: &Arc<Settings>, agent_id: &str) -> bool {
         Arc::ptr_eq(&self.settings, settings) && self.agent_id == agent_id && self.held.is_alive()
+    }
+
+    /// Ends it, and removes what was made for it.
+    async fn dismiss(self) {
+        self.held.dismiss().await;
+        places::remove(&self.places.temporary);
     }
 }
 
@@ -63,9 +69,12 @@ impl Spare {
         {
             done.notified().await;
         }
-        let mut inner = self.lock();
-        let ready = inner.ready.take_if(|ready| ready.held.run_id == run_id)?;
-        ready.fits(settings, agent_id).then_some(ready)
+        let ready = self.take_named(run_id)?;
+        if ready.fits(settings, agent_id) {
+            return Some(ready);
+        }
+        ready.dismiss().await;
+        None
     }
 
     /// The run id of the agent's next turn, given that `run_id` is used up.
@@ -101,20 +110,39 @@ impl Spare {
             // Also for one that begins to wait after this.
             waiting.notify_one();
         }
-        if ready.is_some() {
-            inner.ready = ready;
+        let Some(ready) = ready else {
+            return;
+        };
+        let name = ready.held.run_id.clone();
+        let old = inner.ready.replace(ready);
+        // One of the same name was killed, and its folder is the new one's.
+        if let Some(old) = old.filter(|old| old.held.run_id != name) {
+            tokio::spawn(old.dismiss());
         }
     }
 
     /// Ends the spare, whichever it is.
-    pub(crate) fn clear(&self) {
-        self.lock().ready = None;
+    pub(crate) async fn clear(&self) {
+        let ready = self.lock().ready.take();
+        if let Some(ready) = ready {
+            ready.dismiss().await;
+        }
     }
 
-    /// Ends the spare of this name.
-    pub(crate) fn end(&self, run_id: &str) {
+    /// Ends the spare of this name; false when it is none any more.
+    pub(crate) async fn end(&self, run_id: &str) -> bool {
+        match self.take_named(run_id) {
+            Some(ready) => {
+                ready.dismiss().await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn take_named(&self, run_id: &str) -> Option<Ready> {
         let mut inner = self.lock();
-        inner.ready.take_if(|ready| ready.held.run_id == run_id);
+        inner.ready.take_if(|ready| ready.held.run_id == run_id)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -14,11 +14,16 @@ use nix::fcntl::{Flock, FlockArg};
 use openclaw_proto::event::{Event, Kind, Resources};
 use serde::{Deserialize, Serialize};
 
+use crate::report::Report;
+
 /// Text and tool output of one turn, in bytes, that is kept and passed on. An
 /// agent that prints more than this is not talking to anybody.
 const SIZE_LIMIT: u64 = 32 * 1024 * 1024;
 /// The file name's ending.
 const ENDING: &str = "events";
+/// The line that says that the process has its turn. What comes before it may
+/// be forgotten: nothing was asked of the agent yet.
+const BEGUN: &[u8] = br#"{"begun":true}"#;
 
 /// Where a run's spool is in `folder`.
 pub(crate) fn path(folder: &Path, run_id: &str) -> PathBuf {
@@ -58,6 +63,12 @@ pub(crate) struct Header {
     pub(crate) unit: String,
 }
 
+/// A line about a key.
+#[derive(Debug, Serialize, Deserialize)]
+struct Noted {
+    report: Report,
+}
+
 /// Why an event was not taken.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refused {
@@ -69,7 +80,8 @@ pub(crate) enum Refused {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// The writing end. The file is locked while this lives.
+/// The writing end. The file is locked while this lives, and goes with it when
+/// no turn was begun.
 #[derive(Debug)]
 pub(crate) struct Spool {
     path: PathBuf,
@@ -82,6 +94,7 @@ struct Inner {
     file: Flock<File>,
     seq: u64,
     size: u64,
+    begun: bool,
     ended: bool,
 }
 
@@ -100,7 +113,7 @@ impl Spool {
         let mut line = serde_json::to_vec(header)?;
         line.push(b'\n');
         file.write_all(&line)?;
-        Ok(Self::new(path, header.run_id.clone(), file, 0))
+        Ok(Self::new(path, header.run_id.clone(), file, 0, false))
     }
 
     /// Takes over the spool of a process that is gone, to close it. `None`: it
@@ -108,13 +121,13 @@ impl Spool {
     pub(crate) fn take_over(path: &Path, run_id: &str, seq: u64) -> io::Result<Option<Self>> {
         let file = OpenOptions::new().append(true).open(path)?;
         match lock(file) {
-            Ok(file) => Ok(Some(Self::new(path, run_id.to_owned(), file, seq))),
+            Ok(file) => Ok(Some(Self::new(path, run_id.to_owned(), file, seq, true))),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    fn new(path: &Path, run_id: String, file: Flock<File>, seq: u64) -> Self {
+    fn new(path: &Path, run_id: String, file: Flock<File>, seq: u64, begun: bool) -> Self {
         Self {
             path: path.to_owned(),
             run_id,
@@ -122,14 +135,46 @@ impl Spool {
                 file,
                 seq,
                 size: 0,
+                begun,
                 ended: false,
             }),
         }
     }
 
+    /// Notes that the process has its turn: from now on the turn may have had
+    /// effects, and whoever finds the spool does not start it again.
+    pub(crate) fn begin(&self) -> Result<(), Refused> {
+        let mut inner = self.lock();
+        let line = [BEGUN, b"\n"].concat();
+        inner
+            .file
+            .write_all(&line)
+            .map_err(|error| self.cannot(error))?;
+        inner.begun = true;
+        Ok(())
+    }
+
     /// Appends an event. Nothing is appended after the terminal one.
     pub(crate) fn push(&self, kind: Kind) -> Result<(), Refused> {
         self.push_all(vec![kind])
+    }
+
+    /// Appends what was learned of a key; it is no event.
+    pub(crate) fn report(&self, report: &Report) -> Result<(), Refused> {
+        let mut inner = self.lock();
+        let noted = Noted {
+            report: report.clone(),
+        };
+        let mut line = serde_json::to_vec(&noted).map_err(|error| self.cannot(error.into()))?;
+        line.push(b'\n');
+        inner.size += line.len() as u64;
+        if inner.size > SIZE_LIMIT {
+            return Err(Refused::Full);
+        }
+        inner
+            .file
+            .write_all(&line)
+            .map_err(|error| self.cannot(error))
     }
 
     /// Appends the terminal event after what was used, in one piece.
@@ -181,6 +226,15 @@ impl Spool {
     }
 }
 
+impl Drop for Spool {
+    fn drop(&mut self) {
+        // Still locked: nobody makes another one of this name before it is gone.
+        if !self.lock().begun {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
 fn lock(file: File) -> io::Result<Flock<File>> {
     Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| errno.into())
 }
@@ -191,6 +245,11 @@ pub(crate) fn is_written(path: &Path) -> bool {
         Flock::lock(file, FlockArg::LockSharedNonblock)
             .is_err_and(|(_, errno)| errno == nix::errno::Errno::EWOULDBLOCK)
     })
+}
+
+/// Whether there is a spool at `path` whose process had its turn.
+pub(crate) fn has_begun(path: &Path) -> bool {
+    Reader::open(path).is_ok_and(|mut reader| reader.news().is_ok() && reader.has_begun())
 }
 
 /// Waits until no process writes the spool at `path`. Blocks.
@@ -205,6 +264,8 @@ pub(crate) struct Reader {
     file: File,
     rest: Vec<u8>,
     header: Option<Header>,
+    reports: Vec<Report>,
+    begun: bool,
 }
 
 impl Reader {
@@ -213,7 +274,19 @@ impl Reader {
             file: File::open(path)?,
             rest: Vec::new(),
             header: None,
+            reports: Vec::new(),
+            begun: false,
         })
+    }
+
+    /// What was learned of keys since the last time.
+    pub(crate) fn reports(&mut self) -> Vec<Report> {
+        std::mem::take(&mut self.reports)
+    }
+
+    /// Whether the process had its turn, as far as it was read.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
     }
 
     /// Whose spool it is, once its first line was read.
@@ -237,8 +310,12 @@ impl Reader {
         {
             if self.header.is_none() {
                 self.header = serde_json::from_slice(line).ok();
+            } else if line == BEGUN {
+                self.begun = true;
             } else if let Ok(event) = serde_json::from_slice(line) {
                 events.push(event);
+            } else if let Ok(Noted { report }) = serde_json::from_slice(line) {
+                self.reports.push(report);
             }
         }
         Ok(events)
@@ -284,6 +361,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "r");
         let spool = Spool::create(&path, &header()).unwrap();
+        spool.begin().unwrap();
         let mut reader = Reader::open(&path).unwrap();
         spool.push(delta("a\nb")).unwrap();
         let events = reader.news().unwrap();
@@ -308,6 +386,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = path(folder.path(), "r");
         let spool = Spool::create(&path, &header()).unwrap();
+        spool.begin().unwrap();
         spool.push(delta("a")).unwrap();
         drop(spool);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
@@ -320,6 +399,21 @@ mod tests {
         let mut reader = Reader::open(&path).unwrap();
         let events = reader.news().unwrap();
         assert_eq!(events.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_spool_without_a_turn_goes_with_its_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path(folder.path(), "r");
+        let spool = Spool::create(&path, &header()).unwrap();
+        assert!(path.exists() && !has_begun(&path));
+        drop(spool);
+        assert!(!path.exists());
+        let spool = Spool::create(&path, &header()).unwrap();
+        spool.begin().unwrap();
+        drop(spool);
+        assert!(has_begun(&path));
+        assert!(Reader::open(&path).unwrap().news().unwrap().is_empty());
     }
 
     #[test]

@@ -98,6 +98,12 @@ impl Table {
         Ok(entry)
     }
 
+    /// Takes back [`Table::open`]: the turn will not be.
+    pub(crate) fn retract(&self, run_id: &str) {
+        self.lock().turns.remove(run_id);
+        self.running.send_modify(|running| *running -= 1);
+    }
+
     /// Enters a turn that an earlier daemon started. It counts as running
     /// until it is closed.
     pub(crate) fn adopt(&self, run_id: &str) -> Entry {

@@ -18,6 +18,11 @@ pub(crate) trait Translate: Send {
         false
     }
 
+    /// What the turn cost so far, in US dollars, when the backend says so.
+    fn cost(&self) -> Option<f64> {
+        None
+    }
+
     /// The backend's own session, when it has one.
     fn session(&self) -> Option<String> {
         None

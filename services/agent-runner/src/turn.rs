@@ -10,24 +10,32 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::Turn;
 use openclaw_sandbox::Network;
+use tokio::time::timeout;
 
 use crate::backend::{self, Choice};
+use crate::bill::{self, Budget};
 use crate::claude::{self, ToolPipe};
 use crate::confinement::Confinement;
+use crate::cooling::Cooling;
 use crate::environment;
-use crate::job::{Endpoint, Order, Speech, Standing};
+use crate::job::{Order, Speech, Standing};
 use crate::keeper::{self, Following, Held};
 use crate::message_id;
-use crate::native::{self, Model};
+use crate::native;
 use crate::places::{self, Places};
 use crate::plan;
 use crate::process;
+use crate::route::Stop;
 use crate::spare::{self, Ready, Spare};
+use crate::spending::Spending;
 use crate::spool;
 use crate::table::Entry;
 use crate::thinking;
 use crate::units::Units;
 use crate::watcher::Watcher;
+
+/// Processes that a turn may lose before one of them has the turn.
+const ATTEMPTS: u32 = 3;
 
 /// What every turn uses.
 #[derive(Debug)]
@@ -37,6 +45,10 @@ pub(crate) struct Shop {
     /// Where spools are.
     pub(crate) turns: PathBuf,
     pub(crate) watcher: Arc<Watcher>,
+    /// Keys that are left alone for a while.
+    pub(crate) cooling: Cooling,
+    /// What turns cost.
+    pub(crate) spending: Spending,
     /// A process that stands ready for the next turn.
     pub(crate) spare: Spare,
 }
@@ -82,39 +94,77 @@ pub(crate) async fn run(
     entry: Entry,
 ) {
     let started = Instant::now();
+    let mut attempts = 1;
+    while !attempt(shop, settings, &turn, &choice, &entry, started, attempts).await {
+        tracing::warn!("the turn's process was killed before it had its turn; once more");
+        attempts += 1;
+    }
+    let _ = std::fs::remove_file(spool::reason(&shop.turns, &turn.run_id));
+}
+
+/// False when a process was there but never had the turn, so that another may
+/// have it.
+async fn attempt(
+    shop: &Shop,
+    settings: &Arc<Settings>,
+    turn: &Turn,
+    choice: &Choice,
+    entry: &Entry,
+    started: Instant,
+    attempts: u32,
+) -> bool {
     let begun = tokio::select! {
-        begun = begin(shop, settings, &turn, &choice) => begun,
-        () = entry.cancel.cancelled() => Ok(Err(aborted(&entry))),
+        begun = begin(shop, settings, turn, choice) => begun,
+        () = entry.cancel.cancelled() => Ok(Err(aborted(entry))),
     };
     let following = match begun {
-        Ok(Ok(begun)) => Following::new(shop, &entry, begun.held)
+        Ok(Ok(begun)) => Following::new(shop, entry, begun.held)
             .map(|following| (following, begun.temporary))
             .map_err(|error| process::failed("follow a turn", Code::Internal, &error)),
         Ok(Err(terminal)) => Err(terminal),
+        Err(Error::Process(keeper::Error::Line(_))) if attempts < ATTEMPTS => return false,
         Err(error) => Err(process::failed("start a turn", error.code(), &error)),
     };
     match following {
         Ok((mut following, temporary)) => {
-            following.follow().await;
-            note_end(choice.backend, &entry, started.elapsed());
-            renew(shop, settings, &turn.agent_id, &entry).await;
+            if !following.follow().await && attempts < ATTEMPTS {
+                return false;
+            }
+            if !entry.log.ended() {
+                entry.log.add(named(keeper::unbegun(), choice.backend));
+            }
+            note_end(choice.backend, entry, started.elapsed());
+            account(shop, &turn.run_id, &turn.agent_id, entry);
+            renew(shop, settings, &turn.agent_id, entry).await;
             following.wait().await;
             places::remove(&temporary);
         }
         Err(terminal) => {
             entry.log.add(named(terminal, choice.backend));
-            note_end(choice.backend, &entry, started.elapsed());
+            note_end(choice.backend, entry, started.elapsed());
         }
     }
-    let _ = std::fs::remove_file(spool::reason(&shop.turns, &turn.run_id));
+    true
+}
+
+/// Keeps what an ended turn cost.
+pub(crate) fn account(shop: &Shop, run_id: &str, agent_id: &str, entry: &Entry) {
+    shop.spending.add(run_id, agent_id, &entry.log.events());
 }
 
 /// Follows a turn that an earlier daemon started.
-pub(crate) async fn resume(shop: &Shop, held: Held, entry: Entry, temporary: &Path) {
+pub(crate) async fn resume(
+    shop: &Shop,
+    held: Held,
+    agent_id: &str,
+    entry: Entry,
+    temporary: &Path,
+) {
     let run_id = held.run_id.clone();
     match Following::new(shop, &entry, held) {
         Ok(mut following) => {
             following.follow().await;
+            account(shop, &run_id, agent_id, &entry);
             following.wait().await;
         }
         Err(error) => {
@@ -188,11 +238,21 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
     };
     match stand_ready(shop, settings, agent, &name).await {
         Ok(ready) => {
+            let watch = ready.held.watch();
             shop.spare.put(Some(ready));
-            let spare = shop.spare.clone();
+            let (spare, units) = (shop.spare.clone(), shop.units.clone());
             tokio::spawn(async move {
-                tokio::time::sleep(spare::LIFE).await;
-                spare.end(&name);
+                let ends = async {
+                    match &watch {
+                        Ok(watch) => drop(watch.readable().await),
+                        Err(_) => std::future::pending().await,
+                    }
+                };
+                let killed = timeout(spare::LIFE, ends).await.is_ok();
+                if spare.end(&name).await && killed {
+                    // A unit that failed stays until somebody has looked.
+                    let _ = units.verdict(&name).await;
+                }
             });
         }
         // The next turn tries again and says why.
@@ -286,6 +346,10 @@ async fn begin(
         let why = "the agent is no longer configured";
         return Ok(Err(unusable(choice.backend, why)));
     };
+    let spent = shop.spending.today(&agent.id);
+    if spent >= agent.limits.cost_per_day {
+        return Ok(Err(too_dear(choice.backend, spent, agent)));
+    }
     shop.confinement.require(settings.sandbox.level).await?;
     let stage = Stage {
         shop,
@@ -298,16 +362,36 @@ async fn begin(
         backend::Plan::ClaudeCli { program, model } => {
             stage.claude(program, model.as_deref()).await?
         }
-        backend::Plan::Native { provider, model } => {
-            let model = Model {
-                provider: provider.clone(),
-                name: model.clone(),
-            };
-            stage.native(Some(model)).await?
+        backend::Plan::Native {
+            provider,
+            model,
+            fallbacks,
+            note,
+        } => {
+            let first = Stop::all(provider, model, &agent.id);
+            let others = fallbacks
+                .iter()
+                .flat_map(|(provider, model)| Stop::all(provider, model, &agent.id));
+            let route = first.into_iter().chain(others).collect();
+            stage.native(route, note.clone()).await?
         }
-        backend::Plan::Offline => stage.native(None).await?,
+        backend::Plan::Offline => stage.native(Vec::new(), None).await?,
     };
     Ok(Ok(begun))
+}
+
+/// Today's money is used up before the turn begins.
+fn too_dear(backend: &'static str, spent: f64, agent: &AgentSettings) -> Kind {
+    Kind::Failed(Failed {
+        code: Code::ResourceLimit,
+        message: format!(
+            "no turn is started: {}",
+            bill::day(spent, agent.limits.cost_per_day)
+        ),
+        retry_after_ms: None,
+        backend_session: None,
+        backend: backend.to_owned(),
+    })
 }
 
 fn unusable(backend: &'static str, why: &str) -> Kind {
@@ -335,7 +419,11 @@ struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    async fn native(self, model: Option<Model>) -> Result<Begun, Error> {
+    async fn native(self, mut route: Vec<Stop>, note: Option<String>) -> Result<Begun, Error> {
+        let cooling = self.shop.cooling.arrange(&mut route);
+        let mut notes: Vec<String> = note.into_iter().collect();
+        notes.extend(cooling.map(|(name, until)| left_alone(&name, until, &route)));
+        notes.extend(self.unknown_price(&route));
         let spare = &self.shop.spare;
         let run_id = &self.turn.run_id;
         let ready = match spare.take(run_id, self.settings, &self.agent.id).await {
@@ -345,10 +433,14 @@ impl Stage<'_> {
         let Ready {
             mut held, places, ..
         } = ready;
-        let order = self.order(Speech::Socket {
-            request: native::request(self.turn, self.agent, &places, model.as_ref())?,
-            endpoint: model.as_ref().map(|model| Endpoint::from(&model.provider)),
+        let request = native::request(self.turn, self.agent, &places, route.first())?;
+        let patience_ms = milliseconds(self.agent.limits.retry_wait);
+        let mut order = self.order(Speech::Socket {
+            request,
+            route,
+            patience_ms,
         });
+        order.notes.extend(notes);
         held.order(&order).await?;
         Ok(Begun {
             held,
@@ -422,8 +514,6 @@ impl Stage<'_> {
 
     fn order(&self, speech: Speech) -> Order {
         let (turn, choice) = (self.turn, self.choice);
-        let milliseconds =
-            |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let (provider, model) = match &choice.plan {
             Ok(plan) => (plan.provider(), plan.model()),
             Err(_) => ("", ""),
@@ -442,29 +532,59 @@ impl Stage<'_> {
                 "backend {} ({}), agent {}, session {}",
                 choice.backend, choice.reason, turn.agent_id, turn.session_key
             ),
+            budget: self.budget(),
             speech,
         }
     }
+
+    fn budget(&self) -> Budget {
+        let limits = &self.agent.limits;
+        Budget {
+            output_tokens: limits.output_tokens,
+            cost_per_turn: limits.cost_per_turn,
+            cost_per_day: limits.cost_per_day,
+            spent_today: self.shop.spending.today(&self.agent.id),
+            spending: self.settings.paths.spending(),
+        }
+    }
+
+    /// Said once: a limit that cannot be watched.
+    fn unknown_price(&self, route: &[Stop]) -> Option<String> {
+        let stop = route.first().filter(|stop| stop.price.is_none())?;
+        let name = stop.name();
+        self.shop.spending.is_news(&name).then(|| {
+            format!(
+                "it is not known what {name} costs, so its cost does not count against the \
+                 limits; set models.providers.{}.models[].cost",
+                stop.provider
+            )
+        })
+    }
+}
+
+/// Why another model answers than the one that is configured first.
+fn left_alone(name: &str, until_ms: i64, route: &[Stop]) -> String {
+    let until = jiff::Timestamp::from_millisecond(until_ms)
+        .map(|until| until.to_zoned(jiff::tz::TimeZone::system()))
+        .map(|until| until.strftime("%H:%M:%S").to_string())
+        .unwrap_or_default();
+    let instead = route.first().map(Stop::name).unwrap_or_default();
+    format!("{name} did not work lately and is left alone until {until}; {instead} answers")
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The choice for an agent, or a failure that names the known ones.
-/// A model that the session wants comes before the agent's own.
+/// `wish` is the model that the user chose for the session.
 pub(crate) fn choice(
     settings: &Settings,
     agent_id: &str,
-    model: Option<&str>,
+    wish: Option<&str>,
 ) -> Result<Choice, String> {
     match settings.agent(agent_id) {
-        Some(agent) => Ok(match model {
-            None => backend::choose(settings, agent),
-            Some(model) => {
-                let agent = AgentSettings {
-                    model: Some(model.to_owned()),
-                    ..agent.clone()
-                };
-                backend::choose(settings, &agent)
-            }
-        }),
+        Some(agent) => Ok(backend::choose(settings, agent, wish)),
         None => {
             let known: Vec<&str> = settings.agents.keys().map(String::as_str).collect();
             Err(format!(

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{Pid, getppid};
@@ -28,13 +29,14 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use crate::activity::Activity;
+use crate::bill::Bill;
 use crate::claude::{self, ToolPipe};
 use crate::host;
 use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
 use crate::message_id;
 use crate::meter::Meter;
-use crate::model::Upstream;
-use crate::native::{Lines, TurnSocket};
+use crate::native::{Asking, Lines, TurnSocket};
 use crate::process::{Agent, Bounds, Input, Outcome};
 use crate::spool::{Header, Spool};
 use crate::translate::Translate;
@@ -71,7 +73,8 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         return Ok(());
     }
     let mut line = Line::open().await?;
-    let Some(standing) = line.hear::<Standing>().await? else {
+    // A daemon that died in the middle of a word wants nothing any more.
+    let Ok(Some(standing)) = line.hear::<Standing>().await else {
         return Ok(());
     };
     telemetry.set_level(level(&standing.log_level));
@@ -81,18 +84,26 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         pid: i32::try_from(std::process::id())?,
         unit: standing.unit.clone(),
     };
-    let spool = Spool::create(&standing.spool, &header)?;
-    line.say(&Hello { pid: header.pid }).await?;
+    let spool = Spool::create(&standing.spool, &header)
+        .with_context(|| format!("make {}", standing.spool.display()))?;
+    // Without a daemon there will be no order either.
+    let _ = line.say(&Hello { pid: header.pid }).await;
     let agent = start(&standing);
     let order = tokio::select! {
-        order = line.hear::<Order>() => order?,
-        _ = terminate.recv() => None,
+        order = line.hear::<Order>() => order,
+        _ = terminate.recv() => Ok(None),
     };
-    let Some(order) = order else {
+    let order = match order {
+        Ok(Some(order)) => order,
         // It stood ready and is not wanted.
-        let _ = std::fs::remove_file(&standing.spool);
-        return Ok(());
+        Ok(None) => return Ok(()),
+        // The daemon died in the middle of a word. Nothing was begun.
+        Err(error) => {
+            tracing::debug!(%error, "there will be no turn");
+            return Ok(());
+        }
     };
+    spool.begin().context("begin the turn")?;
     let span = tracing::info_span!(
         "turn",
         openclaw_run = %standing.run_id,
@@ -109,7 +120,7 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     });
     let turn = Turn {
         standing,
-        spool,
+        spool: Arc::new(spool),
         cancel,
     };
     turn.run(agent, order).instrument(span).await;
@@ -220,7 +231,7 @@ fn start(standing: &Standing) -> Result<Started, StartError> {
 
 struct Turn {
     standing: Standing,
-    spool: Spool,
+    spool: Arc<Spool>,
     cancel: CancellationToken,
 }
 
@@ -237,41 +248,64 @@ impl Turn {
             "the turn starts"
         );
         let backend = order.backend.clone();
+        let bill = Arc::new(Bill::new(order.budget.clone(), &self.standing.agent_id));
+        let activity = Arc::new(Activity::default());
+        let outcome = Outcome {
+            spool: &self.spool,
+            meter: &meter,
+            bill: &bill,
+            activity: &activity,
+        };
         let terminal = match agent {
-            Ok(started) => self.attend(started, order, &meter).await,
+            Ok(started) => {
+                let shared = (Arc::clone(&bill), Arc::clone(&activity));
+                self.attend(started, order, outcome, shared).await
+            }
             Err(error) => crate::process::failed("start the agent", Code::Internal, &error),
         };
         let terminal = self.named(terminal, &backend);
-        if let Err(error) = self.spool.end(meter.read(), terminal) {
+        if let Err(error) = self.spool.end(outcome.resources(), terminal) {
             tracing::error!(%error, "the end of the turn cannot be kept");
         }
     }
 
-    async fn attend(&self, started: Started, order: Order, meter: &Meter) -> Kind {
+    async fn attend(
+        &self,
+        started: Started,
+        order: Order,
+        outcome: Outcome<'_>,
+        (bill, activity): (Arc<Bill>, Arc<Activity>),
+    ) -> Kind {
         let bounds = Bounds {
             deadline: Duration::from_millis(order.deadline_ms),
             silence: Duration::from_millis(order.silence_ms),
         };
         let tools = self.tools(&order);
-        let outcome = Outcome {
-            spool: &self.spool,
-            meter,
-        };
         let Started {
             agent,
             socket,
             stdin,
         } = started;
         match order.speech {
-            Speech::Socket { request, endpoint } => {
+            Speech::Socket {
+                request,
+                route,
+                patience_ms,
+            } => {
+                let patience = Duration::from_millis(patience_ms);
+                let asking = (!route.is_empty()).then(|| {
+                    let spool = Arc::clone(&self.spool);
+                    let bill = Arc::clone(&bill);
+                    Arc::new(Asking::new(route, patience, spool, bill, activity))
+                });
                 if let Some(socket) = &socket {
-                    let provider = endpoint.map(Into::into);
-                    socket.give(request, provider, Arc::new(Upstream::default()), tools);
+                    socket.give(request, asking.clone(), bill, tools);
                 }
                 let mut lines = Lines {
                     backend: order.backend,
                     provider: order.provider,
                     model: order.model,
+                    asking,
                 };
                 self.follow(agent, bounds, &mut lines, outcome).await
             }

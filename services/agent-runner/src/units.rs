@@ -150,6 +150,15 @@ impl Units {
         }
     }
 
+    /// Forgets what is left of turns that ended while no daemon was there.
+    pub(crate) async fn sweep(&self) {
+        if let Self::Systemd(systemd) = self
+            && let Err(error) = systemd.sweep().await
+        {
+            tracing::debug!(%error, "units that failed stay in the list");
+        }
+    }
+
     /// Why the process of a run ended, if somebody knows.
     pub(crate) async fn verdict(&self, run_id: &str) -> Option<Verdict> {
         match self {

@@ -17,6 +17,7 @@ pub(crate) enum Code {
     Network,
     Timeout,
     LoopDetected,
+    ResourceLimit,
     Internal,
 }
 
@@ -32,13 +33,14 @@ impl Code {
             Self::Network => "network",
             Self::Timeout => "timeout",
             Self::LoopDetected => "loop_detected",
+            Self::ResourceLimit => "resource_limit",
             Self::Internal => "internal",
         }
     }
 }
 
 /// A failure the user is told about.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) code: Code,
     /// What happened and what to do.

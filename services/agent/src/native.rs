@@ -19,7 +19,7 @@ use crate::request::TurnRequest;
 use crate::socket::TurnSocket;
 use crate::turn::Done;
 use calls::Calls;
-use client::{Client, Prompt};
+use client::{Answered, Client, Prompt};
 use conversation::{Conversation, Entry};
 
 const DECLINED: &str =
@@ -35,23 +35,32 @@ pub(crate) async fn run(
     let steps = request.step_limit.max(1);
     let mut conversation = Conversation::begin(request.history, request.text);
     let mut calls = Calls::new(registry, out, &request.run_id, request.identical_call_limit);
-    let mut client = Client::new(socket, request.api, out);
+    let mut client = Client::new(socket, request.api, request.model, out);
     let tools: Vec<_> = registry.list().collect();
+    let mut thinking_tokens = request.thinking_tokens;
     let mut step = 1;
     loop {
-        let reply = client
-            .respond(&Prompt {
-                model: &request.model,
-                max_tokens: request.max_tokens,
-                thinking_tokens: request.thinking_tokens,
-                reasoning_effort: request.reasoning_effort.as_deref(),
-                system: &request.system,
-                tools: &tools,
-                entries: conversation.entries(),
-            })
-            .await?;
+        let prompt = Prompt {
+            max_tokens: request.max_tokens,
+            thinking_tokens,
+            reasoning_effort: request.reasoning_effort.as_deref(),
+            system: &request.system,
+            tools: &tools,
+            entries: conversation.entries(),
+        };
+        let reply = match client.respond(&prompt).await? {
+            Answered::Reply(reply) => reply,
+            Answered::Elsewhere => {
+                conversation.forget_thinking();
+                // Who may think must have thought from the beginning of a turn.
+                if step > 1 {
+                    thinking_tokens = 0;
+                }
+                continue;
+            }
+        };
         out.emit(&Event::Usage(reply.usage))?;
-        let model = reply.model.as_ref().unwrap_or(&request.model).clone();
+        let model = reply.model.as_deref().unwrap_or(client.model()).to_owned();
         if reply.declined {
             return Err(Failure::new(Code::ModelError, DECLINED).into());
         }

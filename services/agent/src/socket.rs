@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 
+use crate::failure::Code;
 use crate::host::HostAnswer;
 use crate::request::TurnRequest;
 
@@ -23,6 +24,19 @@ const MAX_TURN_BYTES: usize = 64 * 1024 * 1024;
 
 /// Answer of a host tool; the same order as a built-in tool's output.
 const MAX_TOOL_ANSWER_BYTES: usize = 1024 * 1024;
+
+/// Tells the runner how many questions of the turn were answered before.
+const ANSWERED: &str = "openclaw-answered";
+/// Tells it why the answer to the same question came to nothing.
+const BROKE_OFF: &str = "openclaw-broke-off";
+
+/// A question to the model.
+pub(crate) struct Question {
+    pub(crate) path: &'static str,
+    pub(crate) answered: u32,
+    /// The answer to the same question broke off, and nothing was passed on.
+    pub(crate) broke_off: Option<Code>,
+}
 
 /// A client of the runner.
 pub(crate) struct TurnSocket {
@@ -80,10 +94,14 @@ impl TurnSocket {
     /// Sends a model request; the answer is the provider's, whatever its status.
     pub(crate) async fn model(
         &self,
-        path: &'static str,
+        question: &Question,
         body: Vec<u8>,
     ) -> Result<Response<Incoming>, SocketError> {
-        self.send(Request::post(path), body.into()).await
+        let mut request = Request::post(question.path).header(ANSWERED, question.answered);
+        if let Some(code) = question.broke_off {
+            request = request.header(BROKE_OFF, code.as_str());
+        }
+        self.send(request, body.into()).await
     }
 
     /// Calls a host tool.

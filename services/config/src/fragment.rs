@@ -145,6 +145,14 @@ impl Model {
             Self::Choice { primary, .. } => primary.as_deref(),
         }
     }
+
+    /// Those to use instead, in their order.
+    pub fn fallbacks(&self) -> &[String] {
+        match self {
+            Self::Name(_) => &[],
+            Self::Choice { fallbacks, .. } => fallbacks,
+        }
+    }
 }
 
 /// `agents.defaults.limits`.
@@ -179,6 +187,18 @@ pub struct Limits {
     pub tasks_max: Option<u64>,
     /// Processor time of a turn, in percent of one processor.
     pub cpu_quota: Option<u64>,
+    /// Tokens that the model may write in one turn.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub output_tokens: Option<u64>,
+    /// What one turn may cost, in US dollars.
+    #[cfg_attr(test, schemars(extend("exclusiveMinimum" = 0)))]
+    pub cost_per_turn: Option<f64>,
+    /// What an agent's turns of one day may cost, in US dollars.
+    #[cfg_attr(test, schemars(extend("exclusiveMinimum" = 0)))]
+    pub cost_per_day: Option<f64>,
+    /// The longest that one question to a busy model is waited for; 0: not at
+    /// all.
+    pub retry_seconds: Option<u64>,
 }
 
 /// `models`.
@@ -204,6 +224,8 @@ pub struct Provider {
     /// `anthropic-messages` or `openai-completions`.
     #[cfg_attr(test, schemars(extend("enum" = ["anthropic-messages", "anthropic", "openai-completions", "openai-chat", "openai"])))]
     pub api: Option<String>,
+    /// Its models, as OpenClaw describes them.
+    pub models: Vec<Value>,
 }
 
 impl Provider {

@@ -22,6 +22,7 @@ pub mod parse;
 pub mod paths;
 pub mod permissions;
 pub mod pipeline;
+pub mod price;
 pub mod problem;
 pub mod programs;
 pub mod provider;

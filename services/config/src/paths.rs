@@ -126,6 +126,11 @@ impl Paths {
         self.agent(agent_id).join("tmp").join(run_id)
     }
 
+    /// What the agents' turns of this day cost; the agent-runner's.
+    pub fn spending(&self) -> PathBuf {
+        self.state.join("state").join("usage.json")
+    }
+
     /// The gateway's run ledger.
     pub fn ledger(&self) -> PathBuf {
         self.state.join("state").join("ledger.sqlite")

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::environment::Environment;
 use crate::fragment;
 use crate::secret::Secret;
@@ -29,6 +31,8 @@ pub struct Provider {
     pub key: Option<Secret>,
     /// Where the key comes from or could come from, for messages to the user.
     pub key_source: String,
+    /// Its models, as the configuration describes them.
+    pub models: Vec<Value>,
 }
 
 impl Provider {
@@ -147,6 +151,7 @@ fn one(
         api,
         key: secret,
         key_source: source,
+        models: fragment.models,
     })
 }
 

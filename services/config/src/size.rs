@@ -8,7 +8,8 @@ use serde::de::{self, Deserializer, Visitor};
 /// Bytes: a number, or text with K, M, G or T behind it (powers of 1024, as
 /// systemd.resource-control(5) writes them).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size(pub u64);
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Size(#[cfg_attr(test, schemars(with = "tests::Written"))] pub u64);
 
 impl Size {
     /// Reads `text`; `None` when it is no size.
@@ -66,6 +67,17 @@ impl<'de> Deserialize<'de> for Size {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What the schema says of a size.
+    #[derive(schemars::JsonSchema)]
+    #[schemars(untagged)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    pub(super) enum Written {
+        /// Bytes.
+        Number(u64),
+        /// With a unit, such as `512M` or `2G`.
+        Text(String),
+    }
 
     #[test]
     fn sizes_as_people_write_them() {

@@ -116,6 +116,7 @@ mod tests {
                 cpu_ms: 120,
                 memory_peak_bytes: 3 << 20,
                 tasks_peak: 0,
+                cost_usd: None,
                 unit: String::new(),
             }),
             input_tokens: 10,

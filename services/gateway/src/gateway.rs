@@ -176,16 +176,21 @@ impl Gateway {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         reserved
             .remove(agent)
+            .filter(|run_id| self.runs.find(run_id).is_none())
             .unwrap_or_else(|| Uuid::new_v4().to_string())
     }
 
-    /// Keeps the run id that the agent's next turn is to have.
-    pub(crate) fn reserve(&self, agent: &AgentId, run_id: &str) {
-        if Uuid::parse_str(run_id).is_err() {
+    /// Keeps the run id that the agent's next turn is to have, unless there is
+    /// a run of that id: one that waits for its turn, or that never had one.
+    pub(crate) async fn reserve(&self, agent: &AgentId, run_id: &str) {
+        let known = self.storage.find(run_id).await;
+        if Uuid::parse_str(run_id).is_err() || !matches!(known, Ok(None)) {
             return;
         }
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        reserved.insert(agent.clone(), run_id.to_owned());
+        if self.runs.find(run_id).is_none() {
+            reserved.insert(agent.clone(), run_id.to_owned());
+        }
     }
 
     /// Does `work` beside the calls.

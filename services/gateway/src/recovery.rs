@@ -25,11 +25,25 @@ pub(crate) async fn take_up(gateway: &Arc<Gateway>, records: Vec<Record>) {
         match one(gateway, record).await {
             Ok(true) => {}
             Ok(false) => {
-                let gateway = Arc::clone(gateway);
-                let forget = async move { turn::close_turn(&gateway, &run_id).await };
-                tokio::spawn(forget);
+                let closing = Arc::clone(gateway);
+                gateway.spawn(async move { turn::close_turn(&closing, &run_id).await });
             }
             Err(fault) => failure::report("take up an open run", &fault),
+        }
+    }
+    let closing = Arc::clone(gateway);
+    gateway.spawn(async move { close_ended(&closing).await });
+}
+
+/// Lets the runner forget the turns that the last gateway saw to their end but
+/// could not say so.
+async fn close_ended(gateway: &Gateway) {
+    for run_id in turn::kept_turns(gateway).await {
+        let found = gateway.storage.find(&run_id).await;
+        if let Ok(Some(found)) = found
+            && found.record.ended_ms.is_some()
+        {
+            turn::close_turn(gateway, &run_id).await;
         }
     }
 }

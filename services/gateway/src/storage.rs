@@ -9,6 +9,7 @@ mod command;
 mod fault;
 mod home;
 mod ledger;
+mod orphans;
 mod policy;
 mod replay;
 mod sessions;

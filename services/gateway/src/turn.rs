@@ -30,7 +30,7 @@ use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
-pub(crate) use follow::close_turn;
+pub(crate) use follow::{close_turn, kept_turns};
 pub(crate) use outcome::interrupted;
 
 /// What the user is told when the conversation begins anew.
@@ -130,7 +130,9 @@ async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
     gateway.counters.runs.ended(&outcome);
     run.publish(outcome);
     if is_durable {
-        follow::close_turn(gateway, &run.id).await;
+        // Nobody waits for that: the next turn of the session begins meanwhile.
+        let (closing, run_id) = (Arc::clone(gateway), run.id.clone());
+        gateway.spawn(async move { follow::close_turn(&closing, &run_id).await });
     }
 }
 
@@ -262,23 +264,26 @@ async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result
 
 /// What a run says, on its way to the readers and to the disk.
 pub(crate) struct Reply<'a> {
-    gateway: &'a Gateway,
+    gateway: &'a Arc<Gateway>,
     run: &'a Run,
     assembler: Assembler,
     /// Entries that are on the disk already, when the run is resumed.
     skip: usize,
+    /// Events of the turn that were heard.
+    heard: u64,
     appends: Vec<Pending<()>>,
     /// The command that is answered; no prompt sees it.
     command: Option<&'static str>,
 }
 
 impl<'a> Reply<'a> {
-    fn new(gateway: &'a Gateway, run: &'a Run, skip: usize) -> Self {
+    fn new(gateway: &'a Arc<Gateway>, run: &'a Run, skip: usize) -> Self {
         Self {
             gateway,
             run,
             assembler: Assembler::new(&run.id),
             skip,
+            heard: 0,
             appends: Vec::new(),
             command: None,
         }

@@ -14,6 +14,7 @@ mod message;
 mod open;
 mod read;
 mod run;
+mod since;
 
 pub use append::Transcript;
 pub use content::{Block, Content};
@@ -24,6 +25,7 @@ pub use message::{AssistantMessage, Message, StopReason, ToolResultMessage, Usag
 pub use open::{Opened, Origin, Repair};
 pub use read::{CorruptLine, Lines, Reading, head, read};
 pub use run::of_run;
+pub use since::since;
 
 pub(crate) use backward::Backward;
 pub(crate) use chain::{Chain, Parent};

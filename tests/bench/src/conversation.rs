@@ -24,7 +24,16 @@ pub(crate) struct Exchange {
 
 /// Sends a message to `session` and waits for the end of its answer.
 pub(crate) async fn exchange(client: &Client, session: &str) -> anyhow::Result<Exchange> {
-    match send(client, session).await? {
+    exchange_of(client, session, TEXT).await
+}
+
+/// Sends `text` to `session` and waits for the end of its answer.
+pub(crate) async fn exchange_of(
+    client: &Client,
+    session: &str,
+    text: &str,
+) -> anyhow::Result<Exchange> {
+    match send_text(client, session, text).await? {
         (exchange, Kind::Done(_)) => Ok(exchange),
         (_, Kind::Failed(failed)) => bail!("the run failed: {}", failed.message),
         (_, terminal) => bail!("the run ended with {terminal:?}"),
@@ -33,8 +42,12 @@ pub(crate) async fn exchange(client: &Client, session: &str) -> anyhow::Result<E
 
 /// Sends a message and waits for the run's end, whatever that is.
 pub(crate) async fn send(client: &Client, session: &str) -> anyhow::Result<(Exchange, Kind)> {
+    send_text(client, session, TEXT).await
+}
+
+async fn send_text(client: &Client, session: &str, text: &str) -> anyhow::Result<(Exchange, Kind)> {
     let message = Message {
-        text: TEXT.to_owned(),
+        text: text.to_owned(),
         session_key: session.to_owned(),
         idempotency_key: Uuid::new_v4().to_string(),
         channel: "cli".to_owned(),

@@ -1,11 +1,18 @@
 //! One user's home and environment.
 
+use std::fs::{DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::Context as _;
 use openclaw_config::{Environment, Paths};
 
 use crate::programs;
+
+/// Who else may read the configuration: nobody.
+const PRIVATE_DIR: u32 = 0o700;
+const PRIVATE_FILE: u32 = 0o600;
 
 /// What a login shell has on Debian.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -50,6 +57,24 @@ impl Home {
             paths: Paths::resolve(&environment)?,
             variables,
         })
+    }
+
+    /// Writes the configuration file, for its owner alone.
+    pub(crate) fn configure(&self, document: &serde_json::Value) -> anyhow::Result<()> {
+        let path = &self.paths.configuration;
+        let context = || format!("cannot write {}", path.display());
+        DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE_DIR)
+            .create(&self.paths.state)
+            .with_context(context)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        let file = options
+            .mode(PRIVATE_FILE)
+            .open(path)
+            .with_context(context)?;
+        serde_json::to_writer(file, document).with_context(context)
     }
 
     /// A command of this user.

@@ -11,6 +11,8 @@ use crate::table::Table;
 mod activation;
 mod claude;
 mod clients;
+mod crowd;
+mod gap;
 mod http;
 mod messages;
 mod offline;
@@ -34,12 +36,16 @@ pub(crate) enum Part {
     Activation,
     /// What the offline backend sends to a model
     Offline,
+    /// kill -9 of each daemon in the middle of an answer
+    Gap,
+    /// A hundred turns at once
+    Crowd,
     /// The claude-cli backend, compared with the plain Claude Code CLI
     Claude,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Start,
         Self::Messages,
         Self::Clients,
@@ -47,6 +53,8 @@ impl Part {
         Self::Spawn,
         Self::Activation,
         Self::Offline,
+        Self::Gap,
+        Self::Crowd,
         Self::Claude,
     ];
 
@@ -65,6 +73,8 @@ impl Part {
             Self::Spawn => spawn::measure(stage, table).await,
             Self::Activation => activation::measure(stage, table).await,
             Self::Offline => offline::measure(stage, table).await,
+            Self::Gap => gap::measure(stage, table).await,
+            Self::Crowd => crowd::measure(stage, table).await,
             Self::Claude => claude::measure(stage, arguments, table).await,
         }
     }

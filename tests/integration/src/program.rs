@@ -15,7 +15,10 @@ pub fn path(name: &str) -> PathBuf {
 
 /// `target/PROFILE`: test programs are in `deps` in it.
 fn folder() -> PathBuf {
-    let own = std::env::current_exe().expect("find the test program");
-    let folder = own.parent().and_then(|deps| deps.parent());
-    folder.expect("the test program is in a folder").to_owned()
+    let own = std::env::current_exe().expect("find this program");
+    let folder = own.parent().expect("a program is in a folder");
+    match folder.ends_with("deps") {
+        true => folder.parent().expect("deps is in a folder").to_owned(),
+        false => folder.to_owned(),
+    }
 }

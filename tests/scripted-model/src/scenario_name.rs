@@ -54,7 +54,7 @@ impl Scenario {
 
     /// The scenario of the directive in `said`, if there is one.
     pub(crate) fn directed(said: &str) -> Option<Result<Self, UnknownScenario>> {
-        let start = said.find(OPENING)? + OPENING.len();
+        let start = said.rfind(OPENING)? + OPENING.len();
         Some(Self::named(directive_text(&said[start..])))
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Output {
     streamed: bool,
     /// The first line that was not JSON.
     malformed: Option<String>,
+    /// What it says that the turn cost, in US dollars.
+    cost: Option<f64>,
 }
 
 impl Output {
@@ -70,6 +72,10 @@ impl Translate for Output {
             ending(status)
         );
         self.failed(Code::Crashed, message)
+    }
+
+    fn cost(&self) -> Option<f64> {
+        self.cost
     }
 
     fn session(&self) -> Option<String> {
@@ -149,6 +155,7 @@ impl Output {
         if let Some(session) = value["session_id"].as_str() {
             self.session = Some(session.to_owned());
         }
+        self.cost = value["total_cost_usd"].as_f64();
         let mut kinds = Vec::new();
         if let Some(usage) = usage(&value["usage"]) {
             kinds.push(Kind::Usage(usage));

@@ -1,11 +1,13 @@
 //! The event lines of `openclaw-agent`.
 
 use std::process::ExitStatus;
+use std::sync::Arc;
 
 use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Asking;
 use crate::translate::{Translate, ending};
 
 /// One line; what the agent writes and this daemon reads.
@@ -58,6 +60,8 @@ pub(crate) struct Lines {
     pub(crate) backend: String,
     pub(crate) provider: String,
     pub(crate) model: String,
+    /// Knows who answers, which need not be who was asked first.
+    pub(crate) asking: Option<Arc<Asking>>,
 }
 
 impl Translate for Lines {
@@ -100,6 +104,25 @@ impl Lines {
         }
     }
 
+    fn done(&self, stop_reason: String, model: String) -> Kind {
+        let speaker = self.asking.as_ref().and_then(|asking| asking.speaker());
+        let (provider, asked) = match speaker {
+            Some(stop) => (&stop.provider, &stop.model),
+            None => (&self.provider, &self.model),
+        };
+        Kind::Done(Done {
+            stop_reason,
+            provider: provider.clone(),
+            model: if model.is_empty() {
+                asked.clone()
+            } else {
+                model
+            },
+            backend_session: None,
+            backend: self.backend.clone(),
+        })
+    }
+
     fn kind(&self, line: Line) -> Kind {
         match line {
             Line::TextDelta { text } => Kind::TextDelta { text },
@@ -135,17 +158,7 @@ impl Lines {
                 cache_read,
                 cache_write,
             }),
-            Line::Done { stop_reason, model } => Kind::Done(Done {
-                stop_reason,
-                provider: self.provider.clone(),
-                model: if model.is_empty() {
-                    self.model.clone()
-                } else {
-                    model
-                },
-                backend_session: None,
-                backend: self.backend.clone(),
-            }),
+            Line::Done { stop_reason, model } => self.done(stop_reason, model),
             Line::Error {
                 code,
                 message,
@@ -169,6 +182,7 @@ mod tests {
             backend: "native".to_owned(),
             provider: "anthropic".to_owned(),
             model: "m".to_owned(),
+            asking: None,
         }
     }
 

@@ -8,29 +8,35 @@ use futures_util::StreamExt as _;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
 use hyper::body::{Frame, Incoming};
-use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use openclaw_config::provider::Provider;
 use openclaw_daemon::failure;
 use openclaw_proto::event::Code;
 use serde_json::{Value, json};
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 
+use super::asking::{Answer, Asked, Asking};
+use super::refusal::Refusal;
+use crate::bill::Bill;
 use crate::host::Tools;
-use crate::model::Upstream;
 
 /// A request to the model: a whole context window with room for images.
 const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
+
+/// How many of its questions were answered before.
+const ANSWERED: &str = "openclaw-answered";
+/// Why the answer to the same question came to nothing: a [`Code`].
+const BROKE_OFF: &str = "openclaw-broke-off";
 
 /// What the agent may ask for.
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) request: Bytes,
-    pub(super) provider: Option<Provider>,
-    pub(super) upstream: Arc<Upstream>,
+    pub(super) asking: Option<Arc<Asking>>,
+    pub(super) bill: Arc<Bill>,
     pub(super) tools: Tools,
 }
 
@@ -65,8 +71,9 @@ impl Host {
         match (request.method(), path.as_str()) {
             (&Method::GET, "/turn") => reply(StatusCode::OK, self.request.clone()),
             (&Method::POST, path) if path.starts_with("/model/") => {
+                let asked = asked(request.headers());
                 match read(request.into_body()).await {
-                    Ok(body) => self.model(body).await,
+                    Ok(body) => self.model(&asked, body).await,
                     Err(refusal) => refusal,
                 }
             }
@@ -90,17 +97,32 @@ impl Host {
     }
 
     /// The path the agent names is not used: the endpoint is the provider's.
-    async fn model(&self, body: Bytes) -> Response<Body> {
-        let Some(provider) = &self.provider else {
+    async fn model(&self, asked: &Asked, body: Bytes) -> Response<Body> {
+        let Some(asking) = &self.asking else {
             return problem(
                 StatusCode::NOT_FOUND,
                 Code::Internal,
                 "this turn has no model",
             );
         };
-        match self.upstream.post(provider, body).await {
-            Ok(response) => streamed(response),
-            Err(error) => problem(StatusCode::BAD_GATEWAY, error.code(), &error.to_words()),
+        if let Err(why) = self.bill.allows_more(asked.answered).await {
+            return problem(StatusCode::PAYMENT_REQUIRED, Code::ResourceLimit, &why);
+        }
+        match asking.ask(asked, body).await {
+            Answer::Stream(response) => streamed(response),
+            Answer::Elsewhere { api, model } => {
+                let target = json!({"api": api, "model": model});
+                reply(StatusCode::MISDIRECTED_REQUEST, target.to_string().into())
+            }
+            Answer::Refused(refusal) => refused(refusal),
+            Answer::Failed(error) => {
+                problem(StatusCode::BAD_GATEWAY, error.code(), &error.to_words())
+            }
+            Answer::BrokenOff => problem(
+                StatusCode::GONE,
+                Code::Network,
+                "the model's answers break off",
+            ),
         }
     }
 
@@ -118,6 +140,17 @@ impl Host {
         let answer = self.tools.call(tool, arguments).await;
         let json = serde_json::to_vec(&answer).unwrap_or_default();
         reply(StatusCode::OK, json.into())
+    }
+}
+
+/// What the agent says of its question.
+fn asked(headers: &HeaderMap) -> Asked {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    Asked {
+        answered: text(ANSWERED)
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0),
+        broke_off: text(BROKE_OFF).map(Code::parse),
     }
 }
 
@@ -146,12 +179,23 @@ fn streamed(upstream: reqwest::Response) -> Response<Body> {
     let frames = frames.filter_map(|piece| async move { Some(Ok(Frame::data(piece?))) });
     let mut response = Response::new(http_body_util::BodyExt::boxed(StreamBody::new(frames)));
     *response.status_mut() = status;
+    pass_on(&headers, &mut response);
+    response
+}
+
+fn refused(refusal: Refusal) -> Response<Body> {
+    let mut response = Response::new(Full::new(refusal.body).boxed());
+    *response.status_mut() = refusal.status;
+    pass_on(&refusal.headers, &mut response);
+    response
+}
+
+fn pass_on(headers: &HeaderMap, response: &mut Response<Body>) {
     for name in [CONTENT_TYPE, RETRY_AFTER] {
         if let Some(value) = headers.get(&name) {
             response.headers_mut().insert(name, value.clone());
         }
     }
-    response
 }
 
 fn kept(piece: reqwest::Result<Bytes>) -> Option<Bytes> {

@@ -72,6 +72,20 @@ struct Bind {
     options: u64,
 }
 
+/// ListUnitsByPatterns: the unit's name, and nine more things about it.
+type Listed = (
+    String,
+    String,
+    String,
+    String,
+    String,
+    String,
+    OwnedObjectPath,
+    u32,
+    String,
+    OwnedObjectPath,
+);
+
 type Properties<'a> = Vec<(&'static str, Value<'a>)>;
 
 /// The bus of the manager that started this very process, if one did
@@ -132,6 +146,8 @@ impl Systemd {
                 .await
             {
                 Err(zbus::Error::MethodError(name, ..)) if name.as_str() == EXISTS => {
+                    // One that was killed stays in the list as failed.
+                    reset(&line, &unit).await;
                     tokio::time::sleep(EXISTS_PAUSE).await;
                 }
                 other => return other.map(drop).map_err(failed),
@@ -164,14 +180,32 @@ impl Systemd {
         let value: OwnedValue = answer.body().deserialize().ok()?;
         let result = String::try_from(value).ok()?;
         // A unit that failed stays in the list until somebody has looked.
-        let _ = line
-            .call_method(Some(NAME), PATH, Some(MANAGER), "ResetFailedUnit", &unit)
-            .await;
+        reset(&line, &unit).await;
         Some(match result.as_str() {
             "oom-kill" => Verdict::OutOfMemory,
             "timeout" => Verdict::Timeout,
             _ => Verdict::Other(result),
         })
+    }
+
+    /// Forgets the units of turns that failed while no daemon was there to look.
+    pub(super) async fn sweep(&self) -> zbus::Result<()> {
+        let line = self.line().await?;
+        let wanted = (vec!["failed"], vec![unit("*")]);
+        let answer = line
+            .call_method(
+                Some(NAME),
+                PATH,
+                Some(MANAGER),
+                "ListUnitsByPatterns",
+                &wanted,
+            )
+            .await?;
+        let found: Vec<Listed> = answer.body().deserialize()?;
+        for listed in found {
+            reset(&line, &listed.0).await;
+        }
+        Ok(())
     }
 
     /// Says that units with namespaces do not start here.
@@ -193,6 +227,14 @@ impl Systemd {
         *line = Some(fresh.clone());
         Ok(fresh)
     }
+}
+
+/// Takes a unit that failed out of the manager's list. One that has not failed
+/// stays, and one that is not there is none.
+async fn reset(line: &Connection, unit: &str) {
+    let _ = line
+        .call_method(Some(NAME), PATH, Some(MANAGER), "ResetFailedUnit", &unit)
+        .await;
 }
 
 fn microseconds(duration: Duration) -> u64 {

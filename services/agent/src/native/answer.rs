@@ -16,6 +16,7 @@ use super::sse::{Parser, TooLong};
 use super::{anthropic, openai};
 use crate::event::{Emitter, Event};
 use crate::failure::{Code, Failure, TurnError};
+use crate::request::Api;
 
 /// How long the end mark of a complete answer is waited for.
 const END_GRACE: Duration = Duration::from_secs(5);
@@ -33,12 +34,22 @@ const MAX_SHOWN_CHARS: usize = 200;
 
 /// Why a request gave no answer.
 pub(super) enum Fault {
-    /// Nothing of it has been passed on. `transient`: another attempt may do.
-    Refused { failure: Failure, transient: bool },
+    /// It broke off, and nothing of it has been passed on: another attempt may
+    /// do.
+    BrokeOff(Failure),
     /// To be asked again in this dialect.
     Dialect(Dialect),
+    /// To be asked again, of somebody else.
+    Elsewhere(Target),
     /// The end of the turn.
     Final(TurnError),
+}
+
+/// Who is to be asked, as the runner says.
+#[derive(Debug, serde::Deserialize)]
+pub(super) struct Target {
+    pub(super) api: Api,
+    pub(super) model: String,
 }
 
 impl From<Failure> for Fault {
@@ -157,8 +168,8 @@ impl Reading<'_> {
                 Ok(None) => return self.take_rest(),
                 // What was said is complete.
                 Ok(Some(Err(_))) | Err(_) if finishing => return Ok(()),
-                Ok(Some(Err(_))) => return Err(broken_off().into()),
-                Err(_) => return Err(silence().into()),
+                Ok(Some(Err(_))) => return Err(self.broken_off()),
+                Err(_) => return Err(silence(SILENCE_LIMIT).into()),
             }
         }
         drain_frames(body).await;
@@ -189,11 +200,7 @@ impl Reading<'_> {
         self.events += 1;
         let deltas = self.decoder.event(data).map_err(|error| match error {
             StreamError::Malformed(message) => malformed(&message).into(),
-            StreamError::Provider(failure) if self.emitted => Fault::from(failure),
-            StreamError::Provider(failure) => Fault::Refused {
-                transient: matches!(failure.code, Code::Overloaded | Code::RateLimited),
-                failure,
-            },
+            StreamError::Provider(failure) => self.broke_off(failure),
         })?;
         for delta in deltas {
             self.emitted = true;
@@ -205,14 +212,25 @@ impl Reading<'_> {
         Ok(())
     }
 
+    fn broken_off(&self) -> Fault {
+        self.broke_off(broken_off())
+    }
+
+    /// What was passed on cannot be taken back.
+    fn broke_off(&self, failure: Failure) -> Fault {
+        match self.emitted {
+            true => failure.into(),
+            false => Fault::BrokeOff(failure),
+        }
+    }
+
     fn reply(self) -> Result<Reply, Fault> {
         let nothing_known = self.events == 0 && self.bytes > 0;
-        self.decoder.finish().ok_or_else(|| {
-            if nothing_known {
-                return malformed("it is not an event stream").into();
-            }
-            broken_off().into()
-        })
+        let fault = match nothing_known {
+            true => malformed("it is not an event stream").into(),
+            false => self.broken_off(),
+        };
+        self.decoder.finish().ok_or(fault)
     }
 }
 
@@ -274,13 +292,13 @@ fn broken_off() -> Failure {
     )
 }
 
-/// Nothing has come for [`SILENCE_LIMIT`].
-pub(super) fn silence() -> Failure {
+/// Nothing has come for this long.
+pub(super) fn silence(limit: Duration) -> Failure {
     Failure::new(
         Code::Timeout,
         format!(
             "the model provider has been silent for {} s",
-            SILENCE_LIMIT.as_secs()
+            limit.as_secs()
         ),
     )
 }

@@ -79,6 +79,16 @@ impl Conversation {
         self.entries.push(entry);
     }
 
+    /// Drops what only the model that thought it can read.
+    pub(super) fn forget_thinking(&mut self) {
+        for entry in &mut self.entries {
+            if let Entry::Assistant(assistant) = entry {
+                assistant.thinking.clear();
+                assistant.reasoning.clear();
+            }
+        }
+    }
+
     /// Two messages in a row, the first of them unanswered, become one.
     fn push_user(&mut self, text: String) {
         match self.entries.last_mut() {

@@ -6,7 +6,6 @@ use hyper::StatusCode;
 use hyper::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
-use super::answer::Fault;
 use crate::failure::{Code, Failure};
 
 /// Longest message of a provider that is passed on.
@@ -26,30 +25,25 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(wait.min(MAX_RETRY_AFTER))
 }
 
-/// The fault that an answer with this status is.
-pub(super) fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &str) -> Fault {
+/// What an answer with this status means for the turn.
+pub(super) fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &str) -> Failure {
     let parsed: Value = serde_json::from_str(body).unwrap_or_default();
     if let Some(code) = own_code(&parsed) {
-        let failure = Failure {
+        return Failure {
             code,
             message: provider_message(&parsed, body),
             retry_after,
         };
-        let transient = false;
-        return Fault::Refused { failure, transient };
     }
     let (code, what, todo) = meaning(status, retry_after);
     let message = match provider_message(&parsed, body) {
         message if message.is_empty() => format!("{what} (HTTP {}){todo}", status.as_u16()),
         message => format!("{what} (HTTP {}): {message}{todo}", status.as_u16()),
     };
-    Fault::Refused {
-        transient: code == Code::RateLimited || status.is_server_error(),
-        failure: Failure {
-            code,
-            message,
-            retry_after,
-        },
+    Failure {
+        code,
+        message,
+        retry_after,
     }
 }
 
@@ -63,6 +57,7 @@ fn own_code(body: &Value) -> Option<Code> {
         Code::Network,
         Code::Timeout,
         Code::MalformedOutput,
+        Code::ResourceLimit,
         Code::Internal,
     ]
     .into_iter()
@@ -80,6 +75,11 @@ fn meaning(status: StatusCode, retry_after: Option<Duration>) -> (Code, &'static
             "the model provider refused the credentials",
             ". Check this provider's API key; `openclawctl status` shows where it comes from"
                 .into(),
+        ),
+        402 => (
+            Code::Auth,
+            "the model provider wants to be paid",
+            ". Look at your account there".into(),
         ),
         404 => (
             Code::ModelError,
@@ -135,28 +135,26 @@ pub(super) fn trimmed(message: &str) -> String {
 mod tests {
     use super::*;
 
-    fn refused(status: u16, seconds: Option<u64>, body: &str) -> (Failure, bool) {
+    fn refused(status: u16, seconds: Option<u64>, body: &str) -> Failure {
         let status = StatusCode::from_u16(status).unwrap();
-        match refusal(status, seconds.map(Duration::from_secs), body) {
-            Fault::Refused { failure, transient } => (failure, transient),
-            _ => panic!("not a refusal"),
-        }
+        refusal(status, seconds.map(Duration::from_secs), body)
     }
 
     #[test]
     fn statuses_become_the_shared_codes() {
-        for (status, code, transient) in [
-            (400, Code::ModelError, false),
-            (401, Code::Auth, false),
-            (403, Code::Auth, false),
-            (404, Code::ModelError, false),
-            (429, Code::RateLimited, true),
-            (500, Code::ModelError, true),
-            (503, Code::Overloaded, true),
-            (529, Code::Overloaded, true),
+        for (status, code) in [
+            (400, Code::ModelError),
+            (401, Code::Auth),
+            (402, Code::Auth),
+            (403, Code::Auth),
+            (404, Code::ModelError),
+            (429, Code::RateLimited),
+            (500, Code::ModelError),
+            (503, Code::Overloaded),
+            (529, Code::Overloaded),
         ] {
-            let (failure, retry) = refused(status, None, "{}");
-            assert_eq!((failure.code, retry), (code, transient), "{status}");
+            let failure = refused(status, None, "{}");
+            assert_eq!(failure.code, code, "{status}");
             assert!(failure.message.contains(&status.to_string()));
         }
     }
@@ -169,21 +167,20 @@ mod tests {
             r#"{"message":"slow\n  down"}"#,
             "slow down",
         ] {
-            let (failure, _) = refused(429, Some(30), body);
+            let failure = refused(429, Some(30), body);
             let expected = "(HTTP 429): slow down. Try again in 30 s";
             assert!(failure.message.ends_with(expected), "{}", failure.message);
         }
-        let (failure, _) = refused(400, None, &"x".repeat(10_000));
+        let failure = refused(400, None, &"x".repeat(10_000));
         assert!(failure.message.len() < 700);
     }
 
     #[test]
     fn the_runners_own_errors_are_passed_on_as_they_are() {
         let body = r#"{"error":{"type":"network","message":"cannot reach 127.0.0.1:9: refused"}}"#;
-        let (failure, transient) = refused(502, None, body);
+        let failure = refused(502, None, body);
         assert_eq!(failure.code, Code::Network);
         assert_eq!(failure.message, "cannot reach 127.0.0.1:9: refused");
-        assert!(!transient);
     }
 
     #[test]

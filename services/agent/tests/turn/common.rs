@@ -85,6 +85,8 @@ pub(crate) struct Sent {
     /// Path and body of every POST.
     pub(crate) posts: Vec<(String, Value)>,
     pub(crate) bytes: Vec<usize>,
+    /// What every question to the model says of the answer before.
+    pub(crate) broke_off: Vec<String>,
 }
 
 pub(crate) struct Outcome {
@@ -210,6 +212,10 @@ async fn handle(
     sent: Arc<Mutex<Sent>>,
 ) -> Result<Reply, Infallible> {
     let path = request.uri().path().to_owned();
+    let broke_off = request.headers().get("openclaw-broke-off");
+    let broke_off = broke_off
+        .map_or("", |code| code.to_str().unwrap())
+        .to_owned();
     let body = request.into_body().collect().await.unwrap().to_bytes();
     if path == "/turn" {
         return Ok(whole(script.lock().unwrap().turn.to_string()));
@@ -217,6 +223,9 @@ async fn handle(
     {
         let mut sent = sent.lock().unwrap();
         sent.bytes.push(body.len());
+        if path.starts_with("/model/") {
+            sent.broke_off.push(broke_off);
+        }
         sent.posts
             .push((path.clone(), serde_json::from_slice(&body).unwrap()));
     }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Answer, Outcome, anthropic, anthropic_start, anthropic_text, request, turn};
+use crate::common::{
+    Answer, Outcome, anthropic, anthropic_start, anthropic_text, chunk, openai, request, turn,
+};
 
 async fn ask(answers: Vec<Answer>) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
@@ -40,49 +42,52 @@ async fn refused_credentials_say_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_short_rate_limit_is_waited_for() {
-    let limited =
-        Answer::status(429, &error("rate_limit_error", "slow down")).header("retry-after", "0.05");
-    let outcome = ask(vec![
-        limited.clone(),
-        limited.clone(),
-        anthropic_text("at last"),
-    ])
-    .await;
-    assert_eq!(outcome.text(), "at last");
-    assert_eq!(outcome.end()["type"], "done");
-
-    let outcome = ask(vec![limited.clone(), limited.clone(), limited]).await;
-    assert_eq!(outcome.end()["code"], "rate_limited");
-    assert_eq!(outcome.end()["retry_after_ms"], 50);
-    assert_eq!(outcome.model_requests().len(), 3);
-}
-
-#[tokio::test]
-async fn a_long_rate_limit_is_reported_at_once() {
-    let limited =
-        Answer::status(429, &error("rate_limit_error", "slow down")).header("retry-after", "30");
-    let outcome = ask(vec![limited]).await;
-    assert_eq!(outcome.end()["code"], "rate_limited");
-    assert_eq!(outcome.end()["retry_after_ms"], 30_000);
-    assert!(message(&outcome).contains("slow down. Try again in 30 s"));
-}
-
-#[tokio::test]
-async fn a_failing_server_gets_one_more_chance() {
-    let failed =
-        |status| Answer::status(status, &error("api_error", "oops")).header("retry-after", "0");
-    let outcome = ask(vec![failed(500), anthropic_text("fine")]).await;
-    assert_eq!(outcome.text(), "fine");
-    for (status, code) in [
-        (500, "model_error"),
-        (503, "overloaded"),
-        (529, "overloaded"),
+async fn patience_is_the_runners() {
+    for (status, kind, code) in [
+        (429, "rate_limit_error", "rate_limited"),
+        (500, "api_error", "model_error"),
+        (503, "api_error", "overloaded"),
+        (529, "overloaded_error", "overloaded"),
     ] {
-        let outcome = ask(vec![failed(status), failed(status)]).await;
+        let answer = Answer::status(status, &error(kind, "slow down")).header("retry-after", "30");
+        let outcome = ask(vec![answer]).await;
         assert_eq!(outcome.end()["code"], code, "{status}");
-        assert_eq!(outcome.model_requests().len(), 2);
+        assert_eq!(outcome.end()["retry_after_ms"], 30_000);
+        assert!(message(&outcome).contains("slow down. Try again in 30 s"));
+        assert_eq!(outcome.model_requests().len(), 1);
     }
+}
+
+#[tokio::test]
+async fn another_model_is_asked_in_its_own_form_when_the_runner_says_so() {
+    let elsewhere = Answer::status(421, r#"{"api":"openai","model":"gpt-test"}"#);
+    let answer = Answer::sse(&openai(&[
+        chunk(json!({"role": "assistant", "content": "hello"}), None),
+        chunk(json!({}), Some("stop")),
+    ]));
+    let outcome = ask(vec![elsewhere, answer]).await;
+    assert_eq!(outcome.text(), "hello");
+    assert_eq!(outcome.end()["model"], "gpt-test");
+    let asked = outcome.model_requests();
+    assert_eq!(asked[0]["model"], "test-model");
+    assert_eq!(asked[1]["model"], "gpt-test");
+    let roles: Vec<_> = asked[1]["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| &m["role"])
+        .collect();
+    assert_eq!(roles, ["system", "user"]);
+    assert_eq!(outcome.sent.posts[1].0, "/model/v1/chat/completions");
+}
+
+#[tokio::test]
+async fn a_budget_that_is_used_up_ends_the_turn_with_the_runners_words() {
+    let body =
+        r#"{"error":{"type":"resource_limit","message":"the turn was stopped: it cost $5"}}"#;
+    let outcome = ask(vec![Answer::status(402, body)]).await;
+    assert_eq!(outcome.end()["code"], "resource_limit");
+    assert_eq!(message(&outcome), "the turn was stopped: it cost $5");
 }
 
 #[tokio::test]
@@ -163,13 +168,19 @@ async fn something_else_than_a_stream_is_named() {
 }
 
 #[tokio::test]
-async fn an_overload_before_the_first_word_is_tried_again() {
+async fn an_answer_that_breaks_off_before_the_first_word_is_asked_for_again() {
     let overloaded = Answer::sse(&format!(
         "data: {}\n\n",
         error("overloaded_error", "Overloaded")
     ));
-    let outcome = ask(vec![overloaded.clone(), anthropic_text("fine")]).await;
+    let cut = Answer::sse(&anthropic(&[anthropic_start()]));
+    let outcome = ask(vec![overloaded.clone(), cut, anthropic_text("fine")]).await;
     assert_eq!(outcome.text(), "fine");
+    assert_eq!(outcome.sent.broke_off, ["", "overloaded", "network"]);
+    let enough = Answer::status(410, r#"{"error":{"type":"network","message":"enough"}}"#);
+    let outcome = ask(vec![overloaded, enough]).await;
+    assert_eq!(outcome.end()["code"], "overloaded");
+    assert!(message(&outcome).contains("Overloaded"));
     let after = Answer::sse(&format!(
         "{}data: {}\n\n",
         begun("partial"),

@@ -48,7 +48,7 @@ impl Backend {
 }
 
 /// Limits of an agent's processes and of its loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Model responses in one turn; a loop that needs more is usually lost.
     pub steps: u32,
@@ -75,6 +75,18 @@ pub struct Limits {
     /// unit). By default a little less than the machine has, so that it keeps
     /// answering.
     pub cpu_quota: u64,
+    /// Tokens that the model may write in one turn. A long turn writes some
+    /// tens of thousands; one that writes more goes on and on.
+    pub output_tokens: u64,
+    /// What one turn may cost, in US dollars: several times a long turn of the
+    /// dearest model, so that only one that has gone astray ends here.
+    pub cost_per_turn: f64,
+    /// What an agent's turns of one day may cost together, in US dollars: a
+    /// day of hard work, so that nobody finds a bill of hundreds.
+    pub cost_per_day: f64,
+    /// The longest that one question to a busy model is waited for, all waits
+    /// together: most rate limits are counted by the minute.
+    pub retry_wait: Duration,
 }
 
 /// One agent's settings.
@@ -88,6 +100,8 @@ pub struct AgentSettings {
     pub backend: Backend,
     /// `provider/model`, when the agent names one itself.
     pub model: Option<String>,
+    /// Models to be used when that one cannot be, in their order.
+    pub fallbacks: Vec<String>,
     /// The most tokens one model response may have.
     pub max_tokens: u32,
     /// The longest a turn may take.
@@ -209,6 +223,10 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             memory_max: limits.memory_max.or(under.memory_max),
             tasks_max: limits.tasks_max.or(under.tasks_max),
             cpu_quota: limits.cpu_quota.or(under.cpu_quota),
+            output_tokens: limits.output_tokens.or(under.output_tokens),
+            cost_per_turn: limits.cost_per_turn.or(under.cost_per_turn),
+            cost_per_day: limits.cost_per_day.or(under.cost_per_day),
+            retry_seconds: limits.retry_seconds.or(under.retry_seconds),
         },
     }
 }
@@ -230,6 +248,11 @@ fn one(
             .as_ref()
             .and_then(fragment::Model::name)
             .map(str::to_owned),
+        fallbacks: agent
+            .model
+            .as_ref()
+            .map(|model| model.fallbacks().to_vec())
+            .unwrap_or_default(),
         max_tokens: positive(agent.max_tokens, MAX_TOKENS, key, "maxTokens")?,
         timeout: seconds(agent.timeout_seconds, TIMEOUT, key, "timeoutSeconds")?,
         no_output: seconds(agent.no_output_seconds, NO_OUTPUT, key, "noOutputSeconds")?,
@@ -276,6 +299,15 @@ const MEMORY_MAX: u64 = 2 << 30;
 /// `limits.tasksMax`, unless configured.
 const TASKS_MAX: u64 = 512;
 
+/// `limits.outputTokens`, unless configured.
+const OUTPUT_TOKENS: u64 = 200_000;
+/// `limits.costPerTurn`, unless configured.
+const COST_PER_TURN: f64 = 5.0;
+/// `limits.costPerDay`, unless configured.
+const COST_PER_DAY: f64 = 25.0;
+/// `limits.retrySeconds`, unless configured.
+const RETRY_WAIT: Duration = Duration::from_secs(60);
+
 /// `limits.cpuQuota`, unless configured: nine tenths of the machine.
 fn cpu_quota() -> u64 {
     const PERCENT: u64 = 90;
@@ -306,6 +338,12 @@ fn limits(fragment: &fragment::Limits, key: &str) -> Result<Limits, Problem> {
         )?,
         tasks_max: positive(fragment.tasks_max, TASKS_MAX, key, "tasksMax")?,
         cpu_quota: positive(fragment.cpu_quota, cpu_quota(), key, "cpuQuota")?,
+        output_tokens: positive(fragment.output_tokens, OUTPUT_TOKENS, key, "outputTokens")?,
+        cost_per_turn: dollars(fragment.cost_per_turn, COST_PER_TURN, key, "costPerTurn")?,
+        cost_per_day: dollars(fragment.cost_per_day, COST_PER_DAY, key, "costPerDay")?,
+        retry_wait: fragment
+            .retry_seconds
+            .map_or(RETRY_WAIT, Duration::from_secs),
     })
 }
 
@@ -319,6 +357,17 @@ fn positive<N: Copy + PartialEq + Default>(
         Some(zero) if zero == N::default() => Err(Problem {
             key: format!("{key}.{name}"),
             problem: "is 0; it must be at least 1".to_owned(),
+            from_environment: false,
+        }),
+        other => Ok(other.unwrap_or(default)),
+    }
+}
+
+fn dollars(value: Option<f64>, default: f64, key: &str, name: &str) -> Result<f64, Problem> {
+    match value {
+        Some(amount) if !(amount.is_finite() && amount > 0.0) => Err(Problem {
+            key: format!("{key}.{name}"),
+            problem: format!("is {amount}; it must be an amount above 0"),
             from_environment: false,
         }),
         other => Ok(other.unwrap_or(default)),

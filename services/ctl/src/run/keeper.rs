@@ -62,6 +62,8 @@ pub(super) struct Keeper<'a> {
     orders: mpsc::Receiver<Order>,
     news: mpsc::Sender<News>,
     stopping: bool,
+    /// Whether the last life of the daemon got as far as to serve.
+    was_ready: bool,
 }
 
 enum End {
@@ -86,6 +88,7 @@ impl<'a> Keeper<'a> {
             orders,
             news,
             stopping: false,
+            was_ready: false,
         })
     }
 
@@ -93,7 +96,6 @@ impl<'a> Keeper<'a> {
     pub(super) async fn keep(mut self) {
         let mut backoff = Backoff::new();
         loop {
-            let born = Instant::now();
             let how = match self.live().await {
                 End::Asked => break,
                 End::Refused(code) => {
@@ -102,7 +104,7 @@ impl<'a> Keeper<'a> {
                 }
                 End::Died(how) => how,
             };
-            let wait = backoff.after(born.elapsed());
+            let wait = backoff.after(self.was_ready, Instant::now());
             self.say(
                 Level::Warn,
                 &format!("{how}, starting it again in {} ms", wait.as_millis()),
@@ -116,6 +118,7 @@ impl<'a> Keeper<'a> {
 
     /// One life of the daemon.
     async fn live(&mut self) -> End {
+        self.was_ready = false;
         let suite = self.suite;
         let started = match suite.sockets.hand_over(self.daemon) {
             Ok(sockets) => child::start(
@@ -148,18 +151,17 @@ impl<'a> Keeper<'a> {
 
     /// Obeys and listens until the daemon has ended.
     async fn attend(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
-        let mut ready = false;
         loop {
             tokio::select! {
                 status = child.wait() => return status,
                 Ok(()) = self.notify.ready() => {
-                    ready = true;
+                    self.was_ready = true;
                     self.say(Level::Info, "ready");
                     self.tell(News::Ready(self.daemon)).await;
                 }
                 Some(order) = self.orders.recv() => match order {
                     // Before that it has no handler and would be killed.
-                    Order::Reload if ready => child::send(child, Signal::SIGHUP),
+                    Order::Reload if self.was_ready => child::send(child, Signal::SIGHUP),
                     Order::Reload => {}
                     Order::Stop => {
                         self.stopping = true;

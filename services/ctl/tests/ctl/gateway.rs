@@ -251,6 +251,13 @@ impl Gateway for Scripted {
         }))
     }
 
+    async fn list_turns(
+        &self,
+        _: Request<wire::ListTurnsRequest>,
+    ) -> Result<Response<wire::ListTurnsResponse>, Status> {
+        Ok(Response::new(wire::ListTurnsResponse::default()))
+    }
+
     async fn status(
         &self,
         _: Request<wire::StatusRequest>,

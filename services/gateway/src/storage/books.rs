@@ -22,6 +22,7 @@ use super::command::{
 use super::fault::Fault;
 use super::home::Home;
 use super::ledger::{Change, Ledger, Record, Spent};
+use super::orphans;
 use super::policy::{self, Anew};
 use super::shelf::{Appended, Shelf};
 use super::staged::Staged;
@@ -45,14 +46,39 @@ impl Books {
     pub(super) fn open(configuration: Configuration) -> Result<Self, Fault> {
         let ledger_path = configuration.settings().paths.ledger();
         create_private(&ledger_path)?;
+        let settled_ms = orphans::settled_until(&ledger_path);
         let ledger = Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
         let mut shelf = Shelf::open(configuration)?;
-        Ok(Self {
+        let mut books = Self {
             home: Home::open(&mut shelf)?,
             shelf,
             ledger,
             ledger_path,
-        })
+        };
+        books.adopt(settled_ms)?;
+        Ok(books)
+    }
+
+    /// Enters the messages that are durable but not in the ledger: the last
+    /// gateway died between the two. Nobody was told that they are accepted, so
+    /// they may come again, and are then found by their key.
+    fn adopt(&mut self, since_ms: i64) -> Result<(), Fault> {
+        let mut changes = Vec::new();
+        for record in orphans::find(&mut self.shelf, since_ms)? {
+            let known = self.ledger.by_run_id(&record.run_id);
+            if known.map_err(self.of_ledger())?.is_none() {
+                tracing::info!(
+                    openclaw_run = record.run_id,
+                    openclaw_session = record.session_key,
+                    "a message that was written but not entered is taken up"
+                );
+                changes.push(Change::Insert(Box::new(record)));
+            }
+        }
+        match changes.is_empty() {
+            true => Ok(()),
+            false => self.tell(&changes),
+        }
     }
 
     pub(super) fn open_runs(&self) -> Result<Vec<Record>, Fault> {
@@ -197,10 +223,10 @@ impl Books {
         let cost = self.cost(&closing.outcome, &closing.usage);
         let spent = closing.resources.clone().map(|resources| {
             Box::new(Spent {
+                cost_usd: resources.cost_usd.or(cost),
                 resources,
                 input_tokens: closing.usage.input,
                 output_tokens: closing.usage.output,
-                cost_usd: cost,
             })
         });
         let change = |outcome: Kind| Change::Close {
@@ -364,7 +390,7 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Said, now: i64) -> Ve
     };
     let user = UserMessage::of_run(&incoming.run_id, text.as_str(), now);
     let mut message = Message::User(user);
-    message.set_channel(&incoming.channel);
+    message.set_arrival(&incoming.channel, incoming.idempotency_key.as_deref());
     if *said == Said::Reset {
         message.set_command(RESET_COMMAND);
     }

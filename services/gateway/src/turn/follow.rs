@@ -1,6 +1,7 @@
 //! The turn at the runner.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -28,24 +29,48 @@ const ABSENCE: Duration = Duration::from_secs(60);
 /// Between two attempts to reach it.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long the runner may take to forget a turn.
+/// How long the runner may take to say what it keeps, or to forget it.
 const CLOSE_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Starts of one turn: a runner that dies right after it took a turn, before
+/// the turn has a process, has begun nothing.
+const STARTS: usize = 5;
 
 /// Runs `turn` and passes on its events; returns how it ended.
 pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
-    let started = match start(reply, turn).await {
-        Ok(started) => started,
-        Err(outcome) => return outcome,
-    };
-    notable::started(&started.backend);
-    reply
-        .gateway
-        .reserve(reply.run.key.agent(), &started.next_run_id);
-    reply.assembler.speaks(&started);
-    let backend = started.backend;
-    follow(reply, &backend)
-        .await
-        .unwrap_or_else(|status| outcome::lost(&status, &backend))
+    let mut starts = 0;
+    loop {
+        let started = match start(reply, turn.clone()).await {
+            Ok(started) => started,
+            Err(outcome) => return outcome,
+        };
+        starts += 1;
+        notable::started(&started.backend);
+        reserve(reply, &started);
+        reply.assembler.speaks(&started);
+        let before = reply.heard;
+        match follow(reply, &started.backend).await {
+            Ok(outcome) => return outcome,
+            // A runner keeps every turn that was begun until it is closed.
+            Err(status)
+                if status.code() == Code::NotFound
+                    && reply.heard == before
+                    && starts < STARTS
+                    && !reply.run.cancel.is_cancelled() =>
+            {
+                tracing::warn!("the agent-runner died before the turn began, starting it again");
+            }
+            Err(status) => return outcome::lost(&status, &started.backend),
+        }
+    }
+}
+
+/// Notes the run id of the process that will stand ready. Nobody waits for it.
+fn reserve(reply: &Reply<'_>, started: &Started) {
+    let gateway = Arc::clone(reply.gateway);
+    let (agent, run_id) = (reply.run.key.agent().clone(), started.next_run_id.clone());
+    let reserve = async move { gateway.reserve(&agent, &run_id).await };
+    reply.gateway.spawn(reserve);
 }
 
 /// Passes on the events of a turn that may be there; `None` when the runner
@@ -83,14 +108,38 @@ async fn follow(reply: &mut Reply<'_>, backend: &str) -> Result<Kind, Status> {
 }
 
 /// Lets the runner forget a turn whose end is durable. When it cannot be told
-/// it keeps what it has until it is.
+/// it keeps what it has, and the next gateway tells it.
 pub(crate) async fn close_turn(gateway: &Gateway, run_id: &str) {
-    match timeout(CLOSE_DEADLINE, gateway.runner.close_turn(run_id)).await {
-        Ok(Ok(())) => {}
-        Ok(Err(status)) => {
-            tracing::debug!(code = ?status.code(), "the runner was not told to forget the turn");
+    if let Err(status) = patiently(|| gateway.runner.close_turn(run_id)).await {
+        tracing::debug!(code = ?status.code(), "the runner was not told to forget the turn");
+    }
+}
+
+/// The turns that the runner keeps until they are closed.
+pub(crate) async fn kept_turns(gateway: &Gateway) -> Vec<String> {
+    let kept = patiently(|| gateway.runner.kept_turns()).await;
+    kept.unwrap_or_else(|status| {
+        tracing::debug!(code = ?status.code(), "the runner does not say what it keeps");
+        Vec::new()
+    })
+}
+
+/// Asks the runner again where it could not be reached.
+async fn patiently<T, F>(call: impl Fn() -> F) -> Result<T, Status>
+where
+    F: Future<Output = Result<T, Status>>,
+{
+    let patient_until = Instant::now() + ABSENCE;
+    loop {
+        let answer = timeout(CLOSE_DEADLINE, call())
+            .await
+            .unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer")));
+        match answer {
+            Err(status) if is_connection(&status) && Instant::now() < patient_until => {
+                sleep(PAUSE).await;
+            }
+            answer => return answer,
         }
-        Err(_) => tracing::debug!("the runner did not answer CloseTurn"),
     }
 }
 
@@ -174,6 +223,7 @@ impl Following {
             return None;
         }
         self.next_seq = event.seq + 1;
+        reply.heard += 1;
         if event.kind.is_terminal() {
             return Some(event.kind);
         }

@@ -179,6 +179,14 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         )))
     }
 
+    async fn kept_turns(
+        &self,
+        _: Request<runner::KeptTurnsRequest>,
+    ) -> Result<Response<runner::KeptTurnsResponse>, Status> {
+        let run_ids = lock(&self.0.turns).keys().cloned().collect();
+        Ok(Response::new(runner::KeptTurnsResponse { run_ids }))
+    }
+
     async fn list_turns(
         &self,
         _: Request<runner::ListTurnsRequest>,

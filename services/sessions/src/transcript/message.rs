@@ -11,8 +11,9 @@ const OPENCLAW: &str = "__openclaw";
 /// In it: the command that the message is or answers.
 const COMMAND: &str = "command";
 
-/// In it: the channel that a user message came from.
+/// How a message came, in there.
 const CHANNEL: &str = "channel";
+const SENDER_KEY: &str = "senderKey";
 
 /// Appended to a run id, the idempotency key of the run's user message.
 pub(crate) const USER_SUFFIX: &str = ":user";
@@ -176,6 +177,30 @@ impl Message {
             let openclaw = serde_json::json!({ "runId": run_id });
             self.rest_mut().insert(OPENCLAW.to_owned(), openclaw);
         }
+    }
+
+    /// Notes how a user's message came: over which channel, and under which
+    /// key its sender would send it again.
+    pub fn set_arrival(&mut self, channel: &str, key: Option<&str>) {
+        let Value::Object(openclaw) = self
+            .rest_mut()
+            .entry(OPENCLAW)
+            .or_insert_with(|| Value::Object(Map::new()))
+        else {
+            return;
+        };
+        openclaw.insert(CHANNEL.to_owned(), channel.into());
+        if let Some(key) = key {
+            openclaw.insert(SENDER_KEY.to_owned(), key.into());
+        }
+    }
+
+    /// The channel over which it came, and its sender's key; `None` where it
+    /// does not say.
+    pub fn arrival(&self) -> Option<(&str, Option<&str>)> {
+        let openclaw = self.rest().get(OPENCLAW)?;
+        let key = openclaw.get(SENDER_KEY).and_then(Value::as_str);
+        Some((openclaw.get(CHANNEL)?.as_str()?, key))
     }
 
     /// Whether it was said to the gateway or by it, and not to a model.

@@ -17,7 +17,8 @@ async fn with_both(scenario: Scenario, check: impl AsyncFn(&str, &Suite)) {
         let setup = match api {
             "anthropic" => Setup::anthropic(&model),
             _ => Setup::openai(&model),
-        };
+        }
+        .set("agents.defaults.limits.retrySeconds", 0);
         model.default(scenario.clone());
         let suite = setup.start().await;
         check(api, &suite).await;
@@ -125,7 +126,8 @@ async fn an_answer_that_becomes_rubbish_is_kept_as_far_as_it_came() {
 async fn a_provider_that_is_not_there_is_named() {
     let model = Server::start().await.unwrap();
     let url = model.url();
-    let suite = Setup::anthropic(&model).start().await;
+    let setup = Setup::anthropic(&model).set("agents.defaults.limits.retrySeconds", 0);
+    let suite = setup.start().await;
     drop(model);
     // The listener ends with its task, at the runtime's next turn.
     tokio::task::yield_now().await;

@@ -9,6 +9,7 @@
 )]
 
 mod bounds;
+mod budgets;
 mod cancel;
 mod claude;
 mod claude_failures;
@@ -29,6 +30,8 @@ mod notify;
 mod offline;
 mod openai;
 mod operation;
+mod properties;
+mod retry;
 mod survival;
 mod ws_abuse;
 mod ws_clients;

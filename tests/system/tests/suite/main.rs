@@ -11,4 +11,5 @@ mod journal;
 mod kills;
 mod lifecycle;
 mod stage;
+mod torture;
 mod turns;

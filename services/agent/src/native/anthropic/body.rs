@@ -81,7 +81,7 @@ fn is_false(flag: &bool) -> bool {
 
 /// The body for `prompt`. Two cache marks: after the system prompt, which also
 /// covers the tools, and at the end, for the next step of the same turn.
-pub(in crate::native) fn body(prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>> {
+pub(in crate::native) fn body(model: &str, prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>> {
     let mut messages: Vec<Message<'_>> = prompt.entries.iter().map(message).collect();
     if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) =
         messages.last_mut().and_then(|last| last.content.last_mut())
@@ -89,7 +89,7 @@ pub(in crate::native) fn body(prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>
         *cache_control = EPHEMERAL;
     }
     serde_json::to_vec(&Body {
-        model: prompt.model,
+        model,
         // The API counts what is thought among them.
         max_tokens: prompt.max_tokens.saturating_add(prompt.thinking_tokens),
         thinking: (prompt.thinking_tokens > 0).then_some(Thinking {

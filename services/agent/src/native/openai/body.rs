@@ -125,6 +125,7 @@ struct CalledFunction<'a> {
 
 /// The body for `prompt`.
 pub(in crate::native) fn body(
+    model: &str,
     prompt: &Prompt<'_>,
     dialect: Dialect,
 ) -> serde_json::Result<Vec<u8>> {
@@ -139,7 +140,7 @@ pub(in crate::native) fn body(
         push(&mut messages, entry);
     }
     serde_json::to_vec(&Body {
-        model: prompt.model,
+        model,
         max_tokens: max_tokens.filter(|_| !dialect.completion_tokens),
         max_completion_tokens: max_tokens.filter(|_| dialect.completion_tokens),
         reasoning_effort: prompt.reasoning_effort.filter(|_| dialect.effort),

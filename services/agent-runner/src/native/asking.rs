@@ -1,0 +1,283 @@
+//! Asking a model: with patience, and elsewhere when that does not help.
+
+use std::sync::{Arc, Mutex as SyncMutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use openclaw_daemon::failure;
+use openclaw_proto::event::{Code, Kind};
+use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep};
+
+use super::refusal::Refusal;
+use super::retry::{Failure, Fault, Next, Patience};
+use crate::activity::Activity;
+use crate::bill::Bill;
+use crate::model::{self, Upstream};
+use crate::report::{Report, Use};
+use crate::route::Stop;
+use crate::spool::Spool;
+
+/// A question of the agent's.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    /// How many of its questions were answered before.
+    pub(super) answered: u32,
+    /// The answer to the same question broke off, and nothing was made of it.
+    pub(super) broke_off: Option<Code>,
+}
+
+/// What the agent is answered.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// The model's answer, as it comes.
+    Stream(reqwest::Response),
+    /// It is to ask again, in the form that another model takes.
+    Elsewhere { api: &'static str, model: String },
+    /// The provider's refusal.
+    Refused(Refusal),
+    /// The provider could not be asked.
+    Failed(model::Error),
+    /// Answers broke off too often.
+    BrokenOff,
+}
+
+/// Asks for one turn.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    route: Vec<Stop>,
+    patience: Duration,
+    upstream: Upstream,
+    spool: Arc<Spool>,
+    bill: Arc<Bill>,
+    activity: Arc<Activity>,
+    state: Mutex<State>,
+    /// Which stop has answered last.
+    speaker: SyncMutex<usize>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Where is asked.
+    at: usize,
+    /// Whose form the agent's requests have.
+    form: usize,
+    /// The next request is the same question in another form.
+    is_turning: bool,
+    patience: Patience,
+    /// Where this question was asked in vain.
+    tried: Vec<bool>,
+    /// Where no question of this turn needs to be asked again.
+    closed: Vec<bool>,
+    /// Who has answered since the last failure.
+    answered: Vec<bool>,
+}
+
+impl Asking {
+    /// Asks along `route`; each question at most so long that all waits
+    /// together take `patience`.
+    pub(crate) fn new(
+        route: Vec<Stop>,
+        patience: Duration,
+        spool: Arc<Spool>,
+        bill: Arc<Bill>,
+        activity: Arc<Activity>,
+    ) -> Self {
+        let state = State {
+            at: 0,
+            form: 0,
+            is_turning: false,
+            patience: Patience::new(patience),
+            tried: vec![false; route.len()],
+            closed: vec![false; route.len()],
+            answered: vec![false; route.len()],
+        };
+        Self {
+            route,
+            patience,
+            upstream: Upstream::default(),
+            spool,
+            bill,
+            activity,
+            state: Mutex::new(state),
+            speaker: SyncMutex::new(0),
+        }
+    }
+
+    /// Who has answered last, or will answer first.
+    pub(crate) fn speaker(&self) -> Option<&Stop> {
+        let at = *self.speaker.lock().unwrap_or_else(PoisonError::into_inner);
+        self.route.get(at)
+    }
+
+    /// Answers a question.
+    pub(super) async fn ask(&self, asked: &Asked, body: Bytes) -> Answer {
+        let mut state = self.state.lock().await;
+        let mut failed = asked
+            .broke_off
+            .map(|code| (Failure::broken_off(code), Answer::BrokenOff));
+        let is_same = std::mem::take(&mut state.is_turning) || failed.is_some();
+        if !is_same {
+            state.begin(self.patience);
+        }
+        loop {
+            if let Some((failure, answer)) = failed.take()
+                && !self.go_on(&mut state, &failure).await
+            {
+                return answer;
+            }
+            let stop = &self.route[state.at];
+            if !stop.takes_requests_of(&self.route[state.form]) {
+                state.form = state.at;
+                state.is_turning = true;
+                let (api, model) = (stop.api(), stop.model.clone());
+                return Answer::Elsewhere { api, model };
+            }
+            failed = Some(match self.upstream.post(stop, body.clone()).await {
+                Ok(response) if response.status().is_success() => {
+                    self.succeeded(&mut state);
+                    return Answer::Stream(response);
+                }
+                Ok(response) => {
+                    let refusal = Refusal::read(response).await;
+                    (refusal.failure(), Answer::Refused(refusal))
+                }
+                Err(error) => {
+                    tracing::debug!(error = %failure::chain(&error), "the model was not asked");
+                    (Failure::unsent(&error), Answer::Failed(error))
+                }
+            });
+        }
+    }
+
+    fn succeeded(&self, state: &mut State) {
+        let at = state.at;
+        *self.speaker.lock().unwrap_or_else(PoisonError::into_inner) = at;
+        let stop = &self.route[at];
+        self.bill.charge_at(stop.price);
+        if !std::mem::replace(&mut state.answered[at], true) {
+            self.report(stop, Use::Answered, None);
+        }
+    }
+
+    /// Waits or moves on; false when there is nothing left to do.
+    async fn go_on(&self, state: &mut State, failure: &Failure) -> bool {
+        let stop = &self.route[state.at];
+        let other = state.other(&self.route, failure.fault);
+        let next = state
+            .patience
+            .next(failure, other.is_some(), fastrand::f64());
+        if let Next::Wait(wait) = next {
+            self.say(waiting(stop, failure, wait, state.patience.retries()));
+            self.activity.quiet_until(Instant::now() + wait);
+            sleep(wait).await;
+            return true;
+        }
+        if let Some(used) = used(failure.fault) {
+            self.report(stop, used, failure.retry_after);
+            state.answered[state.at] = false;
+        }
+        let Some(other) = other.filter(|_| next == Next::Elsewhere) else {
+            return false;
+        };
+        self.say(moving(stop, failure, &self.route[other]));
+        state.go_to(other, failure.fault);
+        true
+    }
+
+    fn say(&self, text: String) {
+        tracing::info!("{text}");
+        // A spool that is full or gone ends the turn at the next event.
+        let _ = self.spool.push(Kind::Note { text });
+    }
+
+    fn report(&self, stop: &Stop, used: Use, retry_after: Option<Duration>) {
+        let report = Report {
+            agent_id: stop.agent_id.clone(),
+            id: stop.id().to_owned(),
+            used,
+            at_ms: jiff::Timestamp::now().as_millisecond(),
+            retry_after_ms: retry_after.map_or(0, |wait| {
+                u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
+            }),
+        };
+        let _ = self.spool.report(&report);
+    }
+}
+
+impl State {
+    /// Another question.
+    fn begin(&mut self, patience: Duration) {
+        self.patience = Patience::new(patience);
+        self.tried.clone_from(&self.closed);
+    }
+
+    /// Who else can be asked after this fault.
+    fn other(&self, route: &[Stop], fault: Fault) -> Option<usize> {
+        let here = &route[self.at];
+        let helps = |stop: &Stop| match fault {
+            Fault::Request => false,
+            Fault::Unknown | Fault::Forbidden => !stop.is_same_model(here),
+            Fault::Unreachable | Fault::Silent => stop.base_url != here.base_url,
+            _ => true,
+        };
+        (0..route.len())
+            .find(|other| *other != self.at && !self.tried[*other] && helps(&route[*other]))
+    }
+
+    fn go_to(&mut self, other: usize, fault: Fault) {
+        self.tried[self.at] = true;
+        self.closed[self.at] |= matches!(
+            fault,
+            Fault::Refused | Fault::Forbidden | Fault::Unpaid | Fault::Unknown
+        );
+        self.at = other;
+        self.patience.elsewhere();
+    }
+}
+
+/// What is kept of a failure, for the turns to come. A request that is wrong
+/// in itself says nothing of the key, nor does a network that is down.
+fn used(fault: Fault) -> Option<Use> {
+    match fault {
+        Fault::RateLimited | Fault::Overloaded => Some(Use::Busy),
+        Fault::Refused | Fault::Unpaid => Some(Use::Refused),
+        _ => None,
+    }
+}
+
+fn problem(stop: &Stop, failure: &Failure) -> String {
+    let status = failure
+        .status
+        .map(|status| format!(" (HTTP {status})"))
+        .unwrap_or_default();
+    format!("{} {}{status}", stop.provider, failure.fault.to_words())
+}
+
+fn waiting(stop: &Stop, failure: &Failure, wait: Duration, attempt: u32) -> String {
+    let problem = problem(stop, failure);
+    match wait.as_secs_f64() {
+        seconds if seconds < 1.0 => format!("{problem}; trying again (attempt {})", attempt + 1),
+        seconds => format!(
+            "{problem}; trying again in {seconds:.0} s (attempt {})",
+            attempt + 1
+        ),
+    }
+}
+
+fn moving(stop: &Stop, failure: &Failure, other: &Stop) -> String {
+    let problem = problem(stop, failure);
+    match (&stop.key, &other.key) {
+        (Some(before), Some(after)) if stop.is_same_model(other) => {
+            format!(
+                "{problem} with {}; going on with {}",
+                before.source, after.source
+            )
+        }
+        _ => format!(
+            "{problem}; {} answers instead of {}",
+            other.name(),
+            stop.name()
+        ),
+    }
+}

@@ -1,0 +1,220 @@
+//! What agents' turns of a day cost, over restarts: `state/usage.json`, which
+//! only this daemon writes. A day is one of the local time.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use openclaw_config::write;
+use openclaw_proto::event::{Event, Kind};
+use serde::{Deserialize, Serialize};
+
+/// Days that are kept: a month and a bit, to look back at.
+const DAYS: usize = 40;
+/// Ended turns that are remembered, so that none is counted twice after a
+/// restart: as many as can be open at once.
+const COUNTED: usize = 256;
+
+/// The file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Books {
+    /// By day (`2026-11-21`), then by agent.
+    days: BTreeMap<String, BTreeMap<String, Spent>>,
+    /// The runs that were counted last.
+    counted: VecDeque<String>,
+}
+
+/// What an agent's turns of a day used.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Spent {
+    cost_usd: f64,
+    turns: u64,
+    /// How many of them have a cost that nobody knows.
+    turns_of_unknown_cost: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+/// What agents spend.
+#[derive(Debug)]
+pub(crate) struct Spending {
+    path: PathBuf,
+    books: Mutex<Books>,
+    /// Models whose price is not known, and it was said.
+    told: Mutex<HashSet<String>>,
+}
+
+impl Spending {
+    /// Reads the file. One that cannot be read is an empty one: a day's count
+    /// is lost, no turn is.
+    pub(crate) fn open(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            books: Mutex::new(read(path)),
+            told: Mutex::default(),
+        }
+    }
+
+    /// US dollars that the agent's turns of today cost.
+    pub(crate) fn today(&self, agent_id: &str) -> f64 {
+        let books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        books.of(&day(), agent_id)
+    }
+
+    /// Adds a turn that ended. One that was added before changes nothing.
+    pub(crate) fn add(&self, run_id: &str, agent_id: &str, events: &[Event]) {
+        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
+        if !books.add(&day(), run_id, agent_id, events) {
+            return;
+        }
+        if let Err(error) = write_books(&self.path, &books) {
+            tracing::warn!(%error, path = %self.path.display(), "what turns cost is not kept");
+        }
+    }
+
+    /// Whether it is news that this model's price is not known.
+    pub(crate) fn is_news(&self, model: &str) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.insert(model.to_owned())
+    }
+}
+
+impl Books {
+    fn of(&self, day: &str, agent_id: &str) -> f64 {
+        let agents = self.days.get(day);
+        agents
+            .and_then(|agents| agents.get(agent_id))
+            .map_or(0.0, |spent| spent.cost_usd)
+    }
+
+    /// False when there is nothing to add.
+    fn add(&mut self, day: &str, run_id: &str, agent_id: &str, events: &[Event]) -> bool {
+        if self.counted.iter().any(|counted| counted == run_id) {
+            return false;
+        }
+        let mut turn = Spent::default();
+        for event in events {
+            match &event.kind {
+                Kind::Usage(usage) => {
+                    turn.input_tokens += usage.input + usage.cache_read + usage.cache_write;
+                    turn.output_tokens += usage.output;
+                }
+                Kind::Resources(resources) => match resources.cost_usd {
+                    Some(cost) => turn.cost_usd = cost,
+                    None => turn.turns_of_unknown_cost = 1,
+                },
+                _ => {}
+            }
+        }
+        if turn.input_tokens + turn.output_tokens == 0 {
+            return false;
+        }
+        self.counted.push_back(run_id.to_owned());
+        if self.counted.len() > COUNTED {
+            self.counted.pop_front();
+        }
+        let spent = self.days.entry(day.to_owned()).or_default();
+        let spent = spent.entry(agent_id.to_owned()).or_default();
+        spent.cost_usd += turn.cost_usd;
+        spent.turns += 1;
+        spent.turns_of_unknown_cost += turn.turns_of_unknown_cost;
+        spent.input_tokens += turn.input_tokens;
+        spent.output_tokens += turn.output_tokens;
+        while self.days.len() > DAYS {
+            self.days.pop_first();
+        }
+        true
+    }
+}
+
+/// US dollars that the agent's ended turns of today cost, for another process.
+pub(crate) fn today(path: &Path, agent_id: &str) -> f64 {
+    read(path).of(&day(), agent_id)
+}
+
+fn read(path: &Path) -> Books {
+    let text = std::fs::read(path).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+fn write_books(path: &Path, books: &Books) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(books)?;
+    text.push(b'\n');
+    write::atomic(path, &text)
+}
+
+fn day() -> String {
+    jiff::Zoned::now().date().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::event::{Resources, Usage};
+
+    use super::*;
+
+    fn turn(cost_usd: Option<f64>) -> Vec<Event> {
+        let usage = Usage {
+            input: 10,
+            output: 5,
+            ..Usage::default()
+        };
+        let resources = Resources {
+            cost_usd,
+            ..Resources::default()
+        };
+        [Kind::Usage(usage), Kind::Resources(resources)]
+            .map(|kind| Event {
+                run_id: "r".to_owned(),
+                seq: 1,
+                at_ms: 0,
+                kind,
+            })
+            .into()
+    }
+
+    #[test]
+    fn turns_are_counted_once_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("usage.json");
+        let spending = Spending::open(&path);
+        spending.add("a", "main", &turn(Some(0.5)));
+        spending.add("a", "main", &turn(Some(0.5)));
+        spending.add("b", "main", &turn(Some(0.25)));
+        spending.add("c", "other", &turn(None));
+        let again = Spending::open(&path);
+        again.add("b", "main", &turn(Some(0.25)));
+        assert!((again.today("main") - 0.75).abs() < 1e-9);
+        assert!((today(&path, "main") - 0.75).abs() < 1e-9);
+        let books = read(&path);
+        let other = &books.days[&day()]["other"];
+        assert_eq!(
+            (other.turns, other.turns_of_unknown_cost, other.input_tokens),
+            (1, 1, 10)
+        );
+    }
+
+    #[test]
+    fn another_day_begins_at_nothing_and_old_ones_go() {
+        let mut books = Books::default();
+        for number in 0..60 {
+            let day = format!("2026-01-{number:02}");
+            assert!(books.add(&day, &day, "main", &turn(Some(1.0))));
+        }
+        assert_eq!(books.days.len(), DAYS);
+        assert!((books.of("2026-01-59", "main") - 1.0).abs() < 1e-9);
+        assert!(books.of("2026-01-60", "main").abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_broken_file_is_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("usage.json");
+        std::fs::write(&path, "rubbish").unwrap();
+        assert!(Spending::open(&path).today("main").abs() < 1e-9);
+        assert!(Spending::open(&path).is_news("x/y"));
+    }
+}

@@ -1,0 +1,73 @@
+//! Messages that are in a transcript but not in the ledger.
+//!
+//! A message is written to its transcript first and entered into the ledger
+//! then, with one wait for the disk each. A gateway that is killed between the
+//! two leaves a message that nobody owns.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use openclaw_sessions::store::SessionEntry;
+use openclaw_sessions::transcript::{self, Entry};
+use openclaw_sessions::{AgentId, Error};
+
+use super::ledger::Record;
+use super::shelf::Shelf;
+
+/// Milliseconds for which a message may be on its way from its transcript to
+/// the ledger. The very write that was to enter it may have been cut off, so
+/// the time of the last write alone does not tell.
+const UNDER_WAY: i64 = 10_000;
+
+/// In Unix milliseconds, a time before which everything that is in a
+/// transcript is in the ledger too. Asked before the ledger is opened.
+pub(super) fn settled_until(ledger: &Path) -> i64 {
+    let log = PathBuf::from(format!("{}-wal", ledger.display()));
+    let times = [modified_ms(ledger), modified_ms(&log)];
+    let last = times.into_iter().flatten().max();
+    last.map_or(i64::MAX, |last| last - UNDER_WAY)
+}
+
+/// The messages that came into a transcript at `since_ms` or later, as they
+/// are entered; some may be in the ledger already.
+pub(super) fn find(shelf: &mut Shelf, since_ms: i64) -> Result<Vec<Record>, Error> {
+    let mut records = Vec::new();
+    for agent in shelf.agents() {
+        let store = shelf.store(&agent)?;
+        for (key, session) in store.sessions() {
+            let path = store.transcript_path(session);
+            if modified_ms(&path).is_none_or(|at| at < since_ms) {
+                continue;
+            }
+            let entries = transcript::since(&path, since_ms)?;
+            let found = entries.iter();
+            records.extend(found.filter_map(|entry| record(key, &agent, session, entry)));
+        }
+    }
+    records.sort_by_key(|record| record.created_ms);
+    Ok(records)
+}
+
+/// Only a user's message says how it came, and only one that was written here.
+fn record(key: &str, agent: &AgentId, session: &SessionEntry, entry: &Entry) -> Option<Record> {
+    let (channel, sender_key) = entry.message.arrival()?;
+    Some(Record {
+        run_id: entry.message.run_id()?.to_owned(),
+        idempotency_key: sender_key.map(str::to_owned),
+        session_key: key.to_owned(),
+        agent_id: agent.to_string(),
+        session_id: session.session_id().to_owned(),
+        channel: channel.to_owned(),
+        state: "accepted".to_owned(),
+        user_entry_id: entry.id.clone(),
+        created_ms: entry.message.timestamp(),
+        ended_ms: None,
+        outcome: None,
+    })
+}
+
+fn modified_ms(path: &Path) -> Option<i64> {
+    let modified = path.metadata().ok()?.modified().ok()?;
+    let since = modified.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
+}

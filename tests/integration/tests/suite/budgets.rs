@@ -1,0 +1,118 @@
+//! What a turn and a day may cost.
+
+use integration_tests::{Setup, asked};
+use scripted_model::{Scenario, Server, Usage};
+use serde_json::{Value, json};
+
+/// A tool call for ever, each answer with these tokens.
+fn dear(input: u64, output: u64) -> Scenario {
+    let usage = Usage {
+        input,
+        output,
+        ..Usage::default()
+    };
+    let mut scenario = Scenario::text("Done.").usage(usage);
+    for number in (0..9).rev() {
+        let call = json!({"path": "x".repeat(number + 1)});
+        scenario = Scenario::tool("list_directory", call)
+            .usage(usage)
+            .then(scenario);
+    }
+    scenario
+}
+
+fn priced(setup: Setup, input: f64, output: f64) -> Setup {
+    let model = json!({"id": "claude-sonnet-5", "cost": {"input": input, "output": output}});
+    setup.set("models.providers.anthropic.models", json!([model]))
+}
+
+fn message(run: &Value) -> &str {
+    assert_eq!(run["error"]["code"], "resource_limit", "{run}");
+    run["error"]["message"].as_str().unwrap()
+}
+
+#[tokio::test]
+async fn a_turn_ends_when_the_model_has_written_enough() {
+    let model = Server::start().await.unwrap();
+    let setup = Setup::anthropic(&model).set("agents.defaults.limits.outputTokens", 250);
+    let suite = setup.start().await;
+    model.push(dear(1, 100));
+    let run = suite.ask("go on").await;
+    let said = message(&run);
+    assert!(
+        said.contains("300 tokens") && said.contains("limits.outputTokens"),
+        "{said}"
+    );
+    assert_eq!(asked::turns(&model, 3).await.len(), 3);
+    suite.say("something else").await;
+}
+
+#[tokio::test]
+async fn a_turn_ends_when_it_is_too_dear() {
+    let model = Server::start().await.unwrap();
+    let setup = priced(Setup::anthropic(&model), 1.0, 10.0);
+    let suite = setup
+        .set("agents.defaults.limits.costPerTurn", 0.5)
+        .start()
+        .await;
+    // 0.1 + 0.1 dollars an answer.
+    model.push(dear(100_000, 10_000));
+    let run = suite.ask("go on").await;
+    let said = message(&run);
+    assert!(said.contains("$0.60") && said.contains("$0.50"), "{said}");
+    assert!(said.contains("limits.costPerTurn"), "{said}");
+    assert_eq!(asked::turns(&model, 3).await.len(), 3);
+    let cost = run["resources"]["costUsd"].as_f64().unwrap();
+    assert!((cost - 0.6).abs() < 1e-9, "{run}");
+}
+
+#[tokio::test]
+async fn a_days_money_is_counted_over_turns_and_restarts() {
+    let model = Server::start().await.unwrap();
+    let setup = priced(Setup::anthropic(&model), 1.0, 10.0);
+    let suite = setup
+        .set("agents.defaults.limits.costPerDay", 0.35)
+        .start()
+        .await;
+    let usage = Usage {
+        input: 100_000,
+        output: 10_000,
+        ..Usage::default()
+    };
+    model.push(Scenario::text("First.").usage(usage));
+    suite.say("one").await;
+    suite.terminate();
+    let mut suite = suite;
+    suite.ended().await;
+    let suite = suite.restart().await;
+    model.push(Scenario::text("Second.").usage(usage));
+    suite.say("two").await;
+    let run = suite.ask("three").await;
+    let said = message(&run);
+    for words in [
+        "no turn is started",
+        "$0.40",
+        "$0.35",
+        "tomorrow",
+        "limits.costPerDay",
+    ] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(model.turns().len(), 2, "nobody was asked");
+}
+
+#[tokio::test]
+async fn a_price_that_nobody_knows_is_said_once() {
+    let model = Server::start().await.unwrap();
+    let setup = Setup::openai(&model).set("agents.defaults.model", "openai/own-model");
+    let suite = setup.start().await;
+    let said = suite.ctl(&["message", "--json", "hello"]).await;
+    said.says(&[
+        "it is not known what openai/own-model costs",
+        "models.providers.openai.models",
+    ]);
+    let said = suite.ctl(&["message", "--json", "hello"]).await.ok();
+    assert!(!said.contains("it is not known"), "{said}");
+    let run = suite.ask("hello").await;
+    assert_eq!(run["resources"]["costUsd"], Value::Null, "{run}");
+}

@@ -1,0 +1,281 @@
+//! Properties of seed 002 that take the whole suite: message after message
+//! through the real daemons and the real agent.
+
+use std::cell::RefCell;
+
+use integration_tests::{Setup, Suite, transcript, within};
+use openclaw_proto::event::{Event, Kind};
+use openclaw_proto::gateway::{Accepted, Message, Reply};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use scripted_model::{Scenario, Server};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tokio_stream::StreamExt as _;
+
+/// As many as the seeds ask for, and more.
+const CASES: u32 = 256;
+/// Each is a message to the suite; a case is small as it is.
+const SHRINKS: u32 = 16;
+/// Messages of one session of a property about something else.
+const PER_SESSION: usize = 20;
+
+fn runner() -> TestRunner {
+    TestRunner::new(Config {
+        max_shrink_iters: SHRINKS,
+        failure_persistence: None,
+        ..Config::with_cases(CASES)
+    })
+}
+
+/// Sends a message and hears the whole answer.
+async fn exchange(suite: &Suite, message: Message) -> (Accepted, Vec<Event>) {
+    within("an answer", async {
+        let replies = suite.gateway().send_message(message).await.unwrap();
+        let mut replies = std::pin::pin!(replies);
+        let (mut accepted, mut events) = (None, Vec::new());
+        while let Some(reply) = replies.next().await {
+            match reply.unwrap() {
+                Reply::Accepted(first) => accepted = Some(first),
+                Reply::Event(event) => events.push(event),
+            }
+        }
+        (accepted.expect("it was accepted"), events)
+    })
+    .await
+}
+
+fn text_of(events: &[Event]) -> String {
+    let pieces = events.iter().filter_map(|event| match &event.kind {
+        Kind::TextDelta { text } => Some(text.as_str()),
+        _ => None,
+    });
+    pieces.collect()
+}
+
+const AGENTS: [&str; 3] = ["main", "cook", "gardener"];
+
+/// A session of an agent, as a client may name both, and what is said.
+fn routed() -> impl Strategy<Value = (&'static str, String, bool, String)> {
+    (
+        prop::sample::select(&AGENTS[..]),
+        "[a-z][a-z0-9]{0,5}",
+        any::<bool>(),
+        "[a-zA-Zäöü0-9 ,.?!]{0,60}",
+    )
+}
+
+/// Feature: openclaw-mvp, Property 20: Message Routing Correctness
+///
+/// For any message to a session, the runtime of the session's agent gets it,
+/// with that agent's own instructions, and its answer is in that session.
+#[test]
+fn messages_reach_the_agent_of_their_session() {
+    let runtime = Runtime::new().unwrap();
+    let (model, suite) = runtime.block_on(async {
+        let model = Server::start().await.unwrap();
+        let list: Vec<Value> = AGENTS.iter().map(|id| json!({ "id": id })).collect();
+        let site = Setup::anthropic(&model).set("agents.list", list).site();
+        for agent in AGENTS {
+            let workspace = match agent {
+                "main" => site.workspace(),
+                other => site.state().join(format!("workspace-{other}")),
+            };
+            std::fs::create_dir_all(&workspace).unwrap();
+            std::fs::write(
+                workspace.join("SOUL.md"),
+                format!("You are the {agent} soul."),
+            )
+            .unwrap();
+        }
+        (model, Suite::start(site).await)
+    });
+    let number = RefCell::new(0_usize);
+    runner()
+        .run(&routed(), |(agent, session, is_canonical, said)| {
+            *number.borrow_mut() += 1;
+            let said = format!("{said} <{}>", number.borrow());
+            runtime.block_on(route(&model, &suite, agent, &session, is_canonical, &said))
+        })
+        .unwrap();
+}
+
+async fn route(
+    model: &Server,
+    suite: &Suite,
+    agent: &str,
+    session: &str,
+    is_canonical: bool,
+    said: &str,
+) -> Result<(), TestCaseError> {
+    model.forget();
+    let key = format!("agent:{agent}:{session}");
+    let (session_key, agent_id) = match is_canonical {
+        true => (key.clone(), String::new()),
+        false => (session.to_owned(), agent.to_owned()),
+    };
+    let message = Message {
+        text: said.to_owned(),
+        session_key,
+        agent_id,
+        ..Message::default()
+    };
+    let (accepted, events) = exchange(suite, message).await;
+    prop_assert_eq!(&accepted.agent_id, agent);
+    prop_assert_eq!(&accepted.session_key, &key);
+    prop_assert_eq!(text_of(&events), format!("You said: {said}"));
+
+    let asked = model.turns();
+    prop_assert_eq!(asked.len(), 1);
+    let asked = asked[0].json().to_string();
+    for other in AGENTS {
+        let has = asked.contains(&format!("You are the {other} soul."));
+        prop_assert_eq!(has, other == agent, "{} asked: {}", other, asked);
+    }
+    let kept = transcript::messages(suite, &key);
+    let last: Vec<String> = kept.iter().rev().take(2).map(transcript::text).collect();
+    prop_assert_eq!(last, [format!("You said: {said}"), said.to_owned()]);
+    Ok(())
+}
+
+/// A tool call, and what comes of it.
+#[derive(Debug, Clone)]
+enum Call {
+    Write { path: String, content: String },
+    Read { content: String },
+    Run { output: String, code: u8 },
+    Unknown { name: String },
+    Malformed { surplus: String },
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let content = "[a-zA-Z0-9äöüß\"'\\\\{}\\[\\] ]{1,80}";
+    prop_oneof![
+        ("[a-z]{1,8}/[a-z]{1,8}", content)
+            .prop_map(|(path, content)| Call::Write { path, content }),
+        content.prop_map(|content| Call::Read { content }),
+        ("[a-zA-Z0-9 _.,-]{1,60}", any::<u8>())
+            .prop_map(|(output, code)| Call::Run { output, code }),
+        "no_such_[a-z]{1,8}".prop_map(|name| Call::Unknown { name }),
+        "[a-z]{1,8}".prop_map(|surplus| Call::Malformed { surplus }),
+    ]
+}
+
+/// Feature: openclaw-mvp, Property 21: Tool Execution Flow
+///
+/// For any call that the agent asks for, the tool does it, and its result is
+/// what the agent goes on with; what cannot be done is a result too.
+#[test]
+fn tool_calls_are_executed_and_their_results_come_back() {
+    let runtime = Runtime::new().unwrap();
+    let (model, suite) = runtime.block_on(async {
+        let model = Server::start().await.unwrap();
+        let suite = Setup::anthropic(&model).start().await;
+        (model, suite)
+    });
+    let number = RefCell::new(0_usize);
+    runner()
+        .run(&call(), |call| {
+            *number.borrow_mut() += 1;
+            runtime.block_on(execute(&model, &suite, call, *number.borrow()))
+        })
+        .unwrap();
+}
+
+async fn execute(
+    model: &Server,
+    suite: &Suite,
+    call: Call,
+    number: usize,
+) -> Result<(), TestCaseError> {
+    model.forget();
+    let (name, arguments) = asked(&call, suite);
+    model.push(Scenario::tool(name.clone(), arguments));
+    let message = Message {
+        text: format!("call {number}"),
+        session_key: format!("tools-{}", number / PER_SESSION),
+        ..Message::default()
+    };
+    let (_, events) = exchange(suite, message).await;
+    let kinds = events.iter().map(|event| &event.kind);
+    let calls: Vec<&Kind> = kinds
+        .clone()
+        .filter(|kind| matches!(kind, Kind::ToolCall { .. }))
+        .collect();
+    let results: Vec<_> = kinds
+        .filter_map(|kind| match kind {
+            Kind::ToolResult(result) => Some(result),
+            _ => None,
+        })
+        .collect();
+    let (
+        [
+            Kind::ToolCall {
+                id, name: called, ..
+            },
+        ],
+        [result],
+    ) = (&calls[..], &results[..])
+    else {
+        return Err(TestCaseError::fail(format!("not one call: {events:?}")));
+    };
+    prop_assert_eq!(&result.call_id, id);
+    prop_assert_eq!(called, &name);
+
+    let turns = model.turns();
+    prop_assert_eq!(turns.len(), 2, "the agent asked on once, with the result");
+    let told = text_of(&events);
+    prop_assert!(told.starts_with("The tool said: "), "{}", told);
+    match &call {
+        Call::Write { path, content } => {
+            prop_assert!(result.success, "{:?}", result);
+            prop_assert_eq!(suite.written(path), Some(content.clone()));
+            prop_assert!(
+                told.contains(&format!("wrote {} bytes", content.len())),
+                "{}",
+                told
+            );
+        }
+        Call::Read { content } => {
+            prop_assert!(result.success, "{:?}", result);
+            prop_assert!(told.contains(content.as_str()), "{} in {}", content, told);
+        }
+        Call::Run { output, code } => {
+            prop_assert!(told.contains(&format!("exit code: {code}")), "{}", told);
+            prop_assert!(told.contains(output.as_str()), "{} in {}", output, told);
+        }
+        Call::Unknown { name } => {
+            prop_assert!(!result.success);
+            prop_assert!(told.contains(name.as_str()), "{} in {}", name, told);
+        }
+        Call::Malformed { surplus } => {
+            prop_assert!(!result.success);
+            prop_assert!(told.contains(surplus.as_str()), "{} in {}", surplus, told);
+            prop_assert_eq!(suite.written("malformed.txt"), None);
+        }
+    }
+    Ok(())
+}
+
+/// The tool and its arguments; what is read is there before.
+fn asked(call: &Call, suite: &Suite) -> (String, Value) {
+    match call {
+        Call::Write { path, content } => (
+            "write_file".to_owned(),
+            json!({ "path": path, "content": content }),
+        ),
+        Call::Read { content } => {
+            suite.note("to-read.txt", content);
+            ("read_file".to_owned(), json!({ "path": "to-read.txt" }))
+        }
+        Call::Run { output, code } => (
+            "execute_shell".to_owned(),
+            json!({ "command": format!("printf '%s' '{output}'; exit {code}") }),
+        ),
+        Call::Unknown { name } => (name.clone(), json!({})),
+        Call::Malformed { surplus } => (
+            "write_file".to_owned(),
+            json!({ "path": "malformed.txt", "content": "x", "surplus": surplus }),
+        ),
+    }
+}

@@ -1,0 +1,19 @@
+//! Daemons and units of turns that are killed at random, as in tests/torture.
+
+use anyhow::{Result, ensure};
+
+use crate::stage::{PROGRAMS, stage};
+
+/// As many as fit into the time that one command in the machine may take.
+const KILLS: usize = 120;
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn kills_of_daemons_and_units_lose_nothing() -> Result<()> {
+    let stage = stage()?;
+    let torture = stage.attempt(&format!(
+        "{PROGRAMS}/torture --units scripted --kills {KILLS}"
+    ))?;
+    ensure!(torture.status == 0, "{}", torture.describe());
+    Ok(())
+}

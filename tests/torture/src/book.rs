@@ -1,0 +1,56 @@
+//! What was promised, seen and killed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use openclaw_proto::event::Kind;
+
+use crate::errand::Errand;
+
+/// Shared by talkers, killer and checks.
+#[derive(Debug)]
+pub(crate) struct Book(Mutex<Pages>);
+
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    /// What keys, sessions and effects of this torture begin with.
+    pub(crate) mark: String,
+    /// Acknowledged messages, by their idempotency key.
+    pub(crate) messages: BTreeMap<String, Message>,
+    /// Runs whose own process was killed.
+    pub(crate) killed: BTreeSet<String>,
+    /// Processes of turns that were killed before they said whose they are.
+    pub(crate) nameless_kills: usize,
+    /// From a broken stream to the next word of the gateway.
+    pub(crate) gaps: Vec<Duration>,
+    /// What clients saw that must not be.
+    pub(crate) wrong: Vec<String>,
+}
+
+/// A message that was acknowledged.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) errand: Errand,
+    pub(crate) run_id: String,
+    pub(crate) session_key: String,
+    /// How the run ended, as the client was told.
+    pub(crate) outcome: Option<Kind>,
+}
+
+impl Book {
+    pub(crate) fn new(mark: String) -> Self {
+        Self(Mutex::new(Pages {
+            mark,
+            ..Pages::default()
+        }))
+    }
+
+    pub(crate) fn open(&self) -> MutexGuard<'_, Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn wrong(&self, what: String) {
+        self.open().wrong.push(what);
+    }
+}

@@ -1,0 +1,45 @@
+//! What must hold when everything is quiet.
+
+mod effects;
+mod ledger;
+mod leftovers;
+mod transcripts;
+
+use std::fs;
+
+use crate::book::{Book, Pages};
+use crate::ground::Ground;
+use crate::process::{self, Role};
+
+/// Everything that is wrong.
+pub(crate) fn all(ground: &Ground, book: &Book) -> anyhow::Result<Vec<String>> {
+    let pages = book.open();
+    let runs = ledger::runs(&ground.ledger())?;
+    let mut wrong = ledger::check(&runs, &pages);
+    wrong.extend(transcripts::check(&ground.sessions(), &pages)?);
+    wrong.extend(effects::check(&ground.workspace(), &pages)?);
+    wrong.extend(leftovers::check(ground));
+    Ok(wrong)
+}
+
+/// Whether nothing goes on: no run is open, and of turns there is at most the
+/// one process that stands ready for the next.
+pub(crate) fn is_quiet(ground: &Ground) -> bool {
+    let closed = ledger::runs(&ground.ledger())
+        .is_ok_and(|runs| runs.iter().all(|run| run.ended_ms.is_some()));
+    let turns = process::all(ground)
+        .iter()
+        .filter(|process| process.role == Role::Turn)
+        .count();
+    closed && turns <= 1 && spools(ground) <= turns && leftovers::check(ground).is_empty()
+}
+
+/// Spools that are there.
+fn spools(ground: &Ground) -> usize {
+    fs::read_dir(ground.turns()).map_or(0, Iterator::count)
+}
+
+/// Whether a run may have ended without a whole answer.
+fn is_excused(pages: &Pages, run_id: &str) -> bool {
+    pages.killed.contains(run_id)
+}

@@ -1,0 +1,74 @@
+//! `torture`: kills parts of the suite while it is spoken to.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser;
+use torture::{Ground, Plan, torture};
+
+/// Sends messages while it kills random daemons and turns, then checks that
+/// nothing was lost and nothing was done twice. Build the workspace first.
+#[derive(Debug, Parser)]
+#[command(name = "torture", version)]
+struct Arguments {
+    /// How many processes to kill
+    #[arg(long, default_value_t = 500)]
+    kills: usize,
+    /// Repeats what an earlier run sent and killed [default: a new one]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Senders at once
+    #[arg(long, default_value_t = 6)]
+    talkers: usize,
+    /// The suite of this user's service manager instead of an own one; this
+    /// agent of it speaks with a scripted model
+    #[arg(long, value_name = "AGENT")]
+    units: Option<String>,
+    /// Where the daemons' log goes when something is wrong
+    #[arg(long, value_name = "FILE", default_value = "torture.log")]
+    log: PathBuf,
+}
+
+fn main() -> ExitCode {
+    let result = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot set up the event loop")
+        .and_then(|runtime| runtime.block_on(run(&Arguments::parse())));
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "torture: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// True when nothing is wrong.
+async fn run(arguments: &Arguments) -> anyhow::Result<bool> {
+    let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..));
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "seed {seed}").context("write to stdout")?;
+    let ground = match &arguments.units {
+        Some(agent) => Ground::units(agent)?,
+        None => Ground::own().await?,
+    };
+    let plan = Plan {
+        talkers: arguments.talkers,
+        ..Plan::new(seed, arguments.kills)
+    };
+    let report = torture(&ground, &plan).await?;
+    write!(stdout, "{report}").context("write to stdout")?;
+    if report.wrong.is_empty() {
+        return Ok(true);
+    }
+    if !ground.has_units() {
+        std::fs::write(&arguments.log, ground.log().join("\n"))
+            .with_context(|| format!("write {}", arguments.log.display()))?;
+        writeln!(stdout, "the daemons' log: {}", arguments.log.display())?;
+    }
+    Ok(false)
+}
