@@ -2,7 +2,6 @@
 //! what it says into the spool. No daemon is between it and its agent, so none
 //! that ends takes a turn along.
 
-use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::process::ExitCode;
@@ -349,21 +348,19 @@ impl Turn {
         }
     }
 
-    fn follow<'a>(
-        &'a self,
+    async fn follow(
+        &self,
         agent: Agent,
         bounds: Bounds,
-        translate: &'a mut dyn Translate,
-        outcome: Outcome<'a>,
-    ) -> impl Future<Output = Kind> + 'a {
-        async move {
-            agent
-                .run(bounds, translate, &outcome, &self.cancel)
-                .await
-                .unwrap_or_else(|error| {
-                    crate::process::failed("follow the agent", Code::Internal, &error)
-                })
-        }
+        translate: &mut dyn Translate,
+        outcome: Outcome<'_>,
+    ) -> Kind {
+        agent
+            .run(bounds, translate, &outcome, &self.cancel)
+            .await
+            .unwrap_or_else(|error| {
+                crate::process::failed("follow the agent", Code::Internal, &error)
+            })
     }
 
     /// A turn that was cut off because somebody asked for it was aborted.
