@@ -2,7 +2,7 @@
 //! through its spool, and ended.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
+use nix::sys::socket::{Shutdown, shutdown};
 use openclaw_config::settings::{AgentSettings, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind, Resources};
 use openclaw_sandbox::Process;
 use serde::Serialize;
-use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Interest};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -174,8 +174,8 @@ impl Held {
     }
 
     /// Ends a process that has no turn: it is told that there will be none.
-    pub(crate) async fn dismiss(self) {
-        if let End::Line(line) = self.end {
+    pub(crate) async fn dismiss(mut self) {
+        if let End::Line(line) = std::mem::replace(&mut self.end, End::Seen) {
             let (mut reader, writer) = line.into_split();
             drop(writer);
             // What comes is its end.
@@ -187,10 +187,14 @@ impl Held {
         }
     }
 
-    /// What becomes readable when the process ends.
-    pub(crate) fn watch(&self) -> io::Result<AsyncFd<OwnedFd>> {
-        let descriptor = self.process.as_fd().try_clone_to_owned()?;
-        AsyncFd::with_interest(descriptor, Interest::READABLE)
+    /// What becomes readable when a process that has no turn ends: another hold
+    /// on our line to it, which is otherwise silent.
+    pub(crate) fn watch(&self) -> io::Result<UnixStream> {
+        let End::Line(line) = &self.end else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        let line = line.as_fd().try_clone_to_owned()?;
+        UnixStream::from_std(std::os::unix::net::UnixStream::from(line))
     }
 
     /// Waits for its end.
@@ -209,6 +213,16 @@ impl Held {
             End::Seen => return,
         }
         self.end = End::Seen;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // A process without a turn waits for one until the line ends, and
+        // whoever watches the process has a hold on the line too.
+        if let End::Line(line) = &self.end {
+            let _ = shutdown(line.as_raw_fd(), Shutdown::Both);
+        }
     }
 }
 

@@ -39,8 +39,9 @@ pub(crate) enum Error {
     #[error("start the unit {unit}")]
     Unit {
         unit: String,
+        // It is large, and carried by every error of a turn's start.
         #[source]
-        source: zbus::Error,
+        source: Box<zbus::Error>,
     },
     #[error("ask the spawner at {socket}")]
     Spawner {

@@ -50,6 +50,17 @@ impl Book {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A turn's process is about to be killed; `None`: nobody knows whose.
+    pub(crate) fn killed(&self, run_id: Option<String>) {
+        let mut pages = self.open();
+        match run_id {
+            Some(run_id) => {
+                pages.killed.insert(run_id);
+            }
+            None => pages.nameless_kills += 1,
+        }
+    }
+
     pub(crate) fn wrong(&self, what: String) {
         self.open().wrong.push(what);
     }

@@ -77,12 +77,7 @@ async fn strike(
 ) -> anyhow::Result<()> {
     if victim.role == Role::Turn {
         let run_id = run_of(ground, victim.pid);
-        let mut pages = book.open();
-        match &run_id {
-            Some(run_id) => drop(pages.killed.insert(run_id.clone())),
-            None => pages.nameless_kills += 1,
-        }
-        drop(pages);
+        book.killed(run_id.clone());
         if let Some(run_id) = run_id.filter(|_| whole_unit && ground.has_units()) {
             return kill_unit(&run_id).await;
         }

@@ -126,7 +126,7 @@ impl Systemd {
         let unit = unit(request.run_id);
         let failed = |source| Error::Unit {
             unit: unit.clone(),
-            source,
+            source: Box::new(source),
         };
         let line = self.line().await.map_err(failed)?;
         let mut properties = limits(&request);
