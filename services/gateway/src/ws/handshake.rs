@@ -77,7 +77,7 @@ where
             enter(gateway, peer, &id, &connect, admitted)
         }
         Err(Rejected { failure, close }) => {
-            let answer = response::text(&id, Err(&failure));
+            let answer = response::text(&id, Err(failure.as_ref()));
             let _ = socket.send(Message::Text(answer.into())).await;
             Err(close)
         }
