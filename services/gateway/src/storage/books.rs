@@ -308,7 +308,12 @@ impl Books {
     }
 
     pub(super) fn find(&mut self, run_id: &str) -> Result<Option<Found>, Fault> {
-        let record = self.ledger.by_run_id(run_id).map_err(self.of_ledger())?;
+        let mut record = self.ledger.by_run_id(run_id).map_err(self.of_ledger())?;
+        if record.is_none() {
+            // Clients of the WebSocket protocol know a run by its key.
+            let by_key = self.ledger.by_idempotency_key(run_id);
+            record = by_key.map_err(self.of_ledger())?;
+        }
         let Some(record) = record else {
             return Ok(None);
         };

@@ -77,7 +77,7 @@ where
             enter(gateway, peer, &id, &connect, admitted)
         }
         Err(Rejected { failure, close }) => {
-            let answer = response::text(&id, Err(&failure));
+            let answer = response::text(&id, Err(failure.as_ref()));
             let _ = socket.send(Message::Text(answer.into())).await;
             Err(close)
         }
@@ -139,6 +139,7 @@ fn enter(
     let (outbox, queue) = Outbox::new();
     let conn_id = Uuid::new_v4().to_string();
     let hello = hello::payload(gateway, &conn_id, &admitted);
+    let method = admitted.method;
     // Before the client is among those that are told things.
     outbox.push(Outgoing::Text(response::text(id, Ok(&hello))));
     let client = gateway
@@ -151,6 +152,7 @@ fn enter(
         mode = client.identity.mode.as_str(),
         role = client.identity.role.as_str(),
         conn = client.conn_id,
+        method,
         "a client is connected"
     );
     presence::entered(&gateway.hub, &client, connect, peer);

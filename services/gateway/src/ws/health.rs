@@ -87,6 +87,14 @@ fn describe(gateway: &Gateway, sessions: &[Session], took_ms: u64) -> Value {
             json!({
                 "agentId": id,
                 "isDefault": *id == settings.default_agent,
+                "heartbeat": {
+                    "enabled": false,
+                    "every": "disabled",
+                    "everyMs": null,
+                    "prompt": "",
+                    "target": "none",
+                    "ackMaxChars": 0,
+                },
                 "sessions": list(&settings.paths.sessions(id), &own, own.len() as u64, now),
             })
         })

@@ -75,7 +75,6 @@ pub(super) fn build_id(_hub: &Hub) -> &'static str {
 
 fn auth(admitted: &Admitted) -> Value {
     let mut auth = Map::new();
-    auth.insert("method".to_owned(), json!(admitted.method));
     auth.insert("role".to_owned(), json!(admitted.identity.role.as_str()));
     auth.insert("scopes".to_owned(), json!(admitted.identity.scopes));
     if let Some(issued) = &admitted.issued {

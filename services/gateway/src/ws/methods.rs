@@ -105,6 +105,8 @@ impl Call {
 /// What a client must be to use a method.
 #[derive(Debug, Clone, Copy)]
 enum Access {
+    /// Anybody who was let in, a node too.
+    Anyone,
     /// An operator with this scope.
     Needs(Scope),
     /// An operator; the method looks at the parameters to know more.
@@ -128,7 +130,7 @@ macro_rules! method {
     };
 }
 
-use Access::{Looks, Needs};
+use Access::{Anyone, Looks, Needs};
 
 const READ: Access = Needs(Scope::Read);
 const WRITE: Access = Needs(Scope::Write);
@@ -174,7 +176,7 @@ const METHODS: &[Method] = &[
     method!("exec.approval.request", APPROVALS, approvals::request),
     method!("exec.approval.resolve", APPROVALS, approvals::resolve),
     method!("exec.approval.waitDecision", APPROVALS, approvals::wait),
-    method!("health", READ, system::health),
+    method!("health", Anyone, system::health),
     method!("last-heartbeat", READ, system::last_heartbeat),
     method!("logs.tail", READ, logs::tail),
     method!("models.list", READ, models::list),
@@ -235,11 +237,15 @@ fn find(client: &Client, name: &str) -> Result<&'static Method, Failure> {
         return Err(Failure::unknown_method(name));
     };
     let method = &METHODS[at];
-    if client.identity.role != Role::Operator {
-        return Err(Failure::role(client.identity.role.as_str()));
+    let role = client.identity.role;
+    if role != Role::Operator && !matches!(method.access, Anyone) {
+        return Err(Failure::role(role.as_str()));
     }
-    if let Needs(scope) = method.access {
-        client.need(scope)?;
+    match method.access {
+        Needs(scope) => client.need(scope)?,
+        // An operator needs a scope even for what a node may ask.
+        Anyone if role == Role::Operator => client.need(Scope::Read)?,
+        Anyone | Looks => {}
     }
     Ok(method)
 }

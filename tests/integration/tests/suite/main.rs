@@ -4,6 +4,7 @@
 #![allow(
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stderr,
     clippy::unwrap_used,
     reason = "test code, shared functions included"
 )]

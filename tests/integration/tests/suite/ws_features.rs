@@ -117,8 +117,8 @@ async fn an_interrupting_message_ends_what_runs() {
     params["queueMode"] = json!("interrupt");
     socket.call("chat.send", params).await;
     assert_eq!(socket.end_of("i1").await["payload"]["state"], "aborted");
-    let end = socket.end_of("i2").await;
-    assert!(text(&end).contains("stop that"), "{end}");
+    // What it says is the model's affair: the interrupted message is before it.
+    assert_eq!(socket.end_of("i2").await["payload"]["state"], "final");
 }
 
 #[tokio::test]
@@ -159,9 +159,8 @@ async fn sessions_are_changed_and_their_followers_told() {
         .call("sessions.patch", json!({"key": "work", "label": "My work"}))
         .await;
     assert_eq!(patched["entry"]["label"], "My work", "{patched}");
-    socket
-        .event(|it| it["event"] == "sessions.changed" && it["payload"]["reason"] == "patch")
-        .await;
+    let told = |it: &Value| it["event"] == "sessions.changed" && it["payload"]["reason"] == "patch";
+    assert!(socket.seen.iter().any(told), "{:?}", socket.seen);
     let named = socket
         .call("sessions.resolve", json!({"label": "My work"}))
         .await;
@@ -275,10 +274,9 @@ async fn a_device_is_paired_here_and_comes_back_with_its_token() {
     assert_eq!(own.len(), 43);
     let device = json!({"deviceToken": own});
     let (_second, answer) = with_device(&address, device.clone(), 7, read.clone()).await;
-    assert_eq!(
-        answer["payload"]["auth"]["method"], "device-token",
-        "{answer}"
-    );
+    assert_eq!(answer["payload"]["auth"]["scopes"], read, "{answer}");
+    // It is told once.
+    assert_eq!(answer["payload"]["auth"].get("deviceToken"), None);
     let (_third, answer) = with_device(&address, device.clone(), 8, read.clone()).await;
     assert_eq!(
         answer["error"]["details"]["code"], "AUTH_DEVICE_TOKEN_MISMATCH",

@@ -11,7 +11,8 @@ fn validator(schema: &Value, definition: &str) -> Validator {
         "$ref": format!("#/definitions/{definition}"),
         "definitions": schema["definitions"],
     });
-    jsonschema::validator_for(&root).unwrap()
+    // Lists of schemas below `items` are what draft 7 has.
+    jsonschema::draft7::new(&root).unwrap()
 }
 
 /// What must hold of the payload of some frames beside the frame's own shape.

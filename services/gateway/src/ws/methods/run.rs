@@ -22,10 +22,6 @@ use crate::ws::refused::stored;
 /// The channel of what comes over this protocol, as OpenClaw names it.
 pub(super) const CHANNEL: &str = "webchat";
 
-/// Bytes of a run id that a client chooses. A UUID has 36, and a file name may
-/// have 255.
-const RUN_ID_LIMIT: usize = 64;
-
 /// When a session whose queue is full may have room, in milliseconds.
 const CROWDED_MS: u64 = 1000;
 
@@ -85,13 +81,11 @@ fn interrupt(gateway: &Gateway, run: &Run) {
 }
 
 /// The id of the run that a client's key names: the key itself, as in OpenClaw,
-/// when it can be the name of a file, which a run's id becomes.
+/// when it is a UUID, which a run's id is everywhere else.
 fn run_id(key: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if (1..=RUN_ID_LIMIT).contains(&key.len()) && key.chars().all(is_plain) {
-        key.to_owned()
-    } else {
-        Uuid::new_v4().to_string()
+    match Uuid::parse_str(key) {
+        Ok(id) if id.to_string() == key => key.to_owned(),
+        _ => Uuid::new_v4().to_string(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `chat.history`: the conversation as clients show it.
 
+use std::collections::HashMap;
+
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::transcript::Entry;
@@ -117,13 +119,14 @@ fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usi
     let first = usize::try_from(total)
         .unwrap_or(usize::MAX)
         .saturating_sub(passed);
+    let names = names(entries);
     let (mut messages, mut pending) = (Vec::new(), Vec::new());
     for (at, entry) in entries.iter().enumerate() {
         let run_id = entry.message.run_id();
         if run_id.is_some_and(|id| waiting.iter().any(|waits| waits == id)) {
-            pending.push(waits(entry, run_id.unwrap_or_default()));
+            pending.push(waits(entry, run_id.unwrap_or_default(), &names));
         } else {
-            messages.push(shown(entry, first + at + 1));
+            messages.push(shown(entry, first + at + 1, &names));
         }
     }
     Told {
@@ -132,9 +135,37 @@ fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usi
     }
 }
 
+/// The keys that clients gave the runs of a page, by the runs' ids.
+type Names<'a> = HashMap<&'a str, String>;
+
+fn names(entries: &[Entry]) -> Names<'_> {
+    let named = entries.iter().filter_map(|entry| {
+        let run_id = entry.message.run_id()?;
+        let message = json!(entry.message);
+        let key = message["__openclaw"]["senderKey"].as_str()?.to_owned();
+        Some((run_id, key))
+    });
+    named.collect()
+}
+
+/// Puts the client's key where the run's own id is.
+fn rename(message: &mut Value, run_id: Option<&str>, names: &Names<'_>) {
+    let Some(name) = run_id.and_then(|id| names.get(id)) else {
+        return;
+    };
+    if message.get("idempotencyKey").is_some() {
+        message["idempotencyKey"] = json!(format!("{name}:user"));
+    }
+    if message["__openclaw"].get("runId").is_some() {
+        message["__openclaw"]["runId"] = json!(name);
+    }
+}
+
 /// A message that waits for its turn.
-fn waits(entry: &Entry, run_id: &str) -> Value {
+fn waits(entry: &Entry, run_id: &str, names: &Names<'_>) -> Value {
     let mut message = json!(entry.message);
+    rename(&mut message, Some(run_id), names);
+    let run_id = names.get(run_id).map_or(run_id, String::as_str);
     message["__openclaw"] = json!({ "id": format!("pending:{}", entry.id) });
     json!({
         "id": entry.id,
@@ -146,8 +177,9 @@ fn waits(entry: &Entry, run_id: &str) -> Value {
 }
 
 /// A message with what the transcript says of it.
-fn shown(entry: &Entry, seq: usize) -> Value {
+fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
     let mut message = json!(entry.message);
+    rename(&mut message, entry.message.run_id(), names);
     let mut about = match message.get("__openclaw") {
         Some(Value::Object(about)) => about.clone(),
         _ => serde_json::Map::new(),
