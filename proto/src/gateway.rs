@@ -4,6 +4,7 @@ mod turn;
 
 pub use turn::Turn;
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -85,6 +86,21 @@ pub enum ChatKind {
     Room,
 }
 
+/// What clients over TCP must know.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AccessToken {
+    /// `token`, `password` or `none`.
+    pub mode: String,
+    /// The secret, if there is one.
+    pub token: Option<String>,
+}
+
+impl fmt::Debug for AccessToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "AccessToken({})", self.mode)
+    }
+}
+
 /// A client of the gateway. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client(GatewayClient<Channel>);
@@ -131,6 +147,16 @@ impl Client {
         };
         let response = self.0.clone().cancel_run(request).await?;
         Ok(response.into_inner().cancelled)
+    }
+
+    /// The token that clients over TCP need; `rotate` makes another first.
+    pub async fn access_token(&self, rotate: bool) -> Result<AccessToken, Status> {
+        let request = wire::AccessTokenRequest { rotate };
+        let response = self.0.clone().access_token(request).await?.into_inner();
+        Ok(AccessToken {
+            mode: response.mode,
+            token: Some(response.token).filter(|token| !token.is_empty()),
+        })
     }
 
     /// The last `limit` turns, the newest first; 0 for the default number.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use tokio_stream::{Stream, StreamExt as _};
 use tonic::Status;
 use tonic::transport::Channel;
 
@@ -11,47 +11,15 @@ use crate::origin::Origin;
 use crate::wire::memory as wire;
 use wire::memory_client::MemoryClient;
 
-/// A bootstrap file, cut to its budget.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BootstrapFile {
-    /// The file's name within the workspace.
-    pub name: String,
-    /// Its text.
-    pub content: String,
-    /// Whether the text was cut.
-    pub truncated: bool,
-}
+mod compaction;
+mod document;
+mod hit;
+mod index;
 
-/// A passage that a search found (seed 002, `SearchResult`).
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Hit {
-    /// Relative to the workspace.
-    pub path: String,
-    /// First line, counted from 1.
-    pub start_line: u32,
-    /// Last line.
-    pub end_line: u32,
-    /// What the results are ordered by, best first.
-    pub score: f64,
-    /// The keyword part of the score.
-    pub text_score: f64,
-    /// The vector part of the score.
-    pub vector_score: f64,
-    /// The passage.
-    pub snippet: String,
-    /// Unix milliseconds.
-    pub timestamp_ms: i64,
-}
-
-/// Where a note went.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remembered {
-    /// Relative to the workspace.
-    pub path: String,
-    /// The note's line.
-    pub line: u32,
-}
+pub use compaction::{Compaction, Conversation, Shortened};
+pub use document::{BootstrapFile, Exported, Forgotten, Lines, Remembered, Text};
+pub use hit::{Found, Hit, Parts, Question, Recall, Recalled};
+pub use index::Progress;
 
 /// A client of the memory daemon. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -62,7 +30,8 @@ impl Client {
     pub fn new(socket: PathBuf) -> Self {
         Self(
             MemoryClient::new(address::channel(socket))
-                .max_decoding_message_size(crate::MESSAGE_LIMIT),
+                .max_decoding_message_size(crate::MESSAGE_LIMIT)
+                .max_encoding_message_size(crate::MESSAGE_LIMIT),
         )
     }
 
@@ -84,26 +53,46 @@ impl Client {
         Ok(response.files.into_iter().map(Into::into).collect())
     }
 
-    /// The best passages, best first, at most `limit` (0: the daemon's default).
-    pub async fn search(
+    /// The best passages, best first.
+    pub async fn search(&self, origin: &Origin, question: Question) -> Result<Found, Status> {
+        let request: wire::SearchRequest = question.into();
+        let response = self.0.clone().search(origin.request(request)).await?;
+        Ok(response.into_inner().into())
+    }
+
+    /// The few passages that a message is given unasked.
+    pub async fn recall(
         &self,
         origin: &Origin,
         agent_id: &str,
-        query: &str,
-        limit: u32,
-    ) -> Result<Vec<Hit>, Status> {
-        let request = wire::SearchRequest {
+        text: &str,
+    ) -> Result<Recall, Status> {
+        let request = wire::RecallRequest {
             agent_id: agent_id.to_owned(),
-            query: query.to_owned(),
-            limit,
+            text: text.to_owned(),
         };
-        let response = self
-            .0
-            .clone()
-            .search(origin.request(request))
-            .await?
-            .into_inner();
-        Ok(response.hits.into_iter().map(Into::into).collect())
+        let response = self.0.clone().recall(origin.request(request)).await?;
+        Ok(response.into_inner().into())
+    }
+
+    /// Lines of a file or a transcript that is searched; `None` when there is
+    /// no such file.
+    pub async fn get(
+        &self,
+        origin: &Origin,
+        agent_id: &str,
+        path: &str,
+        lines: Lines,
+    ) -> Result<Option<Text>, Status> {
+        let request = wire::GetRequest {
+            agent_id: agent_id.to_owned(),
+            path: path.to_owned(),
+            from: lines.from,
+            lines: lines.count,
+        };
+        let response = self.0.clone().get(origin.request(request)).await?;
+        let response = response.into_inner();
+        Ok(response.found.then(|| response.into()))
     }
 
     /// Appends a note to today's memory file.
@@ -129,59 +118,73 @@ impl Client {
         })
     }
 
+    /// Takes the lines `from` to `to` away from a note, or with 0 and 0 the
+    /// whole file.
+    pub async fn forget(
+        &self,
+        agent_id: &str,
+        path: &str,
+        (from, to): (u32, u32),
+    ) -> Result<Forgotten, Status> {
+        let request = wire::ForgetRequest {
+            agent_id: agent_id.to_owned(),
+            path: path.to_owned(),
+            from,
+            to,
+        };
+        let response = self.0.clone().forget(request).await?;
+        Ok(response.into_inner().into())
+    }
+
+    /// Everything that is searched.
+    pub async fn export(
+        &self,
+        agent_id: &str,
+    ) -> Result<impl Stream<Item = Result<Exported, Status>> + Send + use<>, Status> {
+        let request = wire::ExportRequest {
+            agent_id: agent_id.to_owned(),
+        };
+        let stream = self.0.clone().export(request).await?.into_inner();
+        Ok(stream.map(|document| document.map(Into::into)))
+    }
+
+    /// Takes in what has changed, or with `force` everything anew. The last
+    /// progress is done.
+    pub async fn index(
+        &self,
+        agent_id: &str,
+        force: bool,
+    ) -> Result<impl Stream<Item = Result<Progress, Status>> + Send + use<>, Status> {
+        let request = wire::IndexRequest {
+            agent_id: agent_id.to_owned(),
+            force,
+        };
+        let stream = self.0.clone().index(request).await?.into_inner();
+        Ok(stream.map(|progress| progress.map(Into::into)))
+    }
+
+    /// Plans which part of a conversation gives way to a summary.
+    pub async fn compact(
+        &self,
+        origin: &Origin,
+        conversation: Conversation,
+    ) -> Result<Compaction, Status> {
+        let request: wire::CompactRequest = conversation.into();
+        let response = self.0.clone().compact(origin.request(request)).await?;
+        Ok(response.into_inner().into())
+    }
+
+    /// Offers to make vectors: `results` go in, jobs come out.
+    pub async fn embed(
+        &self,
+        results: impl Stream<Item = wire::EmbedResult> + Send + 'static,
+    ) -> Result<tonic::Streaming<wire::EmbedJob>, Status> {
+        Ok(self.0.clone().embed(results).await?.into_inner())
+    }
+
     /// What the daemon says of itself.
     pub async fn status(&self) -> Result<wire::StatusResponse, Status> {
         let response = self.0.clone().status(wire::StatusRequest {}).await?;
         Ok(response.into_inner())
-    }
-}
-
-impl From<wire::BootstrapFile> for BootstrapFile {
-    fn from(file: wire::BootstrapFile) -> Self {
-        Self {
-            name: file.name,
-            content: file.content,
-            truncated: file.truncated,
-        }
-    }
-}
-
-impl From<BootstrapFile> for wire::BootstrapFile {
-    fn from(file: BootstrapFile) -> Self {
-        Self {
-            name: file.name,
-            content: file.content,
-            truncated: file.truncated,
-        }
-    }
-}
-
-impl From<wire::Hit> for Hit {
-    fn from(hit: wire::Hit) -> Self {
-        Self {
-            path: hit.path,
-            start_line: hit.start_line,
-            end_line: hit.end_line,
-            score: hit.score,
-            text_score: hit.text_score,
-            vector_score: hit.vector_score,
-            snippet: hit.snippet,
-            timestamp_ms: hit.timestamp_ms,
-        }
-    }
-}
-
-impl From<Hit> for wire::Hit {
-    fn from(hit: Hit) -> Self {
-        Self {
-            path: hit.path,
-            start_line: hit.start_line,
-            end_line: hit.end_line,
-            score: hit.score,
-            text_score: hit.text_score,
-            vector_score: hit.vector_score,
-            snippet: hit.snippet,
-            timestamp_ms: hit.timestamp_ms,
-        }
     }
 }

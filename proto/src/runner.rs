@@ -37,6 +37,8 @@ pub struct Turn {
     pub history: Vec<Message>,
     /// The sessions that backends of earlier turns keep themselves.
     pub backend_sessions: Vec<BackendSession>,
+    /// When the message came, in Unix milliseconds; 0: not known.
+    pub received_ms: i64,
     /// What the user should know from the start; the turn's first events.
     pub notes: Vec<String>,
     /// `provider/model` that the session wants instead of the agent's.
@@ -204,6 +206,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .into_iter()
                 .map(Message::try_from)
                 .collect::<Result<_, _>>()?,
+            received_ms: request.received_ms,
             backend_sessions: request
                 .backend_sessions
                 .into_iter()
@@ -229,6 +232,7 @@ impl From<Turn> for wire::StartTurnRequest {
             passages: turn.passages.into_iter().map(Into::into).collect(),
             history: turn.history.into_iter().map(Into::into).collect(),
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
+            received_ms: turn.received_ms,
             notes: turn.notes,
             model: turn.model.unwrap_or_default(),
             thinking_level: turn.thinking_level.unwrap_or_default(),

@@ -196,10 +196,13 @@ fn claude_login(settings: &Settings, agent: &AgentSettings) -> Option<String> {
     if let Some(name) = variable {
         return Some((*name).to_owned());
     }
-    if let Some(provider) = settings.providers.get("anthropic")
+    if let Some(provider) = settings.provider(&agent.id, "anthropic")
         && provider.key.is_some()
     {
-        return Some(provider.key_source.clone());
+        return Some(provider.key_source);
+    }
+    if let Some(profile) = settings.aws_profile(&agent.id) {
+        return Some(profile.source.clone());
     }
     let own = settings.paths.agent_home(&agent.id).join(".claude");
     let users = settings
@@ -252,7 +255,7 @@ fn native_plan(
     wish: Option<&str>,
 ) -> Result<Plan, String> {
     let Some(first) = first_model(settings, agent, wish) else {
-        return known_plan(settings);
+        return known_plan(settings, agent);
     };
     let others: &[String] = match wish {
         Some(_) => &[],
@@ -262,7 +265,7 @@ fn native_plan(
     let mut usable = Vec::new();
     let mut refused = None;
     for (id, model) in std::iter::once(first).chain(others) {
-        match usable_provider(settings, id, model) {
+        match usable_provider(settings, agent, id, model) {
             Ok(provider) => usable.push((provider, model.to_owned())),
             Err(why) => _ = refused.get_or_insert(why),
         }
@@ -282,8 +285,13 @@ fn native_plan(
     })
 }
 
-fn usable_provider(settings: &Settings, id: &str, model: &str) -> Result<Provider, String> {
-    let provider = settings.providers.get(id).ok_or_else(|| {
+fn usable_provider(
+    settings: &Settings,
+    agent: &AgentSettings,
+    id: &str,
+    model: &str,
+) -> Result<Provider, String> {
+    let provider = settings.provider(&agent.id, id).ok_or_else(|| {
         let known: Vec<&str> = settings.providers.keys().map(String::as_str).collect();
         format!(
             "the model {id}/{model} names no known provider; known are {}, others go in \
@@ -292,7 +300,7 @@ fn usable_provider(settings: &Settings, id: &str, model: &str) -> Result<Provide
         )
     })?;
     match provider.is_usable() {
-        true => Ok(provider.clone()),
+        true => Ok(provider),
         false => Err(format!(
             "the model {id}/{model} needs a key: set {}",
             provider.key_source
@@ -301,9 +309,9 @@ fn usable_provider(settings: &Settings, id: &str, model: &str) -> Result<Provide
 }
 
 /// Where no model is configured.
-fn known_plan(settings: &Settings) -> Result<Plan, String> {
+fn known_plan(settings: &Settings, agent: &AgentSettings) -> Result<Plan, String> {
     for (id, model) in [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)] {
-        if let Ok(provider) = usable_provider(settings, id, model) {
+        if let Ok(provider) = usable_provider(settings, agent, id, model) {
             return Ok(Plan::Native {
                 provider,
                 model: model.to_owned(),

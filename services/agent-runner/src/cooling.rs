@@ -6,66 +6,37 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use openclaw_config::{Paths, write};
-use serde::{Deserialize, Serialize};
+use openclaw_config::Paths;
+use openclaw_config::auth::usage::{self, Failure, Usage};
 
 use crate::report::{Report, Use};
 use crate::route::Stop;
 
-/// OpenClaw's times after the first, second and further failures.
-const BUSY_MS: [i64; 3] = [30_000, 60_000, 300_000];
-/// OpenClaw's time for a key that is not accepted, or not paid for.
-const REFUSED_MS: i64 = 600_000;
-/// Failures longer ago than this do not count any more.
-const FORGOTTEN_MS: i64 = 24 * 3600 * 1000;
+/// Failures longer ago than this do not count any more: a day.
+const FORGOTTEN_MS: u64 = 24 * 3600 * 1000;
 
-/// A key's use. Times are Unix times in milliseconds.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Usage {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_used: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_failed: Option<i64>,
-    failure_count: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cooldown_until: Option<i64>,
-}
-
-impl Usage {
-    /// False when the report is no news: it was read before.
-    fn take(&mut self, report: &Report) -> bool {
-        let last = self.last_used.max(self.last_failed);
-        if last.is_some_and(|last| last >= report.at_ms) {
-            return false;
-        }
-        let pause = match report.used {
-            Use::Answered => {
-                *self = Self {
-                    last_used: Some(report.at_ms),
-                    last_failed: self.last_failed,
-                    ..Self::default()
-                };
-                return true;
-            }
-            Use::Refused => REFUSED_MS,
-            Use::Busy => {
-                if last.is_some_and(|last| report.at_ms - last > FORGOTTEN_MS) {
-                    self.failure_count = 0;
-                }
-                let index = usize::try_from(self.failure_count).unwrap_or(usize::MAX);
-                let wish = i64::try_from(report.retry_after_ms).unwrap_or(i64::MAX);
-                BUSY_MS[index.min(BUSY_MS.len() - 1)].max(wish)
-            }
-        };
-        self.last_failed = Some(report.at_ms);
-        self.failure_count = self.failure_count.saturating_add(1);
-        self.cooldown_until = Some(report.at_ms.saturating_add(pause));
-        true
+/// Takes a report into a key's use; false when it was read before.
+fn take(usage: &mut Usage, report: &Report) -> bool {
+    let last = usage.last_used.max(usage.last_failed);
+    if last.is_some_and(|last| last >= report.at_ms) {
+        return false;
     }
+    if last.is_some_and(|last| report.at_ms - last > FORGOTTEN_MS) {
+        usage.failure_count = 0;
+    }
+    match report.used {
+        Use::Answered => usage.succeeded(report.at_ms),
+        Use::Refused => usage.failed(Failure::Refused, report.at_ms),
+        Use::Busy => {
+            usage.failed(Failure::Busy, report.at_ms);
+            let wish = report.at_ms.saturating_add(report.retry_after_ms);
+            usage.cooldown_until = usage.cooldown_until.max(Some(wish));
+        }
+    }
+    true
 }
 
 type Keys = BTreeMap<String, Usage>;
@@ -89,14 +60,14 @@ impl Cooling {
     pub(crate) fn take(&self, reports: &[Report]) {
         let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         for report in reports {
-            let file = self.file(&report.agent_id);
+            let file = usage::file(&self.paths, &report.agent_id);
             let keys = agents
                 .entry(report.agent_id.clone())
-                .or_insert_with(|| read(&file));
-            let usage = keys.entry(report.id.clone()).or_default();
-            let had_failed = usage.failure_count > 0;
+                .or_insert_with(|| usage::read(&file));
+            let used = keys.entry(report.id.clone()).or_default();
+            let had_failed = used.failure_count > 0;
             // That a key works as ever is worth no write for each answer.
-            let is_news = usage.take(report) && (had_failed || report.used != Use::Answered);
+            let is_news = take(used, report) && (had_failed || report.used != Use::Answered);
             if is_news && let Err(error) = write_keys(&file, keys) {
                 tracing::warn!(%error, path = %file.display(), "a key's failures are not kept");
             }
@@ -106,55 +77,32 @@ impl Cooling {
     /// Puts those that are left alone behind the others, the one that is to be
     /// asked again first before the rest. Returns until when the first was to
     /// be left alone, when another model has taken its place.
-    pub(crate) fn arrange(&self, route: &mut [Stop]) -> Option<(String, i64)> {
-        let now = jiff::Timestamp::now().as_millisecond();
+    pub(crate) fn arrange(&self, route: &mut [Stop]) -> Option<(String, u64)> {
+        let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default();
         let first = route.first()?.clone();
-        let mut until: HashMap<(String, String), i64> = HashMap::new();
-        for stop in route.iter() {
-            let end = self.until(&stop.agent_id, stop.id());
-            until.insert((stop.agent_id.clone(), stop.id().to_owned()), end);
-        }
-        let end = |stop: &Stop| {
-            let key = (stop.agent_id.clone(), stop.id().to_owned());
-            until
-                .get(&key)
-                .copied()
-                .filter(|end| *end > now)
-                .unwrap_or(0)
-        };
-        route.sort_by_key(end);
+        let end = |stop: &Stop| self.until(stop).filter(|end| *end > now).unwrap_or(0);
+        route.sort_by_cached_key(end);
         let changed = !route.first()?.is_same_model(&first);
         changed.then(|| (first.name(), end(&first)))
     }
 
-    fn until(&self, agent_id: &str, id: &str) -> i64 {
+    fn until(&self, stop: &Stop) -> Option<u64> {
         let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         let keys = agents
-            .entry(agent_id.to_owned())
-            .or_insert_with(|| read(&self.file(agent_id)));
-        keys.get(id)
-            .and_then(|usage| usage.cooldown_until)
-            .unwrap_or(0)
+            .entry(stop.keeper().to_owned())
+            .or_insert_with(|| usage::read(&usage::file(&self.paths, stop.keeper())));
+        match keys.get(stop.id()) {
+            Some(usage) => usage.cooldown_until,
+            None => stop.key.as_ref()?.cooldown_until,
+        }
     }
-
-    fn file(&self, agent_id: &str) -> PathBuf {
-        self.paths.agent(agent_id).join("auth").join("usage.json")
-    }
-}
-
-/// A file that cannot be read is an empty one: nothing but a pause is lost.
-fn read(file: &Path) -> Keys {
-    let text = std::fs::read(file).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 fn write_keys(file: &Path, keys: &Keys) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         crate::places::make(folder).map_err(io::Error::other)?;
     }
-    let mut text = serde_json::to_vec_pretty(keys)?;
-    text.push(b'\n');
-    write::atomic(file, &text)
+    usage::write(file, keys)
 }
 
 #[cfg(test)]
@@ -163,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    fn report(used: Use, at_ms: i64, retry_after_ms: u64) -> Report {
+    fn report(used: Use, at_ms: u64, retry_after_ms: u64) -> Report {
         Report {
             agent_id: "main".to_owned(),
             id: "a".to_owned(),
@@ -190,22 +138,22 @@ mod tests {
         let mut usage = Usage::default();
         let mut pauses = Vec::new();
         for at in 1..=4 {
-            assert!(usage.take(&report(Use::Busy, at * 1000, 0)));
+            assert!(take(&mut usage, &report(Use::Busy, at * 1000, 0)));
             pauses.push(usage.cooldown_until.unwrap() - at * 1000);
         }
         assert_eq!(pauses, [30_000, 60_000, 300_000, 300_000]);
-        assert!(!usage.take(&report(Use::Busy, 4000, 0)), "read again");
-        assert!(usage.take(&report(Use::Answered, 5000, 0)));
+        assert!(!take(&mut usage, &report(Use::Busy, 4000, 0)), "read again");
+        assert!(take(&mut usage, &report(Use::Answered, 5000, 0)));
         assert_eq!((usage.failure_count, usage.cooldown_until), (0, None));
-        usage.take(&report(Use::Busy, 6000, 45_000));
+        take(&mut usage, &report(Use::Busy, 6000, 45_000));
         assert_eq!(
             usage.cooldown_until,
             Some(51_000),
             "the provider's wish is longer"
         );
-        usage.take(&report(Use::Refused, 7000, 0));
+        take(&mut usage, &report(Use::Refused, 7000, 0));
         assert_eq!(usage.cooldown_until, Some(607_000));
-        usage.take(&report(Use::Busy, 7000 + 2 * FORGOTTEN_MS, 0));
+        take(&mut usage, &report(Use::Busy, 7000 + 2 * FORGOTTEN_MS, 0));
         assert_eq!(usage.failure_count, 1, "what was long ago does not count");
     }
 
@@ -215,7 +163,7 @@ mod tests {
         let state = folder.path().to_str().unwrap();
         let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
         let paths = Paths::resolve(&environment).unwrap();
-        let now = jiff::Timestamp::now().as_millisecond();
+        let now = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap();
         Cooling::new(&paths).take(&[report(Use::Busy, now, 0)]);
         let mut route = [stop("a", "x"), stop("b", "y")];
         let again = Cooling::new(&paths);

@@ -1,6 +1,7 @@
 //! The environment of agent processes: rebuilt, never inherited.
 
 use openclaw_config::Environment;
+use openclaw_config::provider::Scheme;
 use openclaw_config::settings::Settings;
 
 use crate::places::Places;
@@ -64,7 +65,7 @@ pub(crate) fn common(outer: &Environment, places: &Places) -> Variables {
 }
 
 /// What the Claude Code CLI has beside that.
-pub(crate) fn claude(settings: &Settings, places: &Places) -> Variables {
+pub(crate) fn claude(settings: &Settings, agent_id: &str, places: &Places) -> Variables {
     let outer = &settings.environment;
     let folder = places.home.join(".claude").display().to_string();
     let temporary = places.temporary.display().to_string();
@@ -81,14 +82,20 @@ pub(crate) fn claude(settings: &Settings, places: &Places) -> Variables {
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
-    if let Some(provider) = settings.providers.get("anthropic") {
+    if let Some(provider) = settings.provider(agent_id, "anthropic") {
         let mut fill = |name: &str, value: &str| {
             if outer.get(name).is_none() {
                 variables.push((name.to_owned(), value.to_owned()));
             }
         };
-        if let Some(key) = &provider.key {
-            fill("ANTHROPIC_API_KEY", key.reveal());
+        if let Some(access) = provider.access.first() {
+            let name = match access.scheme {
+                Scheme::ApiKey => "ANTHROPIC_API_KEY",
+                Scheme::Bearer => "CLAUDE_CODE_OAUTH_TOKEN",
+            };
+            fill(name, access.secret.reveal());
+        } else if settings.aws_profile(agent_id).is_some() {
+            fill("CLAUDE_CODE_USE_BEDROCK", "1");
         }
         if provider.base_url != "https://api.anthropic.com" {
             fill("ANTHROPIC_BASE_URL", &provider.base_url);

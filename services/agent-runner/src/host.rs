@@ -3,8 +3,10 @@
 
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
+
+mod recall;
 
 /// The longest a search may take before the agent is told to go on without.
 const DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
@@ -53,20 +55,12 @@ pub(crate) struct Tools {
     pub(crate) memory: memory::Client,
     pub(crate) origin: Origin,
     pub(crate) agent_id: String,
+    /// The session whose turn it is,
+    pub(crate) session_id: String,
+    /// and when its message came, in Unix milliseconds.
+    pub(crate) received_ms: i64,
     /// What `status` says.
     pub(crate) status: String,
-}
-
-#[derive(Deserialize)]
-struct Search {
-    query: String,
-    #[serde(default)]
-    limit: u32,
-}
-
-#[derive(Deserialize)]
-struct Remember {
-    text: String,
 }
 
 impl Tools {
@@ -76,7 +70,8 @@ impl Tools {
         let call = async {
             match tool {
                 "memory_search" => self.search(arguments).await,
-                "memory_remember" => self.remember(arguments).await,
+                "memory_get" => self.get(arguments).await,
+                "memory_write" => self.write(arguments).await,
                 "status" => Answer::done(self.status.clone()),
                 other => Answer::failed("not_found", format!("there is no host tool {other:?}")),
             }
@@ -89,48 +84,5 @@ impl Tools {
                     format!("memory did not answer within {DEADLINE:?}"),
                 )
             })
-    }
-
-    async fn search(&self, arguments: Value) -> Answer {
-        let search: Search = match serde_json::from_value(arguments) {
-            Ok(search) => search,
-            Err(error) => return Answer::failed("validation", error.to_string()),
-        };
-        let found = self
-            .memory
-            .search(&self.origin, &self.agent_id, &search.query, search.limit)
-            .await;
-        match found {
-            Ok(hits) if hits.is_empty() => Answer::done("nothing was found".to_owned()),
-            Ok(hits) => Answer::done(
-                hits.iter()
-                    .map(|hit| {
-                        let place = format!("{}:{}-{}", hit.path, hit.start_line, hit.end_line);
-                        format!(
-                            "{place} (score {:.2})\n{}\n",
-                            hit.score,
-                            hit.snippet.trim_end()
-                        )
-                    })
-                    .collect::<Vec<_>>()
-                    .join("\n"),
-            ),
-            Err(status) => Answer::failed("unavailable", status.message()),
-        }
-    }
-
-    async fn remember(&self, arguments: Value) -> Answer {
-        let remember: Remember = match serde_json::from_value(arguments) {
-            Ok(remember) => remember,
-            Err(error) => return Answer::failed("validation", error.to_string()),
-        };
-        let written = self
-            .memory
-            .remember(&self.origin, &self.agent_id, &remember.text)
-            .await;
-        match written {
-            Ok(at) => Answer::done(format!("{}:{}", at.path, at.line)),
-            Err(status) => Answer::failed("unavailable", status.message()),
-        }
     }
 }

@@ -43,6 +43,9 @@ pub(crate) struct Standing {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) session_key: String,
+    pub(crate) session_id: String,
+    /// When the message came, in Unix milliseconds; 0: not known.
+    pub(crate) received_ms: i64,
     pub(crate) channel: String,
     /// `native` or `offline`; for the Claude Code CLI it says so itself.
     pub(crate) backend: String,

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
+use openclaw_config::provider::Provider;
 use openclaw_daemon::failure;
 use openclaw_proto::event::Code;
 use reqwest::Client;
@@ -69,6 +70,33 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
+    /// Sends `body` to the provider's endpoint for embeddings.
+    pub(crate) async fn embeddings(
+        &self,
+        provider: &Provider,
+        body: Bytes,
+    ) -> Result<reqwest::Response, Error> {
+        let base = provider.base_url.trim_end_matches('/');
+        let url = format!("{base}/embeddings");
+        let mut request = self
+            .client(&url)?
+            .post(&url)
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .body(body);
+        if let Some(key) = &provider.key {
+            let bearer = format!("Bearer {}", key.reveal());
+            let mut value = HeaderValue::from_str(&bearer).map_err(|_| Error::Key {
+                source_of: provider.key_source.clone(),
+            })?;
+            value.set_sensitive(true);
+            request = request.header(AUTHORIZATION, value);
+        }
+        request
+            .send()
+            .await
+            .map_err(|source| Error::Send { url, source })
+    }
+
     /// Sends `body` to the provider's endpoint. The response's status is the
     /// provider's, whatever it is.
     pub(crate) async fn post(&self, stop: &Stop, body: Bytes) -> Result<reqwest::Response, Error> {

@@ -30,12 +30,14 @@ pub(crate) use asking::Asking;
 pub(crate) use lines::Lines;
 
 /// The tools an agent is offered with a model.
-const TOOLS: [&str; 5] = [
+const TOOLS: [&str; 7] = [
     "read_file",
     "write_file",
     "list_directory",
     "execute_shell",
     "memory_search",
+    "memory_get",
+    "memory_write",
 ];
 
 /// What the agent is given over the turn socket.

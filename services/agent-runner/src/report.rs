@@ -25,7 +25,7 @@ pub(crate) struct Report {
     pub(crate) id: String,
     pub(crate) used: Use,
     /// Unix time in milliseconds.
-    pub(crate) at_ms: i64,
+    pub(crate) at_ms: u64,
     /// The wait that the provider asked for; 0: none.
     pub(crate) retry_after_ms: u64,
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use openclaw_config::price::Price;
-use openclaw_config::provider::{Api, Provider};
+use openclaw_config::provider::{Access, Api, Provider, Scheme};
 use openclaw_config::secret::Secret;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -19,7 +19,7 @@ pub(crate) struct Stop {
     pub(crate) key: Option<Key>,
     /// `None`: nobody knows what it costs.
     pub(crate) price: Option<Price>,
-    /// Whose file its failures are kept in.
+    /// The agent whose turn it is.
     pub(crate) agent_id: String,
 }
 
@@ -34,6 +34,11 @@ pub(crate) struct Key {
     pub(crate) secret: Secret,
     /// The token of a login: sent as `Authorization: Bearer`.
     pub(crate) bearer: bool,
+    /// The agent whose profile it is, where it is one.
+    pub(crate) agent_id: Option<String>,
+    /// Until when it is left alone as its own file says, as a Unix time in
+    /// milliseconds.
+    pub(crate) cooldown_until: Option<u64>,
 }
 
 impl fmt::Debug for Key {
@@ -72,6 +77,13 @@ impl Stop {
         self.key.as_ref().map_or(&self.provider, |key| &key.id)
     }
 
+    /// The agent whose file its failures are kept in.
+    pub(crate) fn keeper(&self) -> &str {
+        let key = self.key.as_ref();
+        key.and_then(|key| key.agent_id.as_deref())
+            .unwrap_or(&self.agent_id)
+    }
+
     /// `provider/model`.
     pub(crate) fn name(&self) -> String {
         format!("{}/{}", self.provider, self.model)
@@ -97,11 +109,13 @@ impl Stop {
 }
 
 fn keys(provider: &Provider) -> Vec<Key> {
-    let key = provider.key.as_ref().map(|secret| Key {
-        id: format!("{}:default", provider.id),
-        source: provider.key_source.clone(),
-        secret: secret.clone(),
-        bearer: false,
-    });
-    key.into_iter().collect()
+    let key = |access: &Access| Key {
+        id: access.id.clone(),
+        source: access.source.clone(),
+        secret: access.secret.clone(),
+        bearer: access.scheme == Scheme::Bearer,
+        agent_id: access.agent.clone(),
+        cooldown_until: access.usage.cooldown_until,
+    };
+    provider.access.iter().map(key).collect()
 }

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_config::programs;
 use openclaw_daemon::{Configuration, Daemon, Notifier};
+use openclaw_proto::memory;
 use openclaw_proto::runner::Turn;
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
@@ -25,6 +26,8 @@ use crate::backend::Choice;
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
 use crate::meter::Meter;
+use crate::embedding;
+use crate::model::Upstream;
 use crate::places;
 use crate::spare::Spare;
 use crate::spending::Spending;
@@ -33,7 +36,7 @@ use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
 use crate::units::Units;
 use crate::watcher::Watcher;
-use crate::{adoption, claude};
+use crate::{adoption, catalog, claude};
 
 /// What running turns get to end by themselves when the daemon is to end;
 /// below the daemon's drain deadline, so that they can still be cancelled.
@@ -77,7 +80,15 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         runner.clone(),
         daemon.notifier.clone(),
     )));
+    let catalog = catalog::keep(daemon.configuration.clone());
+    let _catalog = AbortOnDropHandle::new(tokio::spawn(catalog));
     let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
+    let offer = embedding::offer(
+        daemon.configuration.clone(),
+        memory::Client::new(settings.paths.memory_socket()),
+        Arc::new(Upstream::default()),
+    );
+    let _embedding = AbortOnDropHandle::new(tokio::spawn(offer));
     let service = AgentRunnerServer::new(runner.clone())
         .max_decoding_message_size(openclaw_proto::MESSAGE_LIMIT)
         .max_encoding_message_size(openclaw_proto::MESSAGE_LIMIT);

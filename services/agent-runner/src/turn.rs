@@ -468,7 +468,7 @@ impl Stage<'_> {
         places.give_contents(&places.temporary)?;
         places.give_contents(&places.home)?;
         let mut variables = environment::common(&self.settings.environment, &places);
-        variables.extend(environment::claude(self.settings, &places));
+        variables.extend(environment::claude(self.settings, &self.agent.id, &places));
         if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
             variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
         }
@@ -520,6 +520,8 @@ impl Stage<'_> {
         };
         Order {
             session_key: turn.session_key.clone(),
+            session_id: turn.session_id.clone(),
+            received_ms: turn.received_ms,
             channel: turn.channel.clone(),
             backend: choice.backend.to_owned(),
             provider: provider.to_owned(),
@@ -563,7 +565,8 @@ impl Stage<'_> {
 }
 
 /// Why another model answers than the one that is configured first.
-fn left_alone(name: &str, until_ms: i64, route: &[Stop]) -> String {
+fn left_alone(name: &str, until_ms: u64, route: &[Stop]) -> String {
+    let until_ms = i64::try_from(until_ms).unwrap_or(i64::MAX);
     let until = jiff::Timestamp::from_millisecond(until_ms)
         .map(|until| until.to_zoned(jiff::tz::TimeZone::system()))
         .map(|until| until.strftime("%H:%M:%S").to_string())

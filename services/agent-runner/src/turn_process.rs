@@ -344,6 +344,8 @@ impl Turn {
                 session_key: order.session_key.clone(),
             },
             agent_id: self.standing.agent_id.clone(),
+            session_id: order.session_id.clone(),
+            received_ms: order.received_ms,
             status: order.status.clone(),
         }
     }

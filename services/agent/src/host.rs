@@ -4,21 +4,70 @@ use openclaw_tools::{FailureKind, HandlerError, ToolDefinition};
 use serde::Deserialize;
 use serde_json::json;
 
-/// The search tool, the one host tool models may call.
+/// Searches what is remembered.
 pub(crate) const MEMORY_SEARCH: &str = "memory_search";
+/// Appends to the day's note.
+pub(crate) const MEMORY_WRITE: &str = "memory_write";
+/// Reads lines of what is remembered.
+const MEMORY_GET: &str = "memory_get";
 
-/// What models are told about `memory_search`.
-pub(crate) fn memory_search() -> ToolDefinition {
+/// What models are told about the tools, with OpenClaw's names and parameters.
+pub(crate) fn tools() -> [ToolDefinition; 3] {
+    [memory_search(), memory_get(), memory_write()]
+}
+
+/// The host tool `name`, if there is one that models may call.
+pub(crate) fn tool(name: &str) -> Option<ToolDefinition> {
+    tools().into_iter().find(|tool| tool.name == name)
+}
+
+fn memory_search() -> ToolDefinition {
     ToolDefinition::new(
         MEMORY_SEARCH,
-        "Search the user's notes and memory files. Returns passages with file and lines.",
+        "Search the user's memory: MEMORY.md, USER.md, notes and past conversations. Use it \
+         before saying that you do not know something about the user or earlier work. Returns \
+         passages with path, lines, score and time.",
         json!({
             "type": "object",
             "properties": {
                 "query": {"type": "string", "minLength": 1},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 20}
+                "maxResults": {"type": "integer", "minimum": 1, "maximum": 50},
+                "minScore": {"type": "number", "minimum": 0, "maximum": 1},
+                "corpus": {"type": "string", "enum": ["memory", "sessions", "all", "wiki"]}
             },
             "required": ["query"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn memory_get() -> ToolDefinition {
+    ToolDefinition::new(
+        MEMORY_GET,
+        "Read lines of a memory file or a past conversation that memory_search named.",
+        json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "minLength": 1},
+                "from": {"type": "integer", "minimum": 1},
+                "lines": {"type": "integer", "minimum": 1},
+                "corpus": {"type": "string", "enum": ["memory", "sessions", "all", "wiki"]}
+            },
+            "required": ["path"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn memory_write() -> ToolDefinition {
+    ToolDefinition::new(
+        MEMORY_WRITE,
+        "Note a fact, decision or preference in today's memory file, in words that make sense \
+         by themselves.",
+        json!({
+            "type": "object",
+            "properties": {"text": {"type": "string", "minLength": 1}},
+            "required": ["text"],
             "additionalProperties": false
         }),
     )

@@ -51,20 +51,18 @@ fn tools(workspace: &Workspace, tool_pipe: Option<PathBuf>) -> anyhow::Result<Re
     }
     if let Some(folder) = tool_pipe {
         let pipe = Arc::new(Mutex::new(ToolPipe::new(folder)));
-        registry.register(host::memory_search(), move |arguments| {
-            let pipe = pipe.clone();
-            async move {
-                let answer = pipe
-                    .lock()
-                    .await
-                    .call(host::MEMORY_SEARCH, &arguments)
-                    .await;
-                match answer {
-                    Ok(answer) => answer.into_result(),
-                    Err(error) => Err(host::unreachable(crate::turn::chain(&error))),
+        for tool in host::tools() {
+            let (pipe, name) = (pipe.clone(), tool.name.clone());
+            registry.register(tool, move |arguments| {
+                let (pipe, name) = (pipe.clone(), name.clone());
+                async move {
+                    match pipe.lock().await.call(&name, &arguments).await {
+                        Ok(answer) => answer.into_result(),
+                        Err(error) => Err(host::unreachable(crate::turn::chain(&error))),
+                    }
                 }
-            }
-        })?;
+            })?;
+        }
     }
     Ok(registry)
 }

@@ -4,12 +4,13 @@ mod answer;
 mod command;
 
 use openclaw_tools::{Registry, ToolCall};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::event::{Emitter, StopReason};
 use crate::failure::TurnError;
 use crate::host;
-use crate::request::TurnRequest;
+use crate::request::{Hit, TurnRequest};
 use crate::socket::TurnSocket;
 use crate::turn::{self, Done};
 use command::Command;
@@ -27,7 +28,7 @@ pub(crate) async fn run(
     match Command::parse(&request.text) {
         None => answer::passages(&request.hits, &request.hint, out)?,
         Some(Command::Remember(text)) => {
-            let answer = ask(socket, "memory_remember", json!({"text": text})).await;
+            let answer = ask(socket, host::MEMORY_WRITE, json!({"text": text})).await;
             out.text(&remembered(&answer))?;
         }
         Some(Command::Search(query)) => {
@@ -53,22 +54,54 @@ async fn ask(socket: &TurnSocket, tool: &str, arguments: Value) -> Result<String
     }
 }
 
-/// The host answers `file:line`, or a sentence of its own.
+/// Where a note went, as the host says it.
+#[derive(Deserialize)]
+struct Noted {
+    path: String,
+    line: u32,
+}
+
 fn remembered(answer: &Result<String, String>) -> String {
-    match answer {
-        Ok(place) if !place.trim().is_empty() && !place.trim().contains(char::is_whitespace) => {
-            format!("Noted in {}.\n", place.trim())
-        }
-        Ok(sentence) => format!("{}\n", sentence.trim()),
-        Err(message) => format!("I could not note that: {message}\n"),
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(message) => return format!("I could not note that: {message}\n"),
+    };
+    match serde_json::from_str::<Noted>(answer) {
+        Ok(noted) => format!("Noted in {}:{}.\n", noted.path, noted.line),
+        // A later host that says it otherwise.
+        Err(_) => format!("{}\n", answer.trim()),
     }
 }
 
+/// What a search found, as the host says it.
+#[derive(Deserialize)]
+struct Found {
+    results: Vec<Hit>,
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
 fn found(query: &str, answer: Result<String, String>) -> String {
-    match answer {
-        Ok(output) if output.trim().is_empty() => format!("Nothing found for \"{query}\".\n"),
-        other => plain(other),
+    let found = match &answer {
+        Ok(output) => serde_json::from_str::<Found>(output),
+        Err(_) => return plain(answer),
+    };
+    let Ok(found) = found else {
+        return plain(answer);
+    };
+    if let Some(error) = found.error {
+        return plain(Err(error));
     }
+    let mut text: String = found.results.iter().map(answer::passage).collect();
+    if text.is_empty() {
+        text = format!("Nothing found for \"{query}\".\n");
+    }
+    for warning in found.warnings {
+        text.push_str(&format!("({warning})\n"));
+    }
+    text
 }
 
 fn plain(answer: Result<String, String>) -> String {

@@ -104,11 +104,14 @@ pub(crate) struct HistoryCall {
     pub(crate) arguments: Value,
 }
 
-/// A passage of memory that fits the message.
+/// A passage of memory that fits the message, or that a search found, whose
+/// results have OpenClaw's names.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Hit {
     pub(crate) path: String,
+    #[serde(alias = "startLine")]
     pub(crate) start_line: u32,
+    #[serde(alias = "endLine")]
     pub(crate) end_line: u32,
     pub(crate) snippet: String,
 }

@@ -86,12 +86,12 @@ fn tools(request: &TurnRequest, socket: &Arc<TurnSocket>) -> Result<Registry, Re
     for name in &request.tools {
         if let Some(tool) = Builtin::from_name(name) {
             tool.register(&mut registry, &workspace)?;
-        } else if name == host::MEMORY_SEARCH {
-            let socket = socket.clone();
-            registry.register(host::memory_search(), move |arguments| {
-                let socket = socket.clone();
+        } else if let Some(tool) = host::tool(name) {
+            let (socket, name) = (socket.clone(), name.clone());
+            registry.register(tool, move |arguments| {
+                let (socket, name) = (socket.clone(), name.clone());
                 async move {
-                    match socket.tool(host::MEMORY_SEARCH, &arguments).await {
+                    match socket.tool(&name, &arguments).await {
                         Ok(answer) => answer.into_result(),
                         Err(error) => Err(host::unreachable(chain(&error))),
                     }

@@ -153,7 +153,7 @@ fn memory_search_goes_through_the_pipes() {
         move || runner(&pipes)
     });
     let mut server = Server::start(folder.path(), Some(pipes.path()));
-    let (text, failed) = server.call("memory_search", json!({"query": "cats", "limit": 2}));
+    let (text, failed) = server.call("memory_search", json!({"query": "cats", "maxResults": 2}));
     assert_eq!((text.as_str(), failed), ("USER.md:3 cats", false));
     let (text, failed) = server.call("memory_search", json!({"query": "dogs"}));
     assert_eq!(
@@ -168,7 +168,10 @@ fn memory_search_goes_through_the_pipes() {
     server.end();
     let seen = runner.join().unwrap();
     assert_eq!(seen[0]["tool"], "memory_search");
-    assert_eq!(seen[0]["arguments"], json!({"query": "cats", "limit": 2}));
+    assert_eq!(
+        seen[0]["arguments"],
+        json!({"query": "cats", "maxResults": 2})
+    );
     assert_eq!(seen.len(), 2);
 }
 

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::schema::Schema;
 use crate::secret::Secret;
+use crate::settings::memory;
 
 pub mod gateway;
 
@@ -26,6 +27,8 @@ pub struct Fragment {
     pub agents: Agents,
     /// `models`.
     pub models: Models,
+    /// `auth`.
+    pub auth: Auth,
     /// `sandbox`: ours.
     pub sandbox: Sandbox,
     /// `gateway`.
@@ -35,7 +38,7 @@ pub struct Fragment {
     /// `logging`.
     pub logging: Logging,
     /// `memory`.
-    pub memory: Memory,
+    pub memory: memory::Fragment,
     /// `env`.
     pub env: Env,
 }
@@ -118,6 +121,16 @@ pub struct Agent {
     pub claude_cli_path: Option<String>,
     /// Limits of the agent's processes and of its loop.
     pub limits: Limits,
+    /// How its memory is searched.
+    pub memory_search: memory::SearchFragment,
+    /// Characters of each bootstrap file that a conversation begins with.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub bootstrap_max_chars: Option<usize>,
+    /// Characters of all of them.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub bootstrap_total_max_chars: Option<usize>,
+    /// Whether a fresh workspace is left without the files it begins with.
+    pub skip_bootstrap: Option<bool>,
 }
 
 /// A model: the string, or OpenClaw's object with fallbacks.
@@ -208,6 +221,10 @@ pub struct Limits {
 pub struct Models {
     /// `provider/model`.
     pub default: Option<String>,
+    /// Whether models.json keeps what others put into it: `merge` (the default)
+    /// or `replace`.
+    #[cfg_attr(test, schemars(extend("enum" = ["merge", "replace"])))]
+    pub mode: Option<String>,
     /// Providers by id.
     pub providers: BTreeMap<String, Provider>,
 }
@@ -234,6 +251,15 @@ impl Provider {
         let texts = [&self.base_url, &self.api];
         texts.into_iter().flatten().any(|text| text.contains("${"))
     }
+}
+
+/// `auth`: which profiles there are is said where they are stored.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Auth {
+    /// Profiles by provider, those to be tried first before the others.
+    pub order: BTreeMap<String, Vec<String>>,
 }
 
 /// `sandbox`.
@@ -270,21 +296,6 @@ pub struct Logging {
     /// nearest of them.
     #[cfg_attr(test, schemars(extend("enum" = ["debug", "info", "warn", "error", "trace", "fatal", "silent"])))]
     pub level: Option<String>,
-}
-
-/// `memory`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, rename_all = "camelCase")]
-pub struct Memory {
-    /// The default agent's workspace (seed 002).
-    pub workspace_path: Option<String>,
-    /// The most tokens of history and context a turn is given (seed 002).
-    #[cfg_attr(test, schemars(range(min = 1)))]
-    pub max_context_tokens: Option<u64>,
-    /// In days (seed 002).
-    #[cfg_attr(test, schemars(extend("exclusiveMinimum" = 0)))]
-    pub temporal_decay_half_life: Option<f64>,
 }
 
 /// `env`.

@@ -5,6 +5,7 @@
 //! validated for one daemon ([`settings`]). The environment is an input like
 //! the file is, so that tests and daemons take the same path.
 
+pub mod auth;
 pub mod document;
 pub mod edit;
 pub mod environment;
@@ -16,6 +17,7 @@ pub mod fragment;
 mod kept;
 pub mod key;
 mod locate;
+pub mod models_file;
 pub mod nearest;
 pub mod origin;
 pub mod parse;
@@ -63,6 +65,21 @@ pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, 
     let paths = origin.paths(Paths::resolve(environment)?);
     let document = document::read(&paths.configuration, environment, Missing::KeptForOwner)?;
     Settings::assemble(paths, document, environment)
+}
+
+/// Reads the configuration or, where the file cannot be used, what daemons use
+/// in its place.
+pub fn load_usable(environment: &Environment) -> Result<Settings, Error> {
+    let error = match load(environment) {
+        Err(error) if !error.is_beyond_file() => error,
+        settled => return settled,
+    };
+    let paths = Paths::resolve(environment)?;
+    [Origin::LastGood, Origin::Defaults]
+        .into_iter()
+        .filter(|origin| origin.exists(&paths))
+        .find_map(|origin| load_from(environment, origin).ok())
+        .ok_or(error)
 }
 
 /// The same, and keeps a file that is valid as the last good configuration.

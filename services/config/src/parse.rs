@@ -166,6 +166,13 @@ mod tests {
     }
 
     #[test]
+    fn a_comment_without_end_is_not_an_empty_file() {
+        let error = parsed("{ a: 1 }\n/* left open").unwrap_err();
+        assert!(error.to_string().contains("openclaw.json:2:"), "{error}");
+        assert!(parsed("/* left open").is_err());
+    }
+
+    #[test]
     fn brackets_without_end_are_refused() {
         let error = parsed(&"[".repeat(1_000_000)).unwrap_err();
         assert!(error.to_string().contains("in each other"), "{error}");

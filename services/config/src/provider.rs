@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::auth::{Profile, Usage};
 use crate::environment::Environment;
 use crate::fragment;
 use crate::secret::Secret;
@@ -17,6 +18,55 @@ pub enum Api {
     OpenAi,
 }
 
+/// How a credential is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// As the provider's keys are.
+    ApiKey,
+    /// As the token of a login: `Authorization: Bearer`.
+    Bearer,
+}
+
+/// One way in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// The profile, or the variable or key of the configuration.
+    pub id: String,
+    /// What is sent.
+    pub secret: Secret,
+    /// How it is sent.
+    pub scheme: Scheme,
+    /// Where it comes from, for messages to the user.
+    pub source: String,
+    /// Whose usage is kept: the agent's with the profile.
+    pub agent: Option<String>,
+    /// What was known of its use when the configuration was read.
+    pub usage: Usage,
+}
+
+impl Access {
+    /// The way in that a profile of the agent is, when it is one.
+    pub fn of(profile: &Profile, agent: &str) -> Option<Self> {
+        let (secret, scheme) = profile.credential.secret()?;
+        Some(Self {
+            id: profile.id.clone(),
+            secret: secret.clone(),
+            scheme,
+            source: profile.source.clone(),
+            agent: Some(agent.to_owned()),
+            usage: profile.usage.clone(),
+        })
+    }
+
+    /// Whether the service manager passed it.
+    pub fn is_passed(&self) -> bool {
+        self.source.starts_with(PASSED)
+    }
+}
+
+/// How sources that the service manager passed are named.
+pub const PASSED: &str = "the credential ";
+
 /// A provider, resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
@@ -27,8 +77,10 @@ pub struct Provider {
     pub base_url: String,
     /// The kind of API.
     pub api: Api,
-    /// The key; `None` for servers that need none.
+    /// The first way in; `None` for servers that need none.
     pub key: Option<Secret>,
+    /// All ways in, those to be tried first before the others.
+    pub access: Vec<Access>,
     /// Where the key comes from or could come from, for messages to the user.
     pub key_source: String,
     /// Its models, as the configuration describes them.
@@ -36,6 +88,16 @@ pub struct Provider {
 }
 
 impl Provider {
+    /// The same with more ways in, which come before those there are.
+    pub fn with_access(mut self, first: Vec<Access>) -> Self {
+        if let Some(access) = first.first() {
+            self.key = Some(access.secret.clone());
+            self.key_source.clone_from(&access.source);
+        }
+        self.access.splice(0..0, first);
+        self
+    }
+
     /// Whether it can be asked: it has a key, or is one that needs none.
     pub fn is_usable(&self) -> bool {
         self.key.is_some() || !needs_key(&self.base_url)
@@ -132,27 +194,49 @@ fn one(
                 "is missing: say where the API is".to_owned(),
             )
         })?;
-    let credential = format!("{id}-api-key");
-    let (secret, source) = if let Some(secret) = credentials.get(&credential) {
-        (Some(secret.clone()), format!("the credential {credential}"))
-    } else if let Some(value) = environment.get(&key_variable) {
-        (
-            Some(Secret::new(value)),
-            format!("the variable {key_variable}"),
-        )
-    } else if let Some(secret) = fragment.api_key {
-        (Some(secret), key("apiKey"))
-    } else {
-        (None, format!("{key_variable} or {}", key("apiKey")))
-    };
+    let from_environment = environment.get(&key_variable).map(|value| {
+        let source = format!("the variable {key_variable}");
+        access(&key_variable, Secret::new(value), source)
+    });
+    let from_file = fragment
+        .api_key
+        .map(|secret| access(&key("apiKey"), secret, key("apiKey")));
+    let access: Vec<Access> = passed(id, credentials)
+        .into_iter()
+        .chain(from_environment)
+        .chain(from_file)
+        .collect();
     Ok(Provider {
         id: id.to_owned(),
         base_url: checked_url(&base_url).map_err(|problem| (key("baseUrl"), problem))?,
         api,
-        key: secret,
-        key_source: source,
+        key: access.first().map(|access| access.secret.clone()),
+        key_source: match access.first() {
+            Some(access) => access.source.clone(),
+            None => format!("{key_variable} or {}", key("apiKey")),
+        },
+        access,
         models: fragment.models,
     })
+}
+
+/// The service manager's credential for a provider.
+fn passed(id: &str, credentials: &BTreeMap<String, Secret>) -> Option<Access> {
+    let name = format!("{id}-api-key");
+    let secret = credentials.get(&name)?.clone();
+    let source = format!("{PASSED}{name}");
+    Some(access(&name, secret, source))
+}
+
+fn access(id: &str, secret: Secret, source: String) -> Access {
+    Access {
+        id: id.to_owned(),
+        secret,
+        scheme: Scheme::ApiKey,
+        source,
+        agent: None,
+        usage: Usage::default(),
+    }
 }
 
 fn checked_url(url: &str) -> Result<String, String> {

@@ -2,31 +2,36 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use crate::auth::{self, Credential, Profile};
 use crate::document;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::{self, Fragment};
 use crate::paths::Paths;
-use crate::provider::{self, Provider};
+use crate::provider::{self, Access, Provider};
 use crate::secret::Secret;
 use crate::substitute::Missing;
 
 mod agent;
+pub mod gateway;
+pub mod memory;
 mod session;
 
-pub use agent::{AgentSettings, Backend, Limits};
+pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
+pub use gateway::Gateway;
+pub use memory::{Embedder, Memory, MemorySearch};
 pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
 const CONCURRENT_TURNS: u32 = 8;
-/// Seed 002, `memory.maxContextTokens`.
-const CONTEXT_TOKENS: u64 = 100_000;
-/// Seed 002, `memory.temporalDecayHalfLife`, in days.
-const DECAY_HALF_LIFE_DAYS: f64 = 7.0;
+
+/// Where the search of all agents is set.
+const MEMORY_SEARCH: &str = "agents.defaults.memorySearch";
 
 /// The least severe level that is logged (seed 002, property 24).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,15 +90,6 @@ pub struct Sandbox {
     pub read_write: Vec<PathBuf>,
 }
 
-/// The memory daemon's settings.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Memory {
-    /// The most tokens of history and context a turn is given.
-    pub context_tokens: u64,
-    /// After how many days a dated passage counts half.
-    pub decay_half_life_days: f64,
-}
-
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -103,6 +99,9 @@ pub struct Settings {
     pub log_level: LogLevel,
     /// Turns that may run at once, over all sessions.
     pub concurrent_turns: u32,
+    /// The gateway's doors. Without their secrets, see
+    /// [`Settings::with_gateway_secrets`].
+    pub gateway: Gateway,
     /// Agents by id; the default one is among them.
     pub agents: BTreeMap<String, AgentSettings>,
     /// The agent that messages without one go to.
@@ -111,10 +110,20 @@ pub struct Settings {
     pub default_model: Option<String>,
     /// Providers by id, with their keys. Empty without [`Settings::with_credentials`].
     pub providers: BTreeMap<String, Provider>,
+    /// Auth profiles by agent. Empty without [`Settings::with_credentials`].
+    pub profiles: BTreeMap<String, Vec<Profile>>,
+    /// Profiles by provider in the order that is asked for.
+    pub profile_order: BTreeMap<String, Vec<String>>,
+    /// Whether models.json keeps what others put into it.
+    pub models_are_merged: bool,
     /// How agent processes are confined.
     pub sandbox: Sandbox,
-    /// The memory daemon's settings.
+    /// What is remembered, and by which embedder.
     pub memory: Memory,
+    /// Who makes vectors of texts, when that is not this machine, or why that
+    /// cannot be: memory goes on without. `None` without
+    /// [`Settings::with_credentials`].
+    pub embedding: Option<Result<Provider, String>>,
     /// Which messages share a conversation, and when one begins anew.
     pub session: SessionSettings,
     /// The environment with the file's `env.vars` behind it. Empty without
@@ -149,6 +158,10 @@ impl Settings {
         provider::resolve(&providers, environment, &BTreeMap::new()).map_err(invalid)?;
         let (agents, default_agent) = agent::resolve(&paths, &fragment, environment)
             .map_err(|problem| problem.at(&origin))?;
+        let search = memory::merged(
+            &fragment.memory.search,
+            &fragment.agents.defaults.memory_search,
+        );
         Ok(Self {
             log_level: log_level(&fragment, environment, &origin)?,
             concurrent_turns: fragment
@@ -156,6 +169,7 @@ impl Settings {
                 .max_concurrent_turns
                 .unwrap_or(CONCURRENT_TURNS)
                 .max(1),
+            gateway: Gateway::resolve(&fragment.gateway, &fragment.hooks, environment, &origin)?,
             agents,
             default_agent,
             default_model: environment
@@ -163,14 +177,14 @@ impl Settings {
                 .map(str::to_owned)
                 .or(fragment.models.default),
             providers: BTreeMap::new(),
+            profiles: BTreeMap::new(),
+            profile_order: fragment.auth.order.clone(),
+            models_are_merged: fragment.models.mode.as_deref() != Some("replace"),
             sandbox: sandbox(&paths, fragment.sandbox.clone(), &origin)?,
-            memory: Memory {
-                context_tokens: fragment.memory.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
-                decay_half_life_days: fragment
-                    .memory
-                    .temporal_decay_half_life
-                    .unwrap_or(DECAY_HALF_LIFE_DAYS),
-            },
+            memory: memory::whole(&fragment.memory, &search, &paths)
+                .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
+                .map_err(invalid)?,
+            embedding: None,
             session: session.map_err(invalid)?,
             environment: Environment::default(),
             warnings: Vec::new(),
@@ -193,13 +207,91 @@ impl Settings {
         let fragment = fragment::typed(path, document.value)?;
         self.warnings = document.warnings;
         let environment = document.environment;
-        self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
-            .map_err(|(key, problem)| Error::Value {
-            origin: self.paths.configuration.display().to_string(),
+        let origin = path.display().to_string();
+        let invalid = |(key, problem)| Error::Value {
+            origin: origin.clone(),
             key,
             problem,
-        })?;
+        };
+        self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
+            .map_err(invalid)?;
+        self.embedding = match &self.memory.embedder {
+            Embedder::Remote { provider, .. } => {
+                let provider = embedding(provider, &fragment, &environment, credentials);
+                Some(provider.map_err(|(key, problem)| format!("{key} {problem}")))
+            }
+            _ => None,
+        };
+        let passed = auth::passed(credentials, &environment);
+        self.warnings.extend(passed.warnings);
+        for agent in self.agents.keys() {
+            let own = auth::read(&self.paths, agent, &environment);
+            self.warnings.extend(own.warnings);
+            let all = passed.list.iter().cloned().chain(own.list);
+            self.profiles.insert(agent.clone(), all.collect());
+        }
         self.environment = environment;
+        Ok(self)
+    }
+
+    /// The provider `id` with the ways in that the agent has: its own profiles
+    /// before those of the main agent, and all of them before variables and
+    /// the configuration.
+    pub fn provider(&self, agent_id: &str, id: &str) -> Option<Provider> {
+        let mut provider = self.providers.get(id)?.clone();
+        let mut profiles = self.profiles_of(agent_id, id);
+        if profiles.is_empty() {
+            profiles = self.profiles_of(&self.default_agent, id);
+        }
+        let (passed, rest): (Vec<_>, Vec<_>) =
+            provider.access.into_iter().partition(Access::is_passed);
+        provider.access = rest;
+        Some(provider.with_access(passed.into_iter().chain(profiles).collect()))
+    }
+
+    /// The profile that leaves logging in to the AWS SDK, if the agent has one.
+    pub fn aws_profile(&self, agent_id: &str) -> Option<&Profile> {
+        let own = self.profiles.get(agent_id)?;
+        own.iter()
+            .find(|profile| profile.credential == Credential::AwsSdk)
+    }
+
+    fn profiles_of(&self, agent_id: &str, provider: &str) -> Vec<Access> {
+        let now = now_ms();
+        let order = self.profile_order.get(provider);
+        let mut own: Vec<&Profile> = self
+            .profiles
+            .get(agent_id)
+            .into_iter()
+            .flatten()
+            .filter(|profile| profile.provider == provider && profile.is_usable(now))
+            .collect();
+        if let Some(order) = order {
+            let place = |id: &String| order.iter().position(|listed| listed == id);
+            own.sort_by_key(|profile| place(&profile.id).unwrap_or(usize::MAX));
+        }
+        own.into_iter()
+            .filter_map(|profile| Access::of(profile, agent_id))
+            .collect()
+    }
+
+    /// The settings with the secrets of the gateway's doors, for the gateway
+    /// alone. `credentials` are systemd's, by file name; they come before those
+    /// in the state directory's own `credentials` folder.
+    pub fn with_gateway_secrets(
+        mut self,
+        environment: &Environment,
+        credentials: &BTreeMap<String, Secret>,
+    ) -> Result<Self, Error> {
+        let path = &self.paths.configuration;
+        let document = document::read(path, environment, Missing::KeptForOwner)?;
+        let fragment = fragment::typed(path, document)?;
+        let origin = path.display().to_string();
+        let (gateway, hooks) = (&fragment.gateway, &fragment.hooks);
+        let mut all = gateway::files::read(&self.paths.state)?;
+        all.extend(credentials.clone());
+        self.gateway
+            .with_secrets(gateway, hooks, environment, &all, &origin)?;
         Ok(self)
     }
 
@@ -207,6 +299,51 @@ impl Settings {
     pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
         self.agents.get(id)
     }
+}
+
+/// The provider of embeddings: as the one of models of that name, but for what
+/// `remote` says.
+fn embedding(
+    id: &str,
+    fragment: &Fragment,
+    environment: &Environment,
+    credentials: &BTreeMap<String, Secret>,
+) -> Result<Provider, (String, String)> {
+    let search = memory::merged(
+        &fragment.memory.search,
+        &fragment.agents.defaults.memory_search,
+    );
+    let mut own = fragment
+        .models
+        .providers
+        .get(id)
+        .cloned()
+        .unwrap_or_default();
+    let known = || memory::base_url(id).map(str::to_owned);
+    own.base_url = search
+        .remote
+        .base_url
+        .clone()
+        .or(own.base_url)
+        .or_else(known);
+    let mut providers = provider::resolve(
+        &BTreeMap::from([(id.to_owned(), own)]),
+        environment,
+        credentials,
+    )?;
+    let missing = || {
+        let problem = format!("is {id:?}, which is no provider");
+        (format!("{MEMORY_SEARCH}.provider"), problem)
+    };
+    let mut provider = providers.remove(id).ok_or_else(missing)?;
+    if let Some(url) = search.remote.base_url {
+        provider.base_url = url.trim_end_matches('/').to_owned();
+    }
+    if let Some(key) = search.remote.api_key {
+        provider.key = Some(key);
+        provider.key_source = format!("{MEMORY_SEARCH}.remote.apiKey");
+    }
+    Ok(provider)
 }
 
 /// Keys of what holds from a daemon's start to its end: sockets are made
@@ -228,6 +365,13 @@ fn fixed(gateway: &fragment::gateway::Gateway) -> BTreeMap<&'static str, String>
     ];
     let all = FIXED_KEYS.into_iter().zip(values);
     all.filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// Milliseconds since 1970.
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let milliseconds = since.unwrap_or_default().as_millis();
+    u64::try_from(milliseconds).unwrap_or(u64::MAX)
 }
 
 fn log_level(

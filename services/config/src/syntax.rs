@@ -266,8 +266,8 @@ fn is_space(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }
 
-/// The length of the comment that `text` begins with. One that never ends
-/// goes to the end of the text; the parser refuses it.
+/// The length of the comment that `text` begins with. One that never ends is
+/// none, and does not belong anywhere.
 fn comment(text: &str) -> usize {
     if text.starts_with("//") {
         let ends = ['\n', '\r', '\u{2028}', '\u{2029}'];
@@ -276,7 +276,7 @@ fn comment(text: &str) -> usize {
     if !text.starts_with("/*") {
         return 0;
     }
-    text[2..].find("*/").map_or(text.len(), |end| end + 4)
+    text[2..].find("*/").map_or(0, |end| end + 4)
 }
 
 /// A key as parsers read it.
@@ -341,7 +341,9 @@ mod tests {
 
     #[test]
     fn what_has_no_structure_is_a_fault() {
-        for text in ["{", "{a}", "{a:}", "[1 2]", "'x", "1 2", "{,}", "]"] {
+        for text in [
+            "{", "{a}", "{a:}", "[1 2]", "'x", "1 2", "{,}", "]", "{} /* x",
+        ] {
             assert!(matches!(parse(text), Err(Fault::Structure(_))), "{text}");
         }
     }

@@ -1,13 +1,14 @@
-//! `activate`: the process that `run` starts becomes a daemon with its socket,
-//! as the service manager would pass it (sd_listen_fds(3)).
+//! `activate`: the process that `run` starts becomes a daemon with its
+//! sockets, as the service manager would pass them (sd_listen_fds(3)).
 //!
 //! LISTEN_PID must be the daemon's own process id, which only the process
 //! itself knows before exec, and setting it after fork in the parent's image
-//! would need unsafe code. Standard input carries the socket this far.
+//! would need unsafe code. Standard input carries the control socket this far,
+//! standard output the others.
 
 use std::fs;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{IntoRawFd as _, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -19,6 +20,7 @@ use nix::unistd::{close, getppid};
 
 use crate::cli;
 use crate::failure::Failure;
+use crate::handover;
 
 /// SD_LISTEN_FDS_START: where the passed sockets begin.
 const LISTEN_FDS_START: RawFd = 3;
@@ -32,31 +34,51 @@ pub(crate) fn execute(arguments: &cli::Activate) -> Result<ExitCode, Failure> {
         return Err(Failure::new("openclawctl run has ended"));
     }
     close_inherited()?;
-    let descriptor = fcntl(io::stdin(), FcntlArg::F_DUPFD(LISTEN_FDS_START))
-        .context("cannot pass the socket on")?;
-    if descriptor != LISTEN_FDS_START {
-        return Err(Failure::new(format!(
-            "the socket became descriptor {descriptor} instead of {LISTEN_FDS_START}"
-        )));
-    }
-    let error = command(arguments).exec();
+    let names = pass(arguments)?;
+    let error = command(arguments, &names).exec();
     let program = arguments.program.display();
     Err(anyhow::Error::new(error)
         .context(format!("cannot start {program}"))
         .into())
 }
 
+/// Puts the sockets where the daemon looks for them; their names in order. A
+/// new descriptor is the lowest that is free.
+fn pass(arguments: &cli::Activate) -> Result<Vec<String>, Failure> {
+    let control = fcntl(io::stdin(), FcntlArg::F_DUPFD(LISTEN_FDS_START))
+        .context("cannot pass the socket on")?;
+    let more = match arguments.more {
+        true => handover::receive(io::stdout()).context("cannot take over the sockets")?,
+        false => Vec::new(),
+    };
+    let (mut names, mut descriptors) = (vec![arguments.name.clone()], vec![control]);
+    for (name, socket) in more {
+        names.push(name);
+        // Left open for the daemon.
+        descriptors.push(socket.into_raw_fd());
+    }
+    for (wanted, descriptor) in (LISTEN_FDS_START..).zip(descriptors) {
+        if descriptor != wanted {
+            return Err(Failure::new(format!(
+                "a socket became descriptor {descriptor} instead of {wanted}"
+            )));
+        }
+    }
+    Ok(names)
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "starts a daemon of the suite, never an agent"
 )]
-fn command(arguments: &cli::Activate) -> Command {
+fn command(arguments: &cli::Activate, names: &[String]) -> Command {
     let mut command = Command::new(&arguments.program);
     command
         .stdin(Stdio::null())
+        .stdout(Stdio::null())
         .env("LISTEN_PID", std::process::id().to_string())
-        .env("LISTEN_FDS", "1")
-        .env("LISTEN_FDNAMES", &arguments.name);
+        .env("LISTEN_FDS", names.len().to_string())
+        .env("LISTEN_FDNAMES", names.join(":"));
     command
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{config, failure};
+use crate::{config, failure, memory};
 
 pub(crate) mod sessions;
 
@@ -30,6 +30,9 @@ pub(crate) enum Command {
     Status(Status),
     /// Check the installation and the confinements, and say how to mend them
     Doctor(Doctor),
+    /// Search, read and keep what the assistant remembers
+    #[command(subcommand)]
+    Memory(memory::Command),
     /// List, show, find and change the sessions
     Sessions(Box<Sessions>),
     /// Take sessions over from OpenClaw
@@ -42,6 +45,10 @@ pub(crate) enum Command {
     Turns(Turns),
     /// End a run and every process it started
     Cancel(Cancel),
+    /// Print the token that WebSocket and HTTP clients need
+    Token(Token),
+    /// Bring systemd's socket units in line with the configuration's ports
+    Sockets(Sockets),
     /// Run the daemons in the foreground, where there is no systemd
     Run(Run),
     /// Becomes a daemon with its socket as descriptor 3; part of `run`.
@@ -115,6 +122,25 @@ pub(crate) struct Cancel {
     pub(crate) run_id: String,
 }
 
+/// Arguments of `token`.
+#[derive(Debug, Args)]
+pub(crate) struct Token {
+    /// Make another one; clients with the old one are disconnected
+    #[arg(long)]
+    pub(crate) rotate: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `sockets`.
+#[derive(Debug, Args)]
+pub(crate) struct Sockets {
+    /// Write nothing; exit with 1 when they are not in line
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -135,6 +161,9 @@ pub(crate) struct Activate {
     pub(crate) name: String,
     /// The daemon
     pub(crate) program: PathBuf,
+    /// Standard output brings more sockets
+    #[arg(long)]
+    pub(crate) more: bool,
 }
 
 /// The command that was asked for, or the code to exit with. Help and usage

@@ -13,6 +13,7 @@ use crate::status;
 mod answers;
 mod check;
 mod files;
+mod ports;
 mod programs;
 mod units;
 
@@ -48,6 +49,7 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
     checks.extend(answers::daemons(&suite));
     if let Some(settings) = &settings {
         checks.push(programs::claude(settings, environment));
+        checks.extend(ports::opened(settings, &suite));
     }
     checks.extend(answers::model(&suite));
     checks.extend(answers::confinements(&suite));

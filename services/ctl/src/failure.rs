@@ -90,7 +90,11 @@ impl From<anyhow::Error> for Failure {
 impl From<openclaw_config::Error> for Failure {
     fn from(error: openclaw_config::Error) -> Self {
         Self {
-            exit: CONFIG,
+            exit: match error {
+                // Nothing is wrong with the configuration.
+                openclaw_config::Error::Write { .. } => FAILURE,
+                _ => CONFIG,
+            },
             error: Some(error.into()),
             hint: None,
         }

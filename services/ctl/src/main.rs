@@ -15,13 +15,17 @@ mod connection;
 mod doctor;
 mod export;
 mod failure;
+mod handover;
 mod import;
+mod memory;
 mod message;
 mod output;
 mod run;
 mod sessions;
+mod sockets;
 mod status;
 mod table;
+mod token;
 mod turns;
 mod words;
 
@@ -42,11 +46,14 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Status(arguments) => status::execute(&arguments, environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
+        Command::Memory(command) => memory::execute(command, environment),
         Command::Config(arguments) => config::execute(arguments, environment),
         Command::Import(arguments) => import::execute(&arguments, environment),
         Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Turns(arguments) => turns::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
+        Command::Token(arguments) => token::execute(&arguments, environment),
+        Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => activate::execute(&arguments),
     }

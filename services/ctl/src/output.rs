@@ -37,6 +37,14 @@ pub(crate) fn stderr_line(text: &str) {
         .write_all(format!("{text}\n").as_bytes());
 }
 
+/// Writes `text` over the line before, on a terminal's standard error.
+pub(crate) fn stderr_progress(text: &str) {
+    // Nobody is left to tell when standard error is gone.
+    let _ = io::stderr()
+        .lock()
+        .write_all(format!("\r\u{1b}[K{text}").as_bytes());
+}
+
 /// Whether standard output is a terminal.
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()

@@ -13,6 +13,7 @@ mod backoff;
 mod child;
 mod daemon;
 mod directory;
+mod doors;
 pub(crate) mod environment_file;
 mod keeper;
 mod lock;
@@ -39,6 +40,7 @@ pub(crate) fn execute(
         .clone()
         .overridden(arguments.set.iter().cloned());
     openclaw_config::document::check_overrides(&paths, environment)?;
+    let settings = openclaw_config::load_usable(environment)?;
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
     let log = log::Log::open();
@@ -47,6 +49,8 @@ pub(crate) fn execute(
     // parent-death signal is bound to the thread that starts them (prctl(2)).
     let result = runtime.block_on(async {
         let sockets = sockets::Sockets::bind(&paths, lock.was_stale(), &log).await?;
+        let doors = doors::Doors::bind(settings, environment, &log)?;
+        let sockets = sockets.with_doors(doors);
         let spawner = spawner::Spawner::bind(&paths, environment, &log)?;
         let suite = supervisor::supervise(&paths, environment, &sockets, &log);
         spawner.keep(suite).await?

@@ -24,4 +24,4 @@ pub use configuration::Configuration;
 pub use listeners::Listeners;
 pub use notifier::Notifier;
 pub use program::{Daemon, main};
-pub use server::serve;
+pub use server::{serve, serve_guests};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::io;
+use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
 
 use listenfd::ListenFd;
@@ -17,7 +18,7 @@ pub enum Error {
     )]
     None,
     /// A socket is not what it must be.
-    #[error("the passed socket {name:?} is not a listening Unix stream socket")]
+    #[error("the passed socket {name:?} is not a listening Unix or TCP stream socket")]
     Kind {
         /// Its FileDescriptorName.
         name: String,
@@ -37,7 +38,11 @@ pub enum Error {
 
 /// The sockets this process was started with.
 #[derive(Debug, Default)]
-pub struct Listeners(BTreeMap<String, UnixListener>);
+pub struct Listeners {
+    unix: BTreeMap<String, UnixListener>,
+    /// A socket unit may listen at several addresses under one name.
+    tcp: BTreeMap<String, Vec<TcpListener>>,
+}
 
 impl Listeners {
     /// Takes over the sockets passed by the service manager.
@@ -48,35 +53,64 @@ impl Listeners {
             return Err(Error::None);
         }
         let mut names = names.split(':');
-        let mut listeners = BTreeMap::new();
+        let mut listeners = Self::default();
         for index in 0..passed.len() {
             // "unknown" is what sd_listen_fds_with_names(3) says for no name.
             let name = names.next().unwrap_or("unknown").to_owned();
-            match passed.take_unix_listener(index) {
-                Ok(Some(listener)) => listeners.insert(name, listener),
-                Ok(None) => continue,
-                Err(source) => return Err(Error::Kind { name, source }),
-            };
+            listeners.adopt(name, index, &mut passed)?;
         }
-        Ok(Self(listeners))
+        Ok(listeners)
     }
 
-    /// The listener named `name`.
+    fn adopt(&mut self, name: String, index: usize, passed: &mut ListenFd) -> Result<(), Error> {
+        // A refused socket stays in its place and can be tried as the other kind.
+        let refused = match passed.take_unix_listener(index) {
+            Ok(Some(listener)) => {
+                self.unix.insert(name, listener);
+                return Ok(());
+            }
+            Ok(None) => return Ok(()),
+            Err(source) => source,
+        };
+        match passed.take_tcp_listener(index) {
+            Ok(Some(listener)) => {
+                self.tcp.entry(name).or_default().push(listener);
+                Ok(())
+            }
+            Ok(None) | Err(_) => Err(Error::Kind {
+                name,
+                source: refused,
+            }),
+        }
+    }
+
+    /// The Unix listener named `name`.
     pub fn take(&mut self, name: &str) -> Result<UnixListener, Error> {
-        self.0.remove(name).ok_or_else(|| Error::Missing {
+        self.unix.remove(name).ok_or_else(|| Error::Missing {
             wanted: name.to_owned(),
-            passed: self.0.keys().cloned().collect(),
+            passed: self.unix.keys().cloned().collect(),
         })
+    }
+
+    /// The TCP listeners named `name`; none when there is no such door.
+    pub fn take_tcp(&mut self, name: &str) -> Vec<TcpListener> {
+        self.tcp.remove(name).unwrap_or_default()
+    }
+
+    /// Adds a TCP listener, as [`Listeners::inherit`] does.
+    pub fn add_tcp(&mut self, name: &str, listener: TcpListener) {
+        self.tcp.entry(name.to_owned()).or_default().push(listener);
     }
 }
 
 impl<N: Into<String>> FromIterator<(N, UnixListener)> for Listeners {
     fn from_iter<I: IntoIterator<Item = (N, UnixListener)>>(listeners: I) -> Self {
-        Self(
-            listeners
+        Self {
+            unix: listeners
                 .into_iter()
                 .map(|(name, listener)| (name.into(), listener))
                 .collect(),
-        )
+            tcp: BTreeMap::new(),
+        }
     }
 }

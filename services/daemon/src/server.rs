@@ -13,7 +13,7 @@ use tonic::transport::Server;
 use tonic_health::ServingStatus;
 use tonic_health::server::{HealthReporter, HealthService};
 
-use crate::connections;
+use crate::connections::{self, Guests};
 use crate::program::Daemon;
 use crate::watchdog::{self, Probe};
 
@@ -37,6 +37,17 @@ pub async fn serve(
     routes: Routes,
     drain: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
+    serve_guests(daemon, service, routes, drain, connections::no_guests()).await
+}
+
+/// As [`serve`], for `guests` too. `routes` say what those may call.
+pub async fn serve_guests(
+    daemon: &mut Daemon,
+    service: &'static str,
+    routes: Routes,
+    drain: impl Future<Output = ()>,
+    guests: Guests,
+) -> anyhow::Result<()> {
     let listener = daemon.listeners.take("control")?;
     let socket = path_of(&listener)?;
     let reporter = HealthReporter::new();
@@ -47,7 +58,7 @@ pub async fn serve(
     }
     let stop = CancellationToken::new();
     let routes = with_health_and_reflection(routes, &reporter)?;
-    let mut server = start(listener, routes, stop.clone())?;
+    let mut server = start(listener, routes, stop.clone(), guests)?;
 
     let mut probe = Probe::new(&socket);
     probe.check().await.context("serve the control socket")?;
@@ -88,6 +99,7 @@ fn start(
     listener: UnixListener,
     routes: Routes,
     stop: CancellationToken,
+    guests: Guests,
 ) -> anyhow::Result<ServerTask> {
     listener
         .set_nonblocking(true)
@@ -97,7 +109,10 @@ fn start(
     let server = Server::builder()
         .max_concurrent_streams(CALLS_PER_CONNECTION)
         .add_routes(routes)
-        .serve_with_incoming_shutdown(connections::accepted(listener), stop.cancelled_owned());
+        .serve_with_incoming_shutdown(
+            connections::accepted(listener, guests),
+            stop.cancelled_owned(),
+        );
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
         server.await.context("serve gRPC")
     })))

@@ -15,6 +15,7 @@ use tracing_subscriber::layer::{Layered, SubscriberExt as _};
 use tracing_subscriber::{Registry, reload};
 
 mod json;
+pub mod recent;
 
 type Handle = reload::Handle<Targets, Registry>;
 type Filtered = Layered<reload::Layer<Targets, Registry>, Registry>;
@@ -30,6 +31,9 @@ impl Telemetry {
         let base = Registry::default().with(filter);
         // A log that is there already is a test's.
         let _ = match journal(name) {
+            Some(layer) if recent::is_wanted() => {
+                set_global_default(base.with(layer).with(json::Lines::kept()))
+            }
             Some(layer) => set_global_default(base.with(layer)),
             None => set_global_default(stderr(base)),
         };
@@ -44,7 +48,7 @@ impl Telemetry {
 }
 
 fn stderr(base: Filtered) -> impl tracing::Subscriber + Send + Sync {
-    base.with(json::Lines)
+    base.with(json::Lines::written())
 }
 
 fn filter(level: LogLevel) -> Targets {

@@ -1,15 +1,17 @@
 //! The gRPC service: generated types stop here.
 
+mod classes;
 mod sessions;
 mod status;
-mod stream;
+pub(crate) mod stream;
+mod token;
 mod turns;
 
 use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt as _, stream as streams};
-use openclaw_proto::gateway::{Accepted, Message, Reply};
+use openclaw_proto::gateway::{Message, Reply};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::gateway_server;
 use openclaw_proto::wire::run::Event as WireEvent;
@@ -17,9 +19,9 @@ use tonic::{Request, Response, Status};
 
 use crate::gateway::Gateway;
 use crate::refusal::Refusal;
-use crate::run::Standing;
-use crate::storage::Record;
+use crate::submission::Extra;
 
+pub(crate) use classes::Classes;
 pub(crate) use sessions::SessionsDoor;
 
 type Streaming<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
@@ -37,24 +39,11 @@ impl gateway_server::Gateway for Door {
         request: Request<wire::SendMessageRequest>,
     ) -> Result<Response<Self::SendMessageStream>, Status> {
         let message = Message::try_from(request.into_inner())?;
-        let (run, existing) = self.0.submit(message)?;
-        let (accepted, events) = match run.settled().await {
-            Standing::Accepted(accepted) => {
-                let accepted = Accepted {
-                    existing,
-                    ..accepted
-                };
-                (accepted, stream::live(run, 1))
-            }
-            Standing::Existing(record) => {
-                let events = stream::stored(&self.0, &record.run_id, 1).await?;
-                (again(&record), events)
-            }
-            Standing::Refused(fault) => return Err(Refusal::NotDurable(fault).into()),
-            Standing::Asked => return Err(Status::internal("the run has no standing")),
-        };
-        let first = Ok(Reply::Accepted(accepted).into());
-        let rest = events.map(|event| event.map(|event| Reply::Event(event).into()));
+        let started = self.0.begin(message, Extra::default()).await?;
+        let first = Ok(Reply::Accepted(started.accepted).into());
+        let rest = started
+            .events
+            .map(|event| event.map(|event| Reply::Event(event).into()));
         Ok(Response::new(Box::pin(streams::iter([first]).chain(rest))))
     }
 
@@ -98,6 +87,13 @@ impl gateway_server::Gateway for Door {
         Ok(Response::new(wire::CancelRunResponse { cancelled }))
     }
 
+    async fn access_token(
+        &self,
+        request: Request<wire::AccessTokenRequest>,
+    ) -> Result<Response<wire::AccessTokenResponse>, Status> {
+        Ok(Response::new(token::answer(&self.0, request.into_inner())?))
+    }
+
     async fn list_turns(
         &self,
         request: Request<wire::ListTurnsRequest>,
@@ -113,15 +109,5 @@ impl gateway_server::Gateway for Door {
         _request: Request<wire::StatusRequest>,
     ) -> Result<Response<wire::StatusResponse>, Status> {
         Ok(Response::new(status::of(&self.0).await))
-    }
-}
-
-fn again(record: &Record) -> Accepted {
-    Accepted {
-        run_id: record.run_id.clone(),
-        session_key: record.session_key.clone(),
-        session_id: record.session_id.clone(),
-        agent_id: record.agent_id.clone(),
-        existing: true,
     }
 }

@@ -12,12 +12,22 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
+use crate::approvals::Approvals;
+use crate::counters::Counters;
+use crate::desk::Desk;
+use crate::devices::Devices;
+use crate::front::Front;
+use crate::http::Health;
 use crate::refusal::Refusal;
 use crate::route;
 use crate::run::{Lanes, Registry, Run, Start};
+use crate::schedule::Schedule;
 use crate::sessions::Sessions;
 use crate::storage::Storage;
+use crate::submission::Extra;
+use crate::system_event::SystemEvents;
 use crate::turn;
+use crate::ws::{self, Hub};
 
 /// Bytes of one message. A pasted file may be long; what is longer belongs
 /// into the workspace.
@@ -43,6 +53,16 @@ pub(crate) struct Gateway {
     pub(crate) memory: memory::Client,
     pub(crate) lanes: Lanes,
     pub(crate) runs: Registry,
+    /// The TCP side.
+    pub(crate) front: Arc<Front>,
+    pub(crate) health: Health,
+    pub(crate) counters: Counters,
+    pub(crate) system_events: SystemEvents,
+    /// The clients of the WebSocket protocol.
+    pub(crate) hub: Hub,
+    pub(crate) devices: Devices,
+    pub(crate) approvals: Approvals,
+    pub(crate) schedule: Schedule,
     pub(crate) started: Instant,
     /// By agent, the run id under which the runner has a process ready.
     reserved: Mutex<HashMap<AgentId, String>>,
@@ -58,6 +78,7 @@ impl Gateway {
         notifier: Notifier,
     ) -> Arc<Self> {
         let settings = configuration.settings();
+        let desk = Desk::at(settings.paths.ledger());
         let lanes = Lanes::new(settings.concurrent_turns as usize);
         Arc::new(Self {
             sessions: Sessions::new(storage.clone(), lanes.clone(), configuration.clone()),
@@ -65,6 +86,14 @@ impl Gateway {
             memory: memory::Client::new(settings.paths.memory_socket()),
             lanes,
             runs: Registry::default(),
+            front: Front::new(configuration.clone()),
+            health: Health::default(),
+            counters: Counters::default(),
+            system_events: SystemEvents::default(),
+            hub: Hub::new(),
+            devices: Devices::new(desk.clone()),
+            approvals: Approvals::default(),
+            schedule: Schedule::new(desk),
             started: Instant::now(),
             reserved: Mutex::default(),
             tasks: TaskTracker::new(),
@@ -78,11 +107,27 @@ impl Gateway {
     /// Starts a run for `message`, or finds the live one that its idempotency
     /// key names; true when it was found. Whether the message is accepted is
     /// what [`Run::settled`] says.
-    pub(crate) fn submit(
+    pub(crate) fn submit_with(
         self: &Arc<Self>,
         message: gateway::Message,
+        extra: Extra,
     ) -> Result<(Arc<Run>, bool), Refusal> {
-        if self.stopping.load(Ordering::Relaxed) {
+        let (run, existing) = self.enqueue(message, extra, None)?;
+        if !existing {
+            ws::narrate(self, &run);
+        }
+        Ok((run, existing))
+    }
+
+    /// As [`Self::submit_with`], for a run with the given id; the WebSocket
+    /// clients are not told of it yet.
+    pub(crate) fn enqueue(
+        self: &Arc<Self>,
+        message: gateway::Message,
+        extra: Extra,
+        run_id: Option<String>,
+    ) -> Result<(Arc<Run>, bool), Refusal> {
+        if self.is_stopping() {
             return Err(Refusal::Stopping);
         }
         check_length("the text", &message.text, TEXT_LIMIT)?;
@@ -103,7 +148,8 @@ impl Gateway {
             _ => self.key(&message.session_key, &message.agent_id)?,
         };
         let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
-        let run = Run::new(self.run_id(key.agent()), key, channel, idempotency_key);
+        let run_id = run_id.unwrap_or_else(|| self.run_id(key.agent()));
+        let run = Run::new(run_id, key, channel, idempotency_key);
         if let Start::Same(run) = self.runs.start(&run) {
             return Ok((run, true));
         }
@@ -114,7 +160,13 @@ impl Gateway {
                 return Err(crowded.into());
             }
         };
-        let drive = turn::drive(Arc::clone(self), Arc::clone(&run), message.text, ticket);
+        let drive = turn::drive(
+            Arc::clone(self),
+            Arc::clone(&run),
+            message.text,
+            extra,
+            ticket,
+        );
         self.tasks.spawn(drive.instrument(run.span.clone()));
         Ok((run, false))
     }
@@ -200,11 +252,16 @@ impl Gateway {
 
     /// Brings the status line up to date.
     pub(crate) fn announce(&self) {
-        if !self.stopping.load(Ordering::Relaxed) {
+        if !self.is_stopping() {
             let (running, waiting) = self.lanes.counts();
             let line = status_line(self.storage.session_count(), running, waiting);
             self.notifier.status(&line);
         }
+    }
+
+    /// Whether nothing is accepted any more.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
     }
 
     /// Accepts nothing any more. Turns go on without the gateway, and the next

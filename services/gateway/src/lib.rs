@@ -1,16 +1,30 @@
 //! The gateway: the front door of the suite and the owner of sessions, runs
 //! and their ledger. It runs no subprocess and holds no model key.
 
+mod approvals;
+mod counters;
+mod desk;
+mod devices;
 mod door;
+mod front;
 mod gateway;
+mod home;
+mod http;
 mod notable;
+mod queue;
 mod recovery;
 mod refusal;
+mod reply_text;
 mod route;
 mod run;
+mod schedule;
 mod sessions;
+mod settings;
 mod storage;
+mod submission;
+mod system_event;
 mod turn;
+mod ws;
 
 use std::sync::Arc;
 
@@ -22,11 +36,14 @@ use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 
-use crate::door::{Door, SessionsDoor};
+use crate::door::{Classes, Door, SessionsDoor};
 use crate::gateway::Gateway;
 use crate::storage::Storage;
 
-/// Serves the gateway on the socket `control` until `daemon.shutdown`, then
+pub use settings::load;
+
+/// Serves the gateway on the socket `control`, and on the TCP sockets `http`
+/// and `cli` when they were passed, until `daemon.shutdown`, then
 /// waits for the turns and writes what is not on disk yet.
 pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let configuration = daemon.configuration.clone();
@@ -38,15 +55,26 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let reload = Arc::clone(&gateway).follow_configuration();
     let _reload = AbortOnDropHandle::new(tokio::spawn(reload));
 
+    let time = schedule::keep_time(Arc::downgrade(&gateway));
+    let _time = AbortOnDropHandle::new(tokio::spawn(time));
+    let open = front::open(&gateway, &mut daemon.listeners, daemon.shutdown.clone())?;
     let door = GatewayServer::new(Door(Arc::clone(&gateway)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
     let sessions = SessionsServer::new(SessionsDoor(Arc::clone(&gateway)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
-    let routes = Routes::new(door).add_service(sessions);
-    let drain = async move { gateway.drain().await };
-    let served = openclaw_daemon::serve(&mut daemon, SERVICE_NAME, routes, drain).await;
+    let front = Arc::clone(&gateway.front);
+    let routes = Routes::new(Classes::around(door, Arc::clone(&front)))
+        .add_service(Classes::around(sessions, Arc::clone(&front)));
+    let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));
+    let drain = async move {
+        gateway.drain().await;
+        gateway.hub.close().await;
+        open.close().await;
+    };
+    let served =
+        openclaw_daemon::serve_guests(&mut daemon, SERVICE_NAME, routes, drain, guests).await;
     storage.stop(thread).await;
     served
 }

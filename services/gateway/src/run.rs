@@ -4,15 +4,17 @@ mod lane;
 mod log;
 mod registry;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use openclaw_proto::event::Kind;
+use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::{SessionKey, now_ms};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
+use crate::queue::Collectable;
 use crate::storage::{Fault, Record};
 
 pub(crate) use lane::{Crowded, Lanes, Ticket};
@@ -27,6 +29,14 @@ pub(crate) struct Run {
     pub(crate) channel: String,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) log: EventLog,
+    /// Whether the WebSocket clients are told what the run does.
+    pub(crate) narrated: AtomicBool,
+    /// Cancelled when they were told all of it.
+    pub(crate) told: CancellationToken,
+    /// Set when the message may be answered together with others.
+    pub(crate) collectable: OnceLock<Collectable>,
+    absorbed: AtomicBool,
+    collected: Mutex<Vec<String>>,
     /// Cancelled when somebody ends the run.
     pub(crate) cancel: CancellationToken,
     /// The journal fields of everything about the run.
@@ -70,11 +80,30 @@ impl Run {
             key,
             channel,
             idempotency_key,
+            narrated: AtomicBool::new(false),
+            told: CancellationToken::new(),
+            collectable: OnceLock::new(),
+            absorbed: AtomicBool::new(false),
+            collected: Mutex::default(),
             cancel: CancellationToken::new(),
             span,
             reason: OnceLock::new(),
             standing: watch::Sender::new(Standing::Asked),
         })
+    }
+
+    /// What clients of the WebSocket protocol know the run by: the idempotency
+    /// key, as in OpenClaw.
+    pub(crate) fn public_id(&self) -> &str {
+        self.idempotency_key.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Waits until the WebSocket clients were told all of the run, if they are
+    /// told at all.
+    pub(crate) async fn told(&self) {
+        if self.narrated.load(Ordering::Relaxed) {
+            self.told.cancelled().await;
+        }
     }
 
     /// Tells whoever waits what became of the message.
@@ -100,6 +129,51 @@ impl Run {
         let _ = self.reason.set(reason.to_owned());
         self.cancel.cancel();
         true
+    }
+
+    /// Whether the message waits and may be answered with another one.
+    pub(crate) fn may_be_collected(&self) -> bool {
+        let is_accepted = matches!(*self.standing.borrow(), Standing::Accepted(_));
+        is_accepted && self.collectable.get().is_some() && !self.cancel.is_cancelled()
+    }
+
+    /// The message is answered with another one; the run ends.
+    pub(crate) fn absorb(&self) {
+        self.absorbed.store(true, Ordering::Relaxed);
+        self.cancel.cancel();
+    }
+
+    /// Whether the message is answered with another one.
+    pub(crate) fn is_absorbed(&self) -> bool {
+        self.absorbed.load(Ordering::Relaxed)
+    }
+
+    /// Notes the runs whose messages this one answers too.
+    pub(crate) fn note_collected(&self, ids: impl Iterator<Item = String>) {
+        let mut collected = self
+            .collected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        collected.extend(ids);
+    }
+
+    /// The runs whose messages this one answers too.
+    pub(crate) fn collected(&self) -> Vec<String> {
+        let collected = self
+            .collected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        collected.clone()
+    }
+
+    /// The outcome of a run whose message is answered with another one.
+    pub(crate) fn answered_elsewhere() -> Kind {
+        Kind::Done(Done {
+            stop_reason: "stop".to_owned(),
+            provider: "openclaw".to_owned(),
+            model: "collected".to_owned(),
+            ..Done::default()
+        })
     }
 
     /// The outcome of a run that was ended before anything ran.

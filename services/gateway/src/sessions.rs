@@ -23,7 +23,7 @@ use crate::run::Lanes;
 use crate::storage::{Fault, Leftover, Storage, Uncounted};
 
 pub(crate) use compacting::Compacting;
-pub(crate) use read::Wanted;
+pub(crate) use read::{History, Wanted};
 
 /// Everything that is done with sessions beside sending messages to them.
 /// Cheap to clone.

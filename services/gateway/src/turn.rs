@@ -15,13 +15,17 @@ use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
 use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
+use openclaw_sessions::transcript::Message;
 
 use crate::gateway::Gateway;
 use crate::notable;
+use crate::queue;
 use crate::run::{Run, Standing, Ticket};
 use crate::storage::{
     Acceptance, Admitted, Closing, Incoming, Overrides, Pending, RESET_COMMAND, Said,
 };
+use crate::submission::Extra;
+use crate::ws;
 use assembler::Assembler;
 use context::Context;
 
@@ -34,11 +38,21 @@ const ANEW: &str = "A new conversation begins. What was said before stays in the
 
 /// Runs a message to its end. Nothing stops this but the end of the process:
 /// whoever sent the message may be gone, and the run goes on.
-pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mut ticket: Ticket) {
+pub(crate) async fn drive(
+    gateway: Arc<Gateway>,
+    run: Arc<Run>,
+    text: String,
+    extra: Extra,
+    mut ticket: Ticket,
+) {
+    let Extra {
+        instructions,
+        earlier,
+    } = extra;
     // Memory is asked while the disk works when the lane is free. Its answer
     // has no effects, so nothing is lost when the message is then refused.
     let (accepted, context) = tokio::join!(
-        accept(&gateway, &run, &text),
+        accept(&gateway, &run, &text, earlier),
         prepare(&gateway, &run, &text, &mut ticket),
     );
     if let Some(admitted) = accepted {
@@ -46,7 +60,15 @@ pub(crate) async fn drive(gateway: Arc<Gateway>, run: Arc<Run>, text: String, mu
         let mut reply = Reply::new(&gateway, &run, 0);
         let outcome = match (context, &admitted.said) {
             (_, Said::Reset) => begin_anew(&mut reply).await,
-            (Some(context), Said::Text(_)) => answer(&mut reply, *admitted, context).await,
+            (Some((mut context, together)), Said::Text(_)) => {
+                let mut admitted = *admitted;
+                context.bootstrap.extend(instructions);
+                if let Some(text) = together {
+                    admitted.said = Said::Text(text);
+                }
+                answer(&mut reply, admitted, context).await
+            }
+            (None, Said::Text(_)) if run.is_absorbed() => Run::answered_elsewhere(),
             (None, Said::Text(_)) => run.aborted(""),
         };
         finish(reply, outcome, started).await;
@@ -73,25 +95,14 @@ pub(crate) struct Left {
 /// Goes on with a run of a gateway that died.
 pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut ticket: Ticket) {
     run.settle(Standing::Accepted(left.accepted.clone()));
+    ws::narrate(&gateway, &run);
     ticket.turn().await;
     let started = Instant::now();
     let mut reply = Reply::new(&gateway, &run, left.entries);
     let outcome = match follow::follow_turn(&mut reply).await {
         Some(outcome) => outcome,
-        None => match left.said {
-            Some(Said::Reset) => begin_anew(&mut reply).await,
-            Some(Said::Text(text)) => {
-                let context = context::fetch(&gateway.memory, &run, &text).await;
-                let admitted = Admitted {
-                    accepted: left.accepted,
-                    transcript: left.transcript,
-                    said: Said::Text(text),
-                    overrides: left.overrides,
-                };
-                answer(&mut reply, admitted, context).await
-            }
-            None => interrupted(),
-        },
+        None if left.said == Some(Said::Reset) => begin_anew(&mut reply).await,
+        None => start_again(&mut reply, left).await,
     };
     finish(reply, outcome, started).await;
     gateway.runs.end(&run);
@@ -99,11 +110,28 @@ pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut
     gateway.announce();
 }
 
+/// Starts the turn of a run that the runner has never heard of, if it may be.
+async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
+    let Some(Said::Text(text)) = left.said else {
+        return interrupted();
+    };
+    // When it came is not known any more: of its own session nothing is recalled.
+    let context = context::fetch(&reply.gateway.memory, reply.run, &text, 0).await;
+    let admitted = Admitted {
+        accepted: left.accepted,
+        transcript: left.transcript,
+        said: Said::Text(text),
+        overrides: left.overrides,
+    };
+    answer(reply, admitted, context).await
+}
+
 /// Makes the end durable, tells it, and lets the runner forget the turn.
 async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
     let Reply { gateway, run, .. } = reply;
     let (outcome, is_durable) = reply.close(outcome).await;
     notable::ended(&outcome, started.elapsed());
+    gateway.counters.runs.ended(&outcome);
     run.publish(outcome);
     if is_durable {
         // Nobody waits for that: the next turn of the session begins meanwhile.
@@ -113,7 +141,17 @@ async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
 }
 
 /// Makes the message durable and tells whoever waits for that.
-async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<Box<Admitted>> {
+async fn accept(
+    gateway: &Gateway,
+    run: &Run,
+    text: &str,
+    earlier: Vec<Message>,
+) -> Option<Box<Admitted>> {
+    if !earlier.is_empty() {
+        // What goes wrong with it goes wrong with the message too, which is
+        // next in the same file.
+        let _ = gateway.storage.append(&run.key, earlier).await;
+    }
     let incoming = Incoming {
         run_id: run.id.clone(),
         key: run.key.clone(),
@@ -139,11 +177,24 @@ async fn accept(gateway: &Gateway, run: &Run, text: &str) -> Option<Box<Admitted
     None
 }
 
-/// Waits for the lane and asks memory. None when the run is ended first.
-async fn prepare(gateway: &Gateway, run: &Run, text: &str, ticket: &mut Ticket) -> Option<Context> {
+/// The message is written while memory is asked, so its time may be a little
+/// before this one's.
+const CLOCK_SLACK_MS: i64 = 1_000;
+
+/// Waits for the lane and asks memory; what the turn is asked may be more than
+/// the message. None when the run is ended first.
+async fn prepare(
+    gateway: &Gateway,
+    run: &Run,
+    text: &str,
+    ticket: &mut Ticket,
+) -> Option<(Context, Option<String>)> {
+    let received_ms = now_ms() - CLOCK_SLACK_MS;
     let context = async {
         ticket.turn().await;
-        context::fetch(&gateway.memory, run, text).await
+        let together = queue::collect(gateway, run, text).await;
+        let asked = together.as_deref().unwrap_or(text);
+        (context::fetch(&gateway.memory, run, asked, received_ms).await, together)
     };
     tokio::select! {
         biased;
@@ -185,9 +236,11 @@ async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result
         Said::Reset => String::new(),
     };
     let Reply { gateway, run, .. } = reply;
+    let text = gateway.system_events.before(&run.key, text);
     let tokens = gateway.configuration.settings().memory.context_tokens;
     let budget = conversation::history_budget(tokens, &text, &context);
-    let waiting = gateway.lanes.runs(&run.key);
+    let mut waiting = gateway.lanes.runs(&run.key);
+    waiting.extend(run.collected());
     let (backend_sessions, history) = tokio::join!(
         gateway.storage.begin(&run.id, &run.key),
         conversation::load(transcript, budget, waiting),
@@ -201,15 +254,22 @@ async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result
             "the transcript has lines that are no entries; they are skipped"
         );
     }
+    let session_id = accepted.session_id;
     Ok(Turn {
         run_id: run.id.clone(),
         session_key: accepted.session_key,
-        session_id: accepted.session_id,
+        session_id: session_id.clone(),
         agent_id: accepted.agent_id,
         channel: run.channel.clone(),
         text,
         bootstrap: context.bootstrap,
-        passages: context.passages,
+        passages: conversation::passages(
+            context.recall,
+            &history,
+            &session_id,
+            context.received_ms,
+        ),
+        received_ms: context.received_ms,
         notes: context.notes,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
@@ -271,6 +331,10 @@ impl<'a> Reply<'a> {
         // would have been closed.
         let known = self.skip.min(messages.len().saturating_sub(1));
         messages.drain(..known);
+        if self.run.is_absorbed() {
+            // Nobody said anything: the answer is another run's.
+            messages.clear();
+        }
         if let Some(command) = self.command {
             messages
                 .iter_mut()

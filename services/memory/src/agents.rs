@@ -1,27 +1,62 @@
-//! Which agent has which workspace.
+//! The memories of all agents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use openclaw_config::settings::{AgentSettings, Embedder, Settings};
 use openclaw_daemon::Configuration;
+use openclaw_retrieval::Options;
+use tokio::sync::mpsc;
+use tokio_util::task::AbortOnDropHandle;
 
+use crate::embedding::{Hub, backlog};
 use crate::error::Error;
+use crate::index::Index;
+use crate::keeper::{Command, Keeper};
 use crate::store::Store;
+use crate::worker::Worker;
 
-/// The stores of all agents; agents may share one.
+/// Where indexes are, in the state directory.
+const FOLDER: &str = "memory";
+/// Commands on their way to a keeper; each has somebody who waits for it.
+const COMMANDS: usize = 8;
+
+/// The memories of the agents that the configuration names, whenever it
+/// changes.
 #[derive(Debug)]
 pub(crate) struct Agents {
     configuration: Configuration,
-    stores: Mutex<BTreeMap<PathBuf, Arc<Store>>>,
+    table: Option<PathBuf>,
+    worker: Worker,
+    hub: Hub,
+    kept: Mutex<BTreeMap<String, Kept>>,
+}
+
+/// An agent's memory and those who work on it.
+#[derive(Debug)]
+struct Kept {
+    store: Arc<Store>,
+    commands: mpsc::Sender<Command>,
+    _keeper: AbortOnDropHandle<()>,
+    _backlog: AbortOnDropHandle<()>,
 }
 
 impl Agents {
-    /// The agents that `configuration` names, whenever it changes.
-    pub(crate) fn new(configuration: Configuration) -> Self {
+    /// None yet, see [`Agents::follow`]. `table` is the folder of the static
+    /// table.
+    pub(crate) fn new(
+        configuration: Configuration,
+        table: Option<PathBuf>,
+        worker: Worker,
+        hub: Hub,
+    ) -> Self {
         Self {
             configuration,
-            stores: Mutex::default(),
+            table,
+            worker,
+            hub,
+            kept: Mutex::default(),
         }
     }
 
@@ -30,48 +65,115 @@ impl Agents {
         &self.configuration
     }
 
-    /// The store of agent `id`; an empty id is the default agent's.
-    pub(crate) fn store(&self, id: &str) -> Result<Arc<Store>, Error> {
+    /// Who makes vectors elsewhere.
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    /// Who does what blocks.
+    pub(crate) fn worker(&self) -> &Worker {
+        &self.worker
+    }
+
+    /// Keeps the agents there are now, and drops those that are no more.
+    /// Needs a runtime around it.
+    pub(crate) fn follow(&self) {
         let settings = self.configuration.settings();
-        let id = if id.is_empty() {
-            &settings.default_agent
-        } else {
-            id
+        let mut kept = self.lock();
+        kept.retain(|id, _| settings.agents.contains_key(id));
+        for agent in settings.agents.values() {
+            self.keep(&mut kept, agent, &settings);
+        }
+    }
+
+    /// The memory of agent `id`; an empty id is the default agent's.
+    pub(crate) fn store(&self, id: &str) -> Result<Arc<Store>, Error> {
+        self.of(id, |kept| Arc::clone(&kept.store))
+    }
+
+    /// The way to the keeper of agent `id`.
+    pub(crate) fn commands(&self, id: &str) -> Result<mpsc::Sender<Command>, Error> {
+        self.of(id, |kept| kept.commands.clone())
+    }
+
+    /// All memories.
+    pub(crate) fn stores(&self) -> Vec<Arc<Store>> {
+        self.lock()
+            .values()
+            .map(|kept| Arc::clone(&kept.store))
+            .collect()
+    }
+
+    /// Ends all work, and writes what is not on disk yet. Blocks.
+    pub(crate) fn close(&self) {
+        let kept = std::mem::take(&mut *self.lock());
+        for kept in kept.into_values() {
+            if let Some(engine) = kept.store.index().opened()
+                && let Err(error) = engine.flush()
+            {
+                openclaw_daemon::failure::report("write the index", &error);
+            }
+        }
+    }
+
+    fn of<T>(&self, id: &str, what: impl FnOnce(&Kept) -> T) -> Result<T, Error> {
+        let settings = self.configuration.settings();
+        let id = match id {
+            "" => &settings.default_agent,
+            id => id,
         };
         let agent = settings.agent(id).ok_or_else(|| Error::UnknownAgent {
             id: id.to_owned(),
             known: settings.agents.keys().cloned().collect(),
         })?;
-        Ok(self.at(&agent.workspace))
+        let mut kept = self.lock();
+        Ok(what(self.keep(&mut kept, agent, &settings)))
     }
 
-    /// The stores of all agents there are now. Those of workspaces that are no
-    /// agent's any more are dropped.
-    pub(crate) fn stores(&self) -> Vec<Arc<Store>> {
-        let settings = self.configuration.settings();
-        let agents = settings.agents.values();
-        let stores: Vec<Arc<Store>> = agents.map(|agent| self.at(&agent.workspace)).collect();
-        let kept = stores
-            .iter()
-            .map(|store| (store.path().to_owned(), Arc::clone(store)));
-        let kept: BTreeMap<PathBuf, Arc<Store>> = kept.collect();
-        let stores = kept.values().cloned().collect();
-        *self.stores.lock().unwrap_or_else(PoisonError::into_inner) = kept;
-        stores
+    /// The memory of `agent` as it is configured now.
+    fn keep<'a>(
+        &self,
+        kept: &'a mut BTreeMap<String, Kept>,
+        agent: &AgentSettings,
+        settings: &Settings,
+    ) -> &'a Kept {
+        let before = kept.remove(&agent.id);
+        let index = before
+            .as_ref()
+            .filter(|before| before.store.embedder == settings.memory.embedder)
+            .map(|before| Arc::clone(before.store.index()));
+        let index = index.unwrap_or_else(|| Arc::new(self.index(agent, settings)));
+        let store = Store::new(agent, settings, index);
+        let same = before.filter(|before| before.store.is_like(&store));
+        let now = same.unwrap_or_else(|| self.start(Arc::new(store)));
+        kept.entry(agent.id.clone()).or_insert(now)
     }
 
-    /// Indexed files and passages of all agents.
-    pub(crate) fn size(&self) -> (usize, usize) {
-        let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        let sizes = stores.values().map(|store| store.size());
-        sizes.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
+    fn index(&self, agent: &AgentSettings, settings: &Settings) -> Index {
+        let minilm = match &settings.memory.embedder {
+            Embedder::MiniLm { folder } => Some(folder.clone()),
+            _ => None,
+        };
+        let options = Options {
+            table: self.table.clone(),
+            minilm,
+        };
+        Index::new(settings.paths.state.join(FOLDER).join(&agent.id), options)
     }
 
-    fn at(&self, workspace: &std::path::Path) -> Arc<Store> {
-        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = stores
-            .entry(workspace.to_owned())
-            .or_insert_with(|| Arc::new(Store::new(workspace.to_owned())));
-        Arc::clone(store)
+    fn start(&self, store: Arc<Store>) -> Kept {
+        let (commands, received) = mpsc::channel(COMMANDS);
+        let keeper = Keeper::new(Arc::clone(&store), self.worker.clone(), received);
+        let backlog = backlog::work(Arc::clone(&store), self.worker.clone(), self.hub.clone());
+        Kept {
+            store,
+            commands,
+            _keeper: AbortOnDropHandle::new(tokio::spawn(keeper.keep())),
+            _backlog: AbortOnDropHandle::new(tokio::spawn(backlog)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,13 +1,16 @@
 //! The files that every conversation begins with.
 //!
 //! In this order: SOUL.md, IDENTITY.md, USER.md, AGENTS.md, MEMORY.md, today's
-//! note and yesterday's note under memory/. Those that are not there are left
-//! out; the first four are made from templates once ([`template`]).
+//! notes and yesterday's notes under memory/: of each day 2026-03-04.md first,
+//! then those with a topic, such as 2026-03-04-garden.md, by name. Those that
+//! are not there are left out; the first four are made from templates once
+//! ([`template`]).
 
 use jiff::civil::Date;
+use openclaw_config::settings::Bootstrap;
 use openclaw_proto::memory::BootstrapFile;
 
-use crate::source::dated;
+use crate::source::{FOLDER, dated};
 use crate::workspace::{Error, Workspace};
 
 mod budget;
@@ -15,11 +18,8 @@ pub(crate) mod template;
 
 use budget::Keep;
 
-/// Of each file, in characters, with the mark where it is cut (OpenClaw's
-/// bootstrapMaxChars).
-const FILE: usize = 20_000;
-/// Of all of them (OpenClaw's bootstrapTotalMaxChars).
-const TOTAL: usize = 60_000;
+/// Notes of one day; more of them would not fit anyway.
+const NOTES: usize = 8;
 
 const NAMED: [&str; 5] = [
     "SOUL.md",
@@ -31,13 +31,20 @@ const NAMED: [&str; 5] = [
 
 /// The bootstrap files as of `today`, cut to their budgets, and why a file
 /// that is there could not be given.
-pub(crate) fn load(workspace: &Workspace, today: Date) -> (Vec<BootstrapFile>, Vec<Error>) {
+pub(crate) fn load(
+    workspace: &Workspace,
+    today: Date,
+    budget: Bootstrap,
+) -> (Vec<BootstrapFile>, Vec<Error>) {
     let named = NAMED.map(|name| (name.to_owned(), Keep::Start));
     // Notes grow at their end, so that is what matters of a long one.
-    let days = [Some(today), today.yesterday().ok()].into_iter().flatten();
-    let notes = days.map(|day| (dated::path(day), Keep::End));
-    let mut found = Vec::new();
     let mut problems = Vec::new();
+    let notes = notes(workspace, today).unwrap_or_else(|error| {
+        problems.push(error);
+        Vec::new()
+    });
+    let notes = notes.into_iter().map(|name| (name, Keep::End));
+    let mut found = Vec::new();
     for (name, keep) in named.into_iter().chain(notes) {
         match workspace.read(&name) {
             Ok(Some((text, _))) if !text.trim().is_empty() => found.push((name, text, keep)),
@@ -45,18 +52,43 @@ pub(crate) fn load(workspace: &Workspace, today: Date) -> (Vec<BootstrapFile>, V
             Err(error) => problems.push(error),
         }
     }
-    (within_budget(found), problems)
+    (within_budget(found, budget), problems)
 }
 
-fn within_budget(found: Vec<(String, String, Keep)>) -> Vec<BootstrapFile> {
-    let mut left = TOTAL;
+/// The notes of today and of yesterday, as far as there are any.
+fn notes(workspace: &Workspace, today: Date) -> Result<Vec<String>, Error> {
+    let days = [Some(today), today.yesterday().ok()];
+    let mut of_days = [Vec::new(), Vec::new()];
+    if let Some(mut folder) = workspace.folder(FOLDER)? {
+        for (name, _) in folder.entries() {
+            let path = format!("{FOLDER}/{name}");
+            let date = dated::note(&path);
+            if let Some(day) = days.iter().position(|day| day.is_some() && *day == date) {
+                of_days[day].push(path);
+            }
+        }
+    }
+    // Without the ending: the plain date comes before those with more.
+    let key = |path: &String| path.trim_end_matches(dated::ENDING).to_owned();
+    for notes in &mut of_days {
+        notes.sort_by_cached_key(key);
+        notes.truncate(NOTES);
+    }
+    Ok(of_days.concat())
+}
+
+fn within_budget(
+    found: Vec<(String, String, Keep)>,
+    Bootstrap { file, total, .. }: Bootstrap,
+) -> Vec<BootstrapFile> {
+    let mut left = total;
     let mut after = found.len();
     let cut = found.into_iter().map(|(name, text, keep)| {
         after -= 1;
         // Each file that follows keeps room to say that it is there.
-        let budget = FILE.min(left - after * budget::MARK);
+        let budget = file.min(left.saturating_sub(after * budget::MARK));
         let (content, truncated) = budget::cut(&name, text, keep, budget);
-        left -= content.chars().count();
+        left = left.saturating_sub(content.chars().count());
         BootstrapFile {
             name,
             content,
@@ -91,7 +123,9 @@ mod tests {
         for name in [
             "memory/2026-02-28.md",
             "memory/2026-02-27.md",
+            "memory/2026-03-01-garden.md",
             "memory/2026-03-01.md",
+            "memory/2026-03-01.txt",
             "MEMORY.md",
             "AGENTS.md",
             "USER.md",
@@ -100,7 +134,7 @@ mod tests {
             fs::write(folder.path().join(name), name).unwrap();
         }
         fs::write(folder.path().join("IDENTITY.md"), " \n").unwrap();
-        let (files, problems) = load(&workspace, TODAY);
+        let (files, problems) = load(&workspace, TODAY, Bootstrap::default());
         assert!(problems.is_empty());
         assert_eq!(
             names(&files),
@@ -110,6 +144,7 @@ mod tests {
                 "AGENTS.md",
                 "MEMORY.md",
                 "memory/2026-03-01.md",
+                "memory/2026-03-01-garden.md",
                 "memory/2026-02-28.md"
             ]
         );
@@ -123,15 +158,19 @@ mod tests {
             let text = format!("begin{}end", "ä".repeat(30_000));
             fs::write(folder.path().join(name), text).unwrap();
         }
-        let (files, _) = load(&workspace, TODAY);
+        let (files, _) = load(&workspace, TODAY, Bootstrap::default());
         let size = |file: &BootstrapFile| file.content.chars().count();
         assert_eq!(files.len(), 6);
         for file in &files {
-            assert!(file.truncated && size(file) <= FILE, "{}", file.name);
+            assert!(
+                file.truncated && size(file) <= Bootstrap::default().file,
+                "{}",
+                file.name
+            );
             assert!(file.content.contains(&format!("{} is cut here", file.name)));
         }
-        assert!(files.iter().map(size).sum::<usize>() <= TOTAL);
-        assert!(size(&files[0]) > FILE - budget::MARK);
+        assert!(files.iter().map(size).sum::<usize>() <= Bootstrap::default().total);
+        assert!(size(&files[0]) > Bootstrap::default().file - budget::MARK);
         assert!(files[0].content.starts_with("begin"));
     }
 
@@ -140,7 +179,7 @@ mod tests {
         let (folder, workspace) = workspace();
         let text = format!("{}the newest", "old\n".repeat(10_000));
         fs::write(folder.path().join("memory/2026-03-01.md"), text).unwrap();
-        let (files, _) = load(&workspace, TODAY);
+        let (files, _) = load(&workspace, TODAY, Bootstrap::default());
         assert!(files[0].content.ends_with("the newest"));
         assert!(files[0].content.starts_with("[…"));
     }
@@ -151,7 +190,7 @@ mod tests {
         fs::write(folder.path().join("SOUL.md"), "soul").unwrap();
         let large = fs::File::create(folder.path().join("USER.md")).unwrap();
         large.set_len(crate::workspace::FILE_LIMIT + 1).unwrap();
-        let (files, problems) = load(&workspace, TODAY);
+        let (files, problems) = load(&workspace, TODAY, Bootstrap::default());
         assert_eq!(names(&files), ["SOUL.md"]);
         assert_eq!(problems.len(), 1);
     }
@@ -172,7 +211,7 @@ mod tests {
             }
             fs::write(folder.path().join("SOUL.md"), &soul).unwrap();
             fs::write(folder.path().join("USER.md"), &user).unwrap();
-            let (files, _) = load(&workspace, TODAY);
+            let (files, _) = load(&workspace, TODAY, Bootstrap::default());
             for (name, text) in [("SOUL.md", &soul), ("USER.md", &user)] {
                 let file = files.iter().find(|file| file.name == name);
                 let content = file.map_or("", |file| file.content.as_str());

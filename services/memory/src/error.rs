@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use openclaw_daemon::failure;
 use tonic::{Code, Status};
 
+use crate::compact;
 use crate::workspace;
 
 /// A call that cannot be answered.
@@ -35,9 +36,68 @@ pub(crate) enum Error {
         /// Relative to the workspace.
         path: String,
     },
+    /// Nothing to look for.
+    #[error("the query is empty; say what is to be looked for")]
+    QueryEmpty,
+    /// A corpus that is not here.
+    #[error("there is no corpus {corpus:?}; there are memory, sessions and all")]
+    Corpus {
+        /// As it was given.
+        corpus: String,
+    },
+    /// A score that no passage can have.
+    #[error("the minimum score is {score}; it must be 0 to 1")]
+    MinScore {
+        /// As it was given.
+        score: f64,
+    },
+    /// A path that is not searched.
+    #[error(
+        "{path:?} is no file of this memory; there are MEMORY.md, USER.md, SOUL.md, AGENTS.md, \
+         IDENTITY.md, memory/….md, sessions/….jsonl and the configured extra paths"
+    )]
+    NoMemory {
+        /// As it was given.
+        path: String,
+    },
+    /// A note that is not there.
+    #[error("there is no note {path}")]
+    NoSuchNote {
+        /// Relative to the workspace.
+        path: String,
+    },
+    /// Lines that are not there.
+    #[error("{path} has lines 1 to {total}, not {from} to {to}")]
+    NoSuchLines {
+        /// Relative to the workspace.
+        path: String,
+        /// The first.
+        from: u32,
+        /// The last.
+        to: u32,
+        /// How many there are.
+        total: u32,
+    },
+    /// A file that somebody else writes.
+    #[error("{path} is {whose}")]
+    NotOurs {
+        /// As a hit names it.
+        path: String,
+        /// Whose, and what to do.
+        whose: &'static str,
+    },
     /// The workspace's files.
     #[error(transparent)]
     Workspace(#[from] workspace::Error),
+    /// A file that cannot be read.
+    #[error(transparent)]
+    Intake(#[from] crate::intake::Error),
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] openclaw_retrieval::Error),
+    /// A conversation that cannot be compacted.
+    #[error(transparent)]
+    Compact(#[from] crate::compact::Error),
     /// Work that ended without a result.
     #[error("the work on the workspace ended without a result")]
     Work(#[from] tokio::task::JoinError),
@@ -50,7 +110,17 @@ impl From<Error> for Status {
     fn from(error: Error) -> Self {
         let code = match &error {
             Error::UnknownAgent { .. } => Code::NotFound,
-            Error::NoteEmpty | Error::NoteTooLong { .. } => Code::InvalidArgument,
+            Error::NoteEmpty
+            | Error::NoteTooLong { .. }
+            | Error::QueryEmpty
+            | Error::Corpus { .. }
+            | Error::MinScore { .. }
+            | Error::NoMemory { .. }
+            | Error::NoSuchLines { .. } => Code::InvalidArgument,
+            Error::NoSuchNote { .. } => Code::NotFound,
+            Error::NotOurs { .. } => Code::FailedPrecondition,
+            Error::Compact(error) => compact_code(error),
+            Error::Intake(_) | Error::Index(_) => Code::Internal,
             Error::NoteFull { .. } => Code::ResourceExhausted,
             Error::Workspace(error) => workspace_code(error),
             Error::Work(_) => Code::Internal,
@@ -60,6 +130,14 @@ impl From<Error> for Status {
             code,
             format!("{}{}", failure::chain(&error), advice(code, &error)),
         )
+    }
+}
+
+fn compact_code(error: &compact::Error) -> Code {
+    match error {
+        compact::Error::NoRoom { .. } | compact::Error::SessionId { .. } => Code::InvalidArgument,
+        compact::Error::NoTranscript { .. } => Code::NotFound,
+        compact::Error::Transcript(_) | compact::Error::Tokenizer(_) => Code::Internal,
     }
 }
 

@@ -1,44 +1,64 @@
 //! The daemon's door: gRPC in, domain types on the way to the stores.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Zoned;
+use openclaw_proto::memory::{Conversation, Found, Lines, Question};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::wire::memory as wire;
-use tonic::{Request, Response, Status};
+use tokio_stream::Stream;
+use tonic::{Code, Request, Response, Status, Streaming};
 use tracing::{Instrument as _, Span};
 
 use crate::agents::Agents;
-use crate::search::{DEFAULT_LIMIT, LIMIT, Question};
-use crate::worker::Worker;
+use crate::error::Error;
+use crate::question::Asked;
+use crate::recall;
+use crate::store::{FIRST_LOOK, Store};
+
+mod compaction;
+mod export;
+mod indexing;
+mod status;
+
+pub(crate) use status::size;
 
 /// Answers the calls of openclaw.memory.v1.Memory.
 #[derive(Debug)]
 pub(crate) struct Service {
     agents: Arc<Agents>,
-    worker: Worker,
     started: Instant,
 }
 
+type Out<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
 impl Service {
     /// Answers for `agents`.
-    pub(crate) fn new(agents: Arc<Agents>, worker: Worker) -> Self {
+    pub(crate) fn new(agents: Arc<Agents>) -> Self {
         Self {
             agents,
-            worker,
             started: Instant::now(),
         }
     }
 
+    /// Runs `work` on the memory of `agent`, off this thread.
+    async fn on<T: Send + 'static>(
+        &self,
+        agent: &str,
+        work: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Status> {
+        let store = self.agents.store(agent)?;
+        Ok(self.agents.worker().run(&store, work).await?)
+    }
+
     async fn load_bootstrap(&self, agent: &str) -> Result<wire::LoadBootstrapResponse, Status> {
         let begin = Instant::now();
-        let store = self.agents.store(agent)?;
-        let load = self
-            .worker
-            .run(&store, |store| store.bootstrap(&Zoned::now()));
-        let files = load.await?;
+        let files = self
+            .on(agent, |store| store.bootstrap(&Zoned::now()))
+            .await?;
         tracing::info!(
             files = files.len(),
             milliseconds = milliseconds(begin),
@@ -48,50 +68,57 @@ impl Service {
         Ok(wire::LoadBootstrapResponse { files })
     }
 
-    async fn search(&self, request: wire::SearchRequest) -> Result<wire::SearchResponse, Status> {
+    async fn search(&self, question: Question) -> Result<Found, Status> {
         let begin = Instant::now();
-        let store = self.agents.store(&request.agent_id)?;
-        let half_life_days = self
-            .agents
-            .configuration()
-            .settings()
-            .memory
-            .decay_half_life_days;
-        let limit = match request.limit as usize {
-            0 => DEFAULT_LIMIT,
-            limit => limit.min(LIMIT),
-        };
-        let search = self.worker.run(&store, move |store| {
-            store.search(&Question {
-                text: &request.query,
-                limit,
-                now_ms: jiff::Timestamp::now().as_millisecond(),
-                half_life_days,
-            })
-        });
-        let found = search.await?;
+        let store = self.agents.store(&question.agent_id)?;
+        first_look(&store).await;
+        let asked = Asked::prepare(question, &store, self.agents.hub()).await?;
+        let search = |store: &Store| asked.search(store);
+        let found = self.agents.worker().run(&store, search).await?;
         tracing::info!(
             hits = found.hits.len(),
-            complete = found.complete,
+            complete = !found.partial,
             milliseconds = milliseconds(begin),
             "searched memory"
         );
-        if !found.complete {
-            self.worker.catch_up(store);
+        Ok(found)
+    }
+
+    async fn recall(&self, request: wire::RecallRequest) -> Result<wire::RecallResponse, Status> {
+        let store = self.agents.store(&request.agent_id)?;
+        if store.search.recalled == 0 || request.text.trim().is_empty() {
+            return Ok(wire::RecallResponse::default());
         }
-        let hits = found.hits.into_iter().map(Into::into).collect();
-        Ok(wire::SearchResponse { hits })
+        let question = recall::question(request.agent_id, &request.text);
+        let found = self.search(question).await?;
+        Ok(recall::select(found, &store).into())
+    }
+
+    async fn get(&self, request: wire::GetRequest) -> Result<wire::GetResponse, Status> {
+        let lines = Lines {
+            from: request.from,
+            count: request.lines,
+        };
+        let path = request.path.clone();
+        let text = self
+            .on(&request.agent_id, move |store| store.get(&path, lines))
+            .await?;
+        Ok(text.map_or_else(
+            || wire::GetResponse {
+                path: request.path,
+                ..wire::GetResponse::default()
+            },
+            Into::into,
+        ))
     }
 
     async fn remember(
         &self,
         request: wire::RememberRequest,
     ) -> Result<wire::RememberResponse, Status> {
-        let store = self.agents.store(&request.agent_id)?;
-        let remember = self.worker.run(&store, move |store| {
-            store.remember(&request.text, &Zoned::now())
-        });
-        let remembered = remember.await?;
+        let text = request.text;
+        let remember = move |store: &Store| store.remember(&text, &Zoned::now());
+        let remembered = self.on(&request.agent_id, remember).await?;
         tracing::info!(path = remembered.path, line = remembered.line, "noted");
         Ok(wire::RememberResponse {
             path: remembered.path,
@@ -99,16 +126,46 @@ impl Service {
         })
     }
 
-    fn status(&self) -> wire::StatusResponse {
-        let (files, passages) = self.agents.size();
-        wire::StatusResponse {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            files: files as u64,
-            chunks: passages as u64,
-            configuration_problem: self.agents.configuration().problem(),
-        }
+    async fn forget(&self, request: wire::ForgetRequest) -> Result<wire::ForgetResponse, Status> {
+        let lines = (request.from, request.to);
+        let forget = move |store: &Store| store.forget(&request.path, lines);
+        let forgotten = self.on(&request.agent_id, forget).await?;
+        tracing::info!(path = forgotten.path, lines = forgotten.lines, "forgotten");
+        Ok(forgotten.into())
     }
+
+    /// What fails by itself may not the second time: the gateway writes to the
+    /// transcript meanwhile (seed 002: retry once, then go on without).
+    async fn compact(&self, conversation: Conversation) -> Result<wire::CompactResponse, Status> {
+        let agent = conversation.agent_id.clone();
+        let conversation = Arc::new(conversation);
+        let plan = || {
+            let conversation = Arc::clone(&conversation);
+            self.on(&agent, move |store| compaction::plan(store, &conversation))
+        };
+        let planned = match plan().await {
+            Err(status) if status.code() == Code::Internal => {
+                tracing::warn!(
+                    "a compaction failed and is tried again: {}",
+                    status.message()
+                );
+                plan().await
+            }
+            other => other,
+        };
+        planned.map(Into::into).inspect_err(|status| {
+            tracing::error!("the conversation stays as it is: {}", status.message());
+        })
+    }
+}
+
+/// The first search after a start waits for a moment, so that a small workspace
+/// is there; no other waits for files.
+async fn first_look(store: &Store) {
+    let mut progress = store.progress.subscribe();
+    let looked = progress.wait_for(|progress| progress.done || progress.files_done > 0);
+    // When it takes longer, what is in the index already is searched.
+    let _ = tokio::time::timeout(FIRST_LOOK, looked).await;
 }
 
 #[tonic::async_trait]
@@ -128,7 +185,27 @@ impl wire::memory_server::Memory for Service {
     ) -> Result<Response<wire::SearchResponse>, Status> {
         let origin = Origin::of(request.metadata());
         let request = request.into_inner();
-        answer(span(&origin, &request.agent_id), self.search(request)).await
+        let span = span(&origin, &request.agent_id);
+        let search = async { Ok(self.search(request.into()).await?.into()) };
+        answer(span, search).await
+    }
+
+    async fn recall(
+        &self,
+        request: Request<wire::RecallRequest>,
+    ) -> Result<Response<wire::RecallResponse>, Status> {
+        let origin = Origin::of(request.metadata());
+        let request = request.into_inner();
+        answer(span(&origin, &request.agent_id), self.recall(request)).await
+    }
+
+    async fn get(
+        &self,
+        request: Request<wire::GetRequest>,
+    ) -> Result<Response<wire::GetResponse>, Status> {
+        let origin = Origin::of(request.metadata());
+        let request = request.into_inner();
+        answer(span(&origin, &request.agent_id), self.get(request)).await
     }
 
     async fn remember(
@@ -140,11 +217,66 @@ impl wire::memory_server::Memory for Service {
         answer(span(&origin, &request.agent_id), self.remember(request)).await
     }
 
+    async fn forget(
+        &self,
+        request: Request<wire::ForgetRequest>,
+    ) -> Result<Response<wire::ForgetResponse>, Status> {
+        let origin = Origin::of(request.metadata());
+        let request = request.into_inner();
+        answer(span(&origin, &request.agent_id), self.forget(request)).await
+    }
+
+    type ExportStream = Out<wire::ExportedDocument>;
+
+    async fn export(
+        &self,
+        request: Request<wire::ExportRequest>,
+    ) -> Result<Response<Self::ExportStream>, Status> {
+        let store = self.agents.store(&request.into_inner().agent_id)?;
+        let documents = export::documents(store, self.agents.worker().clone()).await?;
+        Ok(Response::new(Box::pin(documents)))
+    }
+
+    type IndexStream = Out<wire::IndexProgress>;
+
+    async fn index(
+        &self,
+        request: Request<wire::IndexRequest>,
+    ) -> Result<Response<Self::IndexStream>, Status> {
+        let request = request.into_inner();
+        let progress = indexing::run(&self.agents, &request.agent_id, request.force).await?;
+        Ok(Response::new(Box::pin(progress)))
+    }
+
+    async fn compact(
+        &self,
+        request: Request<wire::CompactRequest>,
+    ) -> Result<Response<wire::CompactResponse>, Status> {
+        let origin = Origin::of(request.metadata());
+        let request = request.into_inner();
+        let span = span(&origin, &request.agent_id);
+        answer(span, self.compact(request.into())).await
+    }
+
+    type EmbedStream = tokio_stream::wrappers::ReceiverStream<Result<wire::EmbedJob, Status>>;
+
+    async fn embed(
+        &self,
+        request: Request<Streaming<wire::EmbedResult>>,
+    ) -> Result<Response<Self::EmbedStream>, Status> {
+        Ok(Response::new(
+            self.agents.hub().attach(request.into_inner()),
+        ))
+    }
+
     async fn status(
         &self,
         _request: Request<wire::StatusRequest>,
     ) -> Result<Response<wire::StatusResponse>, Status> {
-        Ok(Response::new(self.status()))
+        Ok(Response::new(status::of(
+            &self.agents,
+            self.started.elapsed(),
+        )))
     }
 }
 
@@ -169,4 +301,9 @@ async fn answer<T>(
 fn milliseconds(begin: Instant) -> f64 {
     // To the microsecond: more is noise in a log.
     (begin.elapsed().as_secs_f64() * 1e6).round() / 1e3
+}
+
+/// As the wire has it.
+fn whole_milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,12 +1,17 @@
-//! Which files of a workspace are searched.
+//! Which files are searched, and under which names.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use nix::dir::Type;
+use openclaw_retrieval::Source;
 
 use crate::workspace::{Error, Stamp, Workspace};
 
 pub(crate) mod dated;
+mod places;
+
+pub(crate) use places::Places;
 
 /// At the workspace's root; the rest is Markdown under [`FOLDER`].
 const NAMED: [&str; 5] = [
@@ -18,32 +23,119 @@ const NAMED: [&str; 5] = [
 ];
 /// The folder of notes.
 pub(crate) const FOLDER: &str = "memory";
-/// More files than this are somebody's archive, and looking at them all before
-/// a search would hold it up for more than 50 ms.
+/// What the names of transcripts begin with.
+pub(crate) const SESSIONS: &str = "sessions/";
+/// What they end with; OpenClaw's archives have more after it.
+pub(crate) const TRANSCRIPT: &str = ".jsonl";
+/// More files than this in one place are somebody's archive.
 const FILES: usize = 20_000;
-/// Of all files together, in bytes: the index takes about as much memory.
+/// Of all files of one place together, in bytes.
 const SIZE: u64 = 256 * 1024 * 1024;
 /// Folders below each other; deeper is a loop of mounts or a mistake.
 const DEPTH: usize = 16;
 
-/// What a workspace has.
+/// A folder some files of which are searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Where.
+    pub(crate) folder: PathBuf,
+    /// Which files.
+    pub(crate) shape: Shape,
+    /// What documents' names begin with: of an extra folder its path.
+    pub(crate) prefix: String,
+}
+
+/// Which files of a folder are searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// The named files and the notes.
+    Workspace,
+    /// All Markdown in it.
+    Tree,
+    /// One file.
+    File(String),
+    /// The transcripts directly in it.
+    Transcripts,
+}
+
+impl Place {
+    /// The name of the document of the file at `path` in this place.
+    pub(crate) fn document(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix)
+    }
+
+    /// The file of the document `name`, when it is one of this place.
+    pub(crate) fn path<'a>(&self, name: &'a str) -> Option<&'a str> {
+        let path = name.strip_prefix(self.prefix.as_str())?;
+        self.wants(path).then_some(path)
+    }
+
+    /// Where its documents come from.
+    pub(crate) fn source(&self) -> Source {
+        match self.shape {
+            Shape::Workspace => Source::Memory,
+            Shape::Tree | Shape::File(_) => Source::Extra,
+            Shape::Transcripts => Source::Sessions,
+        }
+    }
+
+    /// Whether its files are only ever appended to, line by line.
+    pub(crate) fn is_log(&self) -> bool {
+        self.shape == Shape::Transcripts
+    }
+
+    /// Whether the file at `path` is searched.
+    pub(crate) fn wants(&self, path: &str) -> bool {
+        let hidden = path
+            .split('/')
+            .any(|part| part.is_empty() || part.starts_with('.'));
+        let name = path.rsplit('/').next().unwrap_or(path);
+        !hidden
+            && match &self.shape {
+                Shape::Workspace => {
+                    let note = path
+                        .strip_prefix(FOLDER)
+                        .is_some_and(|p| p.starts_with('/'));
+                    NAMED.contains(&path) || (note && dated::is_markdown(name))
+                }
+                Shape::Tree => dated::is_markdown(name),
+                Shape::File(file) => path == file,
+                Shape::Transcripts => !path.contains('/') && path.ends_with(TRANSCRIPT),
+            }
+    }
+
+    /// Opens the folder; None when it is not there.
+    pub(crate) fn open(&self) -> Result<Option<Workspace>, Error> {
+        Workspace::open(&self.folder)
+    }
+
+    fn root_of_tree(&self) -> Option<&'static str> {
+        match self.shape {
+            Shape::Workspace => Some(FOLDER),
+            Shape::Tree => Some(""),
+            Shape::File(_) | Shape::Transcripts => None,
+        }
+    }
+}
+
+/// What a place has.
 #[derive(Debug, Default)]
-pub(crate) struct Sources {
-    /// By path.
+pub(crate) struct Listed {
+    /// By path in the place.
     pub(crate) files: BTreeMap<String, Stamp>,
-    /// Of the notes among them, in bytes.
+    /// In bytes.
     size: u64,
     /// Why something was left out.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-impl Sources {
+impl Listed {
     fn is_full(&self) -> bool {
         self.files.len() >= FILES || self.size >= SIZE
     }
 }
 
-/// Why something of the workspace is not searched.
+/// Why something is not searched.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LeftOut {
     /// A folder that cannot be read.
@@ -51,10 +143,13 @@ pub(crate) enum LeftOut {
     Unreadable(#[source] Error),
     /// More than [`FILES`] or [`SIZE`].
     #[error(
-        "only {FILES} files of {} MiB in all are searched; move some of them out of {FOLDER}/",
+        "only {FILES} files of {} MiB in all are searched in {folder}; move some of them elsewhere",
         SIZE >> 20
     )]
-    TooMany,
+    TooMany {
+        /// The place.
+        folder: PathBuf,
+    },
     /// Deeper than [`DEPTH`].
     #[error("{path} is not searched: more than {DEPTH} folders deep")]
     TooDeep {
@@ -63,50 +158,192 @@ pub(crate) enum LeftOut {
     },
 }
 
-/// The files there are now. Names that begin with a dot are not looked at, nor
-/// are names that are not UTF-8, which no answer could give.
-pub(crate) fn scan(workspace: &Workspace) -> Result<Sources, Error> {
-    let mut sources = Sources::default();
-    for name in NAMED {
-        if let Some(stamp) = workspace.stamp(name)? {
-            sources.files.insert(name.to_owned(), stamp);
+/// The files there are now in `place`, which is open as `root`. Names that
+/// begin with a dot are not looked at, nor are names that are not UTF-8, which
+/// no answer could give. `visit` is called for each folder before it is listed,
+/// so that nothing comes in between unseen.
+pub(crate) fn scan(
+    place: &Place,
+    root: &Workspace,
+    visit: &mut dyn FnMut(&Path, &str),
+) -> Result<Listed, Error> {
+    let mut listed = Listed::default();
+    visit(&place.folder, "");
+    match &place.shape {
+        Shape::Workspace => named(root, &NAMED, &mut listed)?,
+        Shape::File(name) => named(root, &[name], &mut listed)?,
+        Shape::Transcripts => {
+            list(place, root, "", &mut listed)?;
+        }
+        Shape::Tree => {}
+    }
+    if let Some(tree) = place.root_of_tree() {
+        walk(place, root, tree, visit, &mut listed);
+    }
+    Ok(listed)
+}
+
+fn named(root: &Workspace, names: &[&str], listed: &mut Listed) -> Result<(), Error> {
+    for name in names {
+        if let Some(stamp) = root.stamp(name)? {
+            listed.files.insert((*name).to_owned(), stamp);
         }
     }
-    let mut folders = vec![(FOLDER.to_owned(), 1)];
+    Ok(())
+}
+
+fn walk(
+    place: &Place,
+    root: &Workspace,
+    tree: &str,
+    visit: &mut dyn FnMut(&Path, &str),
+    listed: &mut Listed,
+) {
+    let mut folders = vec![(tree.to_owned(), 1)];
     while let Some((folder, depth)) = folders.pop() {
         if depth > DEPTH {
-            sources.left_out.push(LeftOut::TooDeep { path: folder });
+            listed.left_out.push(LeftOut::TooDeep { path: folder });
             continue;
         }
-        match list(workspace, &folder, &mut sources) {
-            Ok(below) => folders.extend(below.into_iter().map(|path| (path, depth + 1))),
-            Err(error) => sources.left_out.push(LeftOut::Unreadable(error)),
+        if !folder.is_empty() {
+            visit(&place.folder.join(&folder), &folder);
         }
-        if sources.is_full() {
-            sources.left_out.push(LeftOut::TooMany);
+        match list(place, root, &folder, listed) {
+            Ok(below) => folders.extend(below.into_iter().map(|path| (path, depth + 1))),
+            Err(error) => listed.left_out.push(LeftOut::Unreadable(error)),
+        }
+        if listed.is_full() {
+            let folder = place.folder.clone();
+            listed.left_out.push(LeftOut::TooMany { folder });
             break;
         }
     }
-    Ok(sources)
 }
 
 /// Adds the files of `folder`, and returns the folders in it.
-fn list(workspace: &Workspace, folder: &str, sources: &mut Sources) -> Result<Vec<String>, Error> {
+fn list(
+    place: &Place,
+    root: &Workspace,
+    folder: &str,
+    listed: &mut Listed,
+) -> Result<Vec<String>, Error> {
     let mut below = Vec::new();
-    let Some(mut listing) = workspace.folder(folder)? else {
+    let Some(mut listing) = root.folder(folder)? else {
         return Ok(below);
     };
     for (name, kind) in listing.entries() {
-        let path = format!("{folder}/{name}");
+        let path = match folder {
+            "" => name.clone(),
+            folder => format!("{folder}/{name}"),
+        };
         if kind == Some(Type::Directory) {
             below.push(path);
-        } else if dated::is_markdown(&name)
-            && !sources.is_full()
-            && let Some(stamp) = listing.stamp(workspace, &path, &name)?
+        } else if place.wants(&path)
+            && !listed.is_full()
+            && let Some(stamp) = listing.stamp(root, &path, &name)?
         {
-            sources.size += stamp.size();
-            sources.files.insert(path, stamp);
+            listed.size += stamp.size();
+            listed.files.insert(path, stamp);
         }
     }
     Ok(below)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn place(folder: &Path, shape: Shape) -> Place {
+        Place {
+            folder: folder.to_owned(),
+            shape,
+            prefix: String::new(),
+        }
+    }
+
+    fn found(place: &Place) -> (Vec<String>, Vec<String>) {
+        let root = place.open().unwrap().unwrap();
+        let mut folders = Vec::new();
+        let listed = scan(place, &root, &mut |_, folder| {
+            folders.push(folder.to_owned())
+        });
+        folders.sort();
+        (listed.unwrap().files.into_keys().collect(), folders)
+    }
+
+    fn write(folder: &Path, paths: &[&str]) {
+        for path in paths {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+    }
+
+    #[test]
+    fn of_a_workspace_the_named_files_and_the_notes() {
+        let folder = tempfile::tempdir().unwrap();
+        let there = [
+            "MEMORY.md",
+            "README.md",
+            "docs/a.md",
+            "memory/a.md",
+            "memory/b.txt",
+            "memory/.c.md",
+            "memory/deep/er/d.MD",
+            "memory/.trash/e.md",
+        ];
+        write(folder.path(), &there);
+        let outside = tempfile::tempdir().unwrap();
+        write(outside.path(), &["secret.md"]);
+        symlink(outside.path(), folder.path().join("memory/out")).unwrap();
+        symlink(
+            outside.path().join("secret.md"),
+            folder.path().join("memory/s.md"),
+        )
+        .unwrap();
+        let place = place(folder.path(), Shape::Workspace);
+        let (files, folders) = found(&place);
+        assert_eq!(files, ["MEMORY.md", "memory/a.md", "memory/deep/er/d.MD"]);
+        assert_eq!(folders, ["", "memory", "memory/deep", "memory/deep/er"]);
+        for path in &files {
+            assert!(place.wants(path), "{path}");
+        }
+        for path in [
+            "README.md",
+            "memory",
+            "memory/.trash/e.md",
+            "memory//a.md",
+            "../a.md",
+        ] {
+            assert!(!place.wants(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn of_other_places_what_their_shape_says() {
+        let folder = tempfile::tempdir().unwrap();
+        write(
+            folder.path(),
+            &[
+                "a.md",
+                "sub/b.md",
+                "c.jsonl",
+                "c.jsonl.deleted.x",
+                "sub/d.jsonl",
+            ],
+        );
+        let (files, folders) = found(&place(folder.path(), Shape::Tree));
+        assert_eq!(files, ["a.md", "sub/b.md"]);
+        assert_eq!(folders, ["", "sub"]);
+        let (files, _) = found(&place(folder.path(), Shape::Transcripts));
+        assert_eq!(files, ["c.jsonl"]);
+        let (files, folders) = found(&place(folder.path(), Shape::File("a.md".to_owned())));
+        assert_eq!(
+            (files, folders),
+            (vec!["a.md".to_owned()], vec![String::new()])
+        );
+    }
 }

@@ -1,75 +1,121 @@
-//! The index of one workspace, kept true to the files.
+//! One agent's memory: its files and their index.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use jiff::Zoned;
+use openclaw_config::settings::{AgentSettings, Bootstrap, Embedder, MemorySearch, Settings};
 use openclaw_daemon::failure;
-use openclaw_proto::memory::{BootstrapFile, Hit, Remembered};
+use openclaw_proto::memory::{BootstrapFile, Progress, Remembered};
+use openclaw_retrieval::Engine;
+use tokio::sync::{Notify, watch};
 
 use crate::bootstrap::{self, template};
 use crate::error::Error;
+use crate::index::Index;
 use crate::note;
-use crate::search::{self, Question};
+use crate::source::Places;
 use crate::workspace::Workspace;
 
-mod freshness;
+mod forget;
+mod get;
+mod scan;
+mod take_in;
 
-use freshness::{Fresh, READING};
+pub(crate) use scan::{Found, Todo};
 
-/// One workspace. Its methods block.
+/// One agent's memory. Its methods block.
 #[derive(Debug)]
 pub(crate) struct Store {
-    path: PathBuf,
-    fresh: Mutex<Fresh>,
+    /// The agent.
+    pub(crate) agent: String,
+    /// Where its files are.
+    pub(crate) places: Places,
+    /// How it is searched.
+    pub(crate) search: MemorySearch,
+    /// By which embedder.
+    pub(crate) embedder: Embedder,
+    /// Whether files are watched.
+    pub(crate) watch: bool,
+    bootstrap: Bootstrap,
+    index: Arc<Index>,
     /// One note at a time, so that the lines told are right.
     notes: Mutex<()>,
-    files: AtomicUsize,
-    passages: AtomicUsize,
+    /// Reading a file and putting it into the index are one step: otherwise an
+    /// older text could come last.
+    taking_in: Mutex<()>,
     /// Whether it was said that a fresh workspace could not be filled; it is
     /// tried again for every conversation.
     complained: AtomicBool,
-    /// Whether somebody is already taking in what searches left over.
-    catching_up: AtomicBool,
+    /// How far the index is from the files.
+    pub(crate) progress: watch::Sender<Progress>,
+    /// What was used a moment ago is kept ready for a while.
+    pub(crate) used: Notify,
+    /// Something was taken in that may want vectors.
+    pub(crate) indexed: Notify,
+    health: Mutex<Health>,
 }
 
-/// What a search found.
-#[derive(Debug)]
-pub(crate) struct Found {
-    /// Best first.
-    pub(crate) hits: Vec<Hit>,
-    /// Whether every file was looked at; false while many are new.
-    pub(crate) complete: bool,
+/// What is wrong, in words.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Health {
+    /// Whether changes are seen at once.
+    pub(crate) watching: bool,
+    /// Files that are known to have changed.
+    pub(crate) pending: usize,
+    /// Places, files and watches that cannot be used.
+    pub(crate) problems: BTreeSet<String>,
 }
 
 impl Store {
-    /// The store of the workspace at `path`, empty until it is asked for
-    /// something.
-    pub(crate) fn new(path: PathBuf) -> Self {
+    /// The memory of `agent`, whose index is `index`.
+    pub(crate) fn new(agent: &AgentSettings, settings: &Settings, index: Arc<Index>) -> Self {
         Self {
-            path,
-            fresh: Mutex::default(),
+            agent: agent.id.clone(),
+            places: Places::of(agent, settings),
+            search: agent.memory.clone(),
+            embedder: settings.memory.embedder.clone(),
+            watch: settings.memory.watch,
+            bootstrap: agent.bootstrap,
+            index,
             notes: Mutex::default(),
-            files: AtomicUsize::new(0),
-            passages: AtomicUsize::new(0),
+            taking_in: Mutex::default(),
             complained: AtomicBool::new(false),
-            catching_up: AtomicBool::new(false),
+            progress: watch::Sender::default(),
+            used: Notify::new(),
+            indexed: Notify::new(),
+            health: Mutex::default(),
         }
     }
 
-    /// Indexed files and passages.
-    pub(crate) fn size(&self) -> (usize, usize) {
-        let load = |count: &AtomicUsize| count.load(Ordering::Relaxed);
-        (load(&self.files), load(&self.passages))
+    /// Whether `other` has the same files and settings.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.places == other.places
+            && self.search == other.search
+            && self.embedder == other.embedder
+            && self.watch == other.watch
+            && self.bootstrap == other.bootstrap
+    }
+
+    /// The index.
+    pub(crate) fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    /// The index, opened.
+    pub(crate) fn engine(&self) -> Result<Arc<Engine>, Error> {
+        Ok(self.index.engine()?)
     }
 
     /// The bootstrap files as of `now`; a fresh workspace is made and filled
     /// first. What of that fails is logged, and the files that are there are
     /// given.
     pub(crate) fn bootstrap(&self, now: &Zoned) -> Result<Vec<BootstrapFile>, Error> {
-        let workspace = Workspace::open_or_create(&self.path)?;
-        if let Err(error) = template::create_missing(&workspace)
+        let workspace = Workspace::open_or_create(&self.places.workspace)?;
+        if self.bootstrap.templates
+            && let Err(error) = template::create_missing(&workspace)
             && !self.complained.swap(true, Ordering::Relaxed)
         {
             tracing::warn!(
@@ -77,91 +123,46 @@ impl Store {
                 failure::chain(&error)
             );
         }
-        let (files, problems) = bootstrap::load(&workspace, now.date());
+        let (files, problems) = bootstrap::load(&workspace, now.date(), self.bootstrap);
         for problem in problems {
             tracing::warn!("a bootstrap file is left out: {}", failure::chain(&problem));
         }
         Ok(files)
     }
 
-    /// The passages that answer the question best.
-    pub(crate) fn search(&self, question: &Question<'_>) -> Result<Found, Error> {
-        let Some(workspace) = self.open()? else {
-            let hits = Vec::new();
-            return Ok(Found {
-                hits,
-                complete: true,
-            });
-        };
-        let mut fresh = lock(&self.fresh);
-        let complete = fresh.refresh(&workspace, READING)?;
-        self.publish(&fresh);
-        Ok(Found {
-            hits: search::search(fresh.index(), &workspace, question),
-            complete,
-        })
-    }
-
     /// Appends a note; the next search finds it.
     pub(crate) fn remember(&self, text: &str, now: &Zoned) -> Result<Remembered, Error> {
-        let remembered = {
-            let _one = lock(&self.notes);
-            note::remember(&self.path, text, now)?
-        };
-        lock(&self.fresh).expire();
+        let _one = lock(&self.notes);
+        let remembered = note::remember(&self.places.workspace, text, now)?;
+        self.take_in_named(&remembered.path);
         Ok(remembered)
     }
 
-    /// Takes in what has changed, for a short time; true when that was all.
-    pub(crate) fn refresh(&self) -> Result<bool, Error> {
-        let Some(workspace) = self.open()? else {
-            return Ok(true);
-        };
-        let mut fresh = lock(&self.fresh);
-        let complete = fresh.refresh(&workspace, READING)?;
-        self.publish(&fresh);
-        Ok(complete)
+    /// What is wrong.
+    pub(crate) fn health(&self) -> Health {
+        lock(&self.health).clone()
     }
 
-    /// True for the one caller that is to go on with [`Store::refresh`] until
-    /// all is taken in, and to say [`Store::caught_up`] then.
-    pub(crate) fn begin_catching_up(&self) -> bool {
-        !self.catching_up.swap(true, Ordering::AcqRel)
+    /// Changes what is known to be wrong.
+    pub(crate) fn update_health(&self, change: impl FnOnce(&mut Health)) {
+        change(&mut lock(&self.health));
     }
 
-    /// The caller of [`Store::begin_catching_up`] stops.
-    pub(crate) fn caught_up(&self) {
-        self.catching_up.store(false, Ordering::Release);
-    }
-
-    /// The workspace, if it is there; if not, nothing is known of it any more.
-    fn open(&self) -> Result<Option<Workspace>, Error> {
-        let workspace = Workspace::open(&self.path)?;
-        if workspace.is_none() {
-            let mut fresh = lock(&self.fresh);
-            *fresh = Fresh::default();
-            self.publish(&fresh);
+    /// Notes a problem; it is logged when it is new.
+    pub(crate) fn complain(&self, problem: String) {
+        let mut health = lock(&self.health);
+        if health.problems.insert(problem.clone()) {
+            tracing::warn!(openclaw_agent = %self.agent, "{problem}");
         }
-        Ok(workspace)
-    }
-
-    fn publish(&self, fresh: &Fresh) {
-        let (files, passages) = fresh.index().size();
-        self.files.store(files, Ordering::Relaxed);
-        self.passages.store(passages, Ordering::Relaxed);
-    }
-
-    /// Where the workspace is.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 }
+
+/// What a search waits at most for the files to be looked at, when nobody has
+/// since the start: a small workspace is whole by then.
+pub(crate) const FIRST_LOOK: Duration = Duration::from_millis(100);
 
 /// The daemon is built to abort on a panic; in tests a poisoned lock shows as
 /// the panic that poisoned it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,14 +6,15 @@
 //! not a regular file is never waited for.
 
 use std::fs::{DirBuilder, File};
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag};
+use nix::fcntl::{AtFlags, OFlag, renameat};
 use nix::sys::stat::{Mode, SFlag, fstat, fstatat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
 
 mod beneath;
 mod decode;
@@ -83,14 +84,10 @@ impl Workspace {
     /// when there is no regular file that may be read. Bytes that are not
     /// UTF-8 are replaced.
     pub(crate) fn read(&self, path: &str) -> Result<Option<(String, Stamp)>, Error> {
-        let Some(file) = self.open_to_read(path, OFlag::O_NONBLOCK)? else {
+        let Some((file, stamp)) = self.open_file(path)? else {
             return Ok(None);
         };
         let error = |source| self.error("read", path, source);
-        let status = fstat(&file).map_err(|errno| error(errno.into()))?;
-        let Some(stamp) = Stamp::of(&status) else {
-            return Ok(None);
-        };
         let mut bytes = Vec::with_capacity(stamp.size().min(FILE_LIMIT) as usize);
         // One more than allowed, by which a file that grows meanwhile shows.
         let mut file = File::from(file).take(FILE_LIMIT + 1);
@@ -104,8 +101,20 @@ impl Workspace {
         Ok(Some((decode::text(bytes), stamp)))
     }
 
-    /// The folder at `path`; None when there is none, or only by a link.
+    /// The regular file at `path`, open for reading, and what it is now; None
+    /// when there is none that may be read.
+    pub(crate) fn open_file(&self, path: &str) -> Result<Option<(OwnedFd, Stamp)>, Error> {
+        let Some(file) = self.open_to_read(path, OFlag::O_NONBLOCK)? else {
+            return Ok(None);
+        };
+        let status = fstat(&file).map_err(|errno| self.error("read", path, errno))?;
+        Ok(Stamp::of(&status).map(|stamp| (file, stamp)))
+    }
+
+    /// The folder at `path`, the workspace's own when that is empty; None when
+    /// there is none, or only by a link.
     pub(crate) fn folder(&self, path: &str) -> Result<Option<Listing>, Error> {
+        let path = if path.is_empty() { "." } else { path };
         let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW;
         let Some(folder) = self.open_to_read(path, flags)? else {
             return Ok(None);
@@ -160,6 +169,49 @@ impl Workspace {
             .pass_on(&file)
             .map_err(|errno| self.error("hand over", path, errno))?;
         Ok(Some(file))
+    }
+
+    /// Takes the file at `path` away, durably.
+    pub(crate) fn remove(&self, path: &str) -> Result<(), Error> {
+        let (folder, name) = split(path);
+        let error = |errno: Errno| self.error("remove", path, errno);
+        let folder_flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW;
+        let Some(open) = self.open_to_read(folder, folder_flags)? else {
+            return Err(error(Errno::ENOENT));
+        };
+        unlinkat(&open, name, UnlinkatFlags::NoRemoveDir).map_err(error)?;
+        nix::unistd::fsync(&open).map_err(error)
+    }
+
+    /// Puts `text` in the place of what the file at `path` says: in one step,
+    /// so that nobody ever reads half of it.
+    pub(crate) fn replace(&self, path: &str, text: &str) -> Result<(), Error> {
+        let error = |source| self.error("write", path, source);
+        let (folder, name) = split(path);
+        let folder_flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW;
+        let Some(open) = self.open_to_read(folder, folder_flags)? else {
+            return Err(self.error("write", path, Errno::ENOENT));
+        };
+        let temporary = format!(".{name}.{}.new", std::process::id());
+        let beside = match folder {
+            "." => temporary.clone(),
+            folder => format!("{folder}/{temporary}"),
+        };
+        let mut file = match self.create(&beside)? {
+            Some(file) => file,
+            None => return Err(self.error("create", &beside, Errno::EEXIST)),
+        };
+        let renamed = (|| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            renameat(&open, temporary.as_str(), &open, name)?;
+            nix::unistd::fsync(&open).map_err(std::io::Error::from)
+        })();
+        if renamed.is_err() {
+            // The error that is told is the first one.
+            let _ = unlinkat(&open, temporary.as_str(), UnlinkatFlags::NoRemoveDir);
+        }
+        renamed.map_err(error)
     }
 
     /// Makes the names in the folder at `path` durable; the workspace's own
@@ -221,6 +273,11 @@ impl Workspace {
         let mode = if creates { FILE_MODE } else { Mode::empty() };
         beneath::open(&self.root, path, flags, mode, Links::Refused).map(File::from)
     }
+}
+
+/// The folder of a path, and the name in it.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or((".", path))
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ pub mod identity;
 mod ids;
 mod launcher;
 mod limits;
+mod mapping;
 pub mod ownership;
 mod paths;
 mod plan;
@@ -43,6 +44,7 @@ mod view;
 
 pub use failure::{EXIT_CONFINEMENT, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND, EXIT_USAGE, Failure};
 pub use launcher::{LaunchError, Launcher};
+pub use mapping::Mapping;
 pub use plan::{AGENT_USER, Level, Limits, Network, Plan};
 pub use process::Process;
 pub use supervisor::run;

@@ -2,7 +2,7 @@
 //! name that says when and why.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write as _};
+use std::io::{self, BufReader, BufWriter, Read, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
@@ -14,6 +14,9 @@ use crate::time::{iso_time, unix_ms};
 /// zstd's own default is 3; 1 is what OpenClaw uses and is fast enough that a
 /// delete of a long conversation is not noticed.
 const LEVEL: i32 = 1;
+
+/// What a zstd frame begins with (RFC 8878 §3.1.1).
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// The ending of compressed archives.
 const COMPRESSED: &str = ".zst";
@@ -127,10 +130,17 @@ pub fn unpack(archive: &Path, target: &Path, limit: u64) -> Result<u64, Error> {
     Ok(length)
 }
 
-/// Opens a transcript or an archive of one for reading.
+/// Opens a transcript or an archive of one for reading. What it is, its first
+/// bytes say: a copy may have any name.
 pub fn open(path: &Path) -> Result<Box<dyn Read>, Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    if path.extension().is_some_and(|kind| kind == "zst") {
+    let mut file = File::open(path).map_err(Error::io("open", path))?;
+    let mut magic = Vec::new();
+    Read::by_ref(&mut file)
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut magic)
+        .and_then(|_| file.rewind())
+        .map_err(Error::io("read", path))?;
+    if magic == MAGIC {
         let decoder = zstd::Decoder::new(file).map_err(Error::io("unpack", path))?;
         return Ok(Box::new(decoder));
     }

@@ -17,6 +17,9 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// The thread that did it ended early.
+    #[error("the file operation broke off")]
+    Interrupted,
     /// An entry could not be written as JSON.
     #[error("cannot encode an entry of {}", path.display())]
     Encode {

@@ -46,6 +46,8 @@ impl Home {
             ("OPENCLAW_BACKEND", name.to_owned()),
             ("ANTHROPIC_API_KEY", "scripted".to_owned()),
             ("ANTHROPIC_BASE_URL", model.to_owned()),
+            // Any that is free: the default one may be in use.
+            ("OPENCLAW_GATEWAY_PORT", "0".to_owned()),
         ];
         if let Backend::Claude(program) = backend {
             variables.push(("OPENCLAW_CLAUDE", program.display().to_string()));

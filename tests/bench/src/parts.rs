@@ -13,6 +13,7 @@ mod claude;
 mod clients;
 mod crowd;
 mod gap;
+mod http;
 mod messages;
 mod offline;
 mod spawn;
@@ -27,6 +28,8 @@ pub(crate) enum Part {
     Messages,
     /// Messages of several clients at once
     Clients,
+    /// The OpenAI-compatible API on the gateway's port
+    Http,
     /// The agent's process, plain and confined
     Spawn,
     /// From socket activation to the first reply
@@ -42,10 +45,11 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Start,
         Self::Messages,
         Self::Clients,
+        Self::Http,
         Self::Spawn,
         Self::Activation,
         Self::Offline,
@@ -65,6 +69,7 @@ impl Part {
             Self::Start => start::measure(stage, table).await,
             Self::Messages => messages::measure(stage, table).await,
             Self::Clients => clients::measure(stage, table).await,
+            Self::Http => http::measure(stage, table).await,
             Self::Spawn => spawn::measure(stage, table).await,
             Self::Activation => activation::measure(stage, table).await,
             Self::Offline => offline::measure(stage, table).await,

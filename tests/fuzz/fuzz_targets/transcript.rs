@@ -18,7 +18,10 @@ use openclaw_sessions::transcript::{
 use openclaw_sessions::{AgentId, SessionKey};
 
 thread_local! {
-    static FOLDER: tempfile::TempDir = tempfile::tempdir().expect("a temporary folder");
+    // In memory where there is such a folder: a sync is not what is tested.
+    static FOLDER: tempfile::TempDir = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .expect("a temporary folder");
 }
 
 fuzz_target!(|bytes: &[u8]| {

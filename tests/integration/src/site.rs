@@ -40,6 +40,8 @@ impl Site {
             ("OPENCLAW_STATE_DIR", place("state")),
             ("OPENCLAW_RUNTIME_DIR", place("run")),
             ("PATH", PATH.to_owned()),
+            // Any port that is free: many tests run at once.
+            ("OPENCLAW_GATEWAY_PORT", "0".to_owned()),
             // What a killed program leaves behind goes with the folder.
             ("TMPDIR", place("tmp")),
         ]

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Child;
 
-use crate::{Said, Site, Talk, processes, transcript, within};
+use crate::{Http, Said, Site, Talk, processes, transcript, within};
 
 /// What `openclawctl run` says when every daemon can serve.
 const READY: &str = "openclaw is ready";
@@ -84,6 +84,28 @@ impl Suite {
     /// The gateway, as its clients see it.
     pub fn gateway(&self) -> gateway::Client {
         gateway::Client::new(self.runtime().join("gateway.sock"))
+    }
+
+    /// Where a TCP socket of the gateway is, such as `http`, as the beginning
+    /// of a URL.
+    pub async fn address(&self, name: &str) -> String {
+        let status = self.ctl(&["status", "--json"]).await.document();
+        let listeners = status["gateway"]["listeners"].as_array();
+        let mut listeners = listeners.into_iter().flatten();
+        let listener = listeners.find(|listener| listener["name"] == name);
+        let address = listener.and_then(|listener| listener["address"].as_str());
+        let address = address.unwrap_or_else(|| panic!("no socket {name} in {status}"));
+        format!("http://{address}")
+    }
+
+    /// What clients over TCP need.
+    pub async fn token(&self) -> String {
+        self.ctl(&["token"]).await.ok().trim().to_owned()
+    }
+
+    /// The gateway over HTTP, with its token.
+    pub async fn http(&self) -> Http {
+        Http::new(&self.address("http").await, &self.token().await)
     }
 
     /// The process of a daemon, such as `openclaw-gateway`.

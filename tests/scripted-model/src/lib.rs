@@ -27,6 +27,7 @@
 mod anthropic;
 mod connection;
 mod control;
+mod embeddings;
 mod openai;
 mod playback;
 mod prompt;

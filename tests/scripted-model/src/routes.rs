@@ -13,7 +13,7 @@ use crate::record::Log;
 use crate::reply::{Piece, Reply};
 use crate::scenario::{Ending, Failure, Scenario};
 use crate::stage::Stage;
-use crate::{anthropic, control, openai, rules};
+use crate::{anthropic, control, embeddings, openai, rules};
 
 /// What all connections of one server share.
 #[derive(Debug, Clone)]
@@ -186,6 +186,7 @@ pub(crate) fn answer_other(shared: &Shared, asked: &Asked) -> Response<Body> {
             StatusCode::OK,
             &json!({"input_tokens": asked.body.len() / 4}),
         ),
+        (&Method::POST, "/v1/embeddings") => embeddings(&asked.body),
         (&Method::GET, "/v1/models") => json_response(StatusCode::OK, &models()),
         _ => control::answer(shared, asked, path).unwrap_or_else(|| {
             let body = anthropic::error(
@@ -195,6 +196,14 @@ pub(crate) fn answer_other(shared: &Shared, asked: &Asked) -> Response<Body> {
             );
             json_response(StatusCode::NOT_FOUND, &body)
         }),
+    }
+}
+
+fn embeddings(body: &[u8]) -> Response<Body> {
+    let body = serde_json::from_slice(body).unwrap_or(Value::Null);
+    match embeddings::answer(&body) {
+        Ok(answer) => json_response(StatusCode::OK, &answer),
+        Err(wrong) => json_response(StatusCode::BAD_REQUEST, &openai::error(400, Some(&wrong))),
     }
 }
 

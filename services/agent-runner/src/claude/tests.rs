@@ -18,6 +18,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         passages: Vec::new(),
         history: vec![said("first"), said("second")],
         backend_sessions: sessions,
+        received_ms: 0,
         notes: Vec::new(),
         model: None,
         thinking_level: None,

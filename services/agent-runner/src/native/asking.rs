@@ -193,10 +193,10 @@ impl Asking {
 
     fn report(&self, stop: &Stop, used: Use, retry_after: Option<Duration>) {
         let report = Report {
-            agent_id: stop.agent_id.clone(),
+            agent_id: stop.keeper().to_owned(),
             id: stop.id().to_owned(),
             used,
-            at_ms: jiff::Timestamp::now().as_millisecond(),
+            at_ms: u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default(),
             retry_after_ms: retry_after.map_or(0, |wait| {
                 u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)
             }),

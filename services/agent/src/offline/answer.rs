@@ -30,7 +30,8 @@ pub(super) fn passages(hits: &[Hit], hint: &str, out: &Emitter) -> io::Result<()
     Ok(())
 }
 
-fn passage(hit: &Hit) -> String {
+/// A passage with its place.
+pub(super) fn passage(hit: &Hit) -> String {
     let mut text = format!("{}:{}-{}\n", hit.path, hit.start_line, hit.end_line);
     let snippet = hit.snippet.trim_end();
     for line in snippet.lines().take(MAX_LINES) {

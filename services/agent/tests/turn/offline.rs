@@ -44,27 +44,30 @@ async fn no_passages_is_friendly_and_still_helps() {
 async fn remember_and_search_go_to_the_runner() {
     let outcome = say(
         "/remember buy milk",
-        vec![json!({"ok": true, "output": "memory/2026-01-02.md:5"})],
+        vec![json!({"ok": true, "output": r#"{"path": "memory/2026-01-02.md", "line": 5}"#})],
     )
     .await;
     assert_eq!(
         outcome.sent.posts[0],
-        (
-            "/tool/memory_remember".to_owned(),
-            json!({"text": "buy milk"})
-        )
+        ("/tool/memory_write".to_owned(), json!({"text": "buy milk"}))
     );
     assert_eq!(outcome.text(), "Noted in memory/2026-01-02.md:5.\n");
+    let found = json!({"results": [
+        {"path": "memory/x.md", "startLine": 5, "endLine": 6, "score": 0.5, "snippet": "buy milk"}
+    ], "warnings": ["no vectors"]});
     let outcome = say(
         "/search milk",
-        vec![json!({"ok": true, "output": "memory/x.md:5 buy milk"})],
+        vec![json!({"ok": true, "output": found.to_string()})],
     )
     .await;
     assert_eq!(
         outcome.sent.posts[0],
         ("/tool/memory_search".to_owned(), json!({"query": "milk"}))
     );
-    assert_eq!(outcome.text(), "memory/x.md:5 buy milk\n");
+    assert_eq!(
+        outcome.text(),
+        "memory/x.md:5-6\n> buy milk\n\n(no vectors)\n"
+    );
     let refused =
         json!({"ok": false, "error": {"type": "unavailable", "message": "memory is down"}});
     let outcome = say("/remember x", vec![refused]).await;

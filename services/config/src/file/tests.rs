@@ -1,4 +1,3 @@
-use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -109,30 +108,122 @@ fn writers_wait_for_each_other() {
     assert_eq!(document["env"]["vars"].as_object().unwrap().len(), WRITERS);
 }
 
-/// As a user who is not root, in a folder that is not writable.
+/// A file system of 64 KiB of the test's own, which only root can have; gone
+/// with the thread. `false` where there is none.
+fn on_small_disk(test: impl FnOnce(&Path) + Send) -> bool {
+    use nix::mount::{MsFlags, mount};
+    use nix::sched::{CloneFlags, unshare};
+
+    let folder = tempfile::tempdir().unwrap();
+    let mounted = || -> nix::Result<()> {
+        unshare(CloneFlags::CLONE_NEWNS)?;
+        let private = MsFlags::MS_PRIVATE | MsFlags::MS_REC;
+        mount(None::<&str>, "/", None::<&str>, private, None::<&str>)?;
+        let options = Some("size=64k,mode=0700");
+        mount(
+            Some("none"),
+            folder.path(),
+            Some("tmpfs"),
+            MsFlags::empty(),
+            options,
+        )
+    };
+    thread::scope(|scope| {
+        let run = || match mounted() {
+            Ok(()) => {
+                test(folder.path());
+                true
+            }
+            Err(_) => false,
+        };
+        scope.spawn(run).join().unwrap()
+    })
+}
+
+fn place_in(folder: &Path) -> Paths {
+    let state = folder.to_str().unwrap();
+    Paths::resolve(&[("OPENCLAW_STATE_DIR", state)].into_iter().collect()).unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.contains("tmp")).collect()
+}
+
 #[test]
-fn without_permission_nothing_is_changed_and_the_path_is_named() {
+fn on_a_full_disk_the_file_stays_and_the_path_is_named() {
+    let ran = on_small_disk(|folder| {
+        let paths = place_in(folder);
+        let text = "{ // mine\n ui: 1 }";
+        fs::write(&paths.configuration, text).unwrap();
+        let mut file = File::open(&paths).unwrap();
+        file.set(&key("ui"), json!("x".repeat(100_000))).unwrap();
+        let error = file.save().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "cannot write {}; nothing was changed",
+                paths.configuration.display()
+            )
+        );
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.contains("No space left"), "{cause}");
+        assert_eq!(fs::read_to_string(&paths.configuration).unwrap(), text);
+        assert!(names(folder).is_empty(), "{:?}", names(folder));
+        drop(file);
+
+        // Without room for the copy of the file before nothing is written either.
+        let mut file = File::open(&paths).unwrap();
+        let _ = fs::write(folder.join("full"), vec![0; 100_000]);
+        file.set(&key("ui"), json!(2)).unwrap();
+        assert!(file.save().is_err());
+        assert_eq!(fs::read_to_string(&paths.configuration).unwrap(), text);
+        fs::remove_file(folder.join("full")).unwrap();
+        file.save().unwrap();
+        assert_eq!(
+            fs::read_to_string(&paths.configuration).unwrap(),
+            "{ // mine\n ui: 2 }"
+        );
+    });
+    assert!(ran || !nix::unistd::geteuid().is_root(), "root can mount");
+}
+
+#[test]
+fn on_a_disk_that_cannot_be_written_the_path_is_named() {
+    on_small_disk(|folder| {
+        let paths = place_in(folder);
+        fs::write(&paths.configuration, "{ ui: 1 }").unwrap();
+        let mut file = File::open(&paths).unwrap();
+        file.set(&key("ui"), json!(2)).unwrap();
+        let flags = nix::mount::MsFlags::MS_REMOUNT | nix::mount::MsFlags::MS_RDONLY;
+        drop(file);
+        let none = None::<&str>;
+        nix::mount::mount(none, folder, none, flags, none).unwrap();
+        let text = File::open(&paths).unwrap_err().to_string();
+        assert!(
+            text.contains("openclaw.json; nothing was changed"),
+            "{text}"
+        );
+        assert_eq!(
+            fs::read_to_string(&paths.configuration).unwrap(),
+            "{ ui: 1 }"
+        );
+    });
+}
+
+#[test]
+fn when_the_folder_is_gone_the_path_is_named() {
     let (folder, paths) = place();
     fs::write(&paths.configuration, "{ a: 1 }").unwrap();
     let mut file = File::open(&paths).unwrap();
     file.set(&key("a"), json!(2)).unwrap();
     fs::remove_dir_all(folder.path()).unwrap();
-    let error = file.save().unwrap_err();
-    let text = error.to_string();
+    let text = file.save().unwrap_err().to_string();
     assert!(
         text.contains("openclaw.json") && text.contains("nothing was changed"),
         "{text}"
     );
-    let read_only = tempfile::tempdir().unwrap();
-    fs::set_permissions(read_only.path(), fs::Permissions::from_mode(0o500)).unwrap();
-    let paths = Paths {
-        configuration: read_only.path().join("openclaw.json"),
-        ..paths
-    };
-    if !nix::unistd::geteuid().is_root() {
-        let text = File::open(&paths).unwrap_err().to_string();
-        assert!(text.contains("openclaw.json"), "{text}");
-    }
 }
 
 proptest! {

@@ -9,7 +9,7 @@ use super::include::deep_merge;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
-use crate::settings::{AgentSettings, Settings};
+use crate::settings::{AgentSettings, Settings, memory};
 
 /// Puts the defaults under the document.
 pub fn apply(document: Value, paths: &Paths) -> Result<Value, Error> {
@@ -46,7 +46,7 @@ fn standard(settings: &Settings) -> Value {
         "logging": {"level": settings.log_level.name()},
         "memory": {
             "maxContextTokens": settings.memory.context_tokens,
-            "temporalDecayHalfLife": settings.memory.decay_half_life_days,
+            "temporalDecayHalfLife": memory::HALF_LIFE_DAYS,
         },
         "sandbox": {
             "level": settings.sandbox.level.name(),

@@ -43,8 +43,13 @@ impl Schema {
             Some(Value::String(name)) => vec![name],
             _ => return None,
         };
-        let name = names.into_iter().find(|name| *name != "null")?;
-        Some(match name {
+        let names = names.into_iter().filter(|name| *name != "null");
+        let words: Vec<String> = names.map(|name| self.type_name(name, node)).collect();
+        (!words.is_empty()).then(|| words.join(" or "))
+    }
+
+    fn type_name(&self, name: &str, node: &Value) -> String {
+        match name {
             "boolean" => "true or false".to_owned(),
             "integer" => format!("a whole number{}", range(node)),
             "number" => format!("a number{}", range(node)),
@@ -55,7 +60,7 @@ impl Schema {
                 None => "a list".to_owned(),
             },
             other => other.to_owned(),
-        })
+        }
     }
 }
 

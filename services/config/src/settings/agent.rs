@@ -8,6 +8,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::{self, Agent, Fragment};
 use crate::paths::Paths;
+use crate::settings::memory::{self, MemorySearch};
 
 /// The agent that is always there.
 const MAIN: &str = "main";
@@ -21,6 +22,11 @@ const TIMEOUT: Duration = Duration::from_secs(1800);
 /// A model that thinks sends something every few seconds; a build may be
 /// silent for minutes.
 const NO_OUTPUT: Duration = Duration::from_secs(600);
+
+/// Of each bootstrap file (OpenClaw's bootstrapMaxChars).
+const BOOTSTRAP_FILE: usize = 20_000;
+/// Of all of them (OpenClaw's bootstrapTotalMaxChars).
+const BOOTSTRAP_TOTAL: usize = 60_000;
 
 /// Which backend answers an agent's turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +95,27 @@ pub struct Limits {
     pub retry_wait: Duration,
 }
 
+/// What conversations begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bootstrap {
+    /// Of each file, in characters.
+    pub file: usize,
+    /// Of all of them, in characters.
+    pub total: usize,
+    /// Whether a fresh workspace is filled from templates.
+    pub templates: bool,
+}
+
+impl Default for Bootstrap {
+    fn default() -> Self {
+        Self {
+            file: BOOTSTRAP_FILE,
+            total: BOOTSTRAP_TOTAL,
+            templates: true,
+        }
+    }
+}
+
 /// One agent's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentSettings {
@@ -112,6 +139,10 @@ pub struct AgentSettings {
     pub claude_path: String,
     /// Limits of its processes and its loop.
     pub limits: Limits,
+    /// How its memory is searched.
+    pub memory: MemorySearch,
+    /// What its conversations begin with.
+    pub bootstrap: Bootstrap,
 }
 
 /// A value that is not allowed, and whether it came from the environment.
@@ -143,6 +174,7 @@ pub(super) fn resolve(
     environment: &Environment,
 ) -> Result<(BTreeMap<String, AgentSettings>, String), Problem> {
     let base = base(fragment);
+    let half_life = fragment.memory.temporal_decay_half_life;
     let mut agents = BTreeMap::new();
     let mut default_agent = MAIN.to_owned();
     for (index, listed) in fragment.agents.list.iter().enumerate() {
@@ -157,6 +189,7 @@ pub(super) fn resolve(
             listed.agent.workspace.as_deref(),
             &key,
             environment,
+            half_life,
         )?;
         agents.insert(listed.id.clone(), settings);
         if listed.default {
@@ -164,7 +197,15 @@ pub(super) fn resolve(
         }
     }
     if !agents.contains_key(MAIN) {
-        let settings = one(paths, MAIN, &base, None, "agents.defaults", environment)?;
+        let settings = one(
+            paths,
+            MAIN,
+            &base,
+            None,
+            "agents.defaults",
+            environment,
+            half_life,
+        )?;
         agents.insert(MAIN.to_owned(), settings);
     }
     let default_workspace = fragment
@@ -189,6 +230,7 @@ pub(super) fn resolve(
 /// `agents.defaults`, with the MVP schema's names behind it.
 fn base(fragment: &Fragment) -> Agent {
     let mut base = fragment.agents.defaults.clone();
+    base.memory_search = memory::merged(&fragment.memory.search, &base.memory_search);
     let mvp = &fragment.agent;
     base.model = base
         .model
@@ -228,6 +270,12 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             cost_per_day: limits.cost_per_day.or(under.cost_per_day),
             retry_seconds: limits.retry_seconds.or(under.retry_seconds),
         },
+        memory_search: memory::merged(&base.memory_search, &own.memory_search),
+        bootstrap_max_chars: own.bootstrap_max_chars.or(base.bootstrap_max_chars),
+        bootstrap_total_max_chars: own
+            .bootstrap_total_max_chars
+            .or(base.bootstrap_total_max_chars),
+        skip_bootstrap: own.skip_bootstrap.or(base.skip_bootstrap),
     }
 }
 
@@ -238,6 +286,7 @@ fn one(
     workspace: Option<&str>,
     key: &str,
     environment: &Environment,
+    half_life: Option<f64>,
 ) -> Result<AgentSettings, Problem> {
     Ok(AgentSettings {
         id: id.to_owned(),
@@ -262,6 +311,39 @@ fn one(
             .or_else(|| agent.claude_cli_path.clone())
             .map_or_else(|| "claude".to_owned(), |path| expand_program(paths, &path)),
         limits: limits(&agent.limits, key)?,
+        memory: search(paths, agent, half_life, key)?,
+        bootstrap: bootstrap(agent, key)?,
+    })
+}
+
+fn search(
+    paths: &Paths,
+    agent: &Agent,
+    half_life: Option<f64>,
+    key: &str,
+) -> Result<MemorySearch, Problem> {
+    memory::search(&agent.memory_search, half_life, paths).map_err(|(below, problem)| Problem {
+        key: format!("{key}.memorySearch.{below}"),
+        problem,
+        from_environment: false,
+    })
+}
+
+fn bootstrap(agent: &Agent, key: &str) -> Result<Bootstrap, Problem> {
+    Ok(Bootstrap {
+        file: positive(
+            agent.bootstrap_max_chars,
+            BOOTSTRAP_FILE,
+            key,
+            "bootstrapMaxChars",
+        )?,
+        total: positive(
+            agent.bootstrap_total_max_chars,
+            BOOTSTRAP_TOTAL,
+            key,
+            "bootstrapTotalMaxChars",
+        )?,
+        templates: !agent.skip_bootstrap.unwrap_or(false),
     })
 }
 

@@ -7,8 +7,10 @@ use openclaw_config::{Environment, Paths};
 use super::check::Check;
 
 /// What must be installed for `systemctl --user start openclaw.target`.
-const UNITS: [&str; 7] = [
+const UNITS: [&str; 9] = [
     "openclaw.target",
+    "openclaw-control.socket",
+    "openclaw-cli.socket",
     "openclaw-gateway.socket",
     "openclaw-gateway.service",
     "openclaw-agent-runner.socket",

@@ -1,6 +1,5 @@
 //! Starting a daemon's process.
 
-use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
@@ -13,12 +12,16 @@ use tokio::process::Child;
 use super::daemon::Daemon;
 use super::environment_file;
 use super::notify::NotifySocket;
+use super::sockets::Passed;
 use crate::failure::Failure;
+use crate::handover;
 
 /// This very program, also after a newer one was installed over it.
 const SELF: &str = "/proc/self/exe";
 /// LISTEN_FDNAMES: the name under which each daemon looks for its socket.
 const SOCKET_NAME: &str = "control";
+/// What the names of the doors' credentials begin with, after OPENCLAW_.
+const DOORS: [&str; 3] = ["CLI_", "GATEWAY_", "HOOKS_"];
 /// What another service manager told this process about itself.
 const MANAGERS: [&str; 7] = [
     "LISTEN_PID",
@@ -30,12 +33,12 @@ const MANAGERS: [&str; 7] = [
     "JOURNAL_STREAM",
 ];
 
-/// Starts `daemon` with its socket. Standard error is a pipe.
+/// Starts `daemon` with its sockets. Standard error is a pipe.
 pub(super) fn start(
     daemon: Daemon,
     paths: &Paths,
     environment: &Environment,
-    socket: OwnedFd,
+    sockets: Passed,
     notify: &NotifySocket,
 ) -> Result<Child, Failure> {
     let program = programs::sibling(daemon.program(), environment)
@@ -46,12 +49,16 @@ pub(super) fn start(
         .arg(std::process::id().to_string())
         .arg(SOCKET_NAME)
         .arg(program)
-        .stdin(socket)
+        .stdin(sockets.control)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         // Ctrl-C in the terminal is for this process, which ends the daemons
         // in their order.
         .process_group(0);
+    if !sockets.more.is_empty() {
+        let more = handover::send(&sockets.more).context("cannot hand over the sockets")?;
+        command.arg("--more").stdout(more);
+    }
     for variable in MANAGERS {
         command.env_remove(variable);
     }
@@ -66,12 +73,10 @@ pub(super) fn start(
                 command.env(name, value);
             }
         }
-    } else {
-        // Only the agent-runner holds credentials.
-        for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
-            if is_credential(&name) {
-                command.env_remove(name);
-            }
+    }
+    for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
+        if is_credential(&name) && holder(&name) != daemon {
+            command.env_remove(name);
         }
     }
     let child = tokio::process::Command::from(command)
@@ -86,6 +91,15 @@ fn is_credential(name: &str) -> bool {
         .iter()
         .any(|end| name.ends_with(end))
         || name.starts_with("AWS_")
+}
+
+/// The only daemon that holds a credential: the gateway those of its doors,
+/// the agent-runner all others.
+fn holder(name: &str) -> Daemon {
+    match name.strip_prefix("OPENCLAW_") {
+        Some(rest) if DOORS.iter().any(|door| rest.starts_with(door)) => Daemon::Gateway,
+        _ => Daemon::Runner,
+    }
 }
 
 #[expect(
@@ -107,7 +121,8 @@ pub(super) fn send(child: &Child, signal: Signal) {
 
 #[cfg(test)]
 mod tests {
-    use super::is_credential;
+    use super::super::daemon::Daemon;
+    use super::{holder, is_credential};
 
     #[test]
     fn keys_are_told_from_other_variables() {
@@ -121,5 +136,16 @@ mod tests {
         for name in ["HOME", "PATH", "ANTHROPIC_BASE_URL", "OPENCLAW_STATE_DIR"] {
             assert!(!is_credential(name), "{name}");
         }
+    }
+
+    #[test]
+    fn every_credential_has_one_holder() {
+        for name in ["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_CLI_SECRET"] {
+            assert!(
+                is_credential(name) && holder(name) == Daemon::Gateway,
+                "{name}"
+            );
+        }
+        assert_eq!(holder("ANTHROPIC_API_KEY"), Daemon::Runner);
     }
 }

@@ -121,15 +121,15 @@ impl<'a> Keeper<'a> {
         self.was_ready = false;
         let suite = self.suite;
         let started = match suite.sockets.hand_over(self.daemon) {
-            Ok(socket) => child::start(
+            Ok(sockets) => child::start(
                 self.daemon,
                 suite.paths,
                 suite.environment,
-                socket,
+                sockets,
                 &self.notify,
             ),
             Err(error) => Err(anyhow::Error::new(error)
-                .context("cannot pass the socket")
+                .context("cannot pass the sockets")
                 .into()),
         };
         let mut child = match started {

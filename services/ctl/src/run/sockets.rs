@@ -14,6 +14,7 @@ use openclaw_config::Paths;
 use tokio::time::{Instant, sleep};
 
 use super::daemon::Daemon;
+use super::doors::Doors;
 use super::log::{Level, Log};
 use super::supervisor::STOP_DEADLINE;
 use crate::failure::Failure;
@@ -26,7 +27,19 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Listening sockets; their files are removed when this is dropped.
 #[derive(Debug)]
-pub(super) struct Sockets(Vec<(Daemon, Socket)>);
+pub(super) struct Sockets {
+    control: Vec<(Daemon, Socket)>,
+    /// The gateway's.
+    doors: Doors,
+}
+
+/// What a daemon is given.
+#[derive(Debug)]
+pub(super) struct Passed {
+    pub(super) control: OwnedFd,
+    /// By name.
+    pub(super) more: Vec<(&'static str, OwnedFd)>,
+}
 
 #[derive(Debug)]
 struct Socket {
@@ -38,7 +51,7 @@ impl Sockets {
     /// Binds every daemon's socket. `patient`: whoever still answers there is
     /// about to end and is waited for.
     pub(super) async fn bind(paths: &Paths, patient: bool, log: &Log) -> Result<Self, Failure> {
-        let mut sockets = Vec::new();
+        let mut control = Vec::new();
         let patience = match patient {
             true => STOP_DEADLINE,
             false => Duration::ZERO,
@@ -47,19 +60,33 @@ impl Sockets {
         for daemon in Daemon::ALL {
             let path = daemon.socket(paths);
             clear(&path, until, log).await?;
-            sockets.push((daemon, Socket::bind(path)?));
+            control.push((daemon, Socket::bind(path)?));
         }
-        Ok(Self(sockets))
+        Ok(Self {
+            control,
+            doors: Doors::default(),
+        })
     }
 
-    /// The daemon's socket, to be handed to it.
-    pub(super) fn hand_over(&self, daemon: Daemon) -> io::Result<OwnedFd> {
+    /// With the gateway's TCP sockets.
+    pub(super) fn with_doors(self, doors: Doors) -> Self {
+        Self { doors, ..self }
+    }
+
+    /// The daemon's sockets, to be handed to it.
+    pub(super) fn hand_over(&self, daemon: Daemon) -> io::Result<Passed> {
         let (_, socket) = self
-            .0
+            .control
             .iter()
             .find(|(owner, _)| *owner == daemon)
             .ok_or(ErrorKind::NotFound)?;
-        socket.listener.try_clone().map(OwnedFd::from)
+        Ok(Passed {
+            control: socket.listener.try_clone()?.into(),
+            more: match daemon {
+                Daemon::Gateway => self.doors.hand_over()?,
+                Daemon::Memory | Daemon::Runner => Vec::new(),
+            },
+        })
     }
 }
 

@@ -34,7 +34,18 @@ pub(crate) struct Gateway {
     pub(crate) turns_running: u64,
     pub(crate) turns_waiting: u64,
     pub(crate) state_dir: String,
+    /// Its TCP sockets.
+    pub(crate) listeners: Vec<Listener>,
     pub(crate) configuration_problem: Option<String>,
+}
+
+/// A TCP socket of the gateway.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listener {
+    /// http (WebSocket and HTTP) or cli.
+    pub(crate) name: String,
+    /// Address and port.
+    pub(crate) address: String,
 }
 
 /// The agent-runner's status.
@@ -147,7 +158,17 @@ impl From<wire::gateway::StatusResponse> for Gateway {
             turns_running: status.turns_running,
             turns_waiting: status.turns_waiting,
             state_dir: status.state_dir,
+            listeners: status.listeners.into_iter().map(Into::into).collect(),
             configuration_problem: filled(status.configuration_problem),
+        }
+    }
+}
+
+impl From<wire::gateway::Listener> for Listener {
+    fn from(listener: wire::gateway::Listener) -> Self {
+        Self {
+            name: listener.name,
+            address: listener.address,
         }
     }
 }

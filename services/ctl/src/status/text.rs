@@ -18,6 +18,7 @@ pub(super) fn render(suite: &Suite, verbose: bool) -> String {
         sandbox(runner, verbose, &mut rows);
     }
     if let Answer::Given(gateway) = &suite.gateway {
+        listeners(gateway, &mut rows);
         rows.push(row("state", &gateway.state_dir));
     }
     for problem in suite.configuration_problems() {
@@ -45,6 +46,21 @@ fn gateway(status: &Gateway) -> String {
         count(status.turns_running, "turn"),
         status.turns_waiting
     )
+}
+
+fn listeners(status: &Gateway, rows: &mut Vec<Vec<String>>) {
+    if status.listeners.is_empty() {
+        rows.push(row("listens at", "its control socket only"));
+    }
+    for listener in &status.listeners {
+        let what = match listener.name.as_str() {
+            "http" => "WebSocket and HTTP; `openclawctl token` prints the token",
+            "cli" => "the shared session, with OPENCLAW_CLI_SECRET",
+            other => other,
+        };
+        let text = format!("http://{} ({what})", listener.address);
+        rows.push(row("listens at", &text));
+    }
 }
 
 fn runner(status: &Runner) -> String {

@@ -283,3 +283,30 @@ fn the_editors_text_is_taken_over_when_it_is_valid() {
     assert!(text(&failed.stderr).contains("changed by somebody else"));
     assert_eq!(config.file(), "{}\n");
 }
+
+/// As another user, which only root can become.
+#[test]
+fn without_permission_nothing_is_changed_and_the_file_is_named() {
+    use std::os::unix::process::CommandExt as _;
+
+    const NOBODY: u32 = 65_534;
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    let config = Config::new("{ gateway: { port: 1 } }");
+    fs::set_permissions(config.scene.state(), fs::Permissions::from_mode(0o755)).unwrap();
+    let arguments = ["config", "set", "gateway.port", "2"];
+    let mut command = config.scene.command(&arguments);
+    let Ok(output) = command.uid(NOBODY).gid(NOBODY).output() else {
+        // The program is in a folder that others may not enter.
+        return;
+    };
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("openclaw.json; nothing was changed"),
+        "{said}"
+    );
+    assert!(said.contains("ermission denied"), "{said}");
+    assert_eq!(config.file(), "{ gateway: { port: 1 } }");
+}

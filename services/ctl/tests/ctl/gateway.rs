@@ -248,6 +248,16 @@ impl Gateway for Scripted {
         Ok(Response::new(wire::ListTurnsResponse::default()))
     }
 
+    async fn access_token(
+        &self,
+        _request: Request<wire::AccessTokenRequest>,
+    ) -> Result<Response<wire::AccessTokenResponse>, Status> {
+        Ok(Response::new(wire::AccessTokenResponse {
+            mode: "token".to_owned(),
+            token: "scripted".to_owned(),
+        }))
+    }
+
     async fn status(
         &self,
         _: Request<wire::StatusRequest>,

@@ -52,6 +52,8 @@ impl Scene {
             .env("HOME", self.state())
             .env("OPENCLAW_STATE_DIR", self.state())
             .env("OPENCLAW_LIBEXEC", self.programs())
+            // Any port that is free: many tests run at once.
+            .env("OPENCLAW_GATEWAY_PORT", "0")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

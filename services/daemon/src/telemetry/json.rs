@@ -13,8 +13,23 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Writes every record to stderr.
-pub(super) struct Lines;
+/// Makes a line of every record.
+pub(super) struct Lines {
+    /// Whether it goes to stderr, beside being kept for whoever asks.
+    is_written: bool,
+}
+
+impl Lines {
+    /// To stderr.
+    pub(super) fn written() -> Self {
+        Self { is_written: true }
+    }
+
+    /// Only kept: the log itself goes elsewhere.
+    pub(super) fn kept() -> Self {
+        Self { is_written: false }
+    }
+}
 
 /// A span's fields, kept with the span.
 struct Kept(Map<String, Value>);
@@ -55,8 +70,11 @@ where
             event.metadata().target(),
             fields.0,
         );
-        // Nobody is left to tell when stderr is gone.
-        let _ = std::io::stderr().lock().write_all(line.as_bytes());
+        super::recent::add(&line);
+        if self.is_written {
+            // Nobody is left to tell when stderr is gone.
+            let _ = std::io::stderr().lock().write_all(line.as_bytes());
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use openclaw_daemon::failure;
-use openclaw_proto::wire::gateway::StatusResponse;
+use openclaw_proto::wire::gateway::{Listener, StatusResponse};
 use tonic::Status;
 
 use crate::gateway::Gateway;
@@ -30,9 +30,20 @@ pub(super) async fn of(gateway: &Gateway) -> StatusResponse {
         configuration_problem: gateway.configuration.problem(),
         runner_problem: runner.as_ref().err().cloned().unwrap_or_default(),
         runner: runner.ok(),
+        listeners: listeners(gateway),
         memory_problem: memory.as_ref().err().cloned().unwrap_or_default(),
         memory: memory.ok(),
     }
+}
+
+fn listeners(gateway: &Gateway) -> Vec<Listener> {
+    let addresses = gateway.front.addresses().into_iter();
+    addresses
+        .map(|(door, address)| Listener {
+            name: door.name().to_owned(),
+            address: address.to_string(),
+        })
+        .collect()
 }
 
 async fn ask<T>(

@@ -12,10 +12,10 @@ use crate::refusal::Refusal;
 use crate::run::Run;
 use crate::storage::{Fault, Found, replay};
 
-pub(super) type Events = Pin<Box<dyn Stream<Item = Result<Event, Status>> + Send>>;
+pub(crate) type Events = Pin<Box<dyn Stream<Item = Result<Event, Status>> + Send>>;
 
 /// The events from `from_seq` on, at the reader's speed.
-pub(super) fn live(run: Arc<Run>, from_seq: u64) -> Events {
+pub(crate) fn live(run: Arc<Run>, from_seq: u64) -> Events {
     Box::pin(stream::try_unfold(
         (run, from_seq.max(1)),
         |(run, seq)| async move {
@@ -27,7 +27,7 @@ pub(super) fn live(run: Arc<Run>, from_seq: u64) -> Events {
 
 /// The events of a run that ended, with fewer and longer pieces than when it
 /// was live. The terminal event is always among them.
-pub(super) async fn stored(
+pub(crate) async fn stored(
     gateway: &Gateway,
     run_id: &str,
     from_seq: u64,

@@ -105,6 +105,14 @@ impl Lanes {
         lane.map(|place| place.run_id.clone()).collect()
     }
 
+    /// The runs that wait in a session's lane, in their order.
+    pub(crate) fn waiting(&self, key: &SessionKey) -> Vec<String> {
+        let state = self.lock();
+        let lane = state.sessions.get(key).into_iter().flatten();
+        let waits = lane.filter(|place| matches!(place.stage, Stage::Waiting(_)));
+        waits.map(|place| place.run_id.clone()).collect()
+    }
+
     /// The keys of the sessions in which a turn runs or waits.
     pub(crate) fn keys(&self) -> HashSet<String> {
         self.lock()

@@ -38,6 +38,13 @@ pub(crate) struct Missed {
     first: u64,
 }
 
+impl Missed {
+    /// The first event that is still there.
+    pub(crate) fn first(self) -> u64 {
+        self.first
+    }
+}
+
 /// What a reader finds.
 enum Found {
     Event(Event),
@@ -83,6 +90,28 @@ impl EventLog {
     /// Payload bytes kept.
     pub(crate) fn bytes(&self) -> usize {
         self.lock().bytes
+    }
+
+    /// The number of the last event; 0 before the first.
+    pub(crate) fn last(&self) -> u64 {
+        *self.last.borrow()
+    }
+
+    /// The event with the number `seq`, if it is there now.
+    pub(crate) fn ready(&self, seq: u64) -> Option<Event> {
+        match self.find(seq) {
+            Ok(Found::Event(event)) => Some(event),
+            _ => None,
+        }
+    }
+
+    /// Waits for the terminal event.
+    pub(crate) async fn ended(&self) {
+        let mut news = self.last.subscribe();
+        while !self.has_ended() {
+            // The sender lives in `self`.
+            let _ = news.changed().await;
+        }
     }
 
     /// The event with the number `seq`, waiting for it; None after the end.

@@ -36,7 +36,9 @@ impl Registry {
     pub(crate) fn start(&self, run: &Arc<Run>) -> Start {
         let mut state = self.lock();
         if let Some(key) = &run.idempotency_key {
-            if let Some(same) = state.by_key.get(key) {
+            // A client may name a run by its id too.
+            let same = state.by_key.get(key).or_else(|| state.live.get(key));
+            if let Some(same) = same {
                 return Start::Same(Arc::clone(same));
             }
             state.by_key.insert(key.clone(), Arc::clone(run));
@@ -53,6 +55,18 @@ impl Registry {
         found
             .or_else(|| ended.find(|run| run.id == run_id))
             .cloned()
+    }
+
+    /// The run that clients of the WebSocket protocol know as `id`.
+    pub(crate) fn find_public(&self, id: &str) -> Option<Arc<Run>> {
+        if let Some(run) = self.lock().by_key.get(id) {
+            return Some(Arc::clone(run));
+        }
+        let state = self.lock();
+        let mut ended = state.ended.iter().rev();
+        let found = ended.find(|run| run.public_id() == id).cloned();
+        drop(state);
+        found.or_else(|| self.find(id))
     }
 
     /// A live run is not live any more; its events stay for a while when it

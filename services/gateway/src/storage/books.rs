@@ -119,7 +119,10 @@ impl Books {
 
     fn try_accept(&mut self, incoming: Incoming) -> Result<Admission, Fault> {
         if let Some(key) = &incoming.idempotency_key {
-            let known = self.ledger.by_idempotency_key(key);
+            let mut known = self.ledger.by_idempotency_key(key);
+            if matches!(known, Ok(None)) && *key == incoming.run_id {
+                known = self.ledger.by_run_id(key);
+            }
             if let Some(record) = known.map_err(self.of_ledger())? {
                 return Ok(Admission::existing(record));
             }

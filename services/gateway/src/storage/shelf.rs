@@ -7,7 +7,7 @@ use std::sync::Arc;
 use openclaw_config::Settings;
 use openclaw_daemon::Configuration;
 use openclaw_sessions::store::{Notice, SessionEntry, Store};
-use openclaw_sessions::transcript::{Draft, Repair, Transcript};
+use openclaw_sessions::transcript::{self, Draft, Repair, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
 
 use super::fault::Fault;
@@ -15,11 +15,6 @@ use super::fault::Fault;
 /// Transcripts kept open. Opening one again costs a read of its end; each open
 /// one costs a file descriptor.
 const OPEN_LIMIT: usize = 64;
-
-/// Transcripts that are synced at the same time. The file system writes its
-/// journal once for all that wait together: 64 files take 80 ms and more one
-/// after the other, and 5 ms this way.
-const SYNC_THREADS: usize = 16;
 
 pub(super) struct Shelf {
     configuration: Configuration,
@@ -172,25 +167,16 @@ impl Shelf {
     /// Makes transcripts durable, each with what became of it. One that failed
     /// is opened anew for the next append.
     pub(super) fn sync(&mut self, files: BTreeSet<PathBuf>) -> BTreeMap<PathBuf, Option<Fault>> {
-        let mut wanted: Vec<&mut Transcript> = self
+        let wanted: Vec<&mut Transcript> = self
             .open
             .iter_mut()
             .filter(|open| open.is_unsynced() && files.contains(open.path()))
             .collect();
-        let share = wanted.len().div_ceil(SYNC_THREADS).max(1);
-        let faults: Vec<(PathBuf, Option<Fault>)> = if wanted.len() > 1 {
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = wanted
-                    .chunks_mut(share)
-                    .map(|chunk| scope.spawn(|| synced(chunk)))
-                    .collect();
-                let results = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-                results.flat_map(Result::unwrap_or_default).collect()
-            })
-        } else {
-            synced(&mut wanted)
-        };
-        let mut outcomes: BTreeMap<PathBuf, Option<Fault>> = faults.into_iter().collect();
+        let paths: Vec<PathBuf> = wanted.iter().map(|open| open.path().to_owned()).collect();
+        let results = transcript::sync_all(wanted).into_iter();
+        let faults = results.map(|result| result.err().map(Fault::from));
+        let mut outcomes: BTreeMap<PathBuf, Option<Fault>> =
+            paths.into_iter().zip(faults).collect();
         self.open
             .retain(|open| !matches!(outcomes.get(open.path()), Some(Some(_))));
         for file in files {
@@ -255,14 +241,6 @@ impl Shelf {
             None => settings.paths.default_workspace(agent.as_str()),
         }
     }
-}
-
-fn synced(transcripts: &mut [&mut Transcript]) -> Vec<(PathBuf, Option<Fault>)> {
-    let sync = |transcript: &mut &mut Transcript| {
-        let fault = transcript.sync().err().map(Fault::from);
-        (transcript.path().to_owned(), fault)
-    };
-    transcripts.iter_mut().map(sync).collect()
 }
 
 /// The agents that have a sessions folder.

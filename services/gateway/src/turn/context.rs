@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use openclaw_proto::memory::{Client, Hit};
+use openclaw_proto::memory::{Client, Hit, Recall};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::{ContextFile, Passage};
 use tonic::Status;
@@ -14,37 +14,36 @@ use crate::run::Run;
 /// answers well within it.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Characters of the message that are searched for. Long texts are pasted
-/// material, and what they are about is said at the beginning.
-const QUERY_LIMIT: usize = 2000;
-
-/// Asks for memory's own number of passages.
-const DEFAULT_LIMIT: u32 = 0;
+/// Characters of the message that memory is told; it looks at no more of a
+/// long one.
+const TOLD: usize = 2000;
 
 /// What memory adds to a message.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     pub(super) bootstrap: Vec<ContextFile>,
-    pub(super) passages: Vec<Passage>,
+    pub(super) recall: Recall,
+    /// When the message came, in Unix milliseconds.
+    pub(super) received_ms: i64,
     /// What the user should know of it.
     pub(super) notes: Vec<String>,
 }
 
 /// Asks memory. What it does not answer is left out; the user is told once.
-pub(super) async fn fetch(memory: &Client, run: &Run, text: &str) -> Context {
+pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i64) -> Context {
     let agent = run.key.agent().as_str();
     let origin = Origin {
         run_id: run.id.clone(),
         session_key: run.key.to_string(),
     };
-    let query: String = text.chars().take(QUERY_LIMIT).collect();
-    let (bootstrap, hits) = tokio::join!(
+    let told: String = text.chars().take(TOLD).collect();
+    let (bootstrap, recall) = tokio::join!(
         in_time(memory.load_bootstrap(&origin, agent)),
-        in_time(memory.search(&origin, agent, &query, DEFAULT_LIMIT)),
+        in_time(memory.recall(&origin, agent, &told)),
     );
     let problems = [
         ("bootstrap files", bootstrap.as_ref().err()),
-        ("search", hits.as_ref().err()),
+        ("passages", recall.as_ref().err()),
     ];
     for (what, status) in problems
         .iter()
@@ -69,7 +68,8 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str) -> Context {
             .into_iter()
             .map(file)
             .collect(),
-        passages: hits.unwrap_or_default().into_iter().map(passage).collect(),
+        recall: recall.unwrap_or_default(),
+        received_ms,
     }
 }
 
@@ -90,7 +90,8 @@ fn file(file: openclaw_proto::memory::BootstrapFile) -> ContextFile {
     }
 }
 
-fn passage(hit: Hit) -> Passage {
+/// A passage as the runner has it.
+pub(super) fn passage(hit: Hit) -> Passage {
     Passage {
         path: hit.path,
         start_line: hit.start_line,

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use openclaw_proto::history::{Message as Sent, ToolCall};
-use openclaw_proto::runner::BackendSession;
-use openclaw_sessions::history::{self, Call, History, Said};
+use openclaw_proto::memory::{Hit, Recall};
+use openclaw_proto::runner::{BackendSession, Passage};
+use openclaw_sessions::history::{self, Call, History, Past, Said};
 use openclaw_sessions::store;
 
-use super::context::Context;
+use super::context::{Context, passage};
 
 /// What a token is taken for, in characters.
 const CHARACTERS_PER_TOKEN: usize = 4;
@@ -28,11 +29,10 @@ pub(super) enum LoadError {
 /// The tokens that are left for the conversation.
 pub(super) fn history_budget(tokens: u64, text: &str, context: &Context) -> usize {
     let files = context.bootstrap.iter().map(|file| file.content.len());
-    let passages = context.passages.iter().map(|passage| passage.snippet.len());
-    let spent = (files.chain(passages).sum::<usize>() + text.len()) / CHARACTERS_PER_TOKEN;
+    let spent = (files.sum::<usize>() + text.len()) / CHARACTERS_PER_TOKEN;
     usize::try_from(tokens)
         .unwrap_or(usize::MAX)
-        .saturating_sub(spent)
+        .saturating_sub(spent + context.recall.tokens)
 }
 
 /// Reads the conversation. Not on the storage thread: a long one takes
@@ -63,6 +63,28 @@ pub(super) fn backend_sessions(
         id: session.id,
     };
     sessions.into_iter().map(session).collect()
+}
+
+/// Where memory has the transcript of a session.
+fn remembered_as(session_id: &str) -> String {
+    format!("sessions/{session_id}.jsonl")
+}
+
+/// What memory gave, without what the conversation holds already and without
+/// the message itself, which memory may have seen since.
+pub(super) fn passages(
+    recall: Recall,
+    history: &History,
+    session_id: &str,
+    received_ms: i64,
+) -> Vec<Passage> {
+    let transcript = remembered_as(session_id);
+    let is_known = |hit: &Hit| {
+        let told = |past: &Past| past.entry_id == hit.message_id;
+        hit.path == transcript
+            && (hit.timestamp_ms >= received_ms || history.messages.iter().any(told))
+    };
+    recall.given(is_known).into_iter().map(passage).collect()
 }
 
 pub(super) fn messages(history: History) -> Vec<Sent> {

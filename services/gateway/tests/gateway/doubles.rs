@@ -301,25 +301,88 @@ impl memory::memory_server::Memory for MemoryPlay {
         }))
     }
 
-    async fn search(
+    async fn recall(
         &self,
-        request: Request<memory::SearchRequest>,
-    ) -> Result<Response<memory::SearchResponse>, Status> {
-        lock(&self.0).push(request.into_inner().query);
+        request: Request<memory::RecallRequest>,
+    ) -> Result<Response<memory::RecallResponse>, Status> {
+        lock(&self.0).push(request.into_inner().text);
         let hit = memory::Hit {
             path: "memory/2026-11-20.md".to_owned(),
             snippet: "the cat is Mourek".to_owned(),
             start_line: 3,
             ..Default::default()
         };
-        Ok(Response::new(memory::SearchResponse { hits: vec![hit] }))
+        let recalled = memory::Recalled {
+            hit: Some(hit),
+            tokens: 10,
+        };
+        Ok(Response::new(memory::RecallResponse {
+            passages: vec![recalled],
+            limit: 3,
+            tokens: 100,
+        }))
+    }
+
+    async fn search(
+        &self,
+        _: Request<memory::SearchRequest>,
+    ) -> Result<Response<memory::SearchResponse>, Status> {
+        Err(unused())
+    }
+
+    async fn get(
+        &self,
+        _: Request<memory::GetRequest>,
+    ) -> Result<Response<memory::GetResponse>, Status> {
+        Err(unused())
     }
 
     async fn remember(
         &self,
         _: Request<memory::RememberRequest>,
     ) -> Result<Response<memory::RememberResponse>, Status> {
-        Err(Status::unimplemented("the gateway remembers nothing"))
+        Err(unused())
+    }
+
+    async fn forget(
+        &self,
+        _: Request<memory::ForgetRequest>,
+    ) -> Result<Response<memory::ForgetResponse>, Status> {
+        Err(unused())
+    }
+
+    async fn compact(
+        &self,
+        _: Request<memory::CompactRequest>,
+    ) -> Result<Response<memory::CompactResponse>, Status> {
+        Err(unused())
+    }
+
+    type ExportStream = tokio_stream::Empty<Result<memory::ExportedDocument, Status>>;
+
+    async fn export(
+        &self,
+        _: Request<memory::ExportRequest>,
+    ) -> Result<Response<Self::ExportStream>, Status> {
+        Err(unused())
+    }
+
+    type IndexStream = tokio_stream::Empty<Result<memory::IndexProgress, Status>>;
+
+    async fn index(
+        &self,
+        _: Request<memory::IndexRequest>,
+    ) -> Result<Response<Self::IndexStream>, Status> {
+        Err(unused())
+    }
+
+    type EmbedStream = tokio_stream::Empty<Result<memory::EmbedJob, Status>>;
+
+    async fn embed(
+        &self,
+        _: Request<tonic::Streaming<memory::EmbedResult>>,
+    ) -> Result<Response<Self::EmbedStream>, Status> {
+        Err(unused())
     }
 
     async fn status(
@@ -328,6 +391,10 @@ impl memory::memory_server::Memory for MemoryPlay {
     ) -> Result<Response<memory::StatusResponse>, Status> {
         Ok(Response::new(memory::StatusResponse::default()))
     }
+}
+
+fn unused() -> Status {
+    Status::unimplemented("the gateway does not ask for this")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -49,12 +49,22 @@ impl Suite {
 
     pub(crate) async fn configured(configuration: &str) -> Self {
         let dir = Arc::new(tempfile::tempdir().unwrap());
+        Self::begin(dir, configuration).await
+    }
+
+    async fn begin(dir: Arc<tempfile::TempDir>, configuration: &str) -> Self {
         std::fs::write(dir.path().join("openclaw.json"), configuration).unwrap();
         std::fs::create_dir(dir.path().join("run")).unwrap();
         let paths = paths(&dir);
         let runner = Runner::serve(&paths.runner_socket());
         let memory = Memory::serve(&paths.memory_socket());
         Self::on(dir, runner, memory).await
+    }
+
+    /// With its state below `folder`.
+    pub(crate) async fn in_folder(folder: &std::path::Path) -> Self {
+        let dir = Arc::new(tempfile::tempdir_in(folder).unwrap());
+        Self::begin(dir, "{}").await
     }
 
     /// Another gateway on the state directory of this one, which must be gone.

@@ -16,6 +16,15 @@ pub(super) fn is_markdown(name: &str) -> bool {
             .is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"))
 }
 
+/// What the name of a note ends with.
+pub(crate) const ENDING: &str = ".md";
+
+/// The day that the Markdown file at `path` is the note of.
+pub(crate) fn note(path: &str) -> Option<Date> {
+    let name = path.rsplit('/').next()?;
+    is_markdown(name).then(|| date(path)).flatten()
+}
+
 /// The path of the note of `date`.
 pub(crate) fn path(date: Date) -> String {
     format!("{FOLDER}/{date}.md")
@@ -33,6 +42,13 @@ pub(crate) fn date(path: &str) -> Option<Date> {
 pub(crate) fn begin_ms(date: Date) -> Option<i64> {
     let begin = date.to_zoned(TimeZone::system()).ok()?;
     Some(begin.timestamp().as_millisecond())
+}
+
+/// A moment as it is told: `2026-03-04 09:05`, in the local time.
+pub(crate) fn words(milliseconds: i64) -> String {
+    let moment = jiff::Timestamp::from_millisecond(milliseconds).unwrap_or_default();
+    let local = moment.to_zoned(TimeZone::system());
+    local.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
 /// What a note's path says of what it is about; nothing for the files every

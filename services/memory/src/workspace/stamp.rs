@@ -1,5 +1,6 @@
 //! Whether a file is still the one that was read.
 
+use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use nix::sys::stat::{FileStat, SFlag};
@@ -8,6 +9,9 @@ use nix::sys::stat::{FileStat, SFlag};
 /// HZ=250, 10 ms at most); a file this young may change once more and look the
 /// same.
 const TICK_NS: i128 = 20_000_000;
+
+/// Whoever has not closed a file so long after writing to it writes a log.
+const WRITING_NS: i128 = 60_000_000_000;
 
 /// What changes when a file does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,9 +38,12 @@ impl Stamp {
 
     /// Whether a write that has just ended could have left the same stamp.
     pub(crate) fn is_young(&self) -> bool {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let now = now.map_or(0, |now| now.as_nanos() as i128);
-        (now - self.changed).abs() < TICK_NS
+        (now_ns() - self.changed).abs() < TICK_NS
+    }
+
+    /// Whether whoever wrote may still have it open.
+    pub(crate) fn is_fresh(&self) -> bool {
+        (now_ns() - self.changed).abs() < WRITING_NS
     }
 
     /// In bytes.
@@ -47,6 +54,24 @@ impl Stamp {
     /// Unix milliseconds of the last write.
     pub(crate) fn modified_ms(&self) -> i64 {
         (self.modified / 1_000_000) as i64
+    }
+}
+
+fn now_ns() -> i128 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as i128)
+}
+
+/// As the index keeps it.
+impl fmt::Display for Stamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            inode,
+            size,
+            modified,
+            changed,
+        } = self;
+        write!(formatter, "{inode:x}-{size:x}-{modified:x}-{changed:x}")
     }
 }
 

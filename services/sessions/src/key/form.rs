@@ -45,7 +45,7 @@ pub(super) fn canonical(key: &str) -> String {
     if first == "whatsapp" && rest.ends_with(WHATSAPP_GROUP) {
         return format!("whatsapp:group:{rest}");
     }
-    format!("{first}:direct:{}", phone_number(rest))
+    current(&format!("{first}:direct:{rest}"))
 }
 
 /// The current form of what follows `agent:<agent>:`: `dm` became `direct`, and

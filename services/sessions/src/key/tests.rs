@@ -174,3 +174,11 @@ fn groups_have_their_threads() {
     let error = nowhere.key(&AgentId::main(), DmScope::Main, &IdentityLinks::new());
     assert!(error.unwrap_err().to_string().contains("channel \"a:b\""));
 }
+
+#[test]
+fn a_number_before_a_thread_has_one_form_at_once() {
+    let raw = "signal:+0 (234:thread:567";
+    let once = SessionKey::stored(raw, &AgentId::main()).unwrap();
+    let twice = SessionKey::stored(once.as_str(), &AgentId::main()).unwrap();
+    assert_eq!(once, twice);
+}

@@ -130,7 +130,7 @@ async fn memory_is_searched_when_the_model_asks() {
 
         let turns = asked::turns(&model, 2).await;
         let words = asked::words(&turns[1]);
-        let found = words.contains("memory/house.md:") && words.contains("by Nováček");
+        let found = words.contains("memory/house.md") && words.contains("by Nováček");
         assert!(found, "{api}: {words}");
     }
 }

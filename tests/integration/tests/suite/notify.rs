@@ -69,6 +69,7 @@ async fn its_status_counts_the_turns() {
         passages: Vec::new(),
         history: Vec::new(),
         backend_sessions: Vec::new(),
+        received_ms: 0,
         notes: Vec::new(),
         model: None,
         thinking_level: None,

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
-use tokio::runtime::Runtime;
+use tokio::runtime::Builder;
 use tokio_stream::StreamExt as _;
 
 /// As many as the seeds ask for, and more.
@@ -71,7 +71,7 @@ fn routed() -> impl Strategy<Value = (&'static str, String, bool, String)> {
 /// with that agent's own instructions, and its answer is in that session.
 #[test]
 fn messages_reach_the_agent_of_their_session() {
-    let runtime = Runtime::new().unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (model, suite) = runtime.block_on(async {
         let model = Server::start().await.unwrap();
         let list: Vec<Value> = AGENTS.iter().map(|id| json!({ "id": id })).collect();
@@ -167,7 +167,7 @@ fn call() -> impl Strategy<Value = Call> {
 /// what the agent goes on with; what cannot be done is a result too.
 #[test]
 fn tool_calls_are_executed_and_their_results_come_back() {
-    let runtime = Runtime::new().unwrap();
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (model, suite) = runtime.block_on(async {
         let model = Server::start().await.unwrap();
         let suite = Setup::anthropic(&model).start().await;

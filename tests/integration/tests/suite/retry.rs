@@ -1,6 +1,7 @@
 //! A model that does not answer is asked again, and then somebody else is.
 
 use integration_tests::setup::KEY;
+use integration_tests::site::write_private;
 use integration_tests::transcript::text;
 use integration_tests::{Setup, Site, Suite, asked};
 use scripted_model::{Ending, Scenario, Server};
@@ -141,8 +142,8 @@ async fn the_next_model_of_the_configuration_answers_and_the_first_is_left_alone
     assert_eq!(requests[1].header("x-api-key"), Some(SECOND));
 
     let kept = usage(&suite);
-    let until = kept["anthropic:default"]["cooldownUntil"].as_i64().unwrap();
-    let failed = kept["anthropic:default"]["lastFailed"].as_i64().unwrap();
+    let until = kept["ANTHROPIC_API_KEY"]["cooldownUntil"].as_i64().unwrap();
+    let failed = kept["ANTHROPIC_API_KEY"]["lastFailed"].as_i64().unwrap();
     assert_eq!(until - failed, 60_000, "{kept}");
     // It holds over a restart.
     suite.terminate();
@@ -191,10 +192,44 @@ async fn a_model_with_another_api_takes_over_in_the_middle_of_a_turn() {
         .map(|said| said.0)
         .collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool"]);
-    let pause = &usage(&suite)["anthropic:default"];
+    let pause = &usage(&suite)["ANTHROPIC_API_KEY"];
     assert_eq!(
         pause["cooldownUntil"].as_i64().unwrap() - pause["lastFailed"].as_i64().unwrap(),
         600_000
+    );
+}
+
+#[tokio::test]
+async fn the_next_key_of_the_provider_is_used_before_another_model() {
+    let model = Server::start().await.unwrap();
+    let site = with_second(Setup::anthropic(&model), &model).site();
+    let auth = site.state().join("agents/main/auth");
+    std::fs::create_dir_all(&auth).unwrap();
+    let profile = json!({"id": "anthropic:work", "provider": "anthropic",
+        "credential": {"type": "api-key", "apiKey": SECOND}});
+    write_private(&auth.join("work.json"), &profile.to_string());
+    let suite = Suite::start(site).await;
+    model.push(Scenario::failure(401));
+    model.push(Scenario::text("Here I am."));
+    let (said, end) = notes(&suite, "hello").await;
+    assert_eq!(end["provider"], "anthropic", "{end}");
+    assert!(
+        said.contains("does not accept the key (HTTP 401)"),
+        "{said}"
+    );
+    assert!(
+        said.contains("anthropic:work") && said.contains("ANTHROPIC_API_KEY"),
+        "{said}"
+    );
+    let requests = asked::turns(&model, 2).await;
+    assert_eq!(requests[0].header("x-api-key"), Some(SECOND));
+    assert_eq!(requests[1].header("x-api-key"), Some(KEY));
+    assert_eq!(usage(&suite)["anthropic:work"]["failureCount"], 1);
+    // The next turn begins with the one that works.
+    suite.say("again").await;
+    assert_eq!(
+        asked::turns(&model, 3).await[2].header("x-api-key"),
+        Some(KEY)
     );
 }
 
@@ -236,5 +271,5 @@ async fn a_model_without_fallbacks_is_never_replaced() {
     assert_eq!(model.turns().len(), 1);
     // One that is left alone is asked all the same when there is no other.
     suite.say("hello again").await;
-    assert_eq!(usage(&suite)["anthropic:default"]["failureCount"], 0);
+    assert_eq!(usage(&suite)["ANTHROPIC_API_KEY"]["failureCount"], 0);
 }

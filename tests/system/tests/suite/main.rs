@@ -5,6 +5,7 @@
 
 mod activation;
 mod confinement;
+mod front;
 mod installation;
 mod journal;
 mod kills;

@@ -1,0 +1,329 @@
+//! Searching: what is asked and what is found.
+
+use serde::Serialize;
+
+use crate::wire::memory as wire;
+
+/// What is looked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Question {
+    /// The agent; empty: the default one.
+    pub agent_id: String,
+    /// In the user's words.
+    pub text: String,
+    /// The most hits; 0: the configured number.
+    pub limit: u32,
+    /// Hits below it are left out; `None`: the configured score.
+    pub min_score: Option<f64>,
+    /// `memory`, `sessions` or `all`; empty: all.
+    pub corpus: String,
+    /// Messages of this session from `since_ms` on are not memory.
+    pub session_id: String,
+    /// Unix milliseconds.
+    pub since_ms: i64,
+    /// After so many milliseconds what is found by then is given; 0: the
+    /// daemon's own.
+    pub deadline_ms: u32,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// Whether something was not looked at.
+    pub partial: bool,
+    /// What could not be used, in words for the user.
+    pub warnings: Vec<String>,
+    /// Which embedder took part: `none`, `static`, `minilm` or a provider.
+    pub provider: String,
+    /// Its model.
+    pub model: String,
+}
+
+/// A passage that a search found (seed 002, `SearchResult`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hit {
+    /// Relative to the workspace; `sessions/ID.jsonl` for transcripts.
+    pub path: String,
+    /// First line, counted from 1.
+    pub start_line: u32,
+    /// Last line.
+    pub end_line: u32,
+    /// What the results are ordered by, best first.
+    pub score: f64,
+    /// The vector part of the score.
+    pub vector_score: f64,
+    /// The keyword part of the score.
+    pub text_score: f64,
+    /// The passage.
+    pub snippet: String,
+    /// `memory`, `extra` or `sessions`.
+    pub source: String,
+    /// Unix milliseconds.
+    pub timestamp_ms: i64,
+    /// The message, in a transcript.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message_id: String,
+    /// Who said it, in a transcript.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub speaker: String,
+    /// What the score is made of.
+    #[serde(skip)]
+    pub parts: Parts,
+}
+
+/// What a score is made of; all but the last three are relative to the best of
+/// the search.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Parts {
+    /// The passage's own words.
+    pub text: f64,
+    /// The words of it and its neighbours.
+    pub window: f64,
+    /// The words of its section or conversation.
+    pub session: f64,
+    /// The likeness of its meaning.
+    pub vector: f64,
+    /// The same of it and its neighbours.
+    pub vector_window: f64,
+    /// Whether somebody said it whom the question names.
+    pub speaker: f64,
+    /// What age left.
+    pub decay: f64,
+    /// BM25 as it is.
+    pub bm25: f64,
+    /// The cosine as it is.
+    pub cosine: f64,
+    /// The share of the question that is in it.
+    pub coverage: f64,
+}
+
+/// What a message may be given unasked.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Recall {
+    /// Best first, more than are given.
+    pub passages: Vec<Recalled>,
+    /// So many are given,
+    pub limit: usize,
+    /// with so many tokens together.
+    pub tokens: usize,
+}
+
+/// A passage and its price.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recalled {
+    /// The passage.
+    pub hit: Hit,
+    /// In tokens, at most.
+    pub tokens: usize,
+}
+
+impl Recall {
+    /// The passages that are given, without those that `is_known` already.
+    pub fn given(self, is_known: impl Fn(&Hit) -> bool) -> Vec<Hit> {
+        let mut left = self.tokens;
+        let mut given = Vec::new();
+        for Recalled { hit, tokens } in self.passages {
+            if given.len() < self.limit && tokens <= left && !is_known(&hit) {
+                left -= tokens;
+                given.push(hit);
+            }
+        }
+        given
+    }
+}
+
+impl From<Question> for wire::SearchRequest {
+    fn from(question: Question) -> Self {
+        Self {
+            agent_id: question.agent_id,
+            query: question.text,
+            limit: question.limit,
+            min_score: question.min_score,
+            corpus: question.corpus,
+            session_id: question.session_id,
+            since_ms: question.since_ms,
+            deadline_ms: question.deadline_ms,
+        }
+    }
+}
+
+impl From<wire::SearchRequest> for Question {
+    fn from(request: wire::SearchRequest) -> Self {
+        Self {
+            agent_id: request.agent_id,
+            text: request.query,
+            limit: request.limit,
+            min_score: request.min_score,
+            corpus: request.corpus,
+            session_id: request.session_id,
+            since_ms: request.since_ms,
+            deadline_ms: request.deadline_ms,
+        }
+    }
+}
+
+impl From<wire::SearchResponse> for Found {
+    fn from(response: wire::SearchResponse) -> Self {
+        Self {
+            hits: response.hits.into_iter().map(Into::into).collect(),
+            partial: response.partial,
+            warnings: response.warnings,
+            provider: response.provider,
+            model: response.model,
+        }
+    }
+}
+
+impl From<Found> for wire::SearchResponse {
+    fn from(found: Found) -> Self {
+        Self {
+            hits: found.hits.into_iter().map(Into::into).collect(),
+            partial: found.partial,
+            warnings: found.warnings,
+            provider: found.provider,
+            model: found.model,
+        }
+    }
+}
+
+impl From<wire::RecallResponse> for Recall {
+    fn from(response: wire::RecallResponse) -> Self {
+        let passages = response.passages.into_iter().filter_map(|recalled| {
+            Some(Recalled {
+                hit: recalled.hit?.into(),
+                tokens: recalled.tokens as usize,
+            })
+        });
+        Self {
+            passages: passages.collect(),
+            limit: response.limit as usize,
+            tokens: response.tokens as usize,
+        }
+    }
+}
+
+impl From<Recall> for wire::RecallResponse {
+    fn from(recall: Recall) -> Self {
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let passages = recall.passages.into_iter().map(|recalled| wire::Recalled {
+            hit: Some(recalled.hit.into()),
+            tokens: number(recalled.tokens),
+        });
+        Self {
+            passages: passages.collect(),
+            limit: number(recall.limit),
+            tokens: number(recall.tokens),
+        }
+    }
+}
+
+impl From<wire::Hit> for Hit {
+    fn from(hit: wire::Hit) -> Self {
+        Self {
+            path: hit.path,
+            start_line: hit.start_line,
+            end_line: hit.end_line,
+            score: hit.score,
+            text_score: hit.text_score,
+            vector_score: hit.vector_score,
+            snippet: hit.snippet,
+            timestamp_ms: hit.timestamp_ms,
+            source: hit.source,
+            message_id: hit.message_id,
+            speaker: hit.speaker,
+            parts: hit.parts.unwrap_or_default().into(),
+        }
+    }
+}
+
+impl From<Hit> for wire::Hit {
+    fn from(hit: Hit) -> Self {
+        Self {
+            path: hit.path,
+            start_line: hit.start_line,
+            end_line: hit.end_line,
+            score: hit.score,
+            text_score: hit.text_score,
+            vector_score: hit.vector_score,
+            snippet: hit.snippet,
+            timestamp_ms: hit.timestamp_ms,
+            source: hit.source,
+            message_id: hit.message_id,
+            speaker: hit.speaker,
+            parts: Some(hit.parts.into()),
+        }
+    }
+}
+
+impl From<wire::ScoreParts> for Parts {
+    fn from(parts: wire::ScoreParts) -> Self {
+        Self {
+            text: parts.text,
+            window: parts.window,
+            session: parts.session,
+            vector: parts.vector,
+            vector_window: parts.vector_window,
+            speaker: parts.speaker,
+            decay: parts.decay,
+            bm25: parts.bm25,
+            cosine: parts.cosine,
+            coverage: parts.coverage,
+        }
+    }
+}
+
+impl From<Parts> for wire::ScoreParts {
+    fn from(parts: Parts) -> Self {
+        Self {
+            text: parts.text,
+            window: parts.window,
+            session: parts.session,
+            vector: parts.vector,
+            vector_window: parts.vector_window,
+            speaker: parts.speaker,
+            decay: parts.decay,
+            bm25: parts.bm25,
+            cosine: parts.cosine,
+            coverage: parts.coverage,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recalled(path: &str, tokens: usize) -> Recalled {
+        let hit = wire::Hit {
+            path: path.to_owned(),
+            ..wire::Hit::default()
+        };
+        Recalled {
+            hit: hit.into(),
+            tokens,
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_new_few_and_within_the_budget() {
+        let recall = Recall {
+            passages: vec![
+                recalled("known", 10),
+                recalled("a", 60),
+                recalled("too long", 50),
+                recalled("b", 30),
+                recalled("c", 5),
+                recalled("d", 5),
+            ],
+            limit: 3,
+            tokens: 100,
+        };
+        let given = recall.given(|hit| hit.path == "known");
+        let paths: Vec<&str> = given.iter().map(|hit| hit.path.as_str()).collect();
+        assert_eq!(paths, ["a", "b", "c"]);
+    }
+}

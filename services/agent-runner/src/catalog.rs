@@ -1,0 +1,18 @@
+//! Keeps models.json true: what can be used now.
+
+use openclaw_config::models_file;
+use openclaw_daemon::Configuration;
+
+/// Writes it at the start and after every reload.
+pub(crate) async fn keep(mut configuration: Configuration) {
+    loop {
+        let settings = configuration.settings();
+        let written = tokio::task::spawn_blocking(move || models_file::write_all(&settings)).await;
+        if let Ok(Err((path, error))) = written {
+            tracing::warn!(%error, path = %path.display(), "the list of models stays as it was");
+        }
+        if !configuration.changed().await {
+            return;
+        }
+    }
+}

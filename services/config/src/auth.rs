@@ -1,0 +1,199 @@
+//! Auth profiles: the credentials of an agent (seed 003 §5). Only the
+//! agent-runner reads them.
+//!
+//! They are in `agents/<id>/auth/*.json`, in the shape of the seed or in that of
+//! OpenClaw's `agents/<id>/agent/auth-profiles.json`, which is read too, and
+//! among the service manager's credentials.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+use crate::parse;
+use crate::paths::Paths;
+use crate::provider::{PASSED, Scheme};
+use crate::secret::Secret;
+
+mod store;
+pub mod usage;
+
+pub use usage::Usage;
+
+/// A profile is small; a folder with more files holds something else.
+const FILES_LIMIT: usize = 100;
+
+/// What lets one in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// A key of the provider's.
+    ApiKey(Secret),
+    /// A login that somebody made in a browser.
+    OAuth {
+        /// Sent with requests.
+        access: Secret,
+        /// Gets a new one.
+        refresh: Option<Secret>,
+        /// When `access` ends, in milliseconds since 1970.
+        expires_ms: Option<u64>,
+    },
+    /// A token that does not end by itself, as `claude setup-token` makes it.
+    Token(Secret),
+    /// The AWS SDK's own ways, for models on Bedrock.
+    AwsSdk,
+}
+
+impl Credential {
+    /// What is sent, and how.
+    pub fn secret(&self) -> Option<(&Secret, Scheme)> {
+        match self {
+            Self::ApiKey(key) => Some((key, Scheme::ApiKey)),
+            Self::OAuth { access, .. } => Some((access, Scheme::Bearer)),
+            Self::Token(token) => Some((token, Scheme::Bearer)),
+            Self::AwsSdk => None,
+        }
+    }
+
+    /// OpenClaw's order: what was paid for anyway first.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::OAuth { .. } => 0,
+            Self::Token(_) => 1,
+            Self::ApiKey(_) => 2,
+            Self::AwsSdk => 3,
+        }
+    }
+
+    fn is_expired(&self, now_ms: u64) -> bool {
+        matches!(self, Self::OAuth { expires_ms: Some(end), .. } if *end <= now_ms)
+    }
+}
+
+/// A credential with its name and what it was used for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// `anthropic:default`, `anthropic:me@example.org`, …
+    pub id: String,
+    /// The provider it is for.
+    pub provider: String,
+    /// The credential.
+    pub credential: Credential,
+    /// What its file says of its use.
+    pub usage: Usage,
+    /// Where it comes from, for messages to the user.
+    pub source: String,
+}
+
+impl Profile {
+    /// Whether it can be used now.
+    pub fn is_usable(&self, now_ms: u64) -> bool {
+        !self.credential.is_expired(now_ms)
+    }
+}
+
+/// The profiles of an agent, and what is wrong with files that hold none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profiles {
+    /// Those to be tried first come first.
+    pub list: Vec<Profile>,
+    /// One line for each file that cannot be used.
+    pub warnings: Vec<String>,
+}
+
+/// Where an agent's profiles are.
+pub fn folder(paths: &Paths, agent_id: &str) -> PathBuf {
+    paths.agent(agent_id).join("auth")
+}
+
+/// Reads the profiles of `agent_id`.
+pub fn read(paths: &Paths, agent_id: &str, environment: &Environment) -> Profiles {
+    let folder = folder(paths, agent_id);
+    let mut files = json_files(&folder);
+    files.push(
+        paths
+            .agent(agent_id)
+            .join("agent")
+            .join("auth-profiles.json"),
+    );
+    let mut all = Profiles::default();
+    for file in files.iter().filter(|file| file.is_file()) {
+        match profiles(file, environment) {
+            Ok(list) => all.list.extend(list),
+            Err(problem) => all.warnings.push(format!("{}: {problem}", file.display())),
+        }
+    }
+    let kept = usage::read(&usage::file(paths, agent_id));
+    for profile in &mut all.list {
+        if let Some(usage) = kept.get(&profile.id) {
+            profile.usage.clone_from(usage);
+        }
+    }
+    dedup(&mut all.list);
+    all.list
+        .sort_by_key(|profile| (profile.credential.rank(), profile.usage.last_used));
+    all
+}
+
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
+        .filter(|path| path.file_name().is_some_and(|name| name != usage::FILE))
+        .take(FILES_LIMIT)
+        .collect();
+    files.sort();
+    files
+}
+
+/// Of two profiles with the same id the first one counts.
+fn dedup(list: &mut Vec<Profile>) {
+    let mut seen = std::collections::BTreeSet::new();
+    list.retain(|profile| seen.insert(profile.id.clone()));
+}
+
+fn profiles(file: &Path, environment: &Environment) -> Result<Vec<Profile>, String> {
+    let text = parse::read_existing(file).map_err(|error| error.to_string())?;
+    let document = parse::parse_value(file, &text).map_err(|error| error.to_string())?;
+    store::profiles(document.unwrap_or_default(), file, environment)
+}
+
+/// The service manager's credentials (LoadCredential=) as profiles:
+/// `<provider>-oauth-token` holds one, `auth-profiles.json` a whole store.
+/// `<provider>-api-key` is the provider's own ([`crate::provider`]).
+pub fn passed(credentials: &BTreeMap<String, Secret>, environment: &Environment) -> Profiles {
+    let mut all = Profiles::default();
+    for (name, secret) in credentials {
+        let source = format!("{PASSED}{name}");
+        let one = |provider: &str, credential| Profile {
+            id: format!("{provider}:{name}"),
+            provider: provider.to_owned(),
+            credential,
+            usage: Usage::default(),
+            source: source.clone(),
+        };
+        if let Some(provider) = name.strip_suffix("-oauth-token") {
+            all.list
+                .push(one(provider, Credential::Token(secret.clone())));
+        } else if ["auth-profiles", "auth-profiles.json"].contains(&name.as_str()) {
+            let file = Path::new(name);
+            let document = parse::parse_value(file, secret.reveal());
+            let document = document.map_err(|error| error.to_string());
+            match document.and_then(|document| {
+                store::profiles(document.unwrap_or_default(), file, environment)
+            }) {
+                Ok(list) => all.list.extend(list),
+                Err(problem) => all.warnings.push(format!("{source}: {problem}")),
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+use serde_json::json;
+
+use super::*;
+
+fn place(files: &[(&str, &str)]) -> (tempfile::TempDir, Paths) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join("agents/main").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let state = folder.path().to_str().unwrap();
+    let paths = Paths::resolve(&[("OPENCLAW_STATE_DIR", state)].into_iter().collect()).unwrap();
+    (folder, paths)
+}
+
+#[test]
+fn every_shape_is_read() {
+    let seed = json!({
+        "id": "anthropic:work", "provider": "anthropic", "failureCount": 2, "cooldownUntil": 5,
+        "credential": {"type": "oauth", "accessToken": "a", "refreshToken": "r", "expiresAt": 9},
+    });
+    let store = json!({
+        "version": 1,
+        "profiles": {
+            "anthropic:default": {"type": "api_key", "provider": "anthropic", "key": "${KEY}"},
+            "openai:default": {"type": "token", "token": "t"},
+            "amazon-bedrock:x": {"type": "aws-sdk"},
+        },
+        "usageStats": {"openai:default": {"lastUsed": 7, "errorCount": 1, "disabledUntil": 8}},
+    });
+    let (_folder, paths) = place(&[
+        ("auth/one.json", &seed.to_string()),
+        ("agent/auth-profiles.json", &store.to_string()),
+    ]);
+    let environment = [("KEY", "k")].into_iter().collect();
+    let all = read(&paths, "main", &environment);
+    assert_eq!(all.warnings, Vec::<String>::new());
+    let ids: Vec<_> = all.list.iter().map(|profile| profile.id.as_str()).collect();
+    let order = [
+        "anthropic:work",
+        "openai:default",
+        "anthropic:default",
+        "amazon-bedrock:x",
+    ];
+    assert_eq!(ids, order);
+    assert_eq!(all.list[0].usage.cooldown_until, Some(5));
+    assert!(!all.list[0].is_usable(9) && all.list[0].is_usable(8));
+    assert_eq!(all.list[1].usage.failure_count, 1);
+    assert_eq!(all.list[2].credential, Credential::ApiKey(Secret::new("k")));
+}
+
+#[test]
+fn what_is_wrong_is_named_and_the_rest_is_used() {
+    let good = json!([{"id": "a", "provider": "x", "credential": {"type": "token", "token": "t"}}]);
+    let (_folder, paths) = place(&[
+        ("auth/a.json", &good.to_string()),
+        ("auth/b.json", "{"),
+        (
+            "auth/c.json",
+            r#"{"id": "c", "provider": "x", "credential": {"type": "magic"}}"#,
+        ),
+        (
+            "auth/d.json",
+            r#"{"profiles": {"x:d": {"type": "api_key", "key": "${NOPE}"}}}"#,
+        ),
+        ("auth/notes.txt", "no profile"),
+    ]);
+    let all = read(&paths, "main", &Environment::default());
+    assert_eq!(all.list.len(), 1);
+    assert_eq!(all.warnings.len(), 3);
+    for (warning, word) in all.warnings.iter().zip(["b.json", "magic", "${NOPE}"]) {
+        assert!(warning.contains(word), "{warning}");
+    }
+}
+
+#[test]
+fn usage_is_kept_beside_the_profiles() {
+    let profile =
+        json!({"id": "a", "provider": "x", "credential": {"type": "token", "token": "t"}});
+    let (_folder, paths) = place(&[("auth/a.json", &profile.to_string())]);
+    let mut usage = Usage::default();
+    usage.failed(usage::Failure::Refused, 1);
+    let file = usage::file(&paths, "main");
+    usage::write(&file, &BTreeMap::from([("a".to_owned(), usage.clone())])).unwrap();
+    let all = read(&paths, "main", &Environment::default());
+    assert_eq!(all.list[0].usage, usage);
+    assert!(all.warnings.is_empty());
+    fs::write(&file, "rubbish").unwrap();
+    assert_eq!(
+        read(&paths, "main", &Environment::default()).list[0].usage,
+        Usage::default()
+    );
+}
+
+#[test]
+fn the_service_managers_credentials_are_profiles() {
+    let store = r#"{"profiles": {"groq:me": {"type": "api_key", "key": "g"}}}"#;
+    let credentials = [
+        ("anthropic-api-key", "k"),
+        ("anthropic-oauth-token", "t"),
+        ("auth-profiles", store),
+        ("something-else", "x"),
+    ];
+    let credentials = credentials.map(|(name, text)| (name.to_owned(), Secret::new(text)));
+    let all = passed(&credentials.into(), &Environment::default());
+    let found: Vec<_> = all
+        .list
+        .iter()
+        .map(|profile| (profile.provider.as_str(), profile.source.as_str()))
+        .collect();
+    assert_eq!(found.len(), 2);
+    assert_eq!(
+        found[0],
+        ("anthropic", "the credential anthropic-oauth-token")
+    );
+    assert_eq!(found[1].0, "groq");
+}

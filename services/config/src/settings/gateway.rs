@@ -1,0 +1,386 @@
+//! The gateway's doors: where it listens, and who may come in.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use crate::environment::Environment;
+use crate::error::Error;
+use crate::fragment::gateway as fragment;
+use crate::secret::Secret;
+
+pub(crate) mod files;
+
+/// OpenClaw's port of WebSocket and HTTP.
+const PORT: u16 = 18789;
+/// Seed 000, OPENCLAW_CLI_PORT.
+const CLI_PORT: u16 = 8080;
+/// Where hooks are, as in OpenClaw.
+const HOOKS_PATH: &str = "/hooks";
+/// OpenClaw's limit of failed attempts: 10 in a minute, then five minutes
+/// nothing.
+const ATTEMPTS: u32 = 10;
+const WINDOW: Duration = Duration::from_secs(60);
+const LOCKOUT: Duration = Duration::from_secs(300);
+
+/// How clients prove that they may connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthMode {
+    /// With the shared token.
+    Token,
+    /// With the shared password.
+    Password,
+    /// Not at all; only where nobody else can reach the port.
+    None,
+}
+
+/// What failed attempts lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// Failed attempts in the window before the lockout.
+    pub attempts: u32,
+    /// How long an attempt counts.
+    pub window: Duration,
+    /// How long nothing is accepted then.
+    pub lockout: Duration,
+    /// Whether programs of this machine that are no browsers are not counted.
+    pub exempt_loopback: bool,
+}
+
+/// Webhooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hooks {
+    /// Whether they are served.
+    pub enabled: bool,
+    /// The token of the callers; kept by the gateway alone.
+    pub token: Option<Secret>,
+    /// Where they are, without the slash at the end.
+    pub path: String,
+    /// The session of calls that name none; a new one each when there is none.
+    pub default_session_key: Option<String>,
+    /// Whether callers may name a session.
+    pub allow_request_session_key: bool,
+    /// Agents that callers may name; `None`: all.
+    pub allowed_agents: Option<Vec<String>>,
+}
+
+/// Seed 000's listener.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cli {
+    /// Its port on the loopback.
+    pub port: u16,
+    /// Its secret, never empty; the listener is off without. Kept by the
+    /// gateway alone.
+    pub secret: Option<Secret>,
+}
+
+/// The gateway's doors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gateway {
+    /// The TCP port of WebSocket and HTTP; 0: any that is free.
+    pub port: u16,
+    /// Whether the port was chosen rather than left at its default.
+    pub port_is_chosen: bool,
+    /// The address it is on.
+    pub address: IpAddr,
+    /// How clients prove that they may connect.
+    pub mode: AuthMode,
+    /// The shared token; kept by the gateway alone.
+    pub token: Option<Secret>,
+    /// The shared password; kept by the gateway alone.
+    pub password: Option<Secret>,
+    /// What failed attempts lead to.
+    pub rate_limit: RateLimit,
+    /// Proxies whose forwarding headers are believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// Names, beside the loopback's, that requests may be addressed to.
+    pub allowed_hosts: Vec<String>,
+    /// Origins of web pages that may connect, lowercase; `*` is all.
+    pub allowed_origins: Vec<String>,
+    /// Whether `/v1/chat/completions` and `/v1/models` are served.
+    pub chat_completions: bool,
+    /// Whether `/v1/responses` is served.
+    pub responses: bool,
+    /// Whether `/metrics` is served.
+    pub metrics: bool,
+    /// Webhooks.
+    pub hooks: Hooks,
+    /// Seed 000's listener.
+    pub cli: Cli,
+    /// Users that may send messages over the control socket beside this one.
+    pub channel_uids: Vec<u32>,
+}
+
+/// A key and what is wrong with it.
+type Problem = (String, String);
+
+impl Gateway {
+    /// Validates the sections. Secrets are checked and not kept: only the
+    /// gateway may hold them, see [`Gateway::with_secrets`].
+    pub fn resolve(
+        gateway: &fragment::Gateway,
+        hooks: &fragment::Hooks,
+        environment: &Environment,
+        origin: &str,
+    ) -> Result<Self, Error> {
+        Self::validated(gateway, hooks, environment).map_err(|(key, problem)| Error::Value {
+            origin: match key.starts_with("OPENCLAW_") {
+                true => "the environment".to_owned(),
+                false => origin.to_owned(),
+            },
+            key,
+            problem,
+        })
+    }
+
+    fn validated(
+        gateway: &fragment::Gateway,
+        hooks: &fragment::Hooks,
+        environment: &Environment,
+    ) -> Result<Self, Problem> {
+        let chosen = port(environment, "OPENCLAW_GATEWAY_PORT")?.or(gateway.port);
+        let mode = mode(&gateway.auth, environment)?;
+        let address = address(gateway)?;
+        if mode == AuthMode::None && !address.is_loopback() {
+            let problem = format!(
+                "is \"none\" while gateway.bind opens the port to others ({address}); \
+                 use \"token\" or \"password\", or bind to \"loopback\""
+            );
+            return Err(("gateway.auth.mode".to_owned(), problem));
+        }
+        let endpoints = &gateway.http.endpoints;
+        Ok(Self {
+            port: chosen.unwrap_or(PORT),
+            port_is_chosen: chosen.is_some(),
+            address,
+            mode,
+            token: None,
+            password: None,
+            rate_limit: rate_limit(&gateway.auth.rate_limit)?,
+            trusted_proxies: proxies(&gateway.trusted_proxies)?,
+            allowed_hosts: lowercase(&gateway.allowed_hosts),
+            allowed_origins: origins(&gateway.control_ui.allowed_origins)?,
+            chat_completions: endpoints.chat_completions.enabled.unwrap_or(true),
+            responses: endpoints.responses.enabled.unwrap_or(true),
+            metrics: endpoints.metrics.enabled.unwrap_or(false),
+            hooks: self::hooks(hooks)?,
+            cli: Cli {
+                port: port(environment, "OPENCLAW_CLI_PORT")?
+                    .or(gateway.cli.port)
+                    .unwrap_or(CLI_PORT),
+                secret: None,
+            },
+            channel_uids: gateway.control.channel_uids.clone(),
+        })
+    }
+
+    /// Puts the secrets in, for the gateway alone. `credentials` (systemd's,
+    /// by file name) come before the environment, and that before the file.
+    pub fn with_secrets(
+        &mut self,
+        gateway: &fragment::Gateway,
+        hooks: &fragment::Hooks,
+        environment: &Environment,
+        credentials: &BTreeMap<String, Secret>,
+        origin: &str,
+    ) -> Result<(), Error> {
+        let source = Source {
+            environment,
+            credentials,
+            origin,
+        };
+        let auth = &gateway.auth;
+        self.token = source.secret(
+            "openclaw-gateway-token",
+            "OPENCLAW_GATEWAY_TOKEN",
+            ("gateway.auth.token", &auth.token),
+        )?;
+        self.password = source.secret(
+            "openclaw-gateway-password",
+            "OPENCLAW_GATEWAY_PASSWORD",
+            ("gateway.auth.password", &auth.password),
+        )?;
+        if self.mode == AuthMode::Password && self.password.is_none() && self.token.is_none() {
+            return Err(source.error(
+                "gateway.auth.mode",
+                "is \"password\" and there is none; set gateway.auth.password or \
+                 OPENCLAW_GATEWAY_PASSWORD",
+            ));
+        }
+        self.hooks.token = source.secret(
+            "openclaw-hooks-token",
+            "OPENCLAW_HOOKS_TOKEN",
+            ("hooks.token", &hooks.token),
+        )?;
+        if self.hooks.enabled && self.hooks.token.is_none() {
+            return Err(source.error(
+                "hooks.enabled",
+                "is true and there is no hooks.token; set one, for nobody could call them",
+            ));
+        }
+        self.cli.secret = source.secret(
+            "openclaw-cli-secret",
+            "OPENCLAW_CLI_SECRET",
+            ("gateway.cli.secret", &gateway.cli.secret),
+        )?;
+        Ok(())
+    }
+}
+
+/// Where secrets are looked for.
+struct Source<'a> {
+    environment: &'a Environment,
+    credentials: &'a BTreeMap<String, Secret>,
+    origin: &'a str,
+}
+
+impl Source<'_> {
+    fn secret(
+        &self,
+        credential: &str,
+        variable: &str,
+        (key, written): (&str, &Option<Secret>),
+    ) -> Result<Option<Secret>, Error> {
+        let found = self.credentials.get(credential).cloned();
+        let found = found.or_else(|| self.environment.get(variable).map(Secret::new));
+        let Some(secret) = found.or_else(|| written.clone()) else {
+            return Ok(None);
+        };
+        let text = secret.reveal().trim();
+        if text.contains("${") {
+            return Err(self.error(key, "refers to a variable that is not set"));
+        }
+        // An empty secret is none: a door that it opens is open to everybody.
+        Ok((!text.is_empty()).then(|| Secret::new(text)))
+    }
+
+    fn error(&self, key: &str, problem: &str) -> Error {
+        Error::Value {
+            origin: self.origin.to_owned(),
+            key: key.to_owned(),
+            problem: problem.to_owned(),
+        }
+    }
+}
+
+fn port(environment: &Environment, variable: &str) -> Result<Option<u16>, Problem> {
+    let parse = |text: &str| {
+        text.trim().parse().map_err(|_| {
+            let problem = format!("is {text:?}; a port is a number from 0 to 65535");
+            (variable.to_owned(), problem)
+        })
+    };
+    environment.get(variable).map(parse).transpose()
+}
+
+fn mode(auth: &fragment::Auth, environment: &Environment) -> Result<AuthMode, Problem> {
+    match auth.mode.as_deref() {
+        Some("token") => Ok(AuthMode::Token),
+        Some("password") => Ok(AuthMode::Password),
+        Some("none") => Ok(AuthMode::None),
+        Some(other) => {
+            let problem = format!("is {other:?}; allowed are \"token\", \"password\" and \"none\"");
+            Err(("gateway.auth.mode".to_owned(), problem))
+        }
+        // As in OpenClaw: what is configured says which.
+        None => {
+            let token = auth.token.is_some() || environment.get("OPENCLAW_GATEWAY_TOKEN").is_some();
+            let password =
+                auth.password.is_some() || environment.get("OPENCLAW_GATEWAY_PASSWORD").is_some();
+            Ok(match password && !token {
+                true => AuthMode::Password,
+                false => AuthMode::Token,
+            })
+        }
+    }
+}
+
+fn address(gateway: &fragment::Gateway) -> Result<IpAddr, Problem> {
+    let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let invalid = |key: &str, text: &str| {
+        let problem = format!(
+            "is {text:?}; allowed are \"loopback\", \"lan\", \"auto\", \"custom\" with \
+             gateway.customBindHost, or an address such as \"192.168.1.2\""
+        );
+        (key.to_owned(), problem)
+    };
+    match gateway.bind.as_deref() {
+        None | Some("loopback" | "auto") => Ok(loopback),
+        Some("lan") => Ok(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        Some("custom") => {
+            let host = gateway.custom_bind_host.as_deref().unwrap_or_default();
+            let parsed = host.parse();
+            parsed.map_err(|_| invalid("gateway.customBindHost", host))
+        }
+        Some(text) => text.parse().map_err(|_| invalid("gateway.bind", text)),
+    }
+}
+
+fn rate_limit(fragment: &fragment::RateLimit) -> Result<RateLimit, Problem> {
+    if fragment.max_attempts == Some(0) {
+        let key = "gateway.auth.rateLimit.maxAttempts".to_owned();
+        return Err((key, "is 0; at least 1 attempt must be allowed".to_owned()));
+    }
+    Ok(RateLimit {
+        attempts: fragment.max_attempts.unwrap_or(ATTEMPTS),
+        window: fragment.window_ms.map_or(WINDOW, Duration::from_millis),
+        lockout: fragment.lockout_ms.map_or(LOCKOUT, Duration::from_millis),
+        exempt_loopback: fragment.exempt_loopback.unwrap_or(true),
+    })
+}
+
+fn proxies(written: &[String]) -> Result<Vec<IpAddr>, Problem> {
+    let parse = |(index, text): (usize, &String)| {
+        text.parse().map_err(|_| {
+            let key = format!("gateway.trustedProxies.{index}");
+            (
+                key,
+                format!("is {text:?}; give an address such as \"10.0.0.1\""),
+            )
+        })
+    };
+    written.iter().enumerate().map(parse).collect()
+}
+
+fn origins(written: &[String]) -> Result<Vec<String>, Problem> {
+    let check = |(index, text): (usize, &String)| {
+        let text = text.trim_end_matches('/').to_lowercase();
+        if text == "*" || text.contains("://") {
+            return Ok(text);
+        }
+        let key = format!("gateway.controlUi.allowedOrigins.{index}");
+        let problem =
+            format!("is {text:?}; give scheme and host, such as \"https://claw.example\"");
+        Err((key, problem))
+    };
+    written.iter().enumerate().map(check).collect()
+}
+
+fn lowercase(written: &[String]) -> Vec<String> {
+    written.iter().map(|text| text.to_lowercase()).collect()
+}
+
+fn hooks(fragment: &fragment::Hooks) -> Result<Hooks, Problem> {
+    let path = fragment.path.as_deref().unwrap_or(HOOKS_PATH);
+    let path = path.trim_end_matches('/');
+    let problem = match path {
+        "" => Some("is the root, where everything else is; give one such as \"/hooks\""),
+        path if !path.starts_with('/') => Some("must begin with a slash"),
+        path if path.contains(['{', '}', '*', '?', '#']) => Some("is no plain path"),
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        return Err(("hooks.path".to_owned(), problem.to_owned()));
+    }
+    Ok(Hooks {
+        enabled: fragment.enabled.unwrap_or(false),
+        token: None,
+        path: path.to_owned(),
+        default_session_key: fragment.default_session_key.clone(),
+        allow_request_session_key: fragment.allow_request_session_key.unwrap_or(false),
+        allowed_agents: fragment.allowed_agent_ids.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

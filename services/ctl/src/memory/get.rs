@@ -1,0 +1,65 @@
+//! `memory get`.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use openclaw_proto::memory::Lines;
+
+use super::place::Place;
+use super::{Memory, Whose};
+use crate::failure::Failure;
+use crate::output;
+
+/// Arguments of `memory get`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// A path that a search named, with lines if wanted: memory/2026-03-04.md:3-5
+    #[arg(value_name = "PATH[:FROM[-TO]]")]
+    place: Place,
+    /// The first line
+    #[arg(long, value_name = "LINE", value_parser = clap::value_parser!(u32).range(1..))]
+    from: Option<u32>,
+    /// How many lines
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    lines: Option<u32>,
+    #[command(flatten)]
+    whose: Whose,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the lines.
+pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCode, Failure> {
+    let path = &arguments.place.path;
+    let agent = &arguments.whose.agent;
+    let text = memory
+        .client
+        .get(&memory.origin, agent, path, wanted(arguments));
+    let text = text.await.map_err(|status| memory.failure(&status))?;
+    let text = text.ok_or_else(|| Failure::new(format!("there is no file {path}")))?;
+    if arguments.json {
+        output::document(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::stdout(&output::printable(&text.text))?;
+    let next = text.from + text.lines;
+    if arguments.lines.is_none() && arguments.place.lines.is_none() && next <= text.total_lines {
+        let total = text.total_lines;
+        output::stderr_line(&format!(
+            "the file has {total} lines; go on with --from {next}"
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn wanted(arguments: &Arguments) -> Lines {
+    let (from, count) = match arguments.place.lines {
+        Some((from, to)) => (from, to - from + 1),
+        None => (0, 0),
+    };
+    Lines {
+        from: arguments.from.unwrap_or(from),
+        count: arguments.lines.unwrap_or(count),
+    }
+}

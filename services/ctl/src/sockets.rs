@@ -1,0 +1,207 @@
+//! `sockets`: systemd's socket units in line with the configuration. A unit
+//! file cannot read `gateway.port`, so what differs from the units as shipped
+//! is written into drop-ins.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use openclaw_config::settings::Gateway;
+use openclaw_config::{Environment, Paths};
+
+use crate::cli;
+use crate::failure::Failure;
+use crate::output;
+
+/// The drop-ins' name, after the units' own and before a user's.
+const DROP_IN: &str = "50-openclaw.conf";
+/// What the units as shipped listen at.
+const MAIN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 18789);
+const CLI: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+const HEADER: &str =
+    "# Written by `openclawctl sockets` from the configuration; it replaces this file.\n";
+
+/// Writes the drop-ins, or says which would be written.
+pub(crate) fn execute(
+    arguments: &cli::Sockets,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let settings = openclaw_config::load(environment)?;
+    let folder = folder(&settings.paths, environment)
+        .ok_or_else(|| Failure::new("no folder for units: set HOME or XDG_CONFIG_HOME"))?;
+    let gateway = settings
+        .with_gateway_secrets(environment, &BTreeMap::new())?
+        .gateway;
+    let mut changed = false;
+    for (unit, wanted) in wanted(&gateway)? {
+        let path = folder.join(format!("{unit}.d")).join(DROP_IN);
+        if found(&path)? == wanted {
+            continue;
+        }
+        changed = true;
+        if !arguments.check {
+            bring(&path, wanted.as_deref())?;
+        }
+        output::stdout_line(&match (&wanted, arguments.check) {
+            (Some(_), false) => format!("wrote {}", path.display()),
+            (Some(_), true) => format!("{} is not as configured", path.display()),
+            (None, false) => format!("removed {}", path.display()),
+            (None, true) => format!("{} is not needed any more", path.display()),
+        })?;
+    }
+    match (changed, arguments.check) {
+        (false, _) => output::stdout_line("the socket units are as configured")?,
+        (true, true) => {
+            return Err(Failure::new("the socket units are not as configured")
+                .hint("run: openclawctl sockets"));
+        }
+        (true, false) => output::stdout_line(
+            "now: systemctl --user daemon-reload && systemctl --user restart openclaw.target",
+        )?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The drop-in of each unit; none where the unit as shipped is right.
+fn wanted(gateway: &Gateway) -> Result<[(&'static str, Option<String>); 2], Failure> {
+    let main = SocketAddr::new(gateway.address, gateway.port);
+    let cli = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), gateway.cli.port);
+    if main.port() == 0 || cli.port() == 0 {
+        return Err(Failure::new(
+            "port 0 means any that is free, and clients would not find it under systemd",
+        )
+        .hint("set gateway.port and OPENCLAW_CLI_PORT to numbers"));
+    }
+    let main = (main != MAIN).then(|| format!("{HEADER}{}", listen(main)));
+    let cli = gateway.cli.secret.as_ref().map(|_| {
+        let address = match cli == CLI {
+            true => String::new(),
+            false => listen(cli),
+        };
+        // An empty line takes all conditions of the unit back (systemd.unit(5)):
+        // the secret is where systemd does not see it.
+        format!("{HEADER}[Unit]\nConditionEnvironment=\n{address}")
+    });
+    Ok([
+        ("openclaw-gateway.socket", main),
+        ("openclaw-cli.socket", cli),
+    ])
+}
+
+/// The empty line takes the unit's own address back (systemd.socket(5)).
+fn listen(address: SocketAddr) -> String {
+    format!("[Socket]\nListenStream=\nListenStream={address}\n")
+}
+
+fn found(path: &Path) -> Result<Option<String>, Failure> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error)
+            .with_context(|| format!("cannot read {}", path.display()))
+            .map_err(Failure::from),
+    }
+}
+
+fn bring(path: &Path, wanted: Option<&str>) -> Result<(), Failure> {
+    let Some(text) = wanted else {
+        return fs::remove_file(path)
+            .with_context(|| format!("cannot remove {}", path.display()))
+            .map_err(Failure::from);
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    // Whole or not at all: systemd may read it at any time.
+    let write = || -> anyhow::Result<()> {
+        fs::create_dir_all(folder)?;
+        let aside = path.with_extension("conf.new");
+        let mut file = fs::File::create(&aside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        Ok(fs::rename(aside, path)?)
+    };
+    write()
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map_err(Failure::from)
+}
+
+fn folder(paths: &Paths, environment: &Environment) -> Option<PathBuf> {
+    let configuration = match environment.get("XDG_CONFIG_HOME") {
+        Some(folder) => PathBuf::from(folder),
+        None => paths.home.as_ref()?.join(".config"),
+    };
+    Some(configuration.join("systemd/user"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Scene(tempfile::TempDir);
+
+    impl Scene {
+        fn run(&self, check: bool, variables: &[(&str, &str)]) -> Result<ExitCode, Failure> {
+            let home = self.0.path().to_str().unwrap();
+            let environment = [("HOME", home)]
+                .into_iter()
+                .chain(variables.iter().copied());
+            execute(&cli::Sockets { check }, &environment.collect())
+        }
+
+        fn drop_in(&self, unit: &str) -> Option<String> {
+            let folder = self.0.path().join(".config/systemd/user");
+            fs::read_to_string(folder.join(format!("{unit}.d")).join(DROP_IN)).ok()
+        }
+    }
+
+    #[test]
+    fn drop_ins_come_and_go_with_the_configuration() {
+        let scene = Scene(tempfile::tempdir().unwrap());
+        scene.run(true, &[]).unwrap();
+        let chosen = [
+            ("OPENCLAW_GATEWAY_PORT", "19000"),
+            ("OPENCLAW_CLI_SECRET", "s"),
+            ("OPENCLAW_CLI_PORT", "9090"),
+        ];
+        scene.run(true, &chosen).unwrap_err();
+        assert_eq!(
+            scene.drop_in("openclaw-gateway.socket"),
+            None,
+            "only looked"
+        );
+        scene.run(false, &chosen).unwrap();
+        scene.run(true, &chosen).unwrap();
+        let main = scene.drop_in("openclaw-gateway.socket").unwrap();
+        assert!(
+            main.ends_with("[Socket]\nListenStream=\nListenStream=127.0.0.1:19000\n"),
+            "{main}"
+        );
+        let cli = scene.drop_in("openclaw-cli.socket").unwrap();
+        assert!(
+            cli.contains("[Unit]\nConditionEnvironment=\n[Socket]"),
+            "{cli}"
+        );
+        scene.run(false, &[("OPENCLAW_CLI_SECRET", "s")]).unwrap();
+        assert_eq!(scene.drop_in("openclaw-gateway.socket"), None);
+        assert!(
+            !scene
+                .drop_in("openclaw-cli.socket")
+                .unwrap()
+                .contains("ListenStream")
+        );
+        scene.run(false, &[]).unwrap();
+        assert_eq!(scene.drop_in("openclaw-cli.socket"), None);
+    }
+
+    #[test]
+    fn any_port_is_none_for_systemd() {
+        let scene = Scene(tempfile::tempdir().unwrap());
+        let refused = scene
+            .run(false, &[("OPENCLAW_GATEWAY_PORT", "0")])
+            .unwrap_err();
+        assert!(refused.text().contains("port 0"), "{}", refused.text());
+    }
+}

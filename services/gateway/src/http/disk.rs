@@ -1,0 +1,46 @@
+//! Whether something can be written to the state directory.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// What is written for a trial. Less than this free is no room for a message
+/// either.
+const TRIAL: [u8; 4096] = [0; 4096];
+
+/// Why nothing can be written, if so.
+pub(super) async fn check(folder: PathBuf) -> Option<String> {
+    // A disk that stands still must not take the whole gateway along.
+    let tried = tokio::task::spawn_blocking(move || {
+        write(&folder).map_err(|error| format!("cannot write to {}: {error}", folder.display()))
+    });
+    match tried.await {
+        Ok(Ok(())) => None,
+        Ok(Err(problem)) => Some(problem),
+        Err(_) => Some("the trial was not made".to_owned()),
+    }
+}
+
+/// Written through to the disk, and gone again when this returns.
+fn write(folder: &Path) -> io::Result<()> {
+    let mut file = tempfile::Builder::new()
+        .prefix(".readyz-")
+        .tempfile_in(folder)?;
+    file.write_all(&TRIAL)?;
+    file.as_file().sync_data()?;
+    file.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_folder_that_cannot_be_written_to_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(check(folder.path().to_owned()).await, None);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let missing = folder.path().join("missing");
+        let problem = check(missing.clone()).await.unwrap();
+        assert!(problem.contains(missing.to_str().unwrap()), "{problem}");
+    }
+}

@@ -1,0 +1,71 @@
+//! A message on its way in, with what a client may say beside it.
+
+use std::sync::Arc;
+
+use openclaw_proto::gateway::{Accepted, Message};
+use openclaw_proto::runner::ContextFile;
+use openclaw_sessions::transcript;
+
+use crate::door::stream::{self, Events};
+use crate::gateway::Gateway;
+use crate::refusal::Refusal;
+use crate::run::{Run, Standing};
+use crate::storage::{Fault, Record};
+
+/// What a client may say beside its message.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Extra {
+    /// Put after the bootstrap files, for this turn.
+    pub(crate) instructions: Vec<ContextFile>,
+    /// A conversation that the client had elsewhere, put into the transcript
+    /// before the message.
+    pub(crate) earlier: Vec<transcript::Message>,
+}
+
+/// A message that was accepted.
+pub(crate) struct Started {
+    pub(crate) accepted: Accepted,
+    /// The run's events, the terminal one last.
+    pub(crate) events: Events,
+    /// The run, unless it had ended before.
+    pub(crate) run: Option<Arc<Run>>,
+}
+
+impl Gateway {
+    /// Submits `message` and waits until it is durable.
+    pub(crate) async fn begin(
+        self: &Arc<Self>,
+        message: Message,
+        extra: Extra,
+    ) -> Result<Started, Refusal> {
+        let (run, existing) = self.submit_with(message, extra)?;
+        match run.settled().await {
+            Standing::Accepted(accepted) => Ok(Started {
+                accepted: Accepted {
+                    existing,
+                    ..accepted
+                },
+                events: stream::live(Arc::clone(&run), 1),
+                run: Some(run),
+            }),
+            Standing::Existing(record) => Ok(Started {
+                events: stream::stored(self, &record.run_id, 1).await?,
+                accepted: again(&record),
+                run: None,
+            }),
+            Standing::Refused(fault) => Err(Refusal::NotDurable(fault)),
+            // It is settled when it is waited for.
+            Standing::Asked => Err(Refusal::NotDurable(Fault::Stopped)),
+        }
+    }
+}
+
+fn again(record: &Record) -> Accepted {
+    Accepted {
+        run_id: record.run_id.clone(),
+        session_key: record.session_key.clone(),
+        session_id: record.session_id.clone(),
+        agent_id: record.agent_id.clone(),
+        existing: true,
+    }
+}

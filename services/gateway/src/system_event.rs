@@ -1,0 +1,155 @@
+//! What happened elsewhere and an agent is to know with its next turn, and
+//! waking it for that.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use openclaw_proto::gateway::{Accepted, Message};
+use openclaw_sessions::SessionKey;
+
+use crate::gateway::Gateway;
+use crate::refusal::Refusal;
+use crate::submission::Extra;
+
+/// Events that wait for a session's next turn; the oldest go first, as in
+/// OpenClaw.
+const PER_SESSION: usize = 20;
+/// Sessions with waiting events.
+const SESSIONS: usize = 256;
+/// Characters of one event. It is a notice, not a document.
+const LENGTH: usize = 4000;
+/// The channel of turns that nobody asked for.
+const CHANNEL: &str = "system";
+/// What an agent is told that is woken for its events alone.
+const PROMPT: &str = "Look at the events above and act on them if that is needed.";
+
+/// When an event reaches the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// In a turn of its own.
+    Now,
+    /// With the next turn that there is.
+    NextTurn,
+}
+
+/// Events that wait, by session.
+#[derive(Debug, Default)]
+pub(crate) struct SystemEvents(Mutex<HashMap<SessionKey, VecDeque<Event>>>);
+
+#[derive(Debug)]
+struct Event {
+    at: Timestamp,
+    text: String,
+}
+
+impl SystemEvents {
+    /// Adds an event. The same one twice in a row is kept once.
+    pub(crate) fn push(&self, key: &SessionKey, text: &str) {
+        let text: String = text.trim().chars().take(LENGTH).collect();
+        let mut sessions = self.lock();
+        if text.is_empty() || (sessions.len() >= SESSIONS && !sessions.contains_key(key)) {
+            return;
+        }
+        let waiting = sessions.entry(key.clone()).or_default();
+        if waiting.back().is_some_and(|last| last.text == text) {
+            return;
+        }
+        waiting.push_back(Event {
+            at: Timestamp::now(),
+            text,
+        });
+        while waiting.len() > PER_SESSION {
+            waiting.pop_front();
+        }
+    }
+
+    /// `text` with the events that wait before it; they wait no more.
+    pub(crate) fn before(&self, key: &SessionKey, text: String) -> String {
+        let Some(events) = self.lock().remove(key) else {
+            return text;
+        };
+        let mut all = String::new();
+        for event in events {
+            let at = event.at.strftime("%Y-%m-%d %H:%M:%S UTC");
+            // Its own lines are told from the next event's.
+            let words = event.text.replace('\n', "\nSystem: ");
+            let _ = writeln!(all, "System: [{at}] {words}");
+        }
+        all.push('\n');
+        all.push_str(&text);
+        all
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Event>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tells the agent of session `key` about an event; the run when it was woken.
+pub(crate) async fn wake(
+    gateway: &Arc<Gateway>,
+    key: &SessionKey,
+    text: &str,
+    when: When,
+) -> Result<Option<Accepted>, Refusal> {
+    gateway.system_events.push(key, text);
+    if when == When::NextTurn {
+        return Ok(None);
+    }
+    let message = Message {
+        text: PROMPT.to_owned(),
+        session_key: key.to_string(),
+        channel: CHANNEL.to_owned(),
+        ..Message::default()
+    };
+    let started = gateway.begin(message, Extra::default()).await?;
+    Ok(Some(started.accepted))
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_sessions::AgentId;
+
+    use super::*;
+
+    #[test]
+    fn events_come_before_the_next_text_once() {
+        let (events, key) = (SystemEvents::default(), SessionKey::main(&AgentId::main()));
+        assert_eq!(events.before(&key, "hi".to_owned()), "hi");
+        events.push(&key, "backup done");
+        events.push(&key, "backup done");
+        events.push(&key, "disk\nfull");
+        let text = events.before(&key, "hi".to_owned());
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 5, "{text}");
+        assert!(lines[0].ends_with("] backup done") && lines[2] == "System: full");
+        assert_eq!(lines[4], "hi");
+        assert_eq!(events.before(&key, "hi".to_owned()), "hi");
+    }
+
+    #[test]
+    fn what_waits_has_limits() {
+        let events = SystemEvents::default();
+        for session in 0..SESSIONS + 9 {
+            let key = SessionKey::parse(&format!("s{session}"), &AgentId::main()).unwrap();
+            for n in 0..PER_SESSION + 5 {
+                events.push(&key, &format!("{n}{}", "x".repeat(LENGTH)));
+            }
+        }
+        let sessions = events.lock();
+        assert_eq!(sessions.len(), SESSIONS);
+        assert!(
+            sessions
+                .values()
+                .all(|waiting| waiting.len() == PER_SESSION)
+        );
+        assert!(
+            sessions
+                .values()
+                .flatten()
+                .all(|event| event.text.len() == LENGTH)
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! `hello-ok`: what a client is told when it is let in.
+
+use std::sync::Arc;
+
+use openclaw_config::settings::gateway::AuthMode;
+use openclaw_protocol::VERSION;
+use openclaw_protocol::client::Role;
+use ring::digest::{SHA256, digest};
+use serde_json::{Map, Value, json};
+
+use super::connect::Admitted;
+use super::connection::PAYLOAD_LIMIT;
+use super::hub::{Hub, TICK_INTERVAL};
+use super::{health, methods, outbox};
+use crate::gateway::Gateway;
+
+/// Bytes of attachments together: what is left of a frame once they are in
+/// base64.
+const ATTACHMENTS_LIMIT: usize = 19_464_192;
+
+/// Bytes of one picture.
+const IMAGE_LIMIT: usize = 6 * 1024 * 1024;
+
+/// The events that are sent.
+const EVENTS: [&str; 14] = [
+    "connect.challenge",
+    "agent",
+    "chat",
+    "session.message",
+    "sessions.changed",
+    "presence",
+    "tick",
+    "shutdown",
+    "health",
+    "cron",
+    "device.pair.requested",
+    "device.pair.resolved",
+    "exec.approval.requested",
+    "exec.approval.resolved",
+];
+
+/// The payload for a client that was let in as `admitted`.
+pub(super) fn payload(gateway: &Arc<Gateway>, conn_id: &str, admitted: &Admitted) -> Value {
+    let hub = &gateway.hub;
+    let identity = &admitted.identity;
+    let methods = match identity.role {
+        Role::Operator => methods::names(),
+        Role::Node | Role::Worker => Vec::new(),
+    };
+    json!({
+        "type": "hello-ok",
+        "protocol": VERSION,
+        "server": {
+            "version": env!("CARGO_PKG_VERSION"),
+            "buildId": build_id(hub),
+            "bootId": hub.boot_id,
+            "connId": conn_id,
+        },
+        "features": { "methods": methods, "events": EVENTS, "capabilities": [] },
+        "snapshot": snapshot(gateway),
+        "auth": auth(admitted),
+        "policy": {
+            "maxPayload": PAYLOAD_LIMIT,
+            "maxBufferedBytes": outbox::BYTE_LIMIT,
+            "tickIntervalMs": TICK_INTERVAL.as_millis() as u64,
+            "attachments": { "maxBytes": ATTACHMENTS_LIMIT, "maxImageBytes": IMAGE_LIMIT },
+        },
+    })
+}
+
+/// Names this build to clients that must have the same.
+pub(super) fn build_id(_hub: &Hub) -> &'static str {
+    concat!("openclaw-rs-", env!("CARGO_PKG_VERSION"))
+}
+
+fn auth(admitted: &Admitted) -> Value {
+    let mut auth = Map::new();
+    auth.insert("method".to_owned(), json!(admitted.method));
+    auth.insert("role".to_owned(), json!(admitted.identity.role.as_str()));
+    auth.insert("scopes".to_owned(), json!(admitted.identity.scopes));
+    if let Some(issued) = &admitted.issued {
+        auth.insert("deviceToken".to_owned(), json!(issued.token));
+        auth.insert("issuedAtMs".to_owned(), json!(issued.at_ms));
+    }
+    Value::Object(auth)
+}
+
+fn snapshot(gateway: &Arc<Gateway>) -> Value {
+    let settings = gateway.configuration.settings();
+    let version = gateway.hub.version();
+    let agent = &settings.default_agent;
+    let sole = settings.agents.len() == 1;
+    json!({
+        "suspension": { "phase": "accepting" },
+        "presence": gateway.hub.presence.list(),
+        "health": health::snapshot(gateway),
+        "stateVersion": version,
+        "uptimeMs": gateway.started.elapsed().as_millis() as u64,
+        "appliedConfigHash": config_hash(gateway),
+        "sessionDefaults": {
+            "defaultAgentId": agent,
+            "modelConfigured": settings.default_model.is_some(),
+            "ownership": if sole { "sole" } else { "explicit" },
+            "selectionRequired": false,
+            "mainKey": "main",
+            "mainSessionKey": format!("agent:{agent}:main"),
+            "scope": "per-sender",
+        },
+        "configPath": settings.paths.configuration.display().to_string(),
+        "stateDir": settings.paths.state.display().to_string(),
+        "authMode": match settings.gateway.mode {
+            AuthMode::Token => "token",
+            AuthMode::Password => "password",
+            AuthMode::None => "none",
+        },
+    })
+}
+
+/// Names the configuration file's contents; null when there is no file.
+fn config_hash(gateway: &Gateway) -> Option<String> {
+    let path = &gateway.configuration.settings().paths.configuration;
+    let bytes = std::fs::read(path).ok()?;
+    let hash = digest(&SHA256, &bytes);
+    Some(format!(
+        "sha256:{}",
+        openclaw_protocol::device::hex(hash.as_ref())
+    ))
+}

@@ -1,0 +1,166 @@
+//! `exec.approval.*`: commands that wait until somebody allows them.
+
+use std::time::Duration;
+
+use openclaw_protocol::params::Filled;
+use openclaw_protocol::scope::Scope;
+use openclaw_protocol::{Code, Failure};
+use openclaw_sessions::now_ms;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Call};
+use crate::approvals::{self, Approval, Decision, Outcome, Refused};
+use crate::gateway::Gateway;
+use crate::ws::audience::Audience;
+
+/// The longest an approval may be asked to wait, in milliseconds.
+const PATIENCE_LIMIT_MS: u64 = 24 * 3600 * 1000;
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Unknown => Self::new(Code::ApprovalNotFound, refused.to_string()),
+            Refused::TooMany => Self::unavailable(refused.to_string()),
+            Refused::NotAllowed(_) | Refused::Taken(_) => Self::invalid(refused.to_string()),
+        }
+    }
+}
+
+/// Enters a request and tells those who may decide.
+pub(crate) fn ask(
+    gateway: &Gateway,
+    id: Option<String>,
+    request: Map<String, Value>,
+    patience: Duration,
+) -> Result<Approval, Refused> {
+    let approval = gateway.approvals.request(id, request, patience)?;
+    let audience = Audience::Holders(Scope::Approvals);
+    gateway
+        .hub
+        .tell(audience, "exec.approval.requested", || approval.to_json());
+    Ok(approval)
+}
+
+/// `exec.approval.list`
+pub(super) async fn list(_call: Call) -> Result<Answer, Failure> {
+    let waiting = _call.gateway.approvals.waiting();
+    Ok(Value::Array(waiting.iter().map(Approval::to_json).collect()).into())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ById {
+    id: Filled,
+}
+
+/// `exec.approval.get`
+pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
+    let params: ById = call.params()?;
+    Ok(call.gateway.approvals.find(&params.id)?.to_json().into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Resolve {
+    id: Filled,
+    decision: Filled,
+    #[serde(rename = "reviewer")]
+    _reviewer: Option<Value>,
+    #[serde(rename = "grantExpiresInDays")]
+    _grant_expires_in_days: Option<u32>,
+}
+
+/// `exec.approval.resolve`
+pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
+    let params: Resolve = call.params()?;
+    let decision = Decision::parse(&params.decision)
+        .ok_or_else(|| Failure::invalid("invalid decision: allow-once, allow-always or deny"))?;
+    let approval = call.gateway.approvals.resolve(&params.id, decision)?;
+    let by = call.client.identity.id.as_str();
+    tracing::info!(
+        openclaw_session = text(&approval, "sessionKey"),
+        openclaw_run = text(&approval, "runId"),
+        decision = decision.as_str(),
+        by,
+        "an approval was decided"
+    );
+    let payload = || {
+        json!({
+            "id": approval.id,
+            "decision": decision.as_str(),
+            "resolvedBy": by,
+            "ts": now_ms(),
+            "request": approval.to_json()["request"],
+        })
+    };
+    let audience = Audience::Holders(Scope::Approvals);
+    call.gateway
+        .hub
+        .tell(audience, "exec.approval.resolved", payload);
+    Ok(json!({ "ok": true }).into())
+}
+
+fn text<'a>(approval: &'a Approval, field: &str) -> &'a str {
+    let value = approval.request.get(field);
+    value.and_then(Value::as_str).unwrap_or_default()
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    id: Option<Filled>,
+    command: Option<Filled>,
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    two_phase: bool,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// `exec.approval.request`: waits for the decision, unless the client wants to
+/// wait for it later.
+pub(super) async fn request(mut call: Call) -> Result<Answer, Failure> {
+    let params: Request = call.params()?;
+    let command = params
+        .command
+        .ok_or_else(|| Failure::params(call.method, "must have required property 'command'"))?;
+    let mut shown = params.rest;
+    shown.insert("command".to_owned(), json!(command.0));
+    let patience = params.timeout_ms.map_or(approvals::PATIENCE, |ms| {
+        Duration::from_millis(ms.clamp(1, PATIENCE_LIMIT_MS))
+    });
+    let id = params.id.map(|id| id.0);
+    let approval = ask(&call.gateway, id, shown, patience)?;
+    if params.two_phase {
+        return Ok(json!({
+            "status": "accepted",
+            "id": approval.id,
+            "createdAtMs": approval.created_ms,
+            "expiresAtMs": approval.expires_ms,
+        })
+        .into());
+    }
+    decided(&call, &approval.id).await
+}
+
+/// `exec.approval.waitDecision`
+pub(super) async fn wait(mut call: Call) -> Result<Answer, Failure> {
+    let params: ById = call.params()?;
+    decided(&call, &params.id).await
+}
+
+async fn decided(call: &Call, id: &str) -> Result<Answer, Failure> {
+    let (approval, outcome) = call.gateway.approvals.wait(id).await?;
+    let decision = match outcome {
+        Outcome::Decided(decision) => Some(decision.as_str()),
+        Outcome::Expired => None,
+    };
+    Ok(json!({
+        "id": approval.id,
+        "decision": decision,
+        "createdAtMs": approval.created_ms,
+        "expiresAtMs": approval.expires_ms,
+    })
+    .into())
+}

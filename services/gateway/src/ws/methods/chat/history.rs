@@ -1,0 +1,178 @@
+//! `chat.history`: the conversation as clients show it.
+
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use openclaw_sessions::transcript::Entry;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::{Answer, Call, models};
+use crate::refusal::Refusal;
+use crate::sessions::{History, Wanted};
+
+/// Messages when the client does not say how many.
+const DEFAULT_LIMIT: usize = 200;
+
+/// The most it may ask for.
+const LIMIT: usize = 1000;
+
+/// Characters of texts together, when it does not say how many.
+const DEFAULT_CHARS: usize = 500_000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Params {
+    session_key: Filled,
+    agent_id: Option<Filled>,
+    #[serde(rename = "cursor")]
+    _cursor: Option<String>,
+    limit: Option<usize>,
+    offset: Option<usize>,
+    #[serde(rename = "pendingBefore")]
+    _pending_before: Option<u64>,
+    #[serde(rename = "inputRunIds")]
+    _input_run_ids: Option<Vec<Filled>>,
+    #[serde(rename = "messageId")]
+    _message_id: Option<Filled>,
+    session_id: Option<Filled>,
+    max_chars: Option<usize>,
+}
+
+/// `chat.history`
+pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure> {
+    let params: Params = call.params()?;
+    let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=LIMIT).contains(&limit) {
+        let problem = match limit {
+            0 => "at /limit: must be >= 1".to_owned(),
+            _ => format!("at /limit: must be <= {LIMIT}"),
+        };
+        return Err(Failure::params(call.method, &problem));
+    }
+    let chars = params.max_chars.unwrap_or(DEFAULT_CHARS);
+    if !(1..=DEFAULT_CHARS).contains(&chars) {
+        let problem = format!("at /maxChars: must be between 1 and {DEFAULT_CHARS}");
+        return Err(Failure::params(call.method, &problem));
+    }
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    let key = call.gateway.key(&params.session_key, agent)?;
+    let offset = params.offset.unwrap_or(0);
+    let wanted = Wanted {
+        skip: offset,
+        limit,
+        all: true,
+    };
+    let session_id = match call.gateway.sessions.get(&key).await {
+        Ok(shown) => Some(shown.session.id),
+        Err(Refusal::UnknownSession(_)) => None,
+        Err(refusal) => return Err(refusal.into()),
+    };
+    let session_id = session_id.filter(|id| {
+        params
+            .session_id
+            .as_deref()
+            .is_none_or(|wanted| wanted == id)
+    });
+    let history = match &session_id {
+        Some(_) => Some(call.gateway.sessions.history(&key, wanted).await?),
+        None => None,
+    };
+    let (provider, model) = models::configured(&call.gateway, key.agent().as_str());
+    let waiting = call.gateway.lanes.waiting(&key);
+    let told = told(history.as_ref(), offset, &waiting, chars);
+    Ok(json!({
+        "sessionKey": params.session_key.0,
+        "sessionId": session_id,
+        "messages": told.messages,
+        "pendingInputs": { "items": told.pending, "total": told.pending.len() },
+        "hasMore": history.as_ref().is_some_and(|history| has_more(history, offset)),
+        "totalMessages": history.as_ref().map_or(0, |history| history.total),
+        "hasActiveRun": !call.gateway.lanes.runs(&key).is_empty(),
+        "defaults": {
+            "modelProvider": provider,
+            "model": model,
+            "contextTokens": call.gateway.configuration.settings().memory.context_tokens,
+        },
+    })
+    .into())
+}
+
+/// Whether there are older messages than those of the page.
+fn has_more(history: &History, offset: usize) -> bool {
+    let read = u64::try_from(history.entries.len() + offset).unwrap_or(u64::MAX);
+    history.total > read
+}
+
+/// What a page has for the client.
+struct Told {
+    messages: Vec<Value>,
+    /// Messages that wait for their turn.
+    pending: Vec<Value>,
+}
+
+fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usize) -> Told {
+    let entries = history.map_or(&[][..], |history| &history.entries);
+    let total = history.map_or(0, |history| history.total);
+    let passed = entries.len().saturating_add(offset);
+    let first = usize::try_from(total)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(passed);
+    let (mut messages, mut pending) = (Vec::new(), Vec::new());
+    for (at, entry) in entries.iter().enumerate() {
+        let run_id = entry.message.run_id();
+        if run_id.is_some_and(|id| waiting.iter().any(|waits| waits == id)) {
+            pending.push(waits(entry, run_id.unwrap_or_default()));
+        } else {
+            messages.push(shown(entry, first + at + 1));
+        }
+    }
+    Told {
+        messages: within(messages, chars),
+        pending,
+    }
+}
+
+/// A message that waits for its turn.
+fn waits(entry: &Entry, run_id: &str) -> Value {
+    let mut message = json!(entry.message);
+    message["__openclaw"] = json!({ "id": format!("pending:{}", entry.id) });
+    json!({
+        "id": entry.id,
+        "acceptedAt": entry.message.timestamp(),
+        "state": "queued",
+        "message": message,
+        "runId": run_id,
+    })
+}
+
+/// A message with what the transcript says of it.
+fn shown(entry: &Entry, seq: usize) -> Value {
+    let mut message = json!(entry.message);
+    let mut about = match message.get("__openclaw") {
+        Some(Value::Object(about)) => about.clone(),
+        _ => serde_json::Map::new(),
+    };
+    about.insert("id".to_owned(), json!(entry.id));
+    about.insert("seq".to_owned(), json!(seq));
+    if let Ok(at) = entry.timestamp.parse::<jiff::Timestamp>() {
+        about.insert("recordTimestampMs".to_owned(), json!(at.as_millisecond()));
+    }
+    message["__openclaw"] = Value::Object(about);
+    message
+}
+
+/// The newest of them that have at most so many characters together; the
+/// newest one always.
+fn within(mut messages: Vec<Value>, chars: usize) -> Vec<Value> {
+    let mut left = chars;
+    let fits = |message: &Value| {
+        let size = message.to_string().len();
+        let fits = size <= left;
+        left = left.saturating_sub(size);
+        fits
+    };
+    let kept = messages.iter().rev().map(fits).take_while(|fits| *fits);
+    let kept = kept.count().max(1).min(messages.len());
+    messages.drain(..messages.len() - kept);
+    messages
+}

@@ -1,0 +1,47 @@
+//! `logs.tail`: the gateway's own last log lines.
+
+use openclaw_daemon::telemetry::recent;
+use openclaw_protocol::Failure;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Answer, Call};
+
+/// Lines when the client does not say how many.
+const DEFAULT_LINES: usize = 500;
+
+/// The most it may ask for.
+const LINES_LIMIT: usize = 5000;
+
+/// Bytes, when it does not say how many, and the most.
+const DEFAULT_BYTES: usize = 250_000;
+const BYTES_LIMIT: usize = 1_000_000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Params {
+    cursor: Option<u64>,
+    limit: Option<usize>,
+    max_bytes: Option<usize>,
+}
+
+/// `logs.tail`: from `cursor` on, or the last lines. The log itself is the
+/// journal's, or goes to stderr; what is kept here are its last lines.
+pub(super) async fn tail(mut call: Call) -> Result<Answer, Failure> {
+    let params: Params = call.params()?;
+    let limit = params.limit.unwrap_or(DEFAULT_LINES).clamp(1, LINES_LIMIT);
+    let bytes = params
+        .max_bytes
+        .unwrap_or(DEFAULT_BYTES)
+        .clamp(1, BYTES_LIMIT);
+    let tail = recent::tail(params.cursor, limit, bytes);
+    Ok(json!({
+        "file": "journal:openclaw-gateway",
+        "cursor": tail.cursor,
+        "size": tail.cursor,
+        "lines": tail.lines,
+        "truncated": tail.truncated,
+        "reset": tail.reset,
+    })
+    .into())
+}

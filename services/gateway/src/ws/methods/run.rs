@@ -1,0 +1,224 @@
+//! Runs that clients start, look for and wait for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use openclaw_proto::event::Kind;
+use openclaw_proto::gateway::{Accepted, Message};
+use openclaw_protocol::Failure;
+use openclaw_sessions::SessionKey;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::gateway::Gateway;
+use crate::queue::{self, Collectable, Mode};
+use crate::refusal::Refusal;
+use crate::run::{Run, Standing};
+use crate::storage::{Found, Record, replay};
+use crate::submission::Extra;
+use crate::ws::refused::stored;
+
+/// The channel of what comes over this protocol, as OpenClaw names it.
+pub(super) const CHANNEL: &str = "webchat";
+
+/// Bytes of a run id that a client chooses. A UUID has 36, and a file name may
+/// have 255.
+const RUN_ID_LIMIT: usize = 64;
+
+/// When a session whose queue is full may have room, in milliseconds.
+const CROWDED_MS: u64 = 1000;
+
+/// What became of a message.
+pub(super) enum Started {
+    /// It is durable and its run has begun.
+    New(Arc<Run>, Accepted),
+    /// Its key names a run that goes on.
+    Going(Arc<Run>, Accepted),
+    /// Its key names a run that ended.
+    Ended(Box<Record>),
+}
+
+/// Hands a message to the gateway and waits until it is durable. The clients
+/// are not told of a new run before [`crate::ws::narrate`].
+pub(super) async fn start(
+    gateway: &Arc<Gateway>,
+    message: Message,
+    extra: Extra,
+    mode: Mode,
+) -> Result<Started, Failure> {
+    let id = run_id(&message.idempotency_key);
+    let text = message.text.clone();
+    let key = gateway.key(&message.session_key, &message.agent_id)?;
+    let known = gateway.runs.find_public(&message.idempotency_key).is_some();
+    let busy = !gateway.lanes.runs(&key).is_empty();
+    if !known && gateway.lanes.waiting(&key).len() >= queue::CAP && mode != Mode::Interrupt {
+        let failure = format!("{} messages wait in this session already", queue::CAP);
+        return Err(Failure::unavailable(failure).retry_after(CROWDED_MS));
+    }
+    let (run, existing) = gateway.enqueue(message, extra, Some(id))?;
+    // A command is for the gateway alone.
+    if !existing && mode == Mode::Collect && !text.trim_start().starts_with('/') {
+        let _ = run.collectable.set(Collectable::new(&text, busy));
+    }
+    match run.settled().await {
+        Standing::Accepted(accepted) if existing => Ok(Started::Going(run, accepted)),
+        Standing::Accepted(accepted) => {
+            if mode == Mode::Interrupt {
+                interrupt(gateway, &run);
+            }
+            Ok(Started::New(run, accepted))
+        }
+        Standing::Existing(record) => Ok(Started::Ended(record)),
+        Standing::Refused(fault) => Err(Refusal::NotDurable(fault).into()),
+        Standing::Asked => Err(Failure::unavailable("the run has no standing")),
+    }
+}
+
+/// Ends everything else that runs and waits in the session of `run`.
+fn interrupt(gateway: &Gateway, run: &Run) {
+    let mut live = gateway.runs.live();
+    live.retain(|other| other.key == run.key && other.id != run.id);
+    for other in live {
+        other.end("interrupted by a new message");
+    }
+}
+
+/// The id of the run that a client's key names: the key itself, as in OpenClaw,
+/// when it can be the name of a file, which a run's id becomes.
+fn run_id(key: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if (1..=RUN_ID_LIMIT).contains(&key.len()) && key.chars().all(is_plain) {
+        key.to_owned()
+    } else {
+        Uuid::new_v4().to_string()
+    }
+}
+
+/// How a run ended.
+pub(super) struct End {
+    /// All its text.
+    pub(super) text: String,
+    pub(super) outcome: Kind,
+    pub(super) started_ms: i64,
+    pub(super) ended_ms: i64,
+    /// Tokens sent and generated.
+    pub(super) tokens: (u64, u64),
+}
+
+impl End {
+    fn of(events: impl IntoIterator<Item = (i64, Kind)>) -> Option<Self> {
+        let mut text = String::new();
+        let (mut started, mut tokens) = (None, (0u64, 0u64));
+        for (at_ms, kind) in events {
+            started.get_or_insert(at_ms);
+            match kind {
+                Kind::TextDelta { text: more } => text.push_str(&more),
+                Kind::Usage(usage) => {
+                    tokens.0 = tokens.0.saturating_add(usage.input);
+                    tokens.1 = tokens.1.saturating_add(usage.output);
+                }
+                outcome if outcome.is_terminal() => {
+                    return Some(Self {
+                        text,
+                        outcome,
+                        started_ms: started.unwrap_or(at_ms),
+                        ended_ms: at_ms,
+                        tokens,
+                    });
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
+/// Waits for the end of a live run.
+pub(super) async fn end_of(run: &Run) -> Result<End, Failure> {
+    let mut events = Vec::new();
+    let mut seq = 1;
+    loop {
+        match run.log.wait_for(seq).await {
+            Ok(Some(event)) => {
+                seq = event.seq + 1;
+                events.push((event.at_ms, event.kind));
+            }
+            Ok(None) => break,
+            // Of a very long reply the end is left.
+            Err(missed) => seq = missed.first(),
+        }
+    }
+    End::of(events).ok_or_else(|| Failure::unavailable("the run has no end"))
+}
+
+/// The end of a run that is only on disk; None when it is not known.
+pub(super) async fn stored_end(gateway: &Gateway, run_id: &str) -> Result<Option<End>, Failure> {
+    let found = gateway.storage.find(run_id).await;
+    let Some(Found {
+        record, transcript, ..
+    }) = found.map_err(|fault| stored(&fault))?
+    else {
+        return Ok(None);
+    };
+    let read = move || replay(&transcript, &record);
+    let events = tokio::task::spawn_blocking(read)
+        .await
+        .map_err(|_| Failure::unavailable("the reading thread ended"))?
+        .map_err(|error| stored(&error.into()))?;
+    let events = events.into_iter().map(|event| (event.at_ms, event.kind));
+    Ok(End::of(events))
+}
+
+/// The live run, or one that ended not long ago, that clients know as `id`.
+pub(super) fn find(gateway: &Gateway, id: &str) -> Option<Arc<Run>> {
+    gateway.runs.find_public(id)
+}
+
+/// How long a run that is aborted may take to end before the client is
+/// answered all the same.
+const ABORT_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Ends the run `id` of the session, or all that are live in it; the ids of
+/// those that were ended.
+pub(super) async fn abort(
+    gateway: &Gateway,
+    key: &SessionKey,
+    id: Option<&str>,
+) -> Result<Vec<String>, Failure> {
+    let mut live = gateway.runs.live();
+    live.retain(|run| run.key == *key && id.is_none_or(|id| run.public_id() == id));
+    if let Some(id) = id
+        && let Some(other) = run_elsewhere(gateway, key, id)
+    {
+        return Err(Failure::invalid(format!(
+            "runId does not match sessionKey: {id} belongs to {other}"
+        )));
+    }
+    live.retain(|run| run.end("user"));
+    let ends = live.iter().map(|run| async {
+        run.log.ended().await;
+        run.told().await;
+    });
+    let _ = timeout(ABORT_DEADLINE, join_all(ends)).await;
+    Ok(live.iter().map(|run| run.public_id().to_owned()).collect())
+}
+
+fn run_elsewhere(gateway: &Gateway, key: &SessionKey, id: &str) -> Option<SessionKey> {
+    let run = gateway.runs.find_public(id)?;
+    (run.key != *key).then(|| run.key.clone())
+}
+
+/// Ends `run` when it takes longer than `limit_ms`.
+pub(super) fn limit(run: &Arc<Run>, limit_ms: Option<u64>) {
+    let Some(limit_ms) = limit_ms.filter(|ms| *ms > 0) else {
+        return;
+    };
+    let run = Arc::clone(run);
+    tokio::spawn(async move {
+        let limit = Duration::from_millis(limit_ms);
+        if timeout(limit, run.log.ended()).await.is_err() {
+            run.end("timeout");
+        }
+    });
+}

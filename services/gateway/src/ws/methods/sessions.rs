@@ -1,0 +1,178 @@
+//! `sessions.*`: the index, its sessions, and who follows what.
+
+mod change;
+pub(super) mod compact;
+mod list;
+mod look;
+
+use openclaw_proto::gateway::Message;
+use openclaw_proto::sessions::Session;
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use openclaw_sessions::{SessionKey, now_ms};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::run::{self, CHANNEL, Started};
+use super::{Answer, Call};
+use crate::gateway::Gateway;
+use crate::submission::Extra;
+use crate::ws;
+use crate::ws::audience::Audience;
+
+pub(super) use change::{create, delete, patch, reset};
+pub(super) use compact::compact;
+pub(super) use list::list;
+pub(super) use look::{describe, preview, resolve};
+
+/// Who follows the index is told of a change.
+pub(super) fn tell_changed(gateway: &Gateway, session: &Session, reason: &str) {
+    let payload = || {
+        json!({
+            "sessionKey": session.key,
+            "agentId": session.agent_id,
+            "sessionId": session.id,
+            "reason": reason,
+            "ts": now_ms(),
+            "session": list::row(session),
+        })
+    };
+    gateway
+        .hub
+        .tell(Audience::Index, "sessions.changed", payload);
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Send {
+    key: Filled,
+    agent_id: Option<Filled>,
+    message: String,
+    idempotency_key: Option<Filled>,
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    attachments: Vec<Value>,
+    #[serde(rename = "thinking")]
+    _thinking: Option<String>,
+}
+
+/// `sessions.send`: a message to a session.
+pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
+    let params: Send = call.session_params("key")?;
+    if !params.attachments.is_empty() || params.message.trim().is_empty() {
+        return Err(Failure::invalid(
+            "message required; attachments are not taken",
+        ));
+    }
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    let key = call.gateway.key(&params.key, agent)?;
+    let run_id = params.idempotency_key.map(|key| key.0);
+    let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+    let status = match send_text(&call, &key, params.message, run_id.clone()).await? {
+        Started::New(run, _) => {
+            run::limit(&run, params.timeout_ms);
+            "started"
+        }
+        Started::Going(..) => "in_flight",
+        Started::Ended(_) => "ok",
+    };
+    Ok(json!({ "runId": run_id, "status": status, "sessionKey": key.as_str() }).into())
+}
+
+/// Sends a message to a session and lets the clients hear of its run.
+async fn send_text(
+    call: &Call,
+    key: &SessionKey,
+    text: String,
+    run_id: String,
+) -> Result<Started, Failure> {
+    let message = Message {
+        text,
+        session_key: key.to_string(),
+        idempotency_key: run_id,
+        channel: CHANNEL.to_owned(),
+        ..Message::default()
+    };
+    let mode = call.gateway.hub.queue_mode(key);
+    let started = run::start(&call.gateway, message, Extra::default(), mode).await?;
+    if let Started::New(run, _) = &started {
+        ws::narrate(&call.gateway, run);
+    }
+    Ok(started)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Abort {
+    key: Option<Filled>,
+    run_id: Option<Filled>,
+    agent_id: Option<Filled>,
+    #[serde(rename = "clearQueued")]
+    _clear_queued: Option<bool>,
+}
+
+/// `sessions.abort`: the runs of a session, or one run.
+pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
+    let params: Abort = call.params()?;
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    let id = params.run_id.as_deref();
+    let key = match (&params.key, id.and_then(|id| run::find(&call.gateway, id))) {
+        (Some(key), _) => call.gateway.key(key, agent)?,
+        (None, Some(run)) => run.key.clone(),
+        (None, None) => return Err(Failure::invalid("key or runId of a live run required")),
+    };
+    let ended = run::abort(&call.gateway, &key, id).await?;
+    let status = if ended.is_empty() {
+        "no-active-run"
+    } else {
+        "aborted"
+    };
+    Ok(json!({
+        "ok": true,
+        "abortedRunId": ended.first(),
+        "runIds": ended,
+        "status": status,
+    })
+    .into())
+}
+
+/// `sessions.subscribe`: changes of the index are told from now on.
+pub(super) async fn subscribe(call: Call) -> Result<Answer, Failure> {
+    call.client.follow_index(true);
+    Ok(json!({ "subscribed": true }).into())
+}
+
+/// `sessions.unsubscribe`
+pub(super) async fn unsubscribe(call: Call) -> Result<Answer, Failure> {
+    call.client.follow_index(false);
+    Ok(json!({ "subscribed": false }).into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Follow {
+    key: Filled,
+    agent_id: Option<Filled>,
+    #[serde(rename = "includeApprovals")]
+    _include_approvals: Option<bool>,
+}
+
+/// `sessions.messages.subscribe`: the messages of a session are told.
+pub(super) async fn follow(mut call: Call) -> Result<Answer, Failure> {
+    let key = followed(&mut call)?;
+    call.client.follow(&key)?;
+    Ok(json!({ "subscribed": true, "key": key }).into())
+}
+
+/// `sessions.messages.unsubscribe`
+pub(super) async fn unfollow(mut call: Call) -> Result<Answer, Failure> {
+    let key = followed(&mut call)?;
+    call.client.unfollow(&key);
+    Ok(json!({ "subscribed": false, "key": key }).into())
+}
+
+fn followed(call: &mut Call) -> Result<String, Failure> {
+    let params: Follow = call.params()?;
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    Ok(call.gateway.key(&params.key, agent)?.to_string())
+}

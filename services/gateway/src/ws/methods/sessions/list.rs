@@ -1,0 +1,177 @@
+//! `sessions.list`, and a session as a row of it.
+
+use openclaw_proto::sessions::{Archived, Query, Session, State};
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use openclaw_sessions::now_ms;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::super::{Answer, Call, models};
+use crate::gateway::Gateway;
+
+/// Rows when the client does not say how many.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// Characters of a title and of a preview.
+const PREVIEW_LIMIT: usize = 120;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Params {
+    limit: Option<u32>,
+    offset: Option<u32>,
+    active_minutes: Option<u32>,
+    agent_id: Option<Filled>,
+    search: Option<String>,
+    label: Option<Filled>,
+    spawned_by: Option<Filled>,
+    archived: Option<Value>,
+    #[serde(default)]
+    include_last_message: bool,
+    #[serde(default)]
+    include_derived_titles: bool,
+}
+
+impl Params {
+    fn query(&self) -> Query {
+        let text = |text: &Option<Filled>| text.as_deref().unwrap_or_default().to_owned();
+        Query {
+            agent_id: text(&self.agent_id),
+            limit: self.limit.unwrap_or(DEFAULT_LIMIT).max(1),
+            offset: self.offset.unwrap_or(0),
+            search: self.search.clone().unwrap_or_else(|| text(&self.label)),
+            archived: match &self.archived {
+                Some(Value::Bool(true)) => Archived::Only,
+                Some(Value::String(all)) if all == "all" => Archived::Also,
+                _ => Archived::No,
+            },
+            active_minutes: self.active_minutes.unwrap_or(0),
+            spawned_by: text(&self.spawned_by),
+            brief: true,
+        }
+    }
+}
+
+/// `sessions.list`: the newest first.
+pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
+    let params: Params = call.params()?;
+    let settings = call.gateway.configuration.settings();
+    if let Some(id) = &params.agent_id {
+        super::super::agents::known(&settings, id)?;
+    }
+    let query = params.query();
+    let (limit, offset) = (query.limit, query.offset);
+    let page = call.gateway.sessions.list(query).await?;
+    let mut rows: Vec<Value> = page.sessions.iter().map(row).collect();
+    if params.include_last_message || params.include_derived_titles {
+        add_words(&call.gateway, &params, &mut rows).await?;
+    }
+    let next = offset.saturating_add(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+    let more = next < page.total;
+    let (provider, model) = models::configured(&call.gateway, &settings.default_agent);
+    let path = settings.paths.sessions(&settings.default_agent);
+    Ok(json!({
+        "ts": now_ms(),
+        "path": path.join("sessions.json").display().to_string(),
+        "count": rows.len(),
+        "totalCount": page.total,
+        "limitApplied": limit,
+        "nextOffset": more.then_some(next),
+        "hasMore": more,
+        "owners": [],
+        "defaults": {
+            "modelProvider": provider,
+            "model": model,
+            "contextTokens": settings.memory.context_tokens,
+        },
+        "sessions": rows,
+    })
+    .into())
+}
+
+/// Adds the last message and a title made of the first words that are there.
+async fn add_words(gateway: &Gateway, params: &Params, rows: &mut [Value]) -> Result<(), Failure> {
+    for row in rows {
+        let text = row["key"].as_str().unwrap_or_default();
+        let key = gateway.key(text, "")?;
+        let previews = gateway.sessions.preview(&[key], 2, PREVIEW_LIMIT).await?;
+        let Some(preview) = previews.into_iter().next() else {
+            continue;
+        };
+        if params.include_last_message
+            && let Some(last) = preview.items.last()
+        {
+            row["lastMessagePreview"] = json!(last.text);
+        }
+        let asked = preview.items.iter().find(|item| item.role == "user");
+        if params.include_derived_titles
+            && let Some(asked) = asked
+        {
+            row["derivedTitle"] = json!(asked.text.lines().next().unwrap_or_default());
+        }
+    }
+    Ok(())
+}
+
+/// A session as clients show it.
+pub(in super::super) fn row(session: &Session) -> Value {
+    let is_main = session.key == format!("agent:{}:main", session.agent_id);
+    let kind = match session.chat_type.as_str() {
+        "group" => "group",
+        _ => "direct",
+    };
+    let tokens = session.tokens;
+    let mut row = json!({
+        "key": session.key,
+        "kind": kind,
+        "chatType": kind,
+        "agentId": session.agent_id,
+        "isMain": is_main,
+        "isBackground": session.key.contains(":cron:"),
+        "classification": if is_main { "main" } else { kind },
+        "sessionId": session.id,
+        "updatedAt": session.updated_at_ms,
+        "createdAt": session.created_at_ms,
+        "archived": session.archived_at_ms > 0,
+        "pinned": false,
+        "hasActiveRun": session.state == State::Active,
+        "inputTokens": tokens.input,
+        "outputTokens": tokens.output,
+        "totalTokens": tokens.context,
+        "totalTokensFresh": true,
+        "estimatedCostUsd": session.cost_usd,
+    });
+    let optional = [
+        ("label", &session.label),
+        ("channel", &session.last_channel),
+        ("modelProvider", &session.model_provider),
+        ("model", &session.model),
+        ("thinkingLevel", &session.thinking_level),
+        ("spawnedBy", &session.spawned_by),
+    ];
+    if let Value::Object(row) = &mut row {
+        for (name, text) in optional.into_iter().filter(|(_, text)| !text.is_empty()) {
+            row.insert(name.to_owned(), json!(text));
+        }
+        add_times(row, session);
+    }
+    row
+}
+
+fn add_times(row: &mut Map<String, Value>, session: &Session) {
+    let status = match (session.state, session.last_status.as_str()) {
+        (State::Active, _) => "running",
+        (_, known @ ("done" | "failed" | "killed" | "timeout")) => known,
+        _ => "done",
+    };
+    row.insert("status".to_owned(), json!(status));
+    for (name, at_ms) in [
+        ("lastInteractionAt", session.last_interaction_at_ms),
+        ("archivedAt", session.archived_at_ms),
+    ] {
+        if at_ms > 0 {
+            row.insert(name.to_owned(), json!(at_ms));
+        }
+    }
+}

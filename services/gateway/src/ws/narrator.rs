@@ -1,0 +1,337 @@
+//! Tells the clients what a run does: the families `chat` and `agent`, and the
+//! events of seed 002.
+
+mod frames;
+mod seed;
+mod tools;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use openclaw_proto::event::{Event, Kind};
+use openclaw_proto::gateway::Accepted;
+use openclaw_sessions::now_ms;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
+
+use super::audience::Audience;
+use crate::gateway::Gateway;
+use crate::run::{Run, Standing};
+use tools::Tool;
+
+/// Bytes of a run's text that a client is sent in a second. Every delta carries
+/// the whole text so far, so a long answer in small pieces would fill any line;
+/// pieces of a text beyond some kilobytes are put together instead.
+const TEXT_RATE: f64 = 2.0 * 1024.0 * 1024.0;
+
+/// Texts up to this many bytes are passed on piece by piece at any speed.
+const SHORT_TEXT: usize = 8 * 1024;
+
+/// Tells the clients of `run`, from its first event to its last. Nothing is
+/// done when there is no client; the first one that comes gets the rest.
+pub(crate) fn narrate(gateway: &Arc<Gateway>, run: &Arc<Run>) {
+    if gateway.hub.count() == 0 || run.narrated.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    begin(gateway, run, 0);
+}
+
+/// Takes up the runs that nobody told of yet.
+pub(super) fn catch_up(gateway: &Arc<Gateway>) {
+    for run in gateway.runs.live() {
+        if !run.narrated.swap(true, Ordering::Relaxed) {
+            begin(gateway, &run, run.log.last());
+        }
+    }
+}
+
+/// Events up to `known` are taken note of and not told.
+fn begin(gateway: &Arc<Gateway>, run: &Arc<Run>, known: u64) {
+    let work = follow(Arc::clone(gateway), Arc::clone(run), known);
+    gateway.spawn(work);
+}
+
+async fn follow(gateway: Arc<Gateway>, run: Arc<Run>, known: u64) {
+    let _told = run.told.clone().drop_guard();
+    let Standing::Accepted(accepted) = run.settled().await else {
+        return;
+    };
+    let mut narrator = Narrator::new(&gateway, &run, &accepted);
+    narrator.silent = known > 0;
+    narrator.accepted();
+    let mut seq = 1;
+    loop {
+        let event = match run.log.wait_for(seq).await {
+            Ok(Some(event)) => event,
+            Ok(None) => return,
+            Err(missed) => {
+                seq = missed.first();
+                continue;
+            }
+        };
+        narrator.silent = event.seq <= known;
+        seq = event.seq + 1;
+        let (event, next) = gather(&run, event, known);
+        seq = seq.max(next);
+        narrator.take(event);
+        narrator.pause().await;
+    }
+}
+
+/// A piece of text together with those that are there already.
+fn gather(run: &Run, mut event: Event, known: u64) -> (Event, u64) {
+    let mut next = event.seq + 1;
+    if let Kind::TextDelta { text } = &mut event.kind {
+        while next > known
+            && let Some(Kind::TextDelta { text: more }) =
+                run.log.ready(next).map(|event| event.kind)
+        {
+            text.push_str(&more);
+            next += 1;
+        }
+    }
+    (event, next)
+}
+
+/// What was told of a run so far.
+struct Narrator<'a> {
+    gateway: &'a Gateway,
+    run: &'a Run,
+    key: &'a str,
+    agent_id: &'a str,
+    session_id: &'a str,
+    run_id: &'a str,
+    /// Provider and model, as far as they are known.
+    model: (String, String),
+    /// Counts what was told.
+    seq: u64,
+    text: String,
+    /// Where the part after the last tool begins.
+    item_start: usize,
+    item: u32,
+    thinking: String,
+    output_tokens: u64,
+    started_ms: i64,
+    model_told: bool,
+    /// A tool has answered, and the model is asked again.
+    asked_again: bool,
+    tools: HashMap<String, Tool>,
+    tools_done: Vec<String>,
+    /// Nobody is told: it is only taken note of.
+    silent: bool,
+    /// When the next piece of text may be told.
+    text_at: Instant,
+}
+
+impl<'a> Narrator<'a> {
+    fn new(gateway: &'a Gateway, run: &'a Run, accepted: &'a Accepted) -> Self {
+        Self {
+            gateway,
+            run,
+            key: run.key.as_str(),
+            agent_id: run.key.agent().as_str(),
+            session_id: &accepted.session_id,
+            run_id: run.public_id(),
+            model: super::methods::models::configured(gateway, run.key.agent().as_str()),
+            seq: 0,
+            text: String::new(),
+            item_start: 0,
+            item: 1,
+            thinking: String::new(),
+            output_tokens: 0,
+            started_ms: now_ms(),
+            model_told: false,
+            asked_again: false,
+            tools: HashMap::new(),
+            tools_done: Vec::new(),
+            silent: false,
+            text_at: Instant::now(),
+        }
+    }
+
+    fn accepted(&mut self) {
+        self.status("preparing_workspace");
+        self.index("send");
+    }
+
+    fn take(&mut self, event: Event) {
+        self.begin_model(&event.kind);
+        self.ask_again(&event.kind);
+        self.seed_event(&event);
+        match event.kind {
+            Kind::TextDelta { text } => self.more_text(&text),
+            Kind::Thinking { text } => self.more_thinking(&text),
+            Kind::ToolCall {
+                id,
+                name,
+                arguments,
+            } => self.tool_call(id, name, arguments),
+            Kind::ToolResult(result) => {
+                self.tool_result(&result);
+                self.asked_again = true;
+            }
+            Kind::Usage(usage) => {
+                self.output_tokens = self.output_tokens.saturating_add(usage.output);
+                let data = json!({ "outputTokens": self.output_tokens });
+                self.agent("usage", data);
+            }
+            Kind::Resources(_) => {}
+            Kind::Note { text } => self.agent("notice", json!({ "text": text })),
+            Kind::Done(done) => self.done(&done),
+            Kind::Failed(failed) => self.failed(&failed),
+            Kind::Aborted { reason, .. } => self.aborted(&reason),
+        }
+    }
+
+    /// Once, before the first thing that a model says.
+    fn begin_model(&mut self, kind: &Kind) {
+        if self.model_told || matches!(kind, Kind::Note { .. }) {
+            return;
+        }
+        self.model_told = true;
+        // Ended before anything was asked of a model.
+        let not_asked = matches!(kind, Kind::Aborted { backend, .. } if backend.is_empty());
+        if not_asked || self.run.is_absorbed() {
+            return;
+        }
+        self.status("preparing_context");
+        let data = json!({ "phase": "start", "startedAt": self.started_ms });
+        self.lifecycle(data);
+        self.status("starting_model");
+        self.name_model();
+    }
+
+    /// Once after the results of tools, before what the model says to them.
+    fn ask_again(&mut self, kind: &Kind) {
+        let speaks = matches!(
+            kind,
+            Kind::TextDelta { .. } | Kind::Thinking { .. } | Kind::ToolCall { .. }
+        );
+        if speaks && std::mem::take(&mut self.asked_again) {
+            self.name_model();
+        }
+    }
+
+    fn name_model(&mut self) {
+        let (provider, model) = &self.model;
+        let data = json!({ "phase": "model", "provider": provider, "model": model });
+        self.lifecycle(data);
+    }
+
+    fn more_text(&mut self, more: &str) {
+        self.text.push_str(more);
+        let data = json!({
+            "text": self.text[self.item_start..],
+            "delta": more,
+            "itemId": format!("{}:{}", self.run_id, self.item),
+        });
+        self.agent("assistant", data);
+        self.chat(json!({
+            "state": "delta",
+            "deltaText": more,
+            "message": self.message(),
+        }));
+        if !self.silent {
+            let bytes = self.text.len().saturating_sub(SHORT_TEXT);
+            let pause = Duration::from_secs_f64(bytes as f64 / TEXT_RATE);
+            self.text_at = Instant::now() + pause;
+        }
+    }
+
+    /// Waits until more text may be told.
+    async fn pause(&self) {
+        if self.text.len() > SHORT_TEXT && !self.silent {
+            sleep_until(self.text_at).await;
+        }
+    }
+
+    fn more_thinking(&mut self, more: &str) {
+        self.thinking.push_str(more);
+        let data = json!({ "text": self.thinking, "delta": more });
+        self.agent("thinking", data);
+    }
+
+    /// A family `agent` event with the next number.
+    fn agent(&mut self, stream: &str, data: Value) {
+        self.agent_to(Audience::Run(self.key), stream, data);
+    }
+
+    fn agent_to(&mut self, audience: Audience<'_>, stream: &str, data: Value) {
+        self.seq += 1;
+        if self.silent {
+            return;
+        }
+        let frame = frames::Agent {
+            run_id: self.run_id,
+            stream,
+            data,
+            session_key: self.key,
+            agent_id: self.agent_id,
+            session_id: self.session_id,
+            seq: self.seq,
+            ts: now_ms(),
+            is_heartbeat: false,
+        };
+        self.gateway.hub.tell(audience, "agent", || frame);
+    }
+
+    fn lifecycle(&mut self, data: Value) {
+        self.agent("lifecycle", data);
+    }
+
+    /// A family `chat` event with the number of the last `agent` event.
+    fn chat(&self, state: Value) {
+        if self.silent {
+            return;
+        }
+        let frame = frames::Chat {
+            run_id: self.run_id,
+            session_key: self.key,
+            agent_id: self.agent_id,
+            seq: self.seq,
+            state,
+        };
+        self.gateway
+            .hub
+            .tell(Audience::Run(self.key), "chat", || frame);
+    }
+
+    /// Both families say what is being prepared.
+    fn status(&mut self, phase: &str) {
+        self.seq += 1;
+        self.chat(json!({ "state": "status", "phase": phase }));
+        self.seq -= 1;
+        self.agent("run_status", json!({ "phase": phase }));
+    }
+
+    /// The text so far as a message.
+    fn message(&self) -> Value {
+        json!({
+            "role": "assistant",
+            "content": [{ "type": "text", "text": self.text }],
+            "timestamp": now_ms(),
+        })
+    }
+
+    /// Who follows the index is told that the session changed.
+    fn index(&self, reason: &str) {
+        if self.silent {
+            return;
+        }
+        let payload = || {
+            json!({
+                "sessionKey": self.key,
+                "agentId": self.agent_id,
+                "sessionId": self.session_id,
+                "runId": self.run_id,
+                "reason": reason,
+                "ts": now_ms(),
+            })
+        };
+        self.gateway
+            .hub
+            .tell(Audience::Index, "sessions.changed", payload);
+    }
+}

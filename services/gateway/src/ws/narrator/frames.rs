@@ -1,0 +1,170 @@
+//! The two families of a run's events, and how a run ends in them.
+
+use openclaw_proto::event::{Code, Done, Failed};
+use openclaw_sessions::now_ms;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::super::audience::Audience;
+use super::Narrator;
+
+/// The payload of `agent`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Agent<'a> {
+    pub(super) run_id: &'a str,
+    pub(super) stream: &'a str,
+    pub(super) data: Value,
+    pub(super) session_key: &'a str,
+    pub(super) agent_id: &'a str,
+    pub(super) session_id: &'a str,
+    pub(super) seq: u64,
+    pub(super) ts: i64,
+    pub(super) is_heartbeat: bool,
+}
+
+/// The payload of `chat`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Chat<'a> {
+    pub(super) run_id: &'a str,
+    pub(super) session_key: &'a str,
+    pub(super) agent_id: &'a str,
+    pub(super) seq: u64,
+    #[serde(flatten)]
+    pub(super) state: Value,
+}
+
+impl Narrator<'_> {
+    pub(super) fn done(&mut self, done: &Done) {
+        if self.run.is_absorbed() {
+            // Answered with another run: the end alone.
+            self.seq += 1;
+            self.chat(json!({ "state": "final" }));
+            return;
+        }
+        let ended_at = now_ms();
+        self.lifecycle(json!({
+            "phase": "finishing",
+            "stopReason": done.stop_reason,
+            "aborted": false,
+            "endedAt": ended_at,
+        }));
+        self.release_model();
+        let effective = json!({ "provider": done.provider, "model": done.model });
+        let disposition = if self.text.is_empty() {
+            "silent"
+        } else {
+            "visible"
+        };
+        let data = json!({
+            "phase": "end",
+            "stopReason": done.stop_reason,
+            "aborted": false,
+            "startedAt": self.started_ms,
+            "endedAt": ended_at,
+            "terminalReply": { "disposition": disposition, "text": self.text },
+            "terminalReceipt": {
+                "runId": self.run_id,
+                "sessionId": self.session_id,
+                "turnId": self.run_id,
+                "requested": { "provider": self.model.0, "model": self.model.1 },
+                "effective": effective,
+                "successfulToolNames": self.tools_done,
+                "rerouted": false,
+                "terminalDisposition": disposition,
+            },
+            "executionSettled": true,
+        });
+        self.lifecycle(data);
+        let mut state = json!({ "state": "final", "stopReason": done.stop_reason });
+        if !self.text.is_empty() {
+            state["message"] = self.message();
+        }
+        self.chat(state);
+        self.reply_message();
+        self.index("done");
+    }
+
+    pub(super) fn failed(&mut self, failed: &Failed) {
+        self.release_model();
+        let data = json!({
+            "phase": "error",
+            "startedAt": self.started_ms,
+            "endedAt": now_ms(),
+            "error": failed.message,
+            "executionSettled": true,
+        });
+        self.lifecycle(data);
+        let mut state = json!({
+            "state": "error",
+            "errorMessage": failed.message,
+            "errorDetail": {
+                "provider": self.model.0,
+                "model": self.model.1,
+                "failoverReason": failed.code.as_str(),
+            },
+        });
+        if let Some(kind) = error_kind(failed.code) {
+            state["errorKind"] = json!(kind);
+        }
+        if !self.text.is_empty() {
+            state["message"] = self.message();
+        }
+        self.chat(state);
+        self.index("error");
+    }
+
+    pub(super) fn aborted(&mut self, reason: &str) {
+        let stop_reason = if reason == "user" { "rpc" } else { reason };
+        let data = json!({
+            "phase": "end",
+            "status": "cancelled",
+            "aborted": true,
+            "stopReason": stop_reason,
+            "startedAt": self.started_ms,
+            "endedAt": now_ms(),
+        });
+        let mut state = json!({ "state": "aborted", "stopReason": stop_reason });
+        if !self.text.is_empty() {
+            state["message"] = self.message();
+        }
+        self.seq += 1;
+        self.chat(state);
+        self.seq -= 1;
+        self.lifecycle(data);
+        self.index("aborted");
+    }
+
+    fn release_model(&mut self) {
+        self.lifecycle(json!({ "phase": "model", "provider": null, "model": null }));
+    }
+
+    /// Who follows the session's messages gets the reply as one.
+    fn reply_message(&self) {
+        if self.silent || self.text.is_empty() {
+            return;
+        }
+        let payload = || {
+            json!({
+                "sessionKey": self.key,
+                "agentId": self.agent_id,
+                "sessionId": self.session_id,
+                "runId": self.run_id,
+                "message": self.message(),
+                "ts": now_ms(),
+            })
+        };
+        let audience = Audience::Messages(self.key);
+        self.gateway.hub.tell(audience, "session.message", payload);
+    }
+}
+
+/// The kinds of failure that clients show differently.
+fn error_kind(code: Code) -> Option<&'static str> {
+    match code {
+        Code::Timeout => Some("timeout"),
+        Code::RateLimited => Some("rate_limit"),
+        _ => None,
+    }
+}

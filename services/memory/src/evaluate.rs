@@ -1,0 +1,164 @@
+//! `openclaw-memory eval`: how well searches find what is known to answer, in
+//! conversations from files. It needs no daemon and touches no agent's memory.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use openclaw_config::Environment;
+use openclaw_config::settings::Embedder;
+use openclaw_daemon::{exit, failure};
+use openclaw_retrieval::evaluation::{Outcome, Report, Set, Settings};
+use openclaw_retrieval::{Choice, Options, Ranking};
+
+use crate::shared;
+
+mod table;
+
+/// What is evaluated, and how.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Conversations with questions; the format is in services/memory/README.md
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What gives the vectors
+    #[arg(long, value_enum, default_value = "static", value_name = "NAME")]
+    embedder: Kind,
+    /// The folder of MiniLM [default: memory.search.local.modelPath]
+    #[arg(long, value_name = "DIR")]
+    model: Option<PathBuf>,
+    /// Without what age takes from a score
+    #[arg(long)]
+    no_decay: bool,
+    /// By score alone, without diversity
+    #[arg(long)]
+    no_mmr: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// The table that is shipped
+    Static,
+    /// all-MiniLM-L6-v2 scores the best of the table again
+    Minilm,
+    /// Keywords alone
+    None,
+}
+
+/// Evaluates, and prints the figures.
+pub fn run(arguments: &Arguments, environment: &Environment) -> ExitCode {
+    let result = evaluate(arguments, environment).and_then(|text| {
+        let mut output = io::stdout().lock();
+        let written = output
+            .write_all(text.as_bytes())
+            .and_then(|()| output.flush());
+        match written {
+            // Who read it has what it wanted.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.context("cannot write to standard output"),
+        }
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody is left to tell when this fails too.
+            let _ = writeln!(io::stderr(), "error: {}", failure::chain(&*error));
+            ExitCode::from(exit::FAILURE)
+        }
+    }
+}
+
+fn evaluate(arguments: &Arguments, environment: &Environment) -> anyhow::Result<String> {
+    let settings = settings(arguments, environment)?;
+    // All are read before the first is asked: a wrong name is known at once.
+    let sets = arguments.files.iter().map(|path| Set::read(path));
+    let sets: Vec<Set> = sets.collect::<Result<_, _>>()?;
+    let mut outcomes: Vec<Outcome> = Vec::new();
+    for set in &sets {
+        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+        let mut progress = Progress::new(set);
+        outcomes.extend(set.run(folder.path(), &settings, || progress.step())?);
+        progress.end();
+    }
+    let report = Report::new(&outcomes);
+    let embedder = clap::ValueEnum::to_possible_value(&arguments.embedder);
+    let embedder = embedder.map_or_else(String::new, |value| value.get_name().to_owned());
+    let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
+    if arguments.json {
+        return Ok(table::json(&report, &embedder, &names)? + "\n");
+    }
+    Ok(table::text(&report, &embedder, &names))
+}
+
+fn settings(arguments: &Arguments, environment: &Environment) -> anyhow::Result<Settings> {
+    let mut ranking = Ranking::default();
+    if arguments.no_decay {
+        ranking.decay_floor = 1.0;
+    }
+    if arguments.no_mmr {
+        ranking.mmr_lambda = 1.0;
+    }
+    let (embedder, minilm) = match arguments.embedder {
+        Kind::Static => (Choice::Static, None),
+        Kind::None => (Choice::None, None),
+        Kind::Minilm => (Choice::MiniLm, Some(minilm(arguments, environment)?)),
+    };
+    let options = Options {
+        table: shared::table(environment),
+        minilm,
+    };
+    Ok(Settings {
+        options,
+        embedder,
+        ranking,
+    })
+}
+
+fn minilm(arguments: &Arguments, environment: &Environment) -> anyhow::Result<PathBuf> {
+    if let Some(folder) = &arguments.model {
+        return Ok(folder.clone());
+    }
+    match openclaw_config::load(environment)?.memory.embedder {
+        Embedder::MiniLm { folder } => Ok(folder),
+        _ => anyhow::bail!(
+            "which MiniLM? Give its folder, with model.safetensors and tokenizer.json, as \
+             --model DIR or as memory.search.local.modelPath"
+        ),
+    }
+}
+
+/// Says on a terminal how far it is.
+struct Progress<'a> {
+    set: &'a Set,
+    asked: usize,
+    shown: bool,
+}
+
+impl<'a> Progress<'a> {
+    fn new(set: &'a Set) -> Self {
+        Self {
+            set,
+            asked: 0,
+            shown: io::stderr().is_terminal(),
+        }
+    }
+
+    fn step(&mut self) {
+        self.asked += 1;
+        if self.shown {
+            let (name, all) = (&self.set.name, self.set.len());
+            let _ = write!(io::stderr(), "\r{name}: question {} of {all}", self.asked);
+        }
+    }
+
+    fn end(&self) {
+        if self.shown {
+            // Erases the line (ECMA-48, EL).
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

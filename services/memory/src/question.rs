@@ -1,0 +1,260 @@
+//! From a caller's question to the index's, and back.
+
+use std::time::{Duration, Instant};
+
+use openclaw_config::settings::{Embedder, MemorySearch};
+use openclaw_proto::memory::{Found, Hit, Parts, Question};
+use openclaw_retrieval::{Choice, Query, Ranking, Source, Weights};
+
+use crate::embedding::Hub;
+use crate::error::Error;
+use crate::source::{SESSIONS, TRANSCRIPT};
+use crate::store::Store;
+
+/// The most hits of one search.
+const LIMIT: usize = 50;
+/// What a search gets when its caller does not say (OpenClaw's search tool).
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Of it, what a remote embedder gets; the rest of the search needs
+/// milliseconds.
+const EMBEDDING: Duration = Duration::from_secs(5);
+/// Looked for beyond what is wanted: messages that are being answered are
+/// taken out of what is found.
+const SPARE: usize = 8;
+/// The table that is shipped, as its model.
+const STATIC_MODEL: &str = "static-minilm-256";
+const MINILM_MODEL: &str = "all-MiniLM-L6-v2";
+
+/// A question that is ready for the index.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    query: Query,
+    limit: usize,
+    session: String,
+    since_ms: i64,
+    warnings: Vec<String>,
+    embedder: Embedder,
+}
+
+impl Asked {
+    /// Makes ready `question` for `store`; a remote embedder is asked first.
+    pub(crate) async fn prepare(
+        question: Question,
+        store: &Store,
+        hub: &Hub,
+    ) -> Result<Self, Error> {
+        let begin = Instant::now();
+        let deadline = match question.deadline_ms {
+            0 => DEADLINE,
+            milliseconds => Duration::from_millis(milliseconds.into()),
+        };
+        if question.text.trim().is_empty() {
+            return Err(Error::QueryEmpty);
+        }
+        let sources = sources(&question.corpus)?;
+        let limit = match question.limit {
+            0 => store.search.results as usize,
+            limit => (limit as usize).min(LIMIT),
+        };
+        let mut warnings = Vec::new();
+        let embedder = choice(&question.text, store, hub, deadline, &mut warnings).await;
+        let now_ms = jiff::Timestamp::now().as_millisecond();
+        let query = Query {
+            limit: limit + SPARE,
+            min_score: minimum(question.min_score, &store.search)?,
+            sources,
+            deadline: Some(begin + deadline),
+            ranking: ranking(&store.search),
+            embedder,
+            ..Query::new(question.text, now_ms)
+        };
+        Ok(Self {
+            query,
+            limit,
+            session: format!("{SESSIONS}{}{TRANSCRIPT}", question.session_id),
+            since_ms: question.since_ms,
+            warnings,
+            embedder: store.embedder.clone(),
+        })
+    }
+
+    /// Searches. Blocks.
+    pub(crate) fn search(self, store: &Store) -> Result<Found, Error> {
+        store.used.notify_one();
+        let found = store.engine()?.search(&self.query);
+        let found = found.inspect_err(|error| {
+            if error.is_damage() {
+                store.index().close();
+            }
+        })?;
+        let being_answered = |hit: &openclaw_retrieval::Hit| {
+            self.since_ms > 0 && hit.path == self.session && hit.timestamp_ms >= self.since_ms
+        };
+        let hits = found.hits.into_iter().filter(|hit| !being_answered(hit));
+        let mut warnings = self.warnings;
+        warnings.extend(found.warnings);
+        if !found.complete {
+            let warning = "the search took too long: only what was found by then is given";
+            tracing::warn!("{warning}");
+            warnings.push(warning.to_owned());
+        }
+        let taking_in = store.health().pending > 0 && !store.progress.borrow().done;
+        let (provider, model) = names(&self.embedder);
+        Ok(Found {
+            hits: hits.take(self.limit).map(hit).collect(),
+            partial: !found.complete || taking_in,
+            warnings,
+            provider,
+            model,
+        })
+    }
+}
+
+/// What an embedder is called: provider and model.
+pub(crate) fn names(embedder: &Embedder) -> (String, String) {
+    let (provider, model) = match embedder {
+        Embedder::None => ("none", "fts-only"),
+        Embedder::Static => ("static", STATIC_MODEL),
+        Embedder::MiniLm { .. } => ("minilm", MINILM_MODEL),
+        Embedder::Remote { provider, model } => (provider.as_str(), model.as_str()),
+    };
+    (provider.to_owned(), model.to_owned())
+}
+
+async fn choice(
+    text: &str,
+    store: &Store,
+    hub: &Hub,
+    deadline: Duration,
+    warnings: &mut Vec<String>,
+) -> Choice {
+    match &store.embedder {
+        Embedder::None => Choice::None,
+        Embedder::Static => Choice::Static,
+        Embedder::MiniLm { .. } => Choice::MiniLm,
+        Embedder::Remote { provider, model } => {
+            let asked = hub.question(model, text, EMBEDDING.min(deadline / 2)).await;
+            let vector = asked.inspect_err(|why| {
+                let warning = format!(
+                    "the embedding provider {provider} did not answer ({why}); keywords and the \
+                     table on this machine were used instead"
+                );
+                tracing::warn!("{warning}");
+                warnings.push(warning);
+            });
+            Choice::Remote {
+                model: format!("{provider}/{model}"),
+                vector: vector.ok(),
+            }
+        }
+    }
+}
+
+/// OpenClaw's `corpus`; its `wiki` is a plugin's and is not here.
+fn sources(corpus: &str) -> Result<Vec<Source>, Error> {
+    match corpus {
+        "" | "all" => Ok(Vec::new()),
+        "memory" => Ok(vec![Source::Memory, Source::Extra]),
+        "sessions" => Ok(vec![Source::Sessions]),
+        other => Err(Error::Corpus {
+            corpus: other.to_owned(),
+        }),
+    }
+}
+
+fn minimum(asked: Option<f64>, search: &MemorySearch) -> Result<f64, Error> {
+    match asked {
+        None => Ok(search.min_score),
+        Some(score) if (0.0..=1.0).contains(&score) => Ok(score),
+        Some(score) => Err(Error::MinScore { score }),
+    }
+}
+
+fn ranking(search: &MemorySearch) -> Ranking {
+    let measured = Ranking::default();
+    Ranking {
+        weights: search.weights.map_or(measured.weights, weights),
+        half_life_days: search.half_life_days.unwrap_or(measured.half_life_days),
+        decay_floor: match search.half_life_days {
+            Some(_) => search.decay_floor,
+            None => 1.0,
+        },
+        mmr_lambda: search.diversity.unwrap_or(1.0),
+    }
+}
+
+/// OpenClaw has one weight for keywords and one for vectors; each is shared
+/// among the lists of its kind as measured.
+fn weights((text, vector): (f64, f64)) -> Weights {
+    let measured = Weights::default();
+    let keywords = measured.text + measured.window + measured.session;
+    let vectors = measured.vector + measured.vector_window;
+    let all = keywords + vectors;
+    let of_text = text / (text + vector) * all / keywords;
+    let of_vector = vector / (text + vector) * all / vectors;
+    Weights {
+        text: measured.text * of_text,
+        window: measured.window * of_text,
+        session: measured.session * of_text,
+        vector: measured.vector * of_vector,
+        vector_window: measured.vector_window * of_vector,
+        speaker: measured.speaker,
+    }
+}
+
+/// A hit as it goes out.
+pub(crate) fn hit(hit: openclaw_retrieval::Hit) -> Hit {
+    let parts = hit.parts;
+    Hit {
+        path: hit.path,
+        start_line: hit.start_line,
+        end_line: hit.end_line,
+        score: hit.score,
+        text_score: parts.text,
+        vector_score: parts.vector,
+        snippet: hit.snippet,
+        timestamp_ms: hit.timestamp_ms,
+        source: hit.source.name().to_owned(),
+        message_id: hit.message.unwrap_or_default(),
+        speaker: hit.speaker,
+        parts: Parts {
+            text: parts.text,
+            window: parts.window,
+            session: parts.session,
+            vector: parts.vector,
+            vector_window: parts.vector_window,
+            speaker: parts.speaker,
+            decay: parts.decay,
+            bm25: parts.bm25,
+            cosine: parts.cosine,
+            coverage: parts.coverage,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_of_openclaw_are_shared_as_measured() {
+        let measured = Weights::default();
+        let keywords = measured.text + measured.window + measured.session;
+        let vectors = measured.vector + measured.vector_window;
+        let same = weights((keywords, vectors));
+        assert!((same.text - measured.text).abs() < 1e-9);
+        assert!((same.vector_window - measured.vector_window).abs() < 1e-9);
+        let words_only = weights((1.0, 0.0));
+        assert_eq!((words_only.vector, words_only.vector_window), (0.0, 0.0));
+        assert!(words_only.text > measured.text);
+    }
+
+    #[test]
+    fn a_corpus_that_is_not_here_is_named() {
+        let error = sources("wiki").unwrap_err().to_string();
+        assert!(
+            error.contains("\"wiki\"") && error.contains("sessions"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,33 @@
+//! Files that are shipped with the programs.
+
+use std::env;
+use std::path::PathBuf;
+
+use openclaw_config::Environment;
+
+/// The folder of the static table, among what is shared.
+const TABLE: &str = "embedding";
+
+/// Where the static table is: in OPENCLAW_SHARE when that is set, else where
+/// packaging/install puts it, seen from the program, else in the source tree
+/// that the program was built in.
+pub fn table(environment: &Environment) -> Option<PathBuf> {
+    let shared = match environment.get("OPENCLAW_SHARE") {
+        Some(folder) => vec![PathBuf::from(folder)],
+        None => beside_program(),
+    };
+    let mut tables = shared.into_iter().map(|folder| folder.join(TABLE));
+    tables.find(|folder| folder.is_dir())
+}
+
+fn beside_program() -> Vec<PathBuf> {
+    let program = env::current_exe().unwrap_or_default();
+    let Some(folder) = program.parent() else {
+        return Vec::new();
+    };
+    let mut shared = vec![folder.join("../share/openclaw")];
+    // target/debug, and target/debug/deps for tests.
+    let above = folder.ancestors().skip(1).take(3);
+    shared.extend(above.map(|folder| folder.join("packaging/share")));
+    shared
+}

@@ -1,0 +1,254 @@
+//! What was said in a session, as it is remembered.
+//!
+//! Of a transcript only what the user and the assistant said to each other is
+//! memory: results of tools are copies of what is elsewhere, and thinking was
+//! not meant for anybody. A prompt needs other fields of the same lines, so
+//! they are read here and not by `openclaw_sessions::history`.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+
+use openclaw_retrieval::Message;
+use serde::Deserialize;
+use serde::de::{self, SeqAccess, Visitor};
+
+/// Of a longer transcript only the newest part is searched, in bytes: a
+/// conversation of ten years. It bounds what indexing takes of memory.
+const SIZE: u64 = 64 * 1024 * 1024;
+/// A longer line is not a message that anybody wrote; in bytes.
+const LINE: u64 = 8 * 1024 * 1024;
+
+/// What a transcript says.
+#[derive(Debug, Default)]
+pub(crate) struct Transcript {
+    /// In the order of the file.
+    pub(crate) messages: Vec<Message>,
+    /// Lines that are no entries.
+    pub(crate) corrupt: usize,
+    /// Whether older messages were left out.
+    pub(crate) cut: bool,
+}
+
+/// Reads a transcript. An unfinished last line is an append that is under way.
+pub(crate) fn read(mut file: File) -> io::Result<Transcript> {
+    let length = file.metadata()?.len();
+    let mut transcript = Transcript::default();
+    let mut number = 0;
+    if length > SIZE {
+        number = lines_before(&mut file, length - SIZE)?;
+        transcript.cut = true;
+    }
+    let mut source = BufReader::new(file);
+    let mut line = Vec::new();
+    while next_line(&mut source, &mut line)? {
+        number += 1;
+        match serde_json::from_slice::<Entry<'_>>(&line) {
+            Ok(entry) => transcript.messages.extend(entry.into_message(number)),
+            // JSON of a shape that is not known is a later version's.
+            Err(error) if error.is_data() => {}
+            Err(_) if line.trim_ascii().is_empty() => {}
+            Err(_) => transcript.corrupt += 1,
+        }
+    }
+    Ok(transcript)
+}
+
+/// Skips `bytes` and the rest of the line they end in; returns the lines.
+fn lines_before(file: &mut File, bytes: u64) -> io::Result<u32> {
+    let mut source = BufReader::new(&mut *file);
+    let mut skipped = Vec::new();
+    let (mut lines, mut offset) = (0, 0);
+    while offset < bytes {
+        skipped.clear();
+        let read = source.read_until(b'\n', &mut skipped)?;
+        if read == 0 {
+            break;
+        }
+        offset += read as u64;
+        lines += 1;
+    }
+    drop(source);
+    file.seek(SeekFrom::Start(offset))?;
+    Ok(lines)
+}
+
+/// Reads one whole line; one that is too long is left empty.
+fn next_line(source: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    source.by_ref().take(LINE).read_until(b'\n', line)?;
+    if line.last() == Some(&b'\n') {
+        return Ok(true);
+    }
+    if (line.len() as u64) < LINE {
+        return Ok(false);
+    }
+    line.clear();
+    let mut rest = Vec::new();
+    loop {
+        rest.clear();
+        source.by_ref().take(LINE).read_until(b'\n', &mut rest)?;
+        match rest.last() {
+            Some(b'\n') => return Ok(true),
+            Some(_) => {}
+            None => return Ok(false),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Entry<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    message: Option<Body<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    role: Cow<'a, str>,
+    #[serde(default)]
+    content: Words,
+    #[serde(default)]
+    timestamp: Option<i64>,
+}
+
+impl Entry<'_> {
+    fn into_message(self, line: u32) -> Option<Message> {
+        let (Some(id), Some(body), "message") = (self.id, self.message, &*self.kind) else {
+            return None;
+        };
+        let text = body.content.0;
+        let is_said = matches!(&*body.role, "user" | "assistant");
+        let written = || self.timestamp?.parse::<jiff::Timestamp>().ok();
+        (is_said && !text.trim().is_empty()).then(|| Message {
+            id: id.into_owned(),
+            speaker: body.role.into_owned(),
+            text,
+            timestamp_ms: body
+                .timestamp
+                .filter(|time| *time > 0)
+                .or_else(|| written().map(jiff::Timestamp::as_millisecond))
+                .unwrap_or(0),
+            line,
+        })
+    }
+}
+
+/// The text of a message: a text, or the text blocks among its blocks.
+#[derive(Default)]
+struct Words(String);
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    text: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WordsVisitor)
+    }
+}
+
+struct WordsVisitor;
+
+impl<'de> Visitor<'de> for WordsVisitor {
+    type Value = Words;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text or a list of blocks")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Words, E> {
+        Ok(Words(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut blocks: A) -> Result<Words, A::Error> {
+        let mut words = String::new();
+        while let Some(block) = blocks.next_element::<Block<'de>>()? {
+            if let ("text", Some(text)) = (&*block.kind, block.text) {
+                if !words.is_empty() {
+                    words.push('\n');
+                }
+                words.push_str(&text);
+            }
+        }
+        Ok(Words(words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn transcript(text: &str) -> Transcript {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file.rewind().unwrap();
+        read(file).unwrap()
+    }
+
+    #[test]
+    fn what_was_said_is_read_with_its_line_and_time() {
+        let text = concat!(
+            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-03-04T05:06:07Z","cwd":"/"}"#,
+            "\n",
+            r#"{"type":"message","id":"a","parentId":null,"timestamp":"2026-03-04T05:06:07Z","message":{"role":"user","content":"Where is the key?","timestamp":1772600767123}}"#,
+            "\n",
+            r#"{"type":"message","id":"b","timestamp":"2026-03-04T05:06:09Z","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"Under"},{"type":"toolCall","id":"c","name":"x","arguments":{}},{"type":"text","text":"the pot."}]}}"#,
+            "\n",
+            r#"{"type":"message","id":"d","message":{"role":"toolResult","toolCallId":"c","content":[{"type":"text","text":"secret"}]}}"#,
+            "\n",
+            "rubbish\n\n",
+            r#"{"type":"custom","id":"e","customType":"x","data":{}}"#,
+            "\n",
+            r#"{"type":"message","id":"f","message":{"role":"user","content":"torn"#,
+        );
+        let transcript = transcript(text);
+        let said: Vec<_> = transcript
+            .messages
+            .iter()
+            .map(|m| (m.id.as_str(), m.speaker.as_str(), m.text.as_str(), m.line))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("a", "user", "Where is the key?", 2),
+                ("b", "assistant", "Under\nthe pot.", 3)
+            ]
+        );
+        assert_eq!(transcript.messages[0].timestamp_ms, 1_772_600_767_123);
+        assert_eq!(transcript.messages[1].timestamp_ms, 1_772_600_769_000);
+        assert_eq!((transcript.corrupt, transcript.cut), (1, false));
+    }
+
+    #[test]
+    fn of_a_very_long_one_the_newest_part_is_read() {
+        let line = |id: usize| {
+            let words = "word ".repeat(20_000);
+            format!(
+                r#"{{"type":"message","id":"m{id}","message":{{"role":"user","content":"{words}"}}}}"#
+            ) + "\n"
+        };
+        let count = 700;
+        let text: String = (0..count).map(line).collect();
+        assert!(text.len() as u64 > SIZE);
+        let transcript = transcript(&text);
+        assert!(transcript.cut);
+        let (first, last) = (&transcript.messages[0], transcript.messages.last().unwrap());
+        assert_eq!(last.id, format!("m{}", count - 1));
+        assert_eq!(last.line as usize, count);
+        assert_eq!(first.id, format!("m{}", first.line - 1));
+    }
+}

@@ -1,0 +1,11 @@
+//! The daemon through its socket.
+#![allow(clippy::unwrap_used, reason = "only #[test] functions are excepted")]
+
+mod calls;
+mod embedding;
+mod eval;
+mod harness;
+mod notes;
+mod properties;
+mod sessions;
+mod sources;

@@ -1,0 +1,171 @@
+//! Transcripts: files of the gateway, which memory reads.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::Path;
+
+use openclaw_proto::memory::{Conversation, Lines, Question};
+use serde_json::json;
+use tonic::Code;
+
+use crate::harness::{Running, WORDS, asked, origin, state};
+
+fn line(id: &str, role: &str, text: &str, timestamp: i64) -> String {
+    let message = json!({"role": role, "content": text, "timestamp": timestamp});
+    let entry = json!({"type": "message", "id": id, "parentId": null, "message": message});
+    format!("{entry}\n")
+}
+
+fn append(path: &Path, text: &str) {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+fn transcript(running: &Running) -> std::path::PathBuf {
+    let folder = running.transcripts();
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("s1.jsonl");
+    append(
+        &path,
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s1\"}\n",
+    );
+    path
+}
+
+#[tokio::test]
+async fn what_was_said_is_found_by_message_while_the_file_is_open() {
+    let running = Running::start_in(state(WORDS, &[]));
+    let path = transcript(&running);
+    append(
+        &path,
+        &line("m1", "user", "My dentist is Doctor Kowalski.", 1_000_000),
+    );
+    let hits = running.finds("dentist", &["sessions/s1.jsonl"]).await;
+    let hit = &hits[0];
+    assert_eq!(
+        (hit.source.as_str(), hit.message_id.as_str()),
+        ("sessions", "m1")
+    );
+    assert_eq!((hit.speaker.as_str(), hit.start_line), ("user", 2));
+    assert_eq!(hit.timestamp_ms, 1_000_000);
+    // Half a line is an append that is under way.
+    let whole = line(
+        "m2",
+        "assistant",
+        "The plumber is called Okonkwo.",
+        2_000_000,
+    );
+    let (half, rest) = whole.split_at(60);
+    append(&path, half);
+    append(&path, rest);
+    let hits = running
+        .finds("plumber Okonkwo", &["sessions/s1.jsonl"; 2])
+        .await;
+    assert_eq!(hits[0].message_id, "m2");
+
+    let question = Question {
+        corpus: "memory".to_owned(),
+        ..asked("main", "dentist", 0)
+    };
+    let found = running.client.search(&origin(), question).await.unwrap();
+    assert!(found.hits.is_empty(), "of the notes alone");
+    let question = Question {
+        session_id: "s1".to_owned(),
+        since_ms: 2_000_000,
+        ..asked("main", "plumber", 0)
+    };
+    let found = running.client.search(&origin(), question).await.unwrap();
+    let ids: Vec<&str> = found
+        .hits
+        .iter()
+        .map(|hit| hit.message_id.as_str())
+        .collect();
+    assert!(!ids.contains(&"m2"), "what is being answered: {ids:?}");
+
+    let (origin, lines) = (origin(), Lines { from: 3, count: 1 });
+    let text = running.client.get(&origin, "", "sessions/s1.jsonl", lines);
+    let text = text.await.unwrap().unwrap();
+    assert!(
+        text.text
+            .ends_with("assistant: The plumber is called Okonkwo.\n"),
+        "{text:?}"
+    );
+
+    fs::rename(&path, path.with_extension("jsonl.deleted.x")).unwrap();
+    running.finds("dentist", &[]).await;
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn sessions_are_left_out_when_the_configuration_says_so() {
+    let configuration = r#"{memory: {search: {provider: "none", sources: ["memory"]}}}"#;
+    let running = Running::start_in(state(configuration, &[("memory/a.md", "dentist")]));
+    let path = transcript(&running);
+    append(
+        &path,
+        &line("m1", "user", "My dentist is Doctor Kowalski.", 1_000_000),
+    );
+    running.index(false).await;
+    assert_eq!(running.paths("dentist").await, ["memory/a.md"]);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_compaction_is_planned_from_the_transcript() {
+    let running = Running::start_in(state(WORDS, &[]));
+    let path = transcript(&running);
+    for number in 0..40 {
+        let words = format!("message number {number} ").repeat(20);
+        append(&path, &line(&format!("u{number}"), "user", &words, number));
+        append(
+            &path,
+            &line(&format!("a{number}"), "assistant", &words, number),
+        );
+    }
+    let conversation = Conversation {
+        session_id: "s1".to_owned(),
+        max_tokens: 2_000,
+        reserved_tokens: 200,
+        ..Conversation::default()
+    };
+    let origin = origin();
+    let compact = |conversation| running.client.compact(&origin, conversation);
+    let plan = compact(conversation.clone()).await.unwrap();
+    assert!(
+        !plan.fits && plan.tokens_before > 2_000 && plan.tokens_after <= 2_000,
+        "{plan:?}"
+    );
+    assert_eq!(plan.summarise[0], "u0");
+    assert!(plan.first_kept_entry_id.starts_with('u'), "{plan:?}");
+    assert!(plan.material.starts_with("User: message number 0"));
+    assert!(plan.summary_tokens > 0 && plan.shortened.is_empty());
+
+    let enough = Conversation {
+        max_tokens: 100_000,
+        ..conversation.clone()
+    };
+    let plan = compact(enough).await.unwrap();
+    assert!(plan.fits && plan.summarise.is_empty(), "{plan:?}");
+
+    for (id, max_tokens, code) in [
+        ("../s1", 2_000, Code::InvalidArgument),
+        ("s2", 2_000, Code::NotFound),
+        ("s1", 300, Code::InvalidArgument),
+    ] {
+        let wrong = Conversation {
+            session_id: id.to_owned(),
+            max_tokens,
+            ..conversation.clone()
+        };
+        assert_eq!(
+            compact(wrong).await.unwrap_err().code(),
+            code,
+            "{id} {max_tokens}"
+        );
+    }
+    running.stop().await;
+}

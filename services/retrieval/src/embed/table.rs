@@ -1,0 +1,161 @@
+//! The static table: a vector for every piece of a word, and a text is the mean
+//! of its pieces.
+//!
+//! Distilled from all-MiniLM-L6-v2; packaging/model has how. It answers in
+//! microseconds and needs nothing but its file.
+
+use std::path::{Path, PathBuf};
+
+use half::f16;
+use openclaw_sandbox::Mapping;
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::vector::DIMENSIONS;
+use super::wordpiece::Vocabulary;
+use crate::error::Error;
+
+/// The table's file in its folder.
+const TABLE: &str = "static-minilm-256.safetensors";
+/// The pieces, one a line.
+const VOCABULARY: &str = "vocab.txt";
+/// Of the header of the file; in bytes. The format allows 100 MB, ours has 200.
+const HEADER_LIMIT: usize = 64 * 1024;
+
+/// The table, mapped.
+#[derive(Debug)]
+pub(crate) struct Table {
+    file: Mapping,
+    /// Where the rows begin, one number a byte.
+    rows: usize,
+    /// Where the scales of the rows begin, two bytes each.
+    scales: usize,
+    vocabulary: Vocabulary,
+    identity: u64,
+}
+
+impl Table {
+    /// Opens the table in `folder`.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(VOCABULARY);
+        let pieces = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        let vocabulary = Vocabulary::new(pieces.lines());
+        let path = folder.join(TABLE);
+        let file = Mapping::open(&path).map_err(Error::io("open", &path))?;
+        let layout = Layout::read(&file, &path)?;
+        if layout.pieces != vocabulary.len() {
+            let reason = format!(
+                "it has {} rows, and {VOCABULARY} has {} lines",
+                layout.pieces,
+                vocabulary.len()
+            );
+            return Err(Error::Model { path, reason });
+        }
+        let scales = &file[layout.scales..layout.scales + 2 * layout.pieces];
+        let identity = xxh3_64(scales) ^ layout.pieces as u64;
+        Ok(Self {
+            rows: layout.rows,
+            scales: layout.scales,
+            file,
+            vocabulary,
+            identity,
+        })
+    }
+
+    /// Differs between tables: vectors of one cannot be compared with those of
+    /// another.
+    pub(crate) fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// The sum of the vectors of the pieces of `text`, of which the direction is
+    /// its meaning; sums of texts that are joined add up.
+    pub(crate) fn sum(&self, text: &str) -> [f32; DIMENSIONS] {
+        let mut sum = [0.0; DIMENSIONS];
+        self.vocabulary.pieces(text, |piece| {
+            if let Some(piece) = piece {
+                self.add(piece as usize, &mut sum);
+            }
+        });
+        sum
+    }
+
+    fn add(&self, piece: usize, sum: &mut [f32; DIMENSIONS]) {
+        let start = self.rows + piece * DIMENSIONS;
+        let scale = self.scales + piece * 2;
+        let (Some(row), Some(&[low, high])) = (
+            self.file.get(start..start + DIMENSIONS),
+            self.file.get(scale..scale + 2),
+        ) else {
+            return;
+        };
+        let scale = f16::from_le_bytes([low, high]).to_f32();
+        for (sum, &byte) in sum.iter_mut().zip(row) {
+            *sum += scale * f32::from(byte as i8);
+        }
+    }
+}
+
+/// Where things are in the file.
+struct Layout {
+    rows: usize,
+    scales: usize,
+    pieces: usize,
+}
+
+impl Layout {
+    /// Reads the header of a safetensors file: its length in eight bytes, then
+    /// JSON with the type, shape and place of each tensor.
+    fn read(file: &[u8], path: &Path) -> Result<Self, Error> {
+        let wrong = |reason: String| Error::Model {
+            path: PathBuf::from(path),
+            reason,
+        };
+        let header = header(file).ok_or_else(|| wrong("it has no safetensors header".into()))?;
+        let header: Value = serde_json::from_slice(header)
+            .map_err(|error| wrong(format!("its header is no JSON: {error}")))?;
+        let start = 8 + file[..8]
+            .try_into()
+            .map_or(0, |length| u64::from_le_bytes(length) as usize);
+        let place = |name: &str, kind: &str, row: usize| {
+            tensor(&header[name], kind, row, file.len() - start).ok_or_else(|| {
+                wrong(format!(
+                    "it has no tensor {name} of type {kind} and {row} columns"
+                ))
+            })
+        };
+        let (rows, pieces) = place("embeddings", "I8", DIMENSIONS)?;
+        let (scales, count) = place("scales", "F16", 1)?;
+        if count != pieces {
+            return Err(wrong("its tensors have different numbers of rows".into()));
+        }
+        Ok(Self {
+            rows: start + rows,
+            scales: start + scales,
+            pieces,
+        })
+    }
+}
+
+fn header(file: &[u8]) -> Option<&[u8]> {
+    let length = u64::from_le_bytes(file.get(..8)?.try_into().ok()?);
+    let length = usize::try_from(length)
+        .ok()
+        .filter(|&l| l <= HEADER_LIMIT)?;
+    file.get(8..8 + length)
+}
+
+/// Where the tensor begins and how many rows it has, if it is as it should be
+/// and within `size`.
+fn tensor(entry: &Value, kind: &str, columns: usize, size: usize) -> Option<(usize, usize)> {
+    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+    let width = if kind == "F16" { 2 } else { 1 };
+    let shape = entry.get("shape")?.as_array()?;
+    let rows = number(shape.first()?)?;
+    let found = shape.get(1).map_or(Some(1), number)?;
+    let offsets = entry.get("data_offsets")?.as_array()?;
+    let (start, end) = (number(offsets.first()?)?, number(offsets.get(1)?)?);
+    let fits = end.checked_sub(start)? == rows.checked_mul(columns)?.checked_mul(width)?;
+    let known = entry.get("dtype")?.as_str()? == kind && found == columns;
+    (known && fits && end <= size).then_some((start, rows))
+}

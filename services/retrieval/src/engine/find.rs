@@ -1,0 +1,114 @@
+//! Searching.
+
+use super::*;
+use crate::embed::vector::Quantised;
+use crate::query::{Choice, Found, Hit, LIMIT, Query};
+use crate::search::{self, Candidate, Pool, Question, Wanted, snippet};
+
+impl Engine {
+    /// The passages that answer `query` best, best first.
+    pub fn search(&self, query: &Query) -> Result<Found, Error> {
+        let snapshot = self.snapshot();
+        let mut warnings = Vec::new();
+        let table = match query.embedder {
+            Choice::None => None,
+            _ => self
+                .embedders
+                .table()
+                .map_err(|reason| warnings.push(reason))
+                .ok(),
+        };
+        let question = Question::new(&query.text, snapshot.languages(), table.as_deref());
+        let mut candidates = search::candidates(&snapshot, &question, query);
+        if let Err(warning) = self.rescore(&snapshot, query, &mut candidates) {
+            warnings.push(warning);
+        }
+        Ok(Found {
+            hits: self.hits(
+                &snapshot,
+                &question,
+                query,
+                &candidates.list,
+                &candidates.wanted,
+            )?,
+            complete: !candidates.cut_short,
+            warnings,
+        })
+    }
+
+    fn hits(
+        &self,
+        snapshot: &Snapshot,
+        question: &Question,
+        query: &Query,
+        candidates: &[Candidate],
+        wanted: &Wanted,
+    ) -> Result<Vec<Hit>, Error> {
+        let limit = query.limit.min(LIMIT);
+        let enough = candidates.iter().filter(|c| c.score >= query.min_score);
+        let with_vectors = enough.map(|&c| (c, vector(snapshot, question.table, &c)));
+        let mut pool = Pool::new(with_vectors, query.ranking.mmr_lambda);
+        let mut hits = Vec::new();
+        while hits.len() < limit
+            && let Some((candidate, vector)) = pool.next()
+        {
+            let Some(hit) = self.hit(snapshot, &candidate, wanted)? else {
+                continue;
+            };
+            if pool.choose(&hit.snippet, &vector) {
+                hits.push(hit);
+            }
+        }
+        search::sort_hits(&mut hits);
+        Ok(hits)
+    }
+
+    /// The hit a candidate is; None when it was forgotten meanwhile.
+    fn hit(
+        &self,
+        snapshot: &Snapshot,
+        candidate: &Candidate,
+        wanted: &Wanted,
+    ) -> Result<Option<Hit>, Error> {
+        let segment = &snapshot.live[candidate.live].segment;
+        let part = segment.part(segment.lengths(candidate.unit).part as usize);
+        let ordinal = candidate.unit - part.first as usize;
+        let Some(stored) = self.reader().unit(part.id, ordinal)? else {
+            return Ok(None);
+        };
+        let unit = stored.unit;
+        let shown = snippet::best(&unit.text, stored.language, wanted);
+        // The lines of a message are not lines of its transcript.
+        let (start_line, end_line) = if unit.message.is_some() {
+            (unit.line, unit.last_line)
+        } else {
+            let first = unit.line + shown.line;
+            (first, first + shown.text.matches('\n').count() as u32)
+        };
+        Ok(Some(Hit {
+            path: stored.path,
+            source: stored.source,
+            start_line,
+            end_line,
+            message: unit.message,
+            speaker: unit.speaker,
+            timestamp_ms: candidate.timestamp_ms,
+            score: candidate.score,
+            parts: candidate.parts,
+            snippet: shown.text,
+        }))
+    }
+}
+
+/// The vector of a candidate; without numbers where it has none that can be
+/// compared.
+fn vector(snapshot: &Snapshot, table: u64, candidate: &Candidate) -> Quantised {
+    let segment = &snapshot.live[candidate.live].segment;
+    if segment.table() != table {
+        return Quantised::new(&[]);
+    }
+    Quantised {
+        values: segment.vector(candidate.unit).to_vec(),
+        scale: segment.unit(candidate.unit).scale,
+    }
+}

@@ -1,0 +1,345 @@
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::document::{Body, Document, Message, Source};
+use crate::query::{Choice, Found, Query};
+
+const DAY_MS: i64 = 86_400_000;
+/// 2026-03-04T12:00:00Z.
+const NOW_MS: i64 = 1_772_625_600_000;
+
+fn options() -> Options {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");
+    Options {
+        table: Some(folder),
+        minilm: None,
+    }
+}
+
+fn open(folder: &Path) -> (Engine, Opened) {
+    Engine::open(folder, options()).unwrap()
+}
+
+fn note(path: &str, text: &str, age_days: i64) -> Document {
+    Document {
+        path: path.to_owned(),
+        source: Source::Memory,
+        stamp: format!("{}", text.len()),
+        modified_ms: NOW_MS - age_days * DAY_MS,
+        day_ms: Some(NOW_MS - age_days * DAY_MS),
+        topic: String::new(),
+        body: Body::Text(text.to_owned()),
+    }
+}
+
+fn conversation(path: &str, said: &[(&str, &str)]) -> Document {
+    let messages = said
+        .iter()
+        .zip(0..)
+        .map(|((speaker, text), number)| Message {
+            id: format!("m{number}"),
+            speaker: (*speaker).to_owned(),
+            text: (*text).to_owned(),
+            timestamp_ms: NOW_MS + number * 1000,
+            line: number as u32 + 1,
+        });
+    Document {
+        source: Source::Sessions,
+        day_ms: None,
+        body: Body::Messages(messages.collect()),
+        ..note(path, "", 0)
+    }
+}
+
+fn find(engine: &Engine, question: &str) -> Found {
+    engine.search(&Query::new(question, NOW_MS)).unwrap()
+}
+
+fn paths(engine: &Engine, question: &str) -> Vec<String> {
+    find(engine, question)
+        .hits
+        .into_iter()
+        .map(|hit| hit.path)
+        .collect()
+}
+
+#[test]
+fn documents_are_found_replaced_renamed_and_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, opened) = open(folder.path());
+    assert_eq!(opened, Opened::New);
+    let fox = note("a.md", "# Animals\n\nThe red fox lives in the forest.", 3);
+    engine
+        .put(&[fox, note("b.md", "The tax office opens at nine.", 5)])
+        .unwrap();
+    let hit = &find(&engine, "where do foxes live?").hits[0];
+    assert_eq!(
+        (hit.path.as_str(), hit.start_line, hit.end_line),
+        ("a.md", 1, 3)
+    );
+    assert_eq!(hit.snippet, "# Animals\n\nThe red fox lives in the forest.");
+    assert!(hit.parts.text == 1.0 && hit.parts.coverage > 0.4 && hit.parts.decay < 1.0);
+    engine.put(&[note("a.md", "A blue whale.", 3)]).unwrap();
+    assert!(!paths(&engine, "fox").contains(&"a.md".to_owned()));
+    assert_eq!(paths(&engine, "whale")[0], "a.md");
+    assert!(engine.rename("a.md", "c.md", "stamp").unwrap());
+    assert!(!engine.rename("a.md", "d.md", "stamp").unwrap());
+    assert_eq!(paths(&engine, "whale")[0], "c.md");
+    assert_eq!(engine.known().unwrap()["c.md"], "stamp");
+    assert_eq!(engine.remove(&["c.md", "zebra.md"]).unwrap(), 1);
+    assert!(!paths(&engine, "whale").contains(&"c.md".to_owned()));
+    engine.clear().unwrap();
+    assert!(paths(&engine, "tax").is_empty());
+    assert_eq!(engine.status().documents, 0);
+}
+
+#[test]
+fn messages_are_found_by_what_is_around_them_and_who_said_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    let said = [
+        ("Ada", "Did you ever learn an instrument?"),
+        ("Bob", "Yes, for six years."),
+        ("Ada", "I am going to paint the kitchen."),
+        ("Bob", "Which colour?"),
+        ("Ada", "Green, like the garden door."),
+    ];
+    engine.put(&[conversation("s.jsonl", &said)]).unwrap();
+    let hits = find(
+        &engine,
+        "What instrument did Bob learn, and for how many years?",
+    )
+    .hits;
+    assert!(
+        hits.iter()
+            .take(2)
+            .any(|hit| hit.message.as_deref() == Some("m1")),
+        "{hits:?}"
+    );
+    let bob = hits
+        .iter()
+        .find(|hit| hit.message.as_deref() == Some("m1"))
+        .unwrap();
+    assert_eq!(
+        (bob.speaker.as_str(), bob.parts.speaker, bob.start_line),
+        ("Bob", 1.0, 2)
+    );
+    assert_eq!(bob.timestamp_ms, NOW_MS + 1000);
+}
+
+#[test]
+fn only_what_changed_is_indexed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    let mut said: Vec<(&str, &str)> = vec![("Ada", "something about boats"); 200];
+    engine.put(&[conversation("s.jsonl", &said)]).unwrap();
+    said.push(("Ada", "a zeppelin!"));
+    let change = engine.put(&[conversation("s.jsonl", &said)]).unwrap();
+    assert_eq!((change.added, change.kept, change.removed), (9, 192, 1));
+    let change = engine.put(&[conversation("s.jsonl", &said)]).unwrap();
+    assert_eq!((change.added, change.kept), (0, 201));
+    assert_eq!(
+        find(&engine, "zeppelin").hits[0].message.as_deref(),
+        Some("m200")
+    );
+    assert_eq!(engine.passages("s.jsonl").unwrap().unwrap().len(), 201);
+    assert_eq!(engine.passages("t.jsonl").unwrap(), None);
+}
+
+fn many(count: usize) -> Vec<Document> {
+    let text = |n: usize| format!("entry{n} is about subject{} and colour{}", n % 50, n % 7);
+    (0..count)
+        .map(|n| note(&format!("{n}.md"), &text(n), n as i64 % 90))
+        .collect()
+}
+
+#[test]
+fn an_index_is_as_it_was_when_it_is_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = {
+        let (engine, _) = open(folder.path());
+        for batch in many(5000).chunks(500) {
+            engine.put(batch).unwrap();
+        }
+        engine.put(&[note("last.md", "only in memory", 0)]).unwrap();
+        engine.remove(&["7.md"]).unwrap();
+        find(&engine, "subject7 colour3")
+    };
+    let (engine, opened) = open(folder.path());
+    assert_eq!(opened, Opened::Kept);
+    assert_eq!(engine.status().passages, 5000);
+    assert_eq!(find(&engine, "subject7 colour3").hits, before.hits);
+    assert_eq!(paths(&engine, "only in memory")[0], "last.md");
+    assert!(!paths(&engine, "entry7").contains(&"7.md".to_owned()));
+    engine.flush().unwrap();
+    engine.release();
+    assert_eq!(find(&engine, "subject7 colour3").hits, before.hits);
+}
+
+fn segment_files(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|e| e == "idx"))
+        .collect()
+}
+
+#[test]
+fn a_damaged_segment_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    engine.put(&many(300)).unwrap();
+    engine.flush().unwrap();
+    let before = find(&engine, "subject7 colour3").hits;
+    drop(engine);
+    let file = &segment_files(folder.path())[0];
+    let mut bytes = fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(file, bytes).unwrap();
+    let (engine, opened) = open(folder.path());
+    assert_eq!(opened, Opened::Kept);
+    while engine.maintain().unwrap() {}
+    assert_eq!(engine.status().passages, 300);
+    assert_eq!(find(&engine, "subject7 colour3").hits, before);
+}
+
+#[test]
+fn a_damaged_database_is_made_anew_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    engine.put(&many(100)).unwrap();
+    engine.flush().unwrap();
+    drop(engine);
+    let garbage = "not a database ".repeat(2000);
+    fs::write(folder.path().join("index.sqlite"), garbage).unwrap();
+    fs::write(folder.path().join("mine.txt"), "kept").unwrap();
+    let (engine, opened) = open(folder.path());
+    assert!(matches!(opened, Opened::Rebuilt { .. }), "{opened:?}");
+    assert_eq!(engine.status().passages, 0);
+    assert!(folder.path().join("mine.txt").exists());
+    engine.put(&many(10)).unwrap();
+    assert_eq!(paths(&engine, "entry4")[0], "4.md");
+}
+
+#[test]
+fn without_a_table_keywords_are_searched_and_vectors_come_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = Engine::open(folder.path(), Options::default()).unwrap();
+    engine.put(&many(20)).unwrap();
+    let found = find(&engine, "entry4");
+    assert_eq!(found.hits[0].path, "4.md");
+    assert!(found.warnings[0].contains("only keywords"), "{found:?}");
+    drop(engine);
+    let (engine, _) = open(folder.path());
+    engine.flush().unwrap();
+    while engine.maintain().unwrap() {}
+    assert_eq!(engine.status().stale, 0);
+    let found = find(&engine, "entry4");
+    assert!(
+        found.warnings.is_empty() && found.hits[0].parts.cosine > 0.0,
+        "{found:?}"
+    );
+}
+
+#[test]
+fn vectors_made_elsewhere_score_the_best_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    let notes = ["a tall tree", "a small tree", "a tree house"];
+    let documents: Vec<Document> = notes
+        .iter()
+        .map(|text| note(&format!("{text}.md"), text, 0))
+        .collect();
+    engine.put(&documents).unwrap();
+    let mut query = Query::new("tree", NOW_MS);
+    query.embedder = Choice::Remote {
+        model: "far".to_owned(),
+        vector: Some(vec![0.0, 1.0]),
+    };
+    assert!(engine.search(&query).unwrap().warnings[0].contains("no vectors"));
+    let missing = engine.missing_vectors("far", 10).unwrap();
+    assert_eq!(missing.len(), 3);
+    let like = |text: &str| {
+        if text.contains("house") {
+            vec![0.1, 0.9]
+        } else {
+            vec![0.9, 0.1]
+        }
+    };
+    let vectors: Vec<(Hash, Vec<f32>)> = missing.iter().map(|m| (m.hash, like(&m.text))).collect();
+    engine.store_vectors("far", &vectors).unwrap();
+    assert!(engine.missing_vectors("far", 10).unwrap().is_empty());
+    let found = engine.search(&query).unwrap();
+    assert!(found.warnings.is_empty(), "{found:?}");
+    assert_eq!(found.hits[0].path, "a tree house.md");
+    query.embedder = Choice::Remote {
+        model: "far".to_owned(),
+        vector: None,
+    };
+    let found = engine.search(&query).unwrap();
+    assert_eq!((found.hits.len(), found.warnings.len()), (3, 1));
+}
+
+#[test]
+fn searches_can_be_limited_and_cut_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    engine.put(&[note("n.md", "the tall tree", 0)]).unwrap();
+    engine
+        .put(&[conversation("s.jsonl", &[("Ada", "the small tree")])])
+        .unwrap();
+    let mut query = Query::new("tree", NOW_MS);
+    query.sources = vec![Source::Sessions];
+    let found = engine.search(&query).unwrap().hits;
+    assert!(found.len() == 1 && found[0].path == "s.jsonl", "{found:?}");
+    query.sources.clear();
+    query.without = vec!["s.jsonl".to_owned()];
+    let found = engine.search(&query).unwrap().hits;
+    assert!(found.len() == 1 && found[0].path == "n.md", "{found:?}");
+    query.without.clear();
+    query.min_score = 1.1;
+    assert!(engine.search(&query).unwrap().hits.is_empty());
+    query.min_score = 0.0;
+    query.deadline = Some(std::time::Instant::now());
+    assert!(!engine.search(&query).unwrap().complete);
+}
+
+#[test]
+fn a_search_does_not_wait_for_a_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    engine.put(&many(50)).unwrap();
+    let writer = engine.writer();
+    // The writer's lock is held: this would never return if it waited.
+    assert_eq!(paths(&engine, "entry4")[0], "4.md");
+    drop(writer);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for batch in many(6000).chunks(100) {
+                engine.put(batch).unwrap();
+            }
+            done.store(true, Ordering::Release);
+        });
+        while !done.load(Ordering::Acquire) {
+            assert_eq!(paths(&engine, "entry4")[0], "4.md");
+        }
+    });
+    assert_eq!(engine.status().passages, 6000);
+}
+
+#[test]
+fn of_equals_the_newer_is_first_whatever_the_question() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    for (question, text) in [("april", "april"), ("march 4", "march or 4")] {
+        engine.clear().unwrap();
+        engine
+            .put(&[note("old.md", text, 570), note("new.md", text, 312)])
+            .unwrap();
+        assert_eq!(paths(&engine, question), ["new.md"], "{question}");
+    }
+}

@@ -1,0 +1,57 @@
+//! How scores are made. The defaults were chosen by measurement;
+//! services/memory/README.md has the tables.
+
+/// What each list of scores counts. Every list is normalised to 0..1 first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    /// BM25 of the passage.
+    pub text: f64,
+    /// BM25 of the passage with its neighbours.
+    pub window: f64,
+    /// BM25 of the section or the part of the conversation.
+    pub session: f64,
+    /// Vector of the passage.
+    pub vector: f64,
+    /// Vector of the passage with its neighbours.
+    pub vector_window: f64,
+    /// Whether the speaker is named in the question.
+    pub speaker: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            text: 0.3,
+            window: 0.3,
+            session: 0.15,
+            vector: 0.2,
+            vector_window: 0.2,
+            speaker: 0.3,
+        }
+    }
+}
+
+/// How scores become an order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ranking {
+    /// What the lists count.
+    pub weights: Weights,
+    /// After how many days half of what age can take from a score is taken.
+    pub half_life_days: f64,
+    /// What age leaves of a score at least; 0 to 1, 1 turns decay off.
+    pub decay_floor: f64,
+    /// 1 orders by score alone, less prefers what differs from what is already
+    /// chosen; 0 to 1 (OpenClaw's mmr.lambda).
+    pub mmr_lambda: f64,
+}
+
+impl Default for Ranking {
+    fn default() -> Self {
+        Self {
+            weights: Weights::default(),
+            half_life_days: 7.0,
+            decay_floor: 0.9,
+            mmr_lambda: 0.7,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! BM25 (Robertson and Zaragoza, 2009) at three levels from one list of
+//! postings: the unit, it with its neighbours, its part.
+
+use super::Space;
+use super::question::Question;
+use crate::segment::{Posting, Segment};
+use crate::term::Key;
+
+/// How soon further occurrences of a term stop counting. With [`B`] the values
+/// that did best on conversations and notes: 2 points of nDCG over 1.2 and .75.
+const K1: f32 = 0.9;
+/// How much long texts are held against their length.
+const B: f32 = 0.4;
+/// Words searched for, the rarest; more is a pasted document.
+const WORDS: usize = 64;
+
+/// Scores of every unit and every part, by their numbers in the [`Space`].
+#[derive(Debug)]
+pub(super) struct Scores {
+    pub(super) unit: Vec<f32>,
+    pub(super) window: Vec<f32>,
+    pub(super) part: Vec<f32>,
+    /// What the words weigh that are in a unit and its neighbours.
+    pub(super) covered: Vec<f32>,
+    /// What all words weigh.
+    pub(super) weight: f32,
+    /// Whether somebody who is named speaks.
+    pub(super) named: Vec<bool>,
+    /// What each word of the question weighs.
+    pub(super) weights: Vec<(Key, f32)>,
+    pub(super) cut_short: bool,
+}
+
+/// Where a word is: numbers of units or parts in their segments, and how often.
+#[derive(Debug, Default)]
+struct Found {
+    units: Vec<(u32, u32)>,
+    windows: Vec<(u32, u32)>,
+    parts: Vec<(u32, u32)>,
+    /// Where each segment's end in them.
+    ends: Vec<Ends>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Ends {
+    units: usize,
+    windows: usize,
+    parts: usize,
+}
+
+impl Found {
+    fn clear(&mut self) {
+        self.units.clear();
+        self.windows.clear();
+        self.parts.clear();
+        self.ends.clear();
+    }
+
+    fn end_segment(&mut self) {
+        self.ends.push(Ends {
+            units: self.units.len(),
+            windows: self.windows.len(),
+            parts: self.parts.len(),
+        });
+    }
+
+    /// What of `list` is in the segment `index`.
+    fn of<'a>(
+        &self,
+        index: usize,
+        end: fn(&Ends) -> usize,
+        list: &'a [(u32, u32)],
+    ) -> &'a [(u32, u32)] {
+        let before = index
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before));
+        let start = before.map_or(0, end);
+        let end = self.ends.get(index).map_or(start, end);
+        list.get(start..end).unwrap_or_default()
+    }
+}
+
+impl Scores {
+    pub(super) fn new(space: &Space<'_>, question: &Question) -> Self {
+        let mut scores = Self {
+            unit: vec![0.0; space.units],
+            window: vec![0.0; space.units],
+            part: vec![0.0; space.parts],
+            covered: vec![0.0; space.units],
+            weight: 0.0,
+            named: vec![false; space.units],
+            weights: Vec::new(),
+            cut_short: false,
+        };
+        let mut found = Found::default();
+        let mut counts = vec![0; space.units];
+        for word in rarest(space, question) {
+            if space.is_late() {
+                scores.cut_short = true;
+                break;
+            }
+            found.clear();
+            collect(space, word, &mut found, &mut counts);
+            scores.add(space, word, &found);
+        }
+        scores.speakers(space, &question.speakers);
+        scores
+    }
+
+    fn add(&mut self, space: &Space<'_>, word: &[Key], found: &Found) {
+        let size = space.size;
+        let units = size.units.max(1) as f32;
+        let rarity = idf(size.units, found.units.len());
+        // A word that no text has asks for something that is not there.
+        self.weight += rarity;
+        self.weights.extend(word.iter().map(|&key| (key, rarity)));
+        let own = Bm25::new(rarity, size.length as f32 / units);
+        let rare_window = idf(size.units, found.windows.len());
+        let near = Bm25::new(rare_window, size.window_length as f32 / units);
+        let rare_part = idf(size.parts, found.parts.len());
+        let whole = Bm25::new(rare_part, size.length as f32 / size.parts.max(1) as f32);
+        for (index, live) in space.live.iter().enumerate() {
+            let (first, first_part) = space.starts[index];
+            for &(unit, count) in found.of(index, |ends| ends.units, &found.units) {
+                let length = live.segment.lengths(unit as usize).unit;
+                self.unit[first + unit as usize] += own.score(count, length);
+            }
+            for &(unit, count) in found.of(index, |ends| ends.windows, &found.windows) {
+                let length = live.segment.lengths(unit as usize).window;
+                self.window[first + unit as usize] += near.score(count, length);
+                self.covered[first + unit as usize] += rarity;
+            }
+            for &(part, count) in found.of(index, |ends| ends.parts, &found.parts) {
+                let length = live.segment.part(part as usize).length;
+                self.part[first_part + part as usize] += whole.score(count, length);
+            }
+        }
+    }
+
+    fn speakers(&mut self, space: &Space<'_>, keys: &[Key]) {
+        for (index, live) in space.live.iter().enumerate() {
+            for posting in keys.iter().flat_map(|&key| live.segment.postings(key)) {
+                let unit = posting.unit as usize;
+                if unit < live.segment.units() && space.is_allowed(space.part(index, unit)) {
+                    self.named[space.starts[index].0 + unit] = true;
+                }
+            }
+        }
+    }
+}
+
+/// The question's words; of very many those that are in the fewest units, as
+/// far as the lengths of their lists tell.
+fn rarest<'a>(space: &Space<'_>, question: &'a Question) -> Vec<&'a [Key]> {
+    let mut words: Vec<&[Key]> = question.words.iter().map(Vec::as_slice).collect();
+    if words.len() > WORDS {
+        let size = |word: &&[Key]| -> usize {
+            let lists = space.live.iter().flat_map(|live| {
+                let sizes = word.iter().map(|&key| live.segment.postings(key).size());
+                sizes.collect::<Vec<_>>()
+            });
+            lists.sum()
+        };
+        words.sort_by_cached_key(size);
+        words.truncate(WORDS);
+    }
+    words
+}
+
+/// Lucene's form, which is never negative.
+fn idf(all: usize, with: usize) -> f32 {
+    let (all, with) = (all as f32, with as f32);
+    (1.0 + (all - with + 0.5).max(0.0) / (with + 0.5)).ln()
+}
+
+/// BM25 of one term.
+#[derive(Debug, Clone, Copy)]
+struct Bm25 {
+    rarity: f32,
+    /// What is added to a count, and for each term of a text.
+    base: f32,
+    per_term: f32,
+}
+
+impl Bm25 {
+    fn new(rarity: f32, average_length: f32) -> Self {
+        Self {
+            rarity,
+            base: K1 * (1.0 - B),
+            per_term: K1 * B / average_length.max(1.0),
+        }
+    }
+
+    #[inline]
+    fn score(self, count: u32, length: u32) -> f32 {
+        let count = count as f32;
+        self.rarity * count / (count + self.base + self.per_term * length as f32)
+    }
+}
+
+/// Where a word is, in all segments. `counts` is all zero, before and after.
+fn collect(space: &Space<'_>, word: &[Key], found: &mut Found, counts: &mut [u32]) {
+    for (index, live) in space.live.iter().enumerate() {
+        let (first, first_part) = space.starts[index];
+        let begin = (found.windows.len(), found.parts.len());
+        let counts = &mut counts[first..first + live.segment.units()];
+        for posting in postings(&live.segment, word) {
+            let unit = posting.unit as usize;
+            if unit >= counts.len() {
+                break;
+            }
+            let lengths = live.segment.lengths(unit);
+            if !space.is_allowed(first_part + lengths.part as usize) {
+                continue;
+            }
+            found.units.push((posting.unit, posting.count));
+            match found.parts[begin.1..].last_mut() {
+                Some(last) if last.0 == lengths.part => last.1 += posting.count,
+                _ => found.parts.push((lengths.part, posting.count)),
+            }
+            spread(
+                &live.segment,
+                unit,
+                posting.count,
+                counts,
+                &mut found.windows,
+            );
+        }
+        for (unit, count) in &mut found.windows[begin.0..] {
+            *count = std::mem::take(&mut counts[*unit as usize]);
+        }
+        found.end_segment();
+    }
+}
+
+/// Where any of a word's keys is, in order.
+fn postings<'a>(segment: &'a Segment, word: &[Key]) -> Box<dyn Iterator<Item = Posting> + 'a> {
+    let [several @ .., last] = word else {
+        return Box::new(std::iter::empty());
+    };
+    if several.is_empty() {
+        return Box::new(segment.postings(*last));
+    }
+    let mut all: Vec<Posting> = word.iter().flat_map(|&key| segment.postings(key)).collect();
+    all.sort_unstable_by_key(|posting| posting.unit);
+    all.dedup_by(|next, first| {
+        let same = next.unit == first.unit;
+        if same {
+            first.count += next.count;
+        }
+        same
+    });
+    Box::new(all.into_iter())
+}
+
+/// Counts a term for the unit it is in and for its neighbours.
+#[inline]
+fn spread(
+    segment: &Segment,
+    unit: usize,
+    count: u32,
+    counts: &mut [u32],
+    windows: &mut Vec<(u32, u32)>,
+) {
+    let own = segment.lengths(unit);
+    // A window that is no longer than its unit has no neighbours.
+    let reach = usize::from(own.window > own.unit);
+    for near in unit.saturating_sub(reach)..=(unit + reach).min(counts.len() - 1) {
+        if segment.lengths(near).part != own.part {
+            continue;
+        }
+        if counts[near] == 0 {
+            windows.push((near as u32, 0));
+        }
+        counts[near] += count;
+    }
+}

@@ -1,0 +1,208 @@
+//! The part of a passage that is shown.
+
+use std::collections::HashMap;
+
+use crate::analysis::{self, Language};
+use crate::term::{self, Key};
+
+/// The most characters shown of a passage (as OpenClaw's).
+const SIZE: usize = 700;
+/// What stands where a line is cut.
+const ELLIPSIS: char = '…';
+/// Shown before a match in a line that is cut, in characters.
+const BEFORE: usize = 100;
+
+/// Which terms of a question are in a text, a bit each.
+type Matches = u64;
+
+/// The terms of a question and what they weigh.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    bits: HashMap<Key, usize>,
+    weights: Vec<f32>,
+}
+
+impl Wanted {
+    /// As many as there are bits.
+    pub(super) fn new(weights: &[(Key, f32)]) -> Self {
+        let weights = &weights[..weights.len().min(Matches::BITS as usize)];
+        Self {
+            bits: weights.iter().map(|(key, _)| *key).zip(0..).collect(),
+            weights: weights.iter().map(|(_, weight)| *weight).collect(),
+        }
+    }
+
+    fn matches(&self, text: &str, language: Language) -> Matches {
+        let mut found = 0;
+        analysis::terms(text, language, |term| {
+            found |= self.bits.get(&term::key(term)).map_or(0, |bit| 1 << bit);
+        });
+        found
+    }
+
+    fn weight(&self, matches: Matches) -> f32 {
+        let found = self.weights.iter().enumerate();
+        let found = found.filter(|(bit, _)| matches & 1 << bit != 0);
+        found.map(|(_, weight)| weight).sum()
+    }
+}
+
+/// What is shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Snippet {
+    /// Of the lines of the passage, the first that is shown, counted from 0.
+    pub(crate) line: u32,
+    /// Whole lines; a single line that is too long is cut.
+    pub(crate) text: String,
+}
+
+/// The whole passage, or the lines of it in which most of what is searched for
+/// comes together.
+pub(crate) fn best(passage: &str, language: Language, query: &Wanted) -> Snippet {
+    if fits(passage.chars().count()) {
+        return Snippet {
+            line: 0,
+            text: passage.to_owned(),
+        };
+    }
+    if !passage.contains('\n') {
+        return Snippet {
+            line: 0,
+            text: around_match(passage, language, query),
+        };
+    }
+    let lines: Vec<Line<'_>> = passage
+        .split('\n')
+        .map(|text| Line {
+            text,
+            size: text.chars().count() + 1,
+            matches: query.matches(text, language),
+        })
+        .collect();
+    let (first, end) = best_window(&lines, query);
+    let text = match &lines[first..end] {
+        [line] if !fits(line.size - 1) => around_match(line.text, language, query),
+        window => window.iter().map(|l| l.text).collect::<Vec<_>>().join("\n"),
+    };
+    Snippet {
+        line: u32::try_from(first).unwrap_or(u32::MAX),
+        text,
+    }
+}
+
+struct Line<'a> {
+    text: &'a str,
+    /// In characters, with the line break.
+    size: usize,
+    matches: Matches,
+}
+
+fn fits(size: usize) -> bool {
+    size <= SIZE
+}
+
+/// The window with the most matches. Of windows with the same, the last, which
+/// begins with a match; room that is left at the end of the passage is filled
+/// with the lines before.
+fn best_window(lines: &[Line<'_>], query: &Wanted) -> (usize, usize) {
+    let mut best = (0, 1, f32::MIN);
+    for first in 0..lines.len() {
+        let end = end_of_window(lines, first);
+        let found = lines[first..end].iter().fold(0, |all, l| all | l.matches);
+        let weight = query.weight(found);
+        if weight >= best.2 && (weight > best.2 || lines[first].matches != 0) {
+            best = (first, end, weight);
+        }
+    }
+    let (mut first, end, _) = best;
+    if end == lines.len() {
+        while first > 0 && end_of_window(lines, first - 1) == end {
+            first -= 1;
+        }
+    }
+    (first, end)
+}
+
+/// The end of the lines from `first` that fit, at least one line.
+fn end_of_window(lines: &[Line<'_>], first: usize) -> usize {
+    let mut size = 0;
+    let fitting = lines[first..].iter().take_while(|line| {
+        size += line.size;
+        fits(size - 1)
+    });
+    first + fitting.count().max(1)
+}
+
+fn around_match(line: &str, language: Language, query: &Wanted) -> String {
+    let words = line.split_inclusive(' ');
+    let mut position = 0;
+    let mut best = (0, 0.0);
+    for word in words {
+        let weight = query.weight(query.matches(word, language));
+        if weight > best.1 {
+            best = (position, weight);
+        }
+        position += word.chars().count();
+    }
+    let room = SIZE - 2;
+    let last_start = line.chars().count().saturating_sub(room);
+    let start = best.0.saturating_sub(BEFORE).min(last_start);
+    let mut text = String::new();
+    if start > 0 {
+        text.push(ELLIPSIS);
+    }
+    text.extend(line.chars().skip(start).take(room));
+    if start < last_start {
+        text.push(ELLIPSIS);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(passage: &str, question: &str) -> Snippet {
+        let words = question.split(' ').map(|word| (term::key(word), 1.0));
+        let wanted = Wanted::new(&words.collect::<Vec<_>>());
+        best(passage, Language::English, &wanted)
+    }
+
+    #[test]
+    fn a_short_passage_is_shown_whole() {
+        let snippet = shown("one\ntwo fox", "fox");
+        assert_eq!((snippet.line, snippet.text.as_str()), (0, "one\ntwo fox"));
+    }
+
+    #[test]
+    fn of_a_long_one_the_lines_around_the_match() {
+        let mut lines: Vec<String> = (0..120).map(|n| format!("- line number {n}")).collect();
+        lines[30] = "- the fox and the hen".to_owned();
+        lines[33] = "- the fox again".to_owned();
+        let snippet = shown(&lines.join("\n"), "fox hen");
+        assert_eq!(snippet.line, 30);
+        assert!(snippet.text.starts_with("- the fox and the hen\n"));
+        assert!(snippet.text.chars().count() <= SIZE);
+        assert!(snippet.text.ends_with(char::is_numeric), "{}", snippet.text);
+    }
+
+    #[test]
+    fn at_the_end_the_lines_before_are_shown_too() {
+        let mut lines: Vec<String> = (0..60).map(|n| format!("- line number {n}")).collect();
+        lines[59] = "- fox".to_owned();
+        let snippet = shown(&lines.join("\n"), "fox");
+        assert!(snippet.text.chars().count() > SIZE - 30);
+        assert!(snippet.text.ends_with("- fox"));
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_match() {
+        let line = format!("{}a fox {}", "word ".repeat(200), "word ".repeat(50));
+        let snippet = shown(&line, "fox");
+        assert!(snippet.text.contains("a fox"));
+        assert!(snippet.text.starts_with(ELLIPSIS));
+        assert_eq!(snippet.text.chars().count(), SIZE - 1);
+        let early = shown(&format!("fox {}", "word ".repeat(250)), "fox");
+        assert!(early.text.starts_with("fox") && early.text.ends_with(ELLIPSIS));
+    }
+}

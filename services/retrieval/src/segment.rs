@@ -1,0 +1,280 @@
+//! A piece of the index that is written once: what is in some parts, by term,
+//! and the vectors of their units.
+//!
+//! The same bytes in memory and in a file, where they are mapped. Which parts
+//! of it are still there, its owner knows ([`crate::snapshot`]).
+
+use std::ops::{Deref, Range};
+use std::path::Path;
+
+use openclaw_sandbox::Mapping;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::analysis::Languages;
+use crate::embed::vector::DIMENSIONS;
+use crate::error::Error;
+use crate::term::Key;
+
+pub(crate) mod builder;
+mod layout;
+pub(crate) mod merge;
+mod postings;
+mod writer;
+
+use layout::{Header, PART_SIZE, UNIT_SIZE};
+pub(crate) use layout::{PartEntry, UnitEntry};
+pub(crate) use postings::{Posting, Postings};
+
+/// Read at once when a file is checked; in bytes.
+const CHECKED_AT_ONCE: usize = 256 * 1024;
+
+/// Bytes in memory or in a file.
+#[derive(Debug)]
+enum Bytes {
+    Memory(Vec<u8>),
+    File(Mapping),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Memory(bytes) => bytes,
+            Self::File(mapping) => mapping,
+        }
+    }
+}
+
+/// A segment.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    bytes: Bytes,
+    header: Header,
+    /// Of each unit, what every search asks for.
+    lengths: Vec<Lengths>,
+}
+
+/// What scores of keywords depend on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Lengths {
+    /// The number of the unit's part.
+    pub(crate) part: u32,
+    /// Terms in the unit.
+    pub(crate) unit: u32,
+    /// Terms in it and its neighbours.
+    pub(crate) window: u32,
+}
+
+impl Segment {
+    fn new(bytes: Bytes, header: Header) -> Self {
+        let mut segment = Self {
+            bytes,
+            header,
+            lengths: Vec::new(),
+        };
+        segment.lengths = segment.measured();
+        segment
+    }
+
+    fn measured(&self) -> Vec<Lengths> {
+        let lengths: Vec<(u32, u32)> = self.unit_entries().map(|u| (u.part, u.length)).collect();
+        let of_part = |index: usize, part: u32| {
+            let neighbour = lengths.get(index).filter(|(other, _)| *other == part);
+            neighbour.map_or(0, |(_, length)| *length)
+        };
+        let measure = |(index, &(part, unit)): (usize, &(u32, u32))| {
+            let mut window = unit;
+            if self.part(part as usize).flows {
+                window += of_part(index + 1, part);
+                window += index
+                    .checked_sub(1)
+                    .map_or(0, |before| of_part(before, part));
+            }
+            Lengths { part, unit, window }
+        };
+        lengths.iter().enumerate().map(measure).collect()
+    }
+
+    /// The segment that a builder or a merge wrote to memory.
+    pub(crate) fn in_memory(bytes: Vec<u8>) -> Option<Self> {
+        let header = Header::read(&bytes)?;
+        Some(Self::new(Bytes::Memory(bytes), header))
+    }
+
+    /// Maps the file at `path`, after all of it was checked.
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        let damaged = |reason| Error::Damaged {
+            path: path.to_owned(),
+            reason,
+        };
+        // Read, not mapped: what is mapped stays counted as this program's.
+        if !is_whole(path)? {
+            return Err(damaged("its checksum is wrong"));
+        }
+        let mapping = Mapping::open(path).map_err(Error::io("open", path))?;
+        let header = Header::read(&mapping).ok_or_else(|| damaged("its header is wrong"))?;
+        Ok(Self::new(Bytes::File(mapping), header))
+    }
+
+    /// The table its vectors were made with; 0 when it has none.
+    pub(crate) fn table(&self) -> u64 {
+        self.header.table
+    }
+
+    /// The languages of its parts.
+    pub(crate) fn languages(&self) -> Languages {
+        Languages::from_bits(self.header.languages)
+    }
+
+    /// Units in it, gone or not.
+    pub(crate) fn units(&self) -> usize {
+        self.header.units
+    }
+
+    /// Parts in it, gone or not.
+    pub(crate) fn parts(&self) -> usize {
+        self.header.parts
+    }
+
+    /// The part with the number `index`.
+    pub(crate) fn part(&self, index: usize) -> PartEntry {
+        let start = self.header.parts_start + index * PART_SIZE;
+        let bytes = self
+            .bytes
+            .get(start..)
+            .and_then(|bytes| bytes.first_chunk());
+        bytes.map_or_else(PartEntry::default, PartEntry::read)
+    }
+
+    /// The unit with the number `index`.
+    #[inline]
+    pub(crate) fn unit(&self, index: usize) -> UnitEntry {
+        let start = self.header.units_start + index * UNIT_SIZE;
+        let bytes = self
+            .bytes
+            .get(start..)
+            .and_then(|bytes| bytes.first_chunk());
+        bytes.map_or_else(UnitEntry::default, UnitEntry::read)
+    }
+
+    /// The lengths of the unit with the number `index`.
+    #[inline]
+    pub(crate) fn lengths(&self, index: usize) -> Lengths {
+        self.lengths.get(index).copied().unwrap_or_default()
+    }
+
+    /// Terms in the unit with the number `index` and its neighbours.
+    pub(crate) fn window_length(&self, index: usize) -> u32 {
+        self.lengths(index).window
+    }
+
+    /// The time of a unit that has one of its own; Unix milliseconds.
+    #[inline]
+    pub(crate) fn timestamp_ms(&self, index: usize) -> Option<i64> {
+        self.unit(index).timestamp_ms
+    }
+
+    /// All units, in order.
+    pub(crate) fn unit_entries(&self) -> impl Iterator<Item = UnitEntry> {
+        let start = self.header.units_start;
+        let bytes = self.bytes.get(start..start + self.header.units * UNIT_SIZE);
+        let (entries, _) = bytes.unwrap_or_default().as_chunks();
+        entries.iter().map(UnitEntry::read)
+    }
+
+    /// The numbers of all vectors, one row after the other.
+    pub(crate) fn vectors(&self) -> &[i8] {
+        let start = self.header.vectors_start;
+        let bytes = self
+            .bytes
+            .get(start..start + self.header.units * DIMENSIONS);
+        bytemuck::cast_slice(bytes.unwrap_or_default())
+    }
+
+    /// The numbers of the vector of a unit.
+    pub(crate) fn vector(&self, unit: usize) -> &[i8] {
+        let row = self
+            .vectors()
+            .get(unit * DIMENSIONS..(unit + 1) * DIMENSIONS);
+        row.unwrap_or_default()
+    }
+
+    /// Terms in it.
+    pub(crate) fn terms(&self) -> usize {
+        self.header.terms
+    }
+
+    /// The term with the number `index`; they are sorted.
+    pub(crate) fn key(&self, index: usize) -> Key {
+        let start = self.header.keys_start + index * 8;
+        let bytes = self.bytes.get(start..start + 8);
+        bytes
+            .and_then(|b| b.try_into().ok())
+            .map_or(0, u64::from_le_bytes)
+    }
+
+    /// Where the term `key` is.
+    pub(crate) fn postings(&self, key: Key) -> Postings<'_> {
+        let (mut low, mut high) = (0, self.header.terms);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.key(middle) < key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        if low < self.header.terms && self.key(low) == key {
+            self.postings_at(low)
+        } else {
+            Postings::default()
+        }
+    }
+
+    /// Where the term with the number `index` is.
+    pub(crate) fn postings_at(&self, index: usize) -> Postings<'_> {
+        let start = index.checked_sub(1).map_or(0, |before| self.end(before));
+        let range =
+            self.header.postings_start + start..self.header.postings_start + self.end(index);
+        Postings::new(self.bytes.get(range).unwrap_or_default())
+    }
+
+    fn end(&self, index: usize) -> usize {
+        let start = self.header.ends_start + index * 4;
+        let bytes = self.bytes.get(start..start + 4);
+        bytes
+            .and_then(|b| b.try_into().ok())
+            .map_or(0, |b| u32::from_le_bytes(b) as usize)
+    }
+}
+
+/// The units of a part.
+pub(crate) fn range(part: &PartEntry) -> Range<usize> {
+    part.first as usize..part.first as usize + part.units as usize
+}
+
+/// Whether the checksum at the end of the file is that of what is before it.
+fn is_whole(path: &Path) -> Result<bool, Error> {
+    use std::io::Read as _;
+    let error = || Error::io("read", path);
+    let mut file = std::fs::File::open(path).map_err(error())?;
+    let size = file.metadata().map_err(error())?.len();
+    let Some(mut left) = size.checked_sub(8) else {
+        return Ok(false);
+    };
+    let mut hasher = Xxh3::new();
+    let mut buffer = vec![0; CHECKED_AT_ONCE];
+    while left > 0 {
+        let wanted = left.min(CHECKED_AT_ONCE as u64) as usize;
+        file.read_exact(&mut buffer[..wanted]).map_err(error())?;
+        hasher.update(&buffer[..wanted]);
+        left -= wanted as u64;
+    }
+    let mut checksum = [0; 8];
+    file.read_exact(&mut checksum).map_err(error())?;
+    Ok(u64::from_le_bytes(checksum) == hasher.digest())
+}
+
+#[cfg(test)]
+mod tests;

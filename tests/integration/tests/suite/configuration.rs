@@ -1,0 +1,146 @@
+//! The configuration in use: changes that arrive by themselves, overlays,
+//! variables, and an agent's credentials.
+
+use std::fs;
+use std::path::Path;
+
+use integration_tests::{Setup, Suite, asked};
+use scripted_model::{Recorded, Scenario, Server};
+use serde_json::{Value, json};
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn header<'a>(request: &'a Recorded, name: &str) -> Option<&'a str> {
+    let mut headers = request.headers.iter();
+    let found = headers.find(|(header, _)| header == name);
+    found.map(|(_, value)| value.as_str())
+}
+
+async fn backend(suite: &Suite) -> Value {
+    suite.ask("hello").await["backend"].clone()
+}
+
+#[tokio::test]
+async fn a_change_is_taken_up_without_a_signal() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    assert_eq!(backend(&suite).await, "native");
+    let said = suite
+        .ctl(&["config", "set", "agents.defaults.backend", "offline"])
+        .await;
+    said.ended(0);
+    suite.log.times("the configuration was read again", 3).await;
+    assert_eq!(backend(&suite).await, "offline");
+
+    // An overlay comes over the file, as a drop-in does over a unit.
+    let overlay = suite.state().join("openclaw.json.d/10-native.json");
+    write(&overlay, "{ agents: { defaults: { backend: 'native' } } }");
+    suite.log.times("the configuration was read again", 6).await;
+    assert_eq!(backend(&suite).await, "native");
+
+    // What is broken changes nothing but what is said.
+    write(&overlay, "{ agents: { defaults: {\n backend: 'nativ' } } }");
+    let record = suite.log.message("keeping the one before").await;
+    let text = record["message"].as_str().unwrap();
+    assert!(
+        text.contains("10-native.json:2:2: agents.defaults.backend"),
+        "{text}"
+    );
+    assert_eq!(backend(&suite).await, "native");
+    let status = suite.ctl(&["status"]).await;
+    assert!(
+        status.stdout.contains("did you mean \"native\""),
+        "{status}"
+    );
+}
+
+#[tokio::test]
+async fn every_key_has_a_variable_that_comes_before_the_file() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("agents.defaults.maxTokens", 11)
+        .set("agents.defaults.model", "anthropic/from-file")
+        .variable("OPENCLAW__AGENTS__DEFAULTS__MAX_TOKENS", "77")
+        .start()
+        .await;
+    suite.say("hello").await;
+    let request = &asked::turns(&model, 1).await[0].json();
+    assert_eq!(request["max_tokens"], 77);
+    assert_eq!(request["model"], "from-file");
+}
+
+#[tokio::test]
+async fn a_used_up_credential_is_followed_by_the_next() {
+    let model = Server::start().await.unwrap();
+    let site = Setup::anthropic(&model).site();
+    let store = json!({"version": 1, "profiles": {
+        "anthropic:login": {"type": "token", "provider": "anthropic", "token": "tok-1"},
+        "anthropic:key": {"type": "api_key", "provider": "anthropic", "key": "key-2"},
+    }});
+    let auth = site.state().join("agents/main/auth");
+    write(&auth.join("profiles.json"), &store.to_string());
+    let suite = Suite::start(site).await;
+    model.push(Scenario::failure(429).retry_after(60));
+    model.push(Scenario::text("with the other key"));
+    assert_eq!(suite.say("hello").await, "with the other key\n");
+    let requests = asked::turns(&model, 2).await;
+    assert_eq!(header(&requests[0], "authorization"), Some("Bearer tok-1"));
+    assert_eq!(header(&requests[0], "x-api-key"), None);
+    assert_eq!(header(&requests[1], "x-api-key"), Some("key-2"));
+    let record = suite.log.message("trying the profile anthropic:key").await;
+    assert!(!record.to_string().contains("tok-1"), "{record}");
+
+    // The pause is kept; the reply may come before it is on the disk.
+    let kept = auth.join("usage.json");
+    let usage =
+        || serde_json::from_slice(&fs::read(&kept).unwrap_or_default()).unwrap_or(Value::Null);
+    integration_tests::within("the usage is kept", async {
+        while usage()["anthropic:login"]["failureCount"] != 1 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    model.push(Scenario::text("again"));
+    suite.say("hello again").await;
+    let requests = asked::turns(&model, 3).await;
+    assert_eq!(header(&requests[2], "x-api-key"), Some("key-2"));
+}
+
+#[tokio::test]
+async fn the_service_managers_credential_is_preferred() {
+    let model = Server::start().await.unwrap();
+    let setup = Setup::anthropic(&model);
+    let credentials = tempfile::tempdir().unwrap();
+    write(
+        &credentials.path().join("anthropic-api-key"),
+        "passed-key\n",
+    );
+    let folder = credentials.path().to_str().unwrap();
+    let site = setup.variable("CREDENTIALS_DIRECTORY", folder).site();
+    let profile = json!({
+        "id": "anthropic:me", "provider": "anthropic",
+        "credential": {"type": "oauth", "accessToken": "login", "expiresAt": 4_102_444_800_000_u64},
+    });
+    write(
+        &site.state().join("agents/main/auth/me.json"),
+        &profile.to_string(),
+    );
+    let suite = Suite::start(site).await;
+    suite.say("hello").await;
+    let requests = asked::turns(&model, 1).await;
+    assert_eq!(header(&requests[0], "x-api-key"), Some("passed-key"));
+
+    let models = suite.state().join("agents/main/models.json");
+    let text = fs::read_to_string(models).unwrap();
+    assert!(
+        !text.contains("passed-key") && !text.contains("login"),
+        "{text}"
+    );
+    let models: Value = serde_json::from_str(&text).unwrap();
+    let anthropic = &models["providers"]["anthropic"];
+    assert_eq!(anthropic["baseUrl"], model.url());
+    assert_eq!(anthropic["api"], "anthropic-messages");
+}

@@ -1,0 +1,335 @@
+//! What WebSocket clients can do.
+
+use integration_tests::socket::{self, Socket};
+use integration_tests::{Setup, Suite};
+use scripted_model::Server;
+use serde_json::{Value, json};
+
+async fn scene() -> (Suite, Server) {
+    let model = Server::start().await.unwrap();
+    (Setup::anthropic(&model).start().await, model)
+}
+
+fn send(session: &str, message: &str, id: &str) -> Value {
+    json!({"sessionKey": session, "message": message, "idempotencyKey": id})
+}
+
+fn text(end: &Value) -> &str {
+    end["payload"]["message"]["content"][0]["text"]
+        .as_str()
+        .unwrap_or_default()
+}
+
+#[tokio::test]
+async fn the_same_key_is_the_same_run() {
+    let (suite, model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    let slow = send("main", "[[scenario:slow 60]] once", "k");
+    assert_eq!(
+        socket.call("chat.send", slow.clone()).await["status"],
+        "started"
+    );
+    assert_eq!(
+        socket.call("chat.send", slow.clone()).await["status"],
+        "in_flight"
+    );
+    let end = socket.end_of("k").await;
+    assert!(!text(&end).is_empty(), "{end}");
+    assert_eq!(
+        socket.call("chat.send", slow).await,
+        json!({"runId": "k", "status": "ok"})
+    );
+    assert_eq!(
+        model
+            .requests()
+            .iter()
+            .filter(|request| request.turn)
+            .count(),
+        1
+    );
+    let waited = socket.call("agent.wait", json!({"runId": "k"})).await;
+    assert_eq!(waited["status"], "ok", "{waited}");
+}
+
+#[tokio::test]
+async fn deltas_add_up_and_every_client_hears_them() {
+    let (suite, _model) = scene().await;
+    let mut sender = Socket::enter(&suite).await;
+    let mut other =
+        Socket::enter_as(&suite, json!({"scopes": ["operator.read"], "caps": []})).await;
+    sender
+        .call("chat.send", send("main", "[[scenario:slow 20]] speak", "d"))
+        .await;
+    for socket in [&mut sender, &mut other] {
+        let end = socket.end_of("d").await;
+        let deltas = socket
+            .seen
+            .iter()
+            .filter(|it| it["payload"]["state"] == "delta");
+        let whole: String = deltas
+            .filter_map(|it| it["payload"]["deltaText"].as_str())
+            .collect();
+        assert_eq!(text(&end), whole);
+        let seqs: Vec<u64> = socket
+            .seen
+            .iter()
+            .filter_map(|it| it["seq"].as_u64())
+            .collect();
+        assert!(seqs.iter().copied().eq(1..=seqs.len() as u64), "{seqs:?}");
+    }
+}
+
+#[tokio::test]
+async fn collected_messages_are_answered_together() {
+    let (suite, _model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    socket
+        .call("chat.send", send("q", "[[scenario:slow 80]] first", "q1"))
+        .await;
+    for id in ["q2", "q3"] {
+        let mut params = send("q", &format!("message {id}"), id);
+        params["queueMode"] = json!("collect");
+        assert_eq!(socket.call("chat.send", params).await["status"], "started");
+    }
+    let history = socket
+        .call("chat.history", json!({"sessionKey": "q"}))
+        .await;
+    assert_eq!(history["pendingInputs"]["total"], 2, "{history}");
+    let end = socket.end_of("q2").await;
+    assert!(text(&end).contains("Queued #1\nmessage q2"), "{end}");
+    assert!(text(&end).contains("Queued #2\nmessage q3"), "{end}");
+    let absorbed = socket.end_of("q3").await;
+    assert_eq!(absorbed["payload"]["state"], "final");
+    assert_eq!(absorbed["payload"].get("message"), None, "{absorbed}");
+}
+
+#[tokio::test]
+async fn an_interrupting_message_ends_what_runs() {
+    let (suite, _model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    socket
+        .call(
+            "chat.send",
+            send("i", "[[scenario:slow 200]] a long one", "i1"),
+        )
+        .await;
+    let mut params = send("i", "stop that", "i2");
+    params["queueMode"] = json!("interrupt");
+    socket.call("chat.send", params).await;
+    assert_eq!(socket.end_of("i1").await["payload"]["state"], "aborted");
+    let end = socket.end_of("i2").await;
+    assert!(text(&end).contains("stop that"), "{end}");
+}
+
+#[tokio::test]
+async fn commands_are_answered_by_the_gateway() {
+    let (suite, model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    for (id, command, words) in [
+        ("c1", "/status", "OpenClaw"),
+        ("c2", "/whoami", "User id: gateway-client"),
+        ("c3", "/queue collect", "Queue mode set to collect"),
+        ("c4", "/queue", "mode=collect"),
+        ("c5", "/help", "/status"),
+        ("c6", "/think high", "high"),
+        ("c7", "/model", "Current:"),
+        ("c8", "/usage", "Input: 0"),
+        ("c9", "/stop", "nothing to stop"),
+        ("c10", "/new", "new conversation"),
+    ] {
+        socket.call("chat.send", send("main", command, id)).await;
+        let end = socket.end_of(id).await;
+        assert!(text(&end).contains(words), "{command}: {end}");
+    }
+    assert!(model.requests().iter().all(|request| !request.turn));
+    socket
+        .call("chat.send", send("main", "/usr/bin is a folder", "c11"))
+        .await;
+    assert!(text(&socket.end_of("c11").await).contains("You said: /usr/bin"));
+}
+
+#[tokio::test]
+async fn sessions_are_changed_and_their_followers_told() {
+    let (suite, _model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    socket.call("sessions.subscribe", json!({})).await;
+    socket.call("chat.send", send("work", "hello", "w1")).await;
+    socket.end_of("w1").await;
+    let patched = socket
+        .call("sessions.patch", json!({"key": "work", "label": "My work"}))
+        .await;
+    assert_eq!(patched["entry"]["label"], "My work", "{patched}");
+    socket
+        .event(|it| it["event"] == "sessions.changed" && it["payload"]["reason"] == "patch")
+        .await;
+    let named = socket
+        .call("sessions.resolve", json!({"label": "My work"}))
+        .await;
+    assert_eq!(named["key"], "agent:main:work");
+    let previews = socket
+        .call("sessions.preview", json!({"keys": ["work", "none"]}))
+        .await;
+    assert_eq!(
+        previews["previews"][0]["items"][1]["text"],
+        "You said: hello"
+    );
+    assert_eq!(previews["previews"][1]["status"], "missing");
+    let reset = socket.call("sessions.reset", json!({"key": "work"})).await;
+    assert_eq!(reset["entry"]["sessionId"], patched["entry"]["sessionId"]);
+    let deleted = socket.call("sessions.delete", json!({"key": "work"})).await;
+    assert_eq!(deleted["deleted"], true);
+    let archive = deleted["archived"][0].as_str().unwrap();
+    assert!(std::path::Path::new(archive).is_file(), "{archive}");
+    let again = socket.call("sessions.delete", json!({"key": "work"})).await;
+    assert_eq!(again["deleted"], false);
+}
+
+#[tokio::test]
+async fn approvals_wait_for_whoever_may_decide() {
+    let (suite, _model) = scene().await;
+    let mut asking = Socket::enter(&suite).await;
+    let mut deciding = Socket::enter(&suite).await;
+    let id = asking
+        .begin(
+            "exec.approval.request",
+            json!({"command": "rm -r x", "sessionKey": "main"}),
+        )
+        .await;
+    let asked = deciding
+        .event(|it| it["event"] == "exec.approval.requested")
+        .await;
+    let listed = deciding.call("exec.approval.list", json!({})).await;
+    assert_eq!(listed[0]["id"], asked["payload"]["id"]);
+    let decision = json!({"id": asked["payload"]["id"], "decision": "deny"});
+    deciding
+        .call("exec.approval.resolve", decision.clone())
+        .await;
+    let answer = asking.answer(&id).await.unwrap();
+    assert_eq!(answer["payload"]["decision"], "deny", "{answer}");
+    let late = deciding.fail("exec.approval.resolve", decision).await;
+    assert_eq!(late["code"], "APPROVAL_NOT_FOUND");
+    let mut reader = Socket::enter_as(&suite, json!({"scopes": ["operator.read"]})).await;
+    let error = reader.fail("exec.approval.list", json!({})).await;
+    assert_eq!(error["details"]["missingScope"], "operator.approvals");
+}
+
+#[tokio::test]
+async fn a_client_of_seed_002_gets_its_own_events() {
+    let (suite, _model) = scene().await;
+    let mut socket = Socket::enter_as(&suite, json!({"caps": ["gateway-events-v1"]})).await;
+    let calls = "[[scenario:tool execute_shell {\"command\":\"echo hi\"}]]";
+    let id = socket.begin("chat.send", send("main", calls, "s1")).await;
+    socket.answer(&id).await.unwrap();
+    let mut types = Vec::new();
+    let done = loop {
+        let frame = socket.next().await.unwrap();
+        let Some(kind) = frame["type"].as_str().filter(|it| *it != "event") else {
+            continue;
+        };
+        assert!(
+            frame["sessionId"].is_string() && frame["timestamp"].is_i64(),
+            "{frame}"
+        );
+        types.push(kind.to_owned());
+        if frame["payload"]["done"] == true {
+            break frame;
+        }
+    };
+    assert!(
+        done["payload"]["content"].as_str().unwrap().contains("hi"),
+        "{done}"
+    );
+    for kind in ["tool_call", "tool_result", "message"] {
+        assert!(types.iter().any(|it| it == kind), "{types:?}");
+    }
+    let plain = ["chat", "agent"]
+        .iter()
+        .any(|name| socket.seen.iter().any(|it| it["event"] == *name));
+    assert!(!plain, "it got both kinds");
+}
+
+/// `connect` with a device; the response.
+async fn with_device(address: &str, auth: Value, seed: u8, scopes: Value) -> (Socket, Value) {
+    let mut socket = Socket::open(address, None).await;
+    let challenge = socket.next().await.unwrap();
+    let mut params = json!({
+        "minProtocol": 4, "maxProtocol": 4,
+        "client": {"id": "openclaw-ios", "version": "1.0.0", "platform": "ios", "mode": "ui"},
+        "role": "operator", "scopes": scopes, "auth": auth,
+    });
+    params["device"] = socket::device(seed, &params, &challenge["payload"]);
+    let answer = socket.ask("connect", params).await.unwrap();
+    (socket, answer)
+}
+
+#[tokio::test]
+async fn a_device_is_paired_here_and_comes_back_with_its_token() {
+    let (suite, _model) = scene().await;
+    let (address, token) = (suite.address("http").await, suite.token().await);
+    let read = json!(["operator.read"]);
+    let (_first, answer) = with_device(&address, json!({"token": token}), 7, read.clone()).await;
+    let own = answer["payload"]["auth"]["deviceToken"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(own.len(), 43);
+    let device = json!({"deviceToken": own});
+    let (_second, answer) = with_device(&address, device.clone(), 7, read.clone()).await;
+    assert_eq!(
+        answer["payload"]["auth"]["method"], "device-token",
+        "{answer}"
+    );
+    let (_third, answer) = with_device(&address, device.clone(), 8, read.clone()).await;
+    assert_eq!(
+        answer["error"]["details"]["code"], "AUTH_DEVICE_TOKEN_MISMATCH",
+        "{answer}"
+    );
+    let admin = json!(["operator.admin"]);
+    let (_fourth, answer) = with_device(&address, device.clone(), 7, admin).await;
+    assert_eq!(answer["error"]["code"], "NOT_PAIRED", "{answer}");
+    assert_eq!(
+        answer["error"]["details"]["reason"], "scope-upgrade",
+        "{answer}"
+    );
+    let mut owner = Socket::enter(&suite).await;
+    let listed = owner.call("device.pair.list", json!({})).await;
+    assert_eq!(
+        listed["pending"][0]["scopes"],
+        json!(["operator.admin"]),
+        "{listed}"
+    );
+    assert!(!listed.to_string().contains(&own), "a token was listed");
+    let request = json!({"requestId": listed["pending"][0]["requestId"]});
+    owner.call("device.pair.reject", request).await;
+    let id = listed["paired"][0]["deviceId"].clone();
+    owner
+        .call(
+            "device.token.revoke",
+            json!({"deviceId": id, "role": "operator"}),
+        )
+        .await;
+    let (_fifth, answer) = with_device(&address, device, 7, read).await;
+    assert_eq!(answer["ok"], false, "{answer}");
+}
+
+#[tokio::test]
+async fn jobs_run_when_they_are_due() {
+    let (suite, _model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    let job = json!({
+        "name": "soon", "schedule": {"kind": "every", "everyMs": 300},
+        "sessionTarget": "isolated", "wakeMode": "now",
+        "payload": {"kind": "agentTurn", "message": "are you there"},
+    });
+    let id = socket.call("cron.add", job).await["id"].clone();
+    let done = socket
+        .event(|it| it["event"] == "cron" && it["payload"]["action"] == "finished")
+        .await;
+    assert_eq!(done["payload"]["status"], "ok", "{done}");
+    assert_eq!(done["payload"]["summary"], "You said: are you there");
+    let off = json!({"id": id, "patch": {"enabled": false}});
+    assert_eq!(socket.call("cron.update", off).await["enabled"], false);
+    socket.call("cron.remove", json!({"id": id})).await;
+    let error = socket.fail("cron.run", json!({"id": id})).await;
+    assert_eq!(error["details"]["code"], "CRON_JOB_NOT_FOUND");
+}
