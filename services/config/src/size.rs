@@ -29,23 +29,6 @@ impl Size {
     }
 }
 
-#[cfg(test)]
-impl schemars::JsonSchema for Size {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Size".into()
-    }
-
-    fn json_schema(_generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "description": "Bytes: a number, or text such as \"512M\" or \"2G\".",
-            "anyOf": [
-                {"type": "integer", "minimum": 0},
-                {"type": "string", "pattern": "^[0-9]+ *([KMGTkmgt]?([Ii]?[Bb])?)$"},
-            ],
-        })
-    }
-}
-
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;

@@ -194,7 +194,10 @@ async fn prepare(
         ticket.turn().await;
         let together = queue::collect(gateway, run, text).await;
         let asked = together.as_deref().unwrap_or(text);
-        (context::fetch(&gateway.memory, run, asked, received_ms).await, together)
+        (
+            context::fetch(&gateway.memory, run, asked, received_ms).await,
+            together,
+        )
     };
     tokio::select! {
         biased;

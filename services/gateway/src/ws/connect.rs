@@ -42,14 +42,17 @@ pub(super) struct Issued {
 /// A client that may not.
 #[derive(Debug)]
 pub(super) struct Rejected {
-    pub(super) failure: Failure,
+    pub(super) failure: Box<Failure>,
     pub(super) close: Close,
 }
 
 impl Rejected {
     pub(super) fn new(failure: Failure, code: u16) -> Self {
         let close = Close::new(code, failure.message.clone());
-        Self { failure, close }
+        Self {
+            failure: Box::new(failure),
+            close,
+        }
     }
 
     fn policy(failure: Failure) -> Self {

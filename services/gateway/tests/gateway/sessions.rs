@@ -165,7 +165,7 @@ async fn a_session_lives_from_created_to_archived() {
             .collect()
     };
     let listed = soon(suite.sessions.list(Query::default())).await.unwrap();
-    assert_eq!(keys(listed), [child.key.clone()]);
+    assert_eq!(keys(listed), std::slice::from_ref(&child.key));
     let only = Query {
         archived: Archived::Only,
         ..Query::default()
