@@ -1,6 +1,7 @@
 //! Conversations as they are on the disk.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -15,7 +16,12 @@ pub fn lines(site: &Site, key: &str) -> Vec<Value> {
     let file = index[key]["sessionFile"]
         .as_str()
         .unwrap_or_else(|| panic!("no session {key} in {index}"));
-    let text = fs::read_to_string(folder.join(file)).expect("read a transcript");
+    lines_of(&folder.join(file))
+}
+
+/// The lines of the transcript at `path`.
+fn lines_of(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).expect("read a transcript");
     assert!(text.ends_with('\n'), "the last line is whole");
     let parsed = text
         .lines()
@@ -30,8 +36,18 @@ pub fn entries(site: &Site, key: &str) -> Vec<Value> {
 
 /// The messages, oldest first.
 pub fn messages(site: &Site, key: &str) -> Vec<Value> {
-    let entries = entries(site, key).into_iter();
+    messages_among(entries(site, key))
+}
+
+/// The messages of the transcript at `path`, oldest first. The index names a
+/// new transcript only a moment later.
+pub fn messages_of(path: &Path) -> Vec<Value> {
+    messages_among(lines_of(path))
+}
+
+fn messages_among(entries: Vec<Value>) -> Vec<Value> {
     entries
+        .into_iter()
         .filter(|entry| entry["type"] == "message")
         .map(|entry| entry["message"].clone())
         .collect()

@@ -31,7 +31,11 @@ pub(crate) fn is_quiet(ground: &Ground) -> bool {
         .iter()
         .filter(|process| process.role == Role::Turn)
         .count();
-    closed && turns <= 1 && spools(ground) <= turns && leftovers::check(ground).is_empty()
+    closed
+        && turns <= 1
+        && spools(ground) <= turns
+        && leftovers::check(ground).is_empty()
+        && transcripts::are_indexed(&ground.sessions())
 }
 
 /// Spools that are there.

@@ -1,11 +1,14 @@
 //! What memory adds to a message.
 
+use std::error::Error as _;
 use std::future::Future;
+use std::io;
 use std::time::Duration;
 
 use openclaw_proto::memory::{Client, Hit, Recall};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::{ContextFile, Passage};
+use tokio::time::{sleep, timeout};
 use tonic::Status;
 
 use crate::run::Run;
@@ -13,6 +16,9 @@ use crate::run::Run;
 /// How long a turn waits for memory. A daemon that has to be started first
 /// answers well within it.
 const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Between two attempts to reach one that died.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Characters of the message that memory is told; it looks at no more of a
 /// long one.
@@ -38,8 +44,8 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
     };
     let told: String = text.chars().take(TOLD).collect();
     let (bootstrap, recall) = tokio::join!(
-        in_time(memory.load_bootstrap(&origin, agent)),
-        in_time(memory.recall(&origin, agent, &told)),
+        in_time(|| memory.load_bootstrap(&origin, agent)),
+        in_time(|| memory.recall(&origin, agent, &told)),
     );
     let problems = [
         ("bootstrap files", bootstrap.as_ref().err()),
@@ -73,14 +79,36 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
     }
 }
 
-async fn in_time<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
-    tokio::time::timeout(DEADLINE, call)
-        .await
-        .unwrap_or_else(|_| {
-            Err(Status::deadline_exceeded(format!(
-                "no answer within {DEADLINE:?}"
-            )))
-        })
+/// Asks memory, again where it died over it: what is asked has no effects, and
+/// a daemon that was killed is back in a moment.
+async fn in_time<T, F>(call: impl Fn() -> F) -> Result<T, Status>
+where
+    F: Future<Output = Result<T, Status>>,
+{
+    let asking = async {
+        loop {
+            match call().await {
+                Err(status) if has_died(&status) => sleep(PAUSE).await,
+                answer => return answer,
+            }
+        }
+    };
+    timeout(DEADLINE, asking).await.unwrap_or_else(|_| {
+        Err(Status::deadline_exceeded(format!(
+            "no answer within {DEADLINE:?}"
+        )))
+    })
+}
+
+/// Whether the connection broke. Where nobody listens, nobody will be there in
+/// a moment either: the service manager keeps the socket of a daemon that it
+/// starts again.
+fn has_died(status: &Status) -> bool {
+    use io::ErrorKind::{ConnectionRefused, NotFound, PermissionDenied};
+    let causes = std::iter::successors(status.source(), |cause| (*cause).source());
+    let mut kinds = causes.filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+    status.source().is_some()
+        && !kinds.any(|kind| matches!(kind, ConnectionRefused | NotFound | PermissionDenied))
 }
 
 fn file(file: openclaw_proto::memory::BootstrapFile) -> ContextFile {

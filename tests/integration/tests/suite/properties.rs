@@ -132,7 +132,10 @@ async fn route(
         let has = asked.contains(&format!("You are the {other} soul."));
         prop_assert_eq!(has, other == agent, "{} asked: {}", other, asked);
     }
-    let kept = transcript::messages(suite, &key);
+    let sessions = suite.gateway().list_sessions(agent).await.unwrap();
+    let session = sessions.into_iter().find(|session| session.key == key);
+    let kept = session.map(|session| transcript::messages_of(session.transcript_path.as_ref()));
+    let kept = kept.ok_or_else(|| TestCaseError::fail(format!("no session {key}")))?;
     let last: Vec<String> = kept.iter().rev().take(2).map(transcript::text).collect();
     prop_assert_eq!(last, [format!("You said: {said}"), said.to_owned()]);
     Ok(())

@@ -32,25 +32,45 @@ pub(super) fn check(folder: &Path, pages: &Pages) -> anyhow::Result<Vec<String>>
 }
 
 fn read(folder: &Path, wrong: &mut Vec<String>) -> anyhow::Result<Sessions> {
-    let path = folder.join("sessions.json");
-    let index = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
-    let index: BTreeMap<String, Value> =
-        serde_json::from_str(&index).with_context(|| format!("read {}", path.display()))?;
+    let index = index(folder)?;
     let mut sessions = Sessions::new();
-    let mut files = BTreeSet::new();
-    for (key, entry) in index {
-        let file = entry["sessionFile"].as_str().unwrap_or_default();
-        let file = file.rsplit('/').next().unwrap_or_default().to_owned();
-        sessions.insert(key, messages(&folder.join(&file), wrong));
-        files.insert(file);
+    for (key, file) in &index {
+        sessions.insert(key.clone(), messages(&folder.join(file), wrong));
     }
-    for entry in fs::read_dir(folder)?.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".jsonl") && !files.contains(&name) {
-            wrong.push(format!("{name}: a transcript that belongs to no session"));
-        }
+    for name in strays(folder, &index)? {
+        wrong.push(format!("{name}: a transcript that belongs to no session"));
     }
     Ok(sessions)
+}
+
+/// Whether the index names every transcript. It is written a moment after
+/// them.
+pub(super) fn are_indexed(folder: &Path) -> bool {
+    let strays = index(folder).and_then(|index| strays(folder, &index));
+    strays.is_ok_and(|strays| strays.is_empty())
+}
+
+/// The transcript's file of each session.
+fn index(folder: &Path) -> anyhow::Result<BTreeMap<String, String>> {
+    let path = folder.join("sessions.json");
+    let context = || format!("read {}", path.display());
+    let text = fs::read_to_string(&path).with_context(context)?;
+    let index: BTreeMap<String, Value> = serde_json::from_str(&text).with_context(context)?;
+    let file = |entry: &Value| {
+        let file = entry["sessionFile"].as_str().unwrap_or_default();
+        file.rsplit('/').next().unwrap_or_default().to_owned()
+    };
+    let files = index.into_iter().map(|(key, entry)| (key, file(&entry)));
+    Ok(files.collect())
+}
+
+/// Transcripts that the index does not have.
+fn strays(folder: &Path, index: &BTreeMap<String, String>) -> anyhow::Result<Vec<String>> {
+    let known: BTreeSet<&String> = index.values().collect();
+    let entries = fs::read_dir(folder)?.flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let strays = names.filter(|name| name.ends_with(".jsonl") && !known.contains(name));
+    Ok(strays.collect())
 }
 
 /// The messages of one transcript. Each line is JSON, and its entries are one
