@@ -132,8 +132,13 @@ async fn route(
         let has = asked.contains(&format!("You are the {other} soul."));
         prop_assert_eq!(has, other == agent, "{} asked: {}", other, asked);
     }
-    let sessions = suite.gateway().list_sessions(agent).await.unwrap();
-    let session = sessions.into_iter().find(|session| session.key == key);
+    let client = openclaw_proto::sessions::Client::new(suite.runtime().join("gateway.sock"));
+    let query = openclaw_proto::sessions::Query {
+        agent_id: agent.to_owned(),
+        ..Default::default()
+    };
+    let page = client.list(query).await.unwrap();
+    let session = page.sessions.into_iter().find(|session| session.key == key);
     let kept = session.map(|session| transcript::messages_of(session.transcript_path.as_ref()));
     let kept = kept.ok_or_else(|| TestCaseError::fail(format!("no session {key}")))?;
     let last: Vec<String> = kept.iter().rev().take(2).map(transcript::text).collect();
