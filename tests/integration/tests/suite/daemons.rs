@@ -82,7 +82,7 @@ async fn a_broken_configuration_is_named_and_done_without() {
 
 #[tokio::test]
 async fn a_mended_file_is_taken_up_by_itself() {
-    let site = Setup::empty().site();
+    let site = Setup::empty().without("OPENCLAW_GATEWAY_PORT").site();
     site.configure("{ agnets: {} }");
     let mut managed = Managed::start(&site, "openclaw-gateway", "gateway.sock", None);
     let status = managed.hear("STATUS=").await;

@@ -59,7 +59,7 @@ async fn its_status_counts_the_turns() {
     managed.hear("STATUS=0 turns running").await;
     let client = runner::Client::new(managed.socket.clone());
     let turn = runner::Turn {
-        run_id: "run-1".to_owned(),
+        run_id: "6f3c1f0e-2f5b-4b55-9b0e-0c6f0a6f2a11".to_owned(),
         session_key: "agent:main:main".to_owned(),
         session_id: "session-1".to_owned(),
         agent_id: "main".to_owned(),
@@ -76,7 +76,11 @@ async fn its_status_counts_the_turns() {
     };
     within("StartTurn", client.start_turn(turn)).await.unwrap();
     managed.hear("STATUS=1 turn running").await;
-    let cancelled = within("CancelTurn", client.cancel_turn("run-1", "enough")).await;
+    let cancelled = within(
+        "CancelTurn",
+        client.cancel_turn("6f3c1f0e-2f5b-4b55-9b0e-0c6f0a6f2a11", "enough"),
+    )
+    .await;
     assert!(cancelled.unwrap());
     managed.hear("STATUS=0 turns running").await;
 }
