@@ -52,7 +52,7 @@ fn a_client_waits_while_the_gateway_is_restarted() -> Result<()> {
     let stage = stage()?;
     get(MAIN, "/healthz", "")?;
     let before = stage.property("openclaw-gateway.service", "MainPID")?;
-    stage.user("systemctl --user kill -s KILL openclaw-gateway.service")?;
+    stage.user("systemctl --user kill --kill-who=main -s KILL openclaw-gateway.service")?;
     let answer = get(MAIN, "/healthz", "")?;
     ensure!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     eventually("another process serves", || {
