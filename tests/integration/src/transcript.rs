@@ -39,10 +39,24 @@ pub fn messages(site: &Site, key: &str) -> Vec<Value> {
     messages_among(entries(site, key))
 }
 
-/// The messages of the transcript at `path`, oldest first. The index names a
-/// new transcript only a moment later.
+/// The messages of the transcript at `path`, oldest first.
 pub fn messages_of(path: &Path) -> Vec<Value> {
     messages_among(lines_of(path))
+}
+
+/// The messages of the only transcript of agent `main`, oldest first. The
+/// index names a new transcript only a moment after it is on the disk.
+pub fn only_messages(site: &Site) -> Vec<Value> {
+    let folder = site.state().join("agents/main/sessions");
+    let files = fs::read_dir(&folder).expect("read the folder of the sessions");
+    let transcripts: Vec<_> = files
+        .map(|entry| entry.expect("read the folder").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+        .collect();
+    let [transcript] = transcripts.as_slice() else {
+        panic!("not one transcript: {transcripts:?}");
+    };
+    messages_of(transcript)
 }
 
 fn messages_among(entries: Vec<Value>) -> Vec<Value> {

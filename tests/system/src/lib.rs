@@ -6,5 +6,5 @@
 mod machine;
 mod outcome;
 
-pub use machine::{Account, Machine};
+pub use machine::{Account, Machine, Network};
 pub use outcome::Outcome;

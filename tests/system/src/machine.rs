@@ -29,6 +29,15 @@ impl Account {
     }
 }
 
+/// What a machine sees of this machine's network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// All of it: a server on loopback here is reached there, and the ports there are taken here.
+    Shared,
+    /// Nothing: a loopback of its own.
+    Own,
+}
+
 /// A booted machine. It ends with this value, and with this process however that ends: the script that holds it
 /// watches the pipe.
 #[derive(Debug)]
@@ -39,14 +48,14 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Boots a fresh machine, with each of `folders` of this machine read-only at the path beside it. It shares the
-    /// network with this one: a server on loopback here is reached there.
+    /// Boots a fresh machine, with each of `folders` of this machine read-only at the path beside it.
     ///
     /// # Errors
     /// Not root, or the machine did not come up; the script says why on standard error.
-    pub fn boot(folders: &[(PathBuf, &str)]) -> Result<Self> {
+    pub fn boot(network: Network, folders: &[(PathBuf, &str)]) -> Result<Self> {
         let mut script = testbed()
             .arg("boot")
+            .args((network == Network::Own).then_some("--private-network"))
             .args(folders.iter().map(bind))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -106,7 +106,7 @@ async fn a_message_is_on_disk_before_it_is_acknowledged() {
     });
     let mut talk = suite.begin(&["message", "--json", "keep this"]);
     talk.hear("accepted").await;
-    let messages = suite.messages();
+    let messages = transcript::only_messages(&suite);
     assert_eq!(text(of_role(&messages, "user")[0]), "keep this");
 }
 

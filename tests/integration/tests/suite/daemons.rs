@@ -82,7 +82,7 @@ async fn a_broken_configuration_is_named_and_done_without() {
 
 #[tokio::test]
 async fn a_mended_file_is_taken_up_by_itself() {
-    let site = Setup::empty().without("OPENCLAW_GATEWAY_PORT").site();
+    let site = Setup::empty().site();
     site.configure("{ agnets: {} }");
     let mut managed = Managed::start(&site, "openclaw-gateway", "gateway.sock", None);
     let status = managed.hear("STATUS=").await;
@@ -99,12 +99,12 @@ async fn a_mended_file_is_taken_up_by_itself() {
     assert!(!shown.stdout.contains("agnets"), "{shown}");
 
     // What a daemon cannot take up while it runs is said.
-    site.ctl(&["config", "set", "gateway.port", "19001"])
+    site.ctl(&["config", "set", "gateway.cli.port", "19001"])
         .await
         .ended(0);
     let status = managed.hear("STATUS=").await;
     assert!(
-        status.contains("gateway.port changed: that needs a restart"),
+        status.contains("gateway.cli.port changed: that needs a restart"),
         "{status}"
     );
 }

@@ -1,7 +1,7 @@
 //! The installer, on machines of its own.
 
 use anyhow::{Result, ensure};
-use system_tests::{Account, Machine};
+use system_tests::{Account, Machine, Network};
 
 use crate::stage::{PROGRAMS, SOURCE, bare_machine};
 
@@ -13,7 +13,7 @@ const REFUSE_NAMESPACES: &str = "mkdir -p /etc/systemd/system/user@.service.d \
 #[test]
 #[ignore = "boots a machine, needs root"]
 fn it_can_be_repeated_and_taken_back() -> Result<()> {
-    let machine = bare_machine()?;
+    let machine = bare_machine(Network::Own)?;
     install(&machine, "")?;
     let first = files(&machine)?;
     ensure!(
@@ -32,7 +32,7 @@ fn it_can_be_repeated_and_taken_back() -> Result<()> {
 #[test]
 #[ignore = "boots a machine, needs root"]
 fn another_prefix_is_written_into_the_units() -> Result<()> {
-    let machine = bare_machine()?;
+    let machine = bare_machine(Network::Own)?;
     install(&machine, "--prefix ~/elsewhere")?;
     user(&machine, "systemctl --user start openclaw.target")?;
     user(&machine, "~/elsewhere/bin/openclawctl message hello")?;
@@ -42,7 +42,7 @@ fn another_prefix_is_written_into_the_units() -> Result<()> {
 #[test]
 #[ignore = "boots a machine, needs root"]
 fn without_user_namespaces_the_suite_still_answers() -> Result<()> {
-    let machine = bare_machine()?;
+    let machine = bare_machine(Network::Own)?;
     machine.run(Account::Root, REFUSE_NAMESPACES)?.success()?;
     let said = install(&machine, "")?;
     ensure!(

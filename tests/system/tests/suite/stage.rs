@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, anyhow, bail};
 use scripted_model::Server;
 use serde_json::Value;
-use system_tests::{Account, Machine, Outcome};
+use system_tests::{Account, Machine, Network, Outcome};
 
 /// Where the machine sees this repository.
 pub(crate) const SOURCE: &str = "/opt/openclaw";
@@ -49,12 +49,13 @@ pub(crate) fn stage() -> Result<MutexGuard<'static, Stage>> {
 }
 
 /// A fresh machine that sees the repository and the programs, with nothing installed.
-pub(crate) fn bare_machine() -> Result<Machine> {
+pub(crate) fn bare_machine(network: Network) -> Result<Machine> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    Machine::boot(&[
+    let folders = [
         (repository.canonicalize()?, SOURCE),
         (programs()?, PROGRAMS),
-    ])
+    ];
+    Machine::boot(network, &folders)
 }
 
 /// The folder of the built programs: that of this test's profile.
@@ -70,7 +71,7 @@ impl Stage {
     fn set() -> Result<Self> {
         let (model, runtime) = start_model()?;
         let stage = Self {
-            machine: bare_machine()?,
+            machine: bare_machine(Network::Shared)?,
             model,
             runtime,
         };
