@@ -15,6 +15,7 @@ use crate::secret::Secret;
 use crate::settings::memory;
 
 pub mod gateway;
+pub mod tools;
 
 /// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -39,6 +40,10 @@ pub struct Fragment {
     pub logging: Logging,
     /// `memory`.
     pub memory: memory::Fragment,
+    /// `tools`.
+    pub tools: tools::Tools,
+    /// `mcp`.
+    pub mcp: tools::Mcp,
     /// `env`.
     pub env: Env,
 }
@@ -131,6 +136,8 @@ pub struct Agent {
     pub bootstrap_total_max_chars: Option<usize>,
     /// Whether a fresh workspace is left without the files it begins with.
     pub skip_bootstrap: Option<bool>,
+    /// Which tools it has, beside what `tools` says.
+    pub tools: tools::Tools,
 }
 
 /// A model: the string, or OpenClaw's object with fallbacks.

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::fragment::{self, Agent, Fragment};
 use crate::paths::Paths;
 use crate::settings::memory::{self, MemorySearch};
+use crate::settings::tools::{self, ToolSettings};
 
 /// The agent that is always there.
 const MAIN: &str = "main";
@@ -143,6 +144,8 @@ pub struct AgentSettings {
     pub memory: MemorySearch,
     /// What its conversations begin with.
     pub bootstrap: Bootstrap,
+    /// Which tools it has, and when somebody is asked.
+    pub tools: ToolSettings,
 }
 
 /// A value that is not allowed, and whether it came from the environment.
@@ -182,7 +185,7 @@ pub(super) fn resolve(
         let merged = over(&base, &listed.agent);
         let key = format!("agents.list.{index}");
         // The MVP's one workspace is the default agent's.
-        let settings = one(
+        let mut settings = one(
             paths,
             &listed.id,
             &merged,
@@ -191,13 +194,15 @@ pub(super) fn resolve(
             environment,
             half_life,
         )?;
+        let defaults = &fragment.agents.defaults.tools;
+        settings.tools = tools::resolve(&[&fragment.tools, defaults, &listed.agent.tools]);
         agents.insert(listed.id.clone(), settings);
         if listed.default {
             default_agent.clone_from(&listed.id);
         }
     }
     if !agents.contains_key(MAIN) {
-        let settings = one(
+        let mut settings = one(
             paths,
             MAIN,
             &base,
@@ -206,6 +211,7 @@ pub(super) fn resolve(
             environment,
             half_life,
         )?;
+        settings.tools = tools::resolve(&[&fragment.tools, &fragment.agents.defaults.tools]);
         agents.insert(MAIN.to_owned(), settings);
     }
     let default_workspace = fragment
@@ -276,6 +282,8 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             .bootstrap_total_max_chars
             .or(base.bootstrap_total_max_chars),
         skip_bootstrap: own.skip_bootstrap.or(base.skip_bootstrap),
+        // Layers, which are not merged: see `tools`.
+        tools: own.tools.clone(),
     }
 }
 
@@ -313,6 +321,7 @@ fn one(
         limits: limits(&agent.limits, key)?,
         memory: search(paths, agent, half_life, key)?,
         bootstrap: bootstrap(agent, key)?,
+        tools: ToolSettings::default(),
     })
 }
 
