@@ -4,6 +4,7 @@
 
 mod activity;
 mod adoption;
+mod approvals;
 mod backend;
 mod bill;
 mod catalog;
@@ -33,6 +34,7 @@ mod spending;
 mod spool;
 mod table;
 mod thinking;
+mod tools;
 mod translate;
 mod turn;
 mod turn_process;

@@ -19,6 +19,7 @@ use crate::places::Places;
 use crate::prompt;
 use crate::route::Stop;
 use crate::thinking;
+use crate::tools::Offer;
 
 mod asking;
 mod lines;
@@ -28,17 +29,6 @@ mod socket;
 
 pub(crate) use asking::Asking;
 pub(crate) use lines::Lines;
-
-/// The tools an agent is offered with a model.
-const TOOLS: [&str; 7] = [
-    "read_file",
-    "write_file",
-    "list_directory",
-    "execute_shell",
-    "memory_search",
-    "memory_get",
-    "memory_write",
-];
 
 /// What the agent is given over the turn socket.
 #[derive(Debug, Serialize)]
@@ -59,7 +49,8 @@ struct Request<'a> {
     history: &'a [Message],
     text: String,
     hits: &'a [Passage],
-    tools: &'static [&'static str],
+    #[serde(flatten)]
+    offer: &'a Offer,
     hint: &'static str,
 }
 
@@ -110,8 +101,9 @@ pub(crate) fn request(
     agent: &AgentSettings,
     places: &Places,
     model: Option<&Stop>,
+    offer: &Offer,
 ) -> serde_json::Result<String> {
-    serde_json::to_string(&render(turn, agent, places, model))
+    serde_json::to_string(&render(turn, agent, places, model, offer))
 }
 
 fn render<'a>(
@@ -119,6 +111,7 @@ fn render<'a>(
     agent: &AgentSettings,
     places: &Places,
     model: Option<&'a Stop>,
+    offer: &'a Offer,
 ) -> Request<'a> {
     Request {
         run_id: &turn.run_id,
@@ -140,7 +133,7 @@ fn render<'a>(
             None => turn.text.clone(),
         },
         hits: &turn.passages,
-        tools: &TOOLS,
+        offer,
         hint: crate::backend::HINT,
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use openclaw_config::settings::Ask;
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
@@ -17,6 +18,7 @@ use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
 
+use crate::approvals;
 use crate::gateway::Gateway;
 use crate::notable;
 use crate::queue;
@@ -129,6 +131,7 @@ async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
 /// Makes the end durable, tells it, and lets the runner forget the turn.
 async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
     let Reply { gateway, run, .. } = reply;
+    approvals::run_ended(gateway, &run.id).await;
     let (outcome, is_durable) = reply.close(outcome).await;
     notable::ended(&outcome, started.elapsed());
     gateway.counters.runs.ended(&outcome);
@@ -274,10 +277,27 @@ async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result
         ),
         received_ms: context.received_ms,
         notes: context.notes,
+        granted_commands: granted(gateway, run).await,
         backend_sessions: conversation::backend_sessions(&history, backend_sessions),
         history: conversation::messages(history),
         model: overrides.model,
         thinking_level: overrides.thinking_level,
+    })
+}
+
+/// The commands of the agent that somebody allowed for good. Where nobody is
+/// asked there are none to look up.
+async fn granted(gateway: &Gateway, run: &Run) -> Vec<String> {
+    let settings = gateway.configuration.settings();
+    let agent = run.key.agent().as_str();
+    let asks = settings.agent(agent).map(|agent| settings.ask(agent));
+    if asks != Some(Ask::OnMiss) {
+        return Vec::new();
+    }
+    let granted = gateway.book.granted(agent.to_owned()).await;
+    granted.unwrap_or_else(|fault| {
+        failure::report("look up what was allowed", &fault);
+        Vec::new()
     })
 }
 
@@ -318,6 +338,7 @@ impl<'a> Reply<'a> {
             let pending = self.gateway.storage.append(&self.run.key, messages).await;
             self.appends.extend(pending.ok());
         }
+        approvals::observe(self.gateway, self.run, &kind).await;
         self.run.publish(kind);
     }
 

@@ -91,6 +91,18 @@ impl Rules {
         }
     }
 
+    /// Judges a call that runs no command: one of a tool that is not known
+    /// may do anything.
+    #[must_use]
+    pub fn judge_other(&self, is_known: bool) -> Verdict {
+        match self.ask {
+            Ask::OnMiss | Ask::Always if !is_known => {
+                Verdict::Ask("what it does is not known".to_owned())
+            }
+            _ => Verdict::Run,
+        }
+    }
+
     /// Why the command is not among those that run at once.
     fn miss(&self, command: &Value) -> Option<String> {
         let commands = match command {

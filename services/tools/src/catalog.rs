@@ -123,6 +123,13 @@ pub fn find(name: &str) -> Option<&'static Known> {
         .or_else(|| KNOWN.iter().find(|tool| tool.claude.contains(&name)))
 }
 
+/// Whether `name` is a tool of the suite's or of the Claude Code CLI's that
+/// policies know.
+#[must_use]
+pub fn is_known(name: &str) -> bool {
+    find(name).is_some() || CLAUDE_ONLY.iter().any(|(known, _)| *known == name)
+}
+
 /// The groups, with what people call them.
 pub const GROUPS: [(&str, &str); 4] = [
     ("fs", "Files"),

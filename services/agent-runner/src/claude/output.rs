@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
 use serde_json::Value;
 
+use super::Speaker;
 use crate::translate::{Translate, ending};
 
 /// How much of a line that is not JSON is quoted.
@@ -21,6 +22,8 @@ pub(crate) struct Output {
     malformed: Option<String>,
     /// What it says that the turn cost, in US dollars.
     cost: Option<f64>,
+    /// Answers its questions until it has said its last word.
+    speaker: Option<Speaker>,
 }
 
 impl Output {
@@ -30,6 +33,11 @@ impl Output {
             model: model.unwrap_or_default(),
             ..Self::default()
         }
+    }
+
+    /// With somebody who answers its questions.
+    pub(crate) fn answering(self, speaker: Option<Speaker>) -> Self {
+        Self { speaker, ..self }
     }
 }
 
@@ -46,6 +54,12 @@ impl Translate for Output {
             "assistant" if !inner => self.assistant(&value),
             "user" if !inner => tool_results(&value),
             "result" => self.result(&value),
+            "control_request" => {
+                if let Some(speaker) = &self.speaker {
+                    speaker.answer(&value);
+                }
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
@@ -156,6 +170,8 @@ impl Output {
             self.session = Some(session.to_owned());
         }
         self.cost = value["total_cost_usd"].as_f64();
+        // The end of its input is the end of it.
+        self.speaker = None;
         let mut kinds = Vec::new();
         if let Some(usage) = usage(&value["usage"]) {
             kinds.push(Kind::Usage(usage));

@@ -77,7 +77,11 @@ impl Summary {
     pub(super) fn observe(&mut self, event: &Event) {
         match &event.kind {
             Kind::TextDelta { text } => self.text.push_str(text),
-            Kind::Thinking { .. } | Kind::Note { .. } => {}
+            Kind::Thinking { .. }
+            | Kind::Note { .. }
+            | Kind::ApprovalRequested(_)
+            | Kind::ApprovalResolved(_)
+            | Kind::ToolOutput { .. } => {}
             Kind::ToolCall {
                 id,
                 name,

@@ -178,6 +178,9 @@ impl<'a> Narrator<'a> {
                 self.agent("usage", data);
             }
             Kind::Resources(_) => {}
+            Kind::ApprovalRequested(request) => self.approval_requested(&request),
+            Kind::ApprovalResolved(resolved) => self.approval_resolved(&resolved),
+            Kind::ToolOutput { call_id, text } => self.tool_output(&call_id, &text),
             Kind::Note { text } => self.agent("notice", json!({ "text": text })),
             Kind::Done(done) => self.done(&done),
             Kind::Failed(failed) => self.failed(&failed),
