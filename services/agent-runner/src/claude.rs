@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use openclaw_config::settings::Settings;
 use openclaw_proto::history::Message;
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -17,10 +17,12 @@ use crate::places::Places;
 use crate::prompt;
 use crate::tools::ClaudeTools;
 
+mod limits;
 mod output;
 mod pipe;
 mod speaker;
 
+pub(crate) use limits::Limits;
 pub(crate) use output::Output;
 pub(crate) use pipe::ToolPipe;
 pub(crate) use speaker::Speaker;
@@ -29,6 +31,8 @@ pub(crate) use speaker::Speaker;
 pub(crate) const NAME: &str = "claude-cli";
 /// Our own tools, of which the policy has taken away what is not to be there.
 const OURS: &str = "mcp__openclaw";
+/// The only tool of a turn that summarises a conversation.
+const ALLOWED_FOR_SUMMARY: &str = "mcp__openclaw__memory_write";
 /// Tools that would outlive the turn, or ask where nobody is asked.
 const DISALLOWED: [&str; 5] = [
     "ScheduleWakeup",
@@ -131,7 +135,11 @@ impl Start<'_> {
     /// Those that name no file. What is neither allowed nor disallowed is asked
     /// about over its standard input and output.
     fn fixed(&self) -> Vec<OsString> {
-        let allowed = [&self.own.allowed[..], &[OURS]].concat().join(",");
+        let ours = match self.turn.purpose {
+            Purpose::Message => OURS,
+            Purpose::Summary => ALLOWED_FOR_SUMMARY,
+        };
+        let allowed = [&self.own.allowed[..], &[ours]].concat().join(",");
         let disallowed = [&self.own.denied[..], &DISALLOWED].concat().join(",");
         [
             "--print",

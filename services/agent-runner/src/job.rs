@@ -11,6 +11,7 @@ use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
+use crate::claude;
 use crate::route::Stop;
 use crate::tools::Offer;
 
@@ -96,6 +97,8 @@ pub(crate) enum Speech {
         session: String,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
+        /// What it may do at most.
+        limits: claude::Limits,
     },
 }
 

@@ -76,6 +76,15 @@ impl Offer {
         }
     }
 
+    /// The tools of an agent that summarises a conversation: what is worth
+    /// keeping goes into the notes first.
+    pub(crate) fn for_summary() -> Self {
+        Self {
+            tools: vec!["memory_write".to_owned()],
+            ..Self::default()
+        }
+    }
+
     /// Whether the tool is there.
     pub(crate) fn has(&self, tool: &str) -> bool {
         let name = openclaw_tools::catalog::find(tool).map_or(tool, |known| known.name);
@@ -100,6 +109,17 @@ pub(crate) fn of_claude(policy: &Policy, rules: &Rules) -> ClaudeTools {
     ClaudeTools {
         allowed: allowed.into_iter().filter(|name| !asked(name)).collect(),
         denied,
+    }
+}
+
+/// None of them.
+pub(crate) fn none_of_claude() -> ClaudeTools {
+    let known = KNOWN.iter().flat_map(|tool| tool.claude).copied();
+    ClaudeTools {
+        allowed: Vec::new(),
+        denied: known
+            .chain(CLAUDE_ONLY.iter().map(|(name, _)| *name))
+            .collect(),
     }
 }
 

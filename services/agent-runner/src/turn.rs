@@ -8,7 +8,7 @@ use openclaw_config::programs;
 use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Network;
 use openclaw_tools::approval::Rules;
 use tokio::time::timeout;
@@ -462,7 +462,10 @@ impl Stage<'_> {
         ToolPipe::make(&pipe).map_err(Error::Start)?;
         let login = claude::link_login(self.settings, &places).map_err(Error::Start)?;
         let session = claude::session(self.turn, &places);
-        let own = tools::of_claude(&tools::policy(self.agent), &self.rules());
+        let own = match self.turn.purpose {
+            Purpose::Message => tools::of_claude(&tools::policy(self.agent), &self.rules()),
+            Purpose::Summary => tools::none_of_claude(),
+        };
         let started = claude::Start {
             turn: self.turn,
             places: &places,
@@ -516,6 +519,7 @@ impl Stage<'_> {
             input,
             session: session.id,
             tools: pipe,
+            limits: claude::Limits::of(&agent.limits),
         };
         let order = self.order(speech, self.offer(false));
         held.order(&order).await?;
@@ -528,6 +532,9 @@ impl Stage<'_> {
     /// The tools of the turn. What answers without a model is no model that a
     /// policy could be about.
     fn offer(&self, is_offline: bool) -> Offer {
+        if self.turn.purpose == Purpose::Summary {
+            return Offer::for_summary();
+        }
         let rules = self.rules();
         match is_offline {
             true => Offer::new(&openclaw_tools::Policy::default(), &rules),

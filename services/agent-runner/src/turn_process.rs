@@ -322,6 +322,7 @@ impl Turn {
                 input,
                 session,
                 tools: folder,
+                limits,
             } => {
                 let _pipe = match ToolPipe::serve(&folder, tools) {
                     Ok(pipe) => pipe,
@@ -335,7 +336,7 @@ impl Turn {
                 };
                 let speaker = stdin.map(|stdin| claude::Speaker::new(stdin, input, approvals));
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = claude::Output::new(session, model).answering(speaker);
+                let mut output = claude::Output::new(session, model, limits).answering(speaker);
                 self.follow(agent, bounds, &mut output, outcome).await
             }
         }

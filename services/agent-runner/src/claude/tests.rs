@@ -20,8 +20,10 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         backend_sessions: sessions,
         received_ms: 0,
         notes: Vec::new(),
+        granted_commands: Vec::new(),
         model: None,
         thinking_level: None,
+        purpose: openclaw_proto::runner::Purpose::Message,
     }
 }
 
