@@ -127,8 +127,8 @@ async fn route(
     let answer = text_of(&events);
     prop_assert!(
         answer.starts_with("You said: ") && answer.ends_with(said),
-        "{}",
-        answer
+        "{:?}",
+        events
     );
 
     let asked = model.turns();
@@ -148,7 +148,7 @@ async fn route(
     let kept = session.map(|session| transcript::messages_of(session.transcript_path.as_ref()));
     let kept = kept.ok_or_else(|| TestCaseError::fail(format!("no session {key}")))?;
     let last: Vec<String> = kept.iter().rev().take(2).map(transcript::text).collect();
-    prop_assert_eq!(last, [format!("You said: {said}"), said.to_owned()]);
+    prop_assert_eq!(last, [answer, said.to_owned()]);
     Ok(())
 }
 
