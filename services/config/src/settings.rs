@@ -20,7 +20,7 @@ mod agent;
 pub mod gateway;
 pub mod memory;
 mod session;
-mod tools;
+pub(crate) mod tools;
 
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;

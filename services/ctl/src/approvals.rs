@@ -26,7 +26,7 @@ pub(crate) fn execute(
     let paths = Paths::resolve(environment)?;
     let default = cli::Action::List(cli::List::default());
     let action = arguments.action.as_ref().unwrap_or(&default);
-    connection::runtime()?.block_on(run(&Gateway::at(&paths), action))?;
+    connection::runtime()?.block_on(async { run(&Gateway::at(&paths), action).await })?;
     Ok(ExitCode::SUCCESS)
 }
 

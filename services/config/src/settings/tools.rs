@@ -8,8 +8,11 @@ use super::{Sandbox, SandboxLevel};
 use crate::fragment::tools::{Mcp, Server, Tools};
 use crate::paths::Paths;
 
+/// What is there at most where nothing is said.
+pub(crate) const PROFILE: &str = "full";
+
 /// How long a command waits to be allowed, as in OpenClaw.
-const PATIENCE: Duration = Duration::from_secs(30 * 60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30 * 60);
 
 /// Characters of a server's name, which begins its tools' names; those have 64.
 const SERVER_NAME_LENGTH: usize = 24;
@@ -103,6 +106,9 @@ pub(super) fn resolve(layers: &[&Tools]) -> ToolSettings {
         if let Some(seconds) = exec.approval_timeout_sec {
             settings.patience = Duration::from_secs(seconds);
         }
+    }
+    if let Some(general) = settings.layers.first_mut() {
+        general.profile.get_or_insert_with(|| PROFILE.to_owned());
     }
     settings
 }

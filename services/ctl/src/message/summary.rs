@@ -1,6 +1,6 @@
 //! A whole run in one document.
 
-use openclaw_proto::event::{Code, Event, Kind, Resources, ToolResult, Usage};
+use openclaw_proto::event::{Code, Event, Kind, Resources, ToolFailure, ToolResult, Usage};
 use openclaw_proto::gateway::Accepted;
 use serde::Serialize;
 use serde_json::Value;
@@ -52,6 +52,9 @@ struct ToolCall {
     /// `null` while there is no result.
     success: Option<bool>,
     output: Option<String>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ToolFailure>,
 }
 
 /// Why there is no whole reply.
@@ -92,6 +95,7 @@ impl Summary {
                 arguments: arguments.clone(),
                 success: None,
                 output: None,
+                error: None,
             }),
             Kind::ToolResult(result) => self.tool_result(result),
             Kind::Usage(usage) => self.add(usage),
@@ -151,6 +155,7 @@ impl Summary {
         if let Some(call) = call {
             call.success = Some(result.success);
             call.output = Some(result.output.clone());
+            call.error.clone_from(&result.error);
         }
     }
 
