@@ -9,6 +9,7 @@ use crate::database::{Database, Hash};
 use crate::embed::Embedders;
 use crate::error::Error;
 use crate::part;
+use crate::search::Scratch;
 use crate::snapshot::{DocumentEntry, Live, Snapshot};
 
 mod find;
@@ -54,6 +55,7 @@ pub struct Engine {
     reader: Mutex<Database>,
     snapshot: RwLock<Arc<Snapshot>>,
     embedders: Embedders,
+    scratch: Mutex<Scratch>,
 }
 
 /// How much an index has.
@@ -181,6 +183,7 @@ impl Engine {
     /// Gives back memory that is only good for the next search.
     pub fn release(&self) {
         self.embedders.release();
+        *self.scratch() = Scratch::default();
         self.reader().shrink();
         self.writer().shrink();
     }
@@ -194,6 +197,10 @@ impl Engine {
             .snapshot
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+    }
+
+    fn scratch(&self) -> MutexGuard<'_, Scratch> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn writer(&self) -> MutexGuard<'_, Database> {

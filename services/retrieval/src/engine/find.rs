@@ -19,7 +19,10 @@ impl Engine {
                 .ok(),
         };
         let question = Question::new(&query.text, snapshot.languages(), table.as_deref());
-        let mut candidates = search::candidates(&snapshot, &question, query);
+        // Another search at the same time makes its own.
+        let mut scratch = std::mem::take(&mut *self.scratch());
+        let mut candidates = search::candidates(&snapshot, &question, query, &mut scratch);
+        *self.scratch() = scratch;
         if let Err(warning) = self.rescore(&snapshot, query, &mut candidates) {
             warnings.push(warning);
         }

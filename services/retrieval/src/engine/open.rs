@@ -54,6 +54,7 @@ impl Engine {
             writer: Mutex::new(writer),
             snapshot: RwLock::new(Arc::new(snapshot)),
             embedders: Embedders::new(options.clone()),
+            scratch: Mutex::default(),
         };
         // What was in memory only is searched from the start; more than that was
         // lost with a segment, and is for later.
