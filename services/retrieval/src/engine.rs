@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::database::{Database, Hash};
@@ -12,6 +13,7 @@ use crate::part;
 use crate::search::Scratch;
 use crate::snapshot::{DocumentEntry, Live, Snapshot};
 
+mod fallback;
 mod find;
 mod keep;
 mod open;
@@ -56,6 +58,8 @@ pub struct Engine {
     snapshot: RwLock<Arc<Snapshot>>,
     embedders: Embedders,
     scratch: Mutex<Scratch>,
+    /// Passages that only the fallback has.
+    waiting: AtomicUsize,
 }
 
 /// How much an index has.
@@ -70,6 +74,10 @@ pub struct Status {
     /// Passages whose vectors the table that is installed did not make; they
     /// are found by keywords until [`Engine::maintain`] has made them anew.
     pub stale: usize,
+    /// Passages whose part of the index was lost and is being made again; they
+    /// are found by SQLite's index of words until [`Engine::maintain`] has made
+    /// it.
+    pub waiting: usize,
     /// Why there are no vectors at all.
     pub problem: Option<String>,
 }
@@ -137,6 +145,7 @@ impl Engine {
             documents: snapshot.documents.len(),
             passages: snapshot.size().units,
             size: size(&self.folder),
+            waiting: self.waiting.load(Ordering::Relaxed),
             stale: stale.map(|live| live.size().units).sum(),
             problem,
         }

@@ -179,6 +179,13 @@ pub(crate) fn sort_hits(hits: &mut [Hit]) {
     });
 }
 
+/// Gives a hit the score that `parts` make.
+pub(crate) fn score(hit: &mut Hit, parts: Parts, query: &Query, ages: bool) {
+    let (score, decay) = fusion::total(&parts, query, hit.timestamp_ms, ages);
+    hit.score = score;
+    hit.parts = Parts { decay, ..parts };
+}
+
 /// Makes the score anew from parts that have changed.
 pub(crate) fn rescore(candidate: &mut Candidate, query: &Query) {
     let (score, decay) = fusion::total(

@@ -52,7 +52,12 @@ const STEPS: [&str; 2] = [
 ",
     // Words are stemmed in more languages: every document is put again, and
     // found as before until it is.
-    "UPDATE documents SET stamp = '';",
+    "UPDATE documents SET stamp = '';
+    -- Of parts that no segment has; the texts are in passages.
+    CREATE VIRTUAL TABLE fallback USING fts5 (
+        text, context, speaker,
+        content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+    );",
 ];
 
 /// Brings the schema to the version of this program.
