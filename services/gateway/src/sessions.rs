@@ -5,6 +5,7 @@ mod discover;
 mod export;
 mod import;
 mod read;
+mod usage;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use crate::storage::{Fault, Leftover, Storage, Uncounted};
 
 pub(crate) use compacting::Compacting;
 pub(crate) use read::{History, Wanted};
+pub(crate) use usage::Answered;
 
 /// Everything that is done with sessions beside sending messages to them.
 /// Cheap to clone.

@@ -217,7 +217,7 @@ pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> 
     if let Some(message) = params.message.filter(|text| !text.trim().is_empty()) {
         let run_id = params.idempotency_key.map(|key| key.0);
         let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        super::send_text(&call, &key, message, run_id.clone()).await?;
+        super::send_text(&call, &key, message, run_id.clone(), None).await?;
         answer["runStarted"] = json!(true);
         answer["runId"] = json!(run_id);
     }
