@@ -9,16 +9,18 @@ use std::path::{Path, PathBuf};
 
 use openclaw_config::settings::Settings;
 use openclaw_proto::history::Message;
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::places::Places;
 use crate::prompt;
 
+mod limits;
 mod output;
 mod pipe;
 
+pub(crate) use limits::Limits;
 pub(crate) use output::Output;
 pub(crate) use pipe::ToolPipe;
 
@@ -28,6 +30,8 @@ pub(crate) const NAME: &str = "claude-cli";
 /// sandbox is around all of them.
 const ALLOWED: &str =
     "Bash,Read,Write,Edit,NotebookEdit,Glob,Grep,TodoWrite,Task,WebFetch,WebSearch,mcp__openclaw";
+/// The only tool of a turn that summarises a conversation.
+const ALLOWED_FOR_SUMMARY: &str = "mcp__openclaw__memory_write";
 /// Tools that would outlive the turn.
 const DISALLOWED: &str = "ScheduleWakeup,CronCreate,Monitor,AskUserQuestion,ExitPlanMode";
 /// Messages told again to a session that has not seen them.
@@ -102,7 +106,10 @@ pub(crate) fn arguments(
         "--setting-sources=user",
         "--strict-mcp-config",
         "--allowedTools",
-        ALLOWED,
+        match turn.purpose {
+            Purpose::Message => ALLOWED,
+            Purpose::Summary => ALLOWED_FOR_SUMMARY,
+        },
         "--disallowedTools",
         DISALLOWED,
         "--mcp-config",

@@ -10,6 +10,7 @@ use openclaw_sandbox::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
+use crate::claude;
 use crate::route::Stop;
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
@@ -86,6 +87,8 @@ pub(crate) enum Speech {
         session: String,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
+        /// What it may do at most.
+        limits: claude::Limits,
     },
 }
 

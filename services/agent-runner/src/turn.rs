@@ -511,6 +511,7 @@ impl Stage<'_> {
             input,
             session: session.id,
             tools,
+            limits: claude::Limits::of(&agent.limits),
         });
         held.order(&order).await?;
         Ok(Begun {

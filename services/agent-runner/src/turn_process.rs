@@ -314,6 +314,7 @@ impl Turn {
                 input,
                 session,
                 tools: folder,
+                limits,
             } => {
                 let _pipe = match ToolPipe::serve(&folder, tools) {
                     Ok(pipe) => pipe,
@@ -332,7 +333,7 @@ impl Turn {
                     });
                 }
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = claude::Output::new(session, model);
+                let mut output = claude::Output::new(session, model, limits);
                 self.follow(agent, bounds, &mut output, outcome).await
             }
         }

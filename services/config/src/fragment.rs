@@ -15,6 +15,7 @@ use crate::secret::Secret;
 use crate::settings::memory;
 
 pub mod gateway;
+pub mod session;
 
 /// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -35,6 +36,8 @@ pub struct Fragment {
     pub gateway: gateway::Gateway,
     /// `hooks`.
     pub hooks: gateway::Hooks,
+    /// `session`.
+    pub session: session::Session,
     /// `logging`.
     pub logging: Logging,
     /// `memory`.

@@ -179,10 +179,10 @@ async fn a_steering_message_is_answered_by_the_turn_that_runs() {
 async fn more_messages_than_may_wait_are_summarised() {
     let (suite, model) = scene().await;
     let mut socket = Socket::enter(&suite).await;
-    socket
-        .call("chat.send", send("o", "/queue followup cap:2", "o0"))
-        .await;
     model.push(Scenario::held("Busy.", "busy"));
+    // Not waited for: what is asked for first takes effect first.
+    let settings = send("o", "/queue followup cap:2", "o0");
+    socket.begin("chat.send", settings).await;
     socket.call("chat.send", send("o", "begin", "o1")).await;
     for n in 2..=5 {
         let ack = send("o", &format!("message {n}"), &format!("o{n}"));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::super::{Call, models};
 use crate::queue::{Change, Settings};
 use crate::refusal::Refusal;
-use crate::sessions::{NewSession, Shown};
+use crate::sessions::Shown;
 use crate::storage::{Overrides, QueueFields};
 
 /// `/status`
@@ -232,20 +232,7 @@ async fn set_all(call: &Call, key: &SessionKey, changes: &[Change]) -> Result<()
     for (field, value) in changes {
         patch.change(field, value).map_err(Refusal::Patch)?;
     }
-    let sessions = &call.gateway.sessions;
-    match sessions.patch(key, patch.clone()).await {
-        Err(Refusal::UnknownSession(_)) => {
-            let new = NewSession {
-                key: Some(key.clone()),
-                patch,
-                spawned_by: None,
-            };
-            sessions.create(new).await?;
-        }
-        patched => {
-            patched?;
-        }
-    }
+    call.gateway.sessions.set(key, patch).await?;
     Ok(())
 }
 

@@ -68,16 +68,7 @@ pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
             patch.change(name, value).map_err(Refusal::Patch)?;
         }
     }
-    let session = if call.gateway.sessions.get(&key).await.is_ok() {
-        call.gateway.sessions.patch(&key, patch).await?
-    } else {
-        let new = NewSession {
-            key: Some(key.clone()),
-            patch,
-            spawned_by: None,
-        };
-        call.gateway.sessions.create(new).await?
-    };
+    let session = call.gateway.sessions.set(&key, patch).await?;
     changed(&call, &key, &session, "patch").await
 }
 
