@@ -31,6 +31,7 @@ mod settings;
 mod spare;
 mod spending;
 mod spool;
+mod steering;
 mod table;
 mod thinking;
 mod translate;
