@@ -70,6 +70,12 @@ pub enum Kind {
         /// The piece.
         text: String,
     },
+    /// The run took messages that came while it went on; what it says from
+    /// here on answers them too.
+    Steered {
+        /// The runs that these messages began as.
+        run_ids: Vec<String>,
+    },
     /// The run ended with a reply.
     Done(Done),
     /// The run ended without a whole reply.
@@ -296,6 +302,9 @@ impl TryFrom<wire::event::Kind> for Kind {
                 call_id: output.call_id,
                 text: output.text,
             },
+            W::Steered(steered) => Self::Steered {
+                run_ids: steered.run_ids,
+            },
             W::Done(done) => Self::Done(done.into()),
             W::Failed(failed) => Self::Failed(failed.into()),
             W::Aborted(aborted) => Self::Aborted {
@@ -429,6 +438,7 @@ impl From<Kind> for wire::event::Kind {
             Kind::ToolOutput { call_id, text } => {
                 Self::ToolOutput(wire::ToolOutput { call_id, text })
             }
+            Kind::Steered { run_ids } => Self::Steered(wire::Steered { run_ids }),
             Kind::Done(done) => Self::Done(done.into()),
             Kind::Failed(failed) => Self::Failed(failed.into()),
             Kind::Aborted {

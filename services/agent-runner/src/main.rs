@@ -32,6 +32,7 @@ mod settings;
 mod spare;
 mod spending;
 mod spool;
+mod steering;
 mod table;
 mod thinking;
 mod tools;

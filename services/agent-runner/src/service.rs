@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_config::programs;
-use openclaw_daemon::{Configuration, Daemon, Notifier};
+use openclaw_daemon::{Configuration, Daemon, Notifier, failure};
 use openclaw_proto::approval::Decision;
 use openclaw_proto::memory;
 use openclaw_proto::runner::{Purpose, Turn};
@@ -34,6 +34,7 @@ use crate::places;
 use crate::spare::Spare;
 use crate::spending::Spending;
 use crate::spool;
+use crate::steering;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
 use crate::units::Units;
@@ -277,6 +278,33 @@ impl AgentRunner for Runner {
         };
         approvals::decide(&path, &decided).map_err(undecided)?;
         Ok(Response::new(wire::DecideApprovalResponse {}))
+    }
+
+    async fn steer_turn(
+        &self,
+        request: Request<wire::SteerTurnRequest>,
+    ) -> Result<Response<wire::SteerTurnResponse>, Status> {
+        let request = request.into_inner();
+        self.spool(&request.run_id)?;
+        let entry = self.0.table.get(&request.run_id);
+        if entry.is_none_or(|entry| entry.log.ended()) {
+            return Err(Status::not_found(format!(
+                "no turn is running for run {}",
+                request.run_id
+            )));
+        }
+        let message = steering::Message {
+            run_id: request.message_run_id,
+            text: request.text,
+        };
+        let path = steering::path(&self.0.shop.turns, &request.run_id);
+        match steering::keep(&path, &message) {
+            Ok(()) => Ok(Response::new(wire::SteerTurnResponse {})),
+            Err(error @ steering::Error::Full) => {
+                Err(Status::resource_exhausted(error.to_string()))
+            }
+            Err(error) => Err(Status::internal(failure::chain(&error))),
+        }
     }
 
     async fn list_turns(

@@ -46,6 +46,9 @@ enum Line {
         #[serde(default)]
         cache_write: u64,
     },
+    Steered {
+        run_ids: Vec<String>,
+    },
     Done {
         stop_reason: String,
         #[serde(default)]
@@ -163,6 +166,7 @@ impl Lines {
                 cache_read,
                 cache_write,
             }),
+            Line::Steered { run_ids } => Kind::Steered { run_ids },
             Line::Done { stop_reason, model } => self.done(stop_reason, model),
             Line::Error {
                 code,
@@ -209,6 +213,7 @@ mod tests {
                 "ToolOutput",
             ),
             (r#"{"type":"usage","input":1,"output":2}"#, "Usage"),
+            (r#"{"type":"steered","run_ids":["r"]}"#, "Steered"),
             (r#"{"type":"done","stop_reason":"stop"}"#, "Done"),
             (
                 r#"{"type":"error","code":"auth","message":"m","retry_after_ms":null}"#,

@@ -82,6 +82,7 @@ impl Summary {
             Kind::TextDelta { text } => self.text.push_str(text),
             Kind::Thinking { .. }
             | Kind::Note { .. }
+            | Kind::Steered { .. }
             | Kind::ApprovalRequested(_)
             | Kind::ApprovalResolved(_)
             | Kind::ToolOutput { .. } => {}

@@ -43,5 +43,6 @@ mod tools;
 mod ws_abuse;
 mod ws_clients;
 mod ws_features;
+mod ws_properties;
 mod ws_replay;
 mod ws_schema;

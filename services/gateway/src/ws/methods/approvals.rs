@@ -70,11 +70,16 @@ struct Resolve {
 /// `exec.approval.resolve`
 pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
     let params: Resolve = call.params()?;
-    let decision = Decision::parse(&params.decision)
+    decide(&call, &params.id, &params.decision).await?;
+    Ok(json!({ "ok": true }).into())
+}
+
+/// Decides, and tells those who may decide.
+pub(super) async fn decide(call: &Call, id: &str, decision: &str) -> Result<Approval, Failure> {
+    let decision = Decision::parse(decision)
         .ok_or_else(|| Failure::invalid("invalid decision: allow-once, allow-always or deny"))?;
     let by = call.client.identity.id.as_str();
-    approvals::decide(&call.gateway, &params.id, decision, by).await?;
-    Ok(json!({ "ok": true }).into())
+    Ok(approvals::decide(&call.gateway, id, decision, by).await?)
 }
 
 #[derive(Deserialize)]

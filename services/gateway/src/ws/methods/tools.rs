@@ -3,6 +3,7 @@
 use openclaw_config::settings::AgentSettings;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
+use openclaw_sessions::SessionKey;
 use openclaw_tools::catalog::{GROUPS, KNOWN, Known, Profile};
 use openclaw_tools::{Layer, Policy};
 use serde::Deserialize;
@@ -41,6 +42,20 @@ pub(super) async fn catalog(mut call: Call) -> Result<Answer, Failure> {
         "groups": groups.collect::<Vec<_>>(),
     })
     .into())
+}
+
+/// `/tools`: those that the policy of the session's agent leaves.
+pub(super) fn words(call: &Call, key: &SessionKey) -> String {
+    let settings = call.gateway.configuration.settings();
+    let policy = settings.agent(key.agent().as_str()).map(policy);
+    let policy = policy.unwrap_or_default();
+    let allowed = KNOWN
+        .iter()
+        .filter(|tool| policy.denies(tool.name).is_none());
+    let lines: Vec<String> = allowed
+        .map(|tool| format!("- {}: {}", tool.name, tool.summary))
+        .collect();
+    format!("Tools:\n{}", lines.join("\n"))
 }
 
 /// As the agent-runner has it.

@@ -80,6 +80,7 @@ impl Narrator<'_> {
             | Kind::Usage(_)
             | Kind::Note { .. }
             | Kind::Resources(_)
+            | Kind::Steered { .. }
             | Kind::ApprovalRequested(_)
             | Kind::ApprovalResolved(_)
             | Kind::ToolOutput { .. } => return None,
