@@ -54,7 +54,7 @@ impl Questions {
 
     /// Somebody decided, here or elsewhere.
     pub(super) fn resolved(&mut self, resolved: &ApprovalResolved) {
-        let was_waiting = self.waiting.iter().any(|id| *id == resolved.id);
+        let was_waiting = self.waiting.contains(&resolved.id);
         self.waiting.retain(|id| *id != resolved.id);
         let text = match resolved.decision {
             Some(Decision::Deny) => format!("denied by {}", resolved.by),
