@@ -106,7 +106,11 @@ Rss:  4 kB\nAnonymous:         0 kB\nVmFlags: rd mr\n\
             } else if let Some(size) = line.strip_prefix("Rss:")
                 && ours
             {
-                total += size.trim().trim_end_matches(" kB").parse::<usize>().unwrap();
+                total += size
+                    .trim()
+                    .trim_end_matches(" kB")
+                    .parse::<usize>()
+                    .unwrap();
             }
         }
         total
