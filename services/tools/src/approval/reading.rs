@@ -144,7 +144,7 @@ impl Program {
                     .strip_prefix("--")
                     .is_some_and(|all| all.starts_with(long))
             };
-            return !long.is_empty() && self.refused.iter().any(|refused| begins(refused));
+            return !long.is_empty() && self.refused.iter().any(begins);
         }
         self.refused.contains(&argument) || option.chars().any(|c| self.letters.contains(c))
     }
