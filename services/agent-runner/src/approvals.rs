@@ -14,7 +14,7 @@ use futures_util::StreamExt as _;
 use inotify::{Inotify, WatchMask};
 use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
 use openclaw_proto::event::Kind;
-use openclaw_tools::approval::{Rules, Verdict, shown};
+use openclaw_tools::approval::{Ask, Rules, Verdict, shown};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -93,6 +93,8 @@ pub(crate) struct Question<'a> {
     pub(crate) call_id: &'a str,
     pub(crate) tool: &'a str,
     pub(crate) arguments: &'a Value,
+    /// Whether the tool is said to change nothing.
+    pub(crate) only_reads: bool,
 }
 
 /// What asks in one turn.
@@ -175,7 +177,11 @@ impl Approvals {
         let is_plain = env.is_none_or(serde_json::Map::is_empty);
         match tools::is_command(question.tool) {
             true => rules.judge(&arguments["command"], is_plain),
-            false => rules.judge_other(openclaw_tools::catalog::is_known(question.tool)),
+            false => {
+                let is_known = openclaw_tools::catalog::is_known(question.tool);
+                let only_reads = question.only_reads && rules.ask == Ask::OnMiss;
+                rules.judge_other(question.tool, &command(question), is_known || only_reads)
+            }
         }
     }
 
@@ -266,7 +272,6 @@ fn cut(command: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use openclaw_tools::approval::Ask;
     use serde_json::json;
 
     use super::*;
@@ -320,6 +325,7 @@ mod tests {
                 call_id: "c",
                 tool: "execute_shell",
                 arguments: &arguments,
+                only_reads: false,
             })
             .await
     }

@@ -3,12 +3,14 @@
 
 use std::sync::Arc;
 
+use openclaw_daemon::failure;
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::approvals::{Approvals, Question};
+use crate::servers::{self, Servers};
 use crate::tools::Offer;
 
 mod recall;
@@ -83,6 +85,7 @@ pub(crate) struct Tools {
     /// Which tools there are.
     pub(crate) offer: Arc<Offer>,
     pub(crate) approvals: Arc<Approvals>,
+    pub(crate) servers: Arc<Servers>,
 }
 
 impl Tools {
@@ -101,6 +104,9 @@ impl Tools {
             _ => {}
         }
         tracing::info!(openclaw_tool = tool, "the agent asked for a host tool");
+        if self.servers.has(tool) {
+            return self.serve(tool, arguments).await;
+        }
         let call = async {
             match tool {
                 "memory_search" => self.search(arguments).await,
@@ -120,6 +126,29 @@ impl Tools {
             })
     }
 
+    /// A tool of a server, when that may run.
+    async fn serve(&self, tool: &str, arguments: Value) -> Answer {
+        let question = Question {
+            call_id: "",
+            tool,
+            arguments: &arguments,
+            only_reads: self.servers.only_reads(tool),
+        };
+        if let Err(why) = self.approvals.ask(question).await {
+            return Answer::failed("denied", why);
+        }
+        match self.servers.call(tool, arguments).await {
+            Ok(output) => Answer::done(output),
+            Err(error @ servers::CallError::TooSlow) => {
+                Answer::failed("timeout", error.to_string())
+            }
+            Err(error @ servers::CallError::Service(_)) => {
+                Answer::failed("unavailable", failure::chain(&error))
+            }
+            Err(error) => Answer::failed("tool_error", error.to_string()),
+        }
+    }
+
     async fn approve(&self, arguments: Value) -> Answer {
         let asked: Asked = match serde_json::from_value(arguments) {
             Ok(asked) => asked,
@@ -129,6 +158,7 @@ impl Tools {
             call_id: &asked.call_id,
             tool: &asked.tool,
             arguments: &asked.arguments,
+            only_reads: false,
         };
         match self.approvals.ask(question).await {
             Ok(()) => Answer::done(String::new()),

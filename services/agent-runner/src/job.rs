@@ -7,12 +7,14 @@
 use std::path::PathBuf;
 
 use openclaw_sandbox::Plan;
+use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
 use crate::claude;
 use crate::route::Stop;
+use crate::servers::Server;
 use crate::tools::Offer;
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
@@ -67,6 +69,9 @@ pub(crate) struct Order {
     pub(crate) budget: Budget,
     /// The tools that there are.
     pub(crate) offer: Offer,
+    /// Servers of further tools, of which the policy decides.
+    pub(crate) servers: Vec<Server>,
+    pub(crate) policy: Policy,
     /// What commands are judged by.
     pub(crate) rules: Rules,
     /// How long a call waits to be allowed, in milliseconds.

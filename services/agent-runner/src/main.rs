@@ -27,6 +27,7 @@ mod process;
 mod prompt;
 mod report;
 mod route;
+mod servers;
 mod service;
 mod settings;
 mod spare;

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use openclaw_config::settings::AgentSettings;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{Passage, Turn};
+use openclaw_tools::ToolDefinition;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -107,6 +109,19 @@ pub(crate) fn request(
     offer: &Offer,
 ) -> serde_json::Result<String> {
     serde_json::to_string(&render(turn, agent, places, model, offer))
+}
+
+/// The same request with tools that were not known when it was written.
+pub(crate) fn with_tools(request: String, tools: &[ToolDefinition]) -> String {
+    if tools.is_empty() {
+        return request;
+    }
+    // It was written by us a moment ago.
+    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(&request) else {
+        return request;
+    };
+    fields.insert("host_tools".to_owned(), json!(tools));
+    Value::Object(fields).to_string()
 }
 
 fn render<'a>(

@@ -44,6 +44,34 @@ pub(crate) fn for_agent(
     plan
 }
 
+/// The plan for the server of tools `name` of a turn: as the agent's, but with
+/// nothing that is the agent's.
+pub(crate) fn for_server(
+    settings: &Settings,
+    agent: &AgentSettings,
+    own: &Places,
+    (run_id, name): (&str, &str),
+    program: &Path,
+    variables: &Variables,
+) -> Plan {
+    let name = format!("{run_id}-{name}");
+    let mut plan = for_agent(
+        settings,
+        agent,
+        own,
+        &name,
+        program,
+        variables,
+        Network::Full,
+    );
+    plan.read_write = vec![own.home.clone(), own.temporary.clone()];
+    plan.read_only = Plan::system_read_only();
+    plan.grant_program(program);
+    // Many a runtime reserves ranges that it never touches.
+    plan.limits.address_space = None;
+    plan
+}
+
 fn limits(agent: &AgentSettings) -> Limits {
     let limits = &agent.limits;
     Limits {

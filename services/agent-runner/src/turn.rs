@@ -27,6 +27,7 @@ use crate::places::{self, Places};
 use crate::plan;
 use crate::process;
 use crate::route::Stop;
+use crate::servers;
 use crate::spare::{self, Ready, Spare};
 use crate::spending::Spending;
 use crate::spool;
@@ -443,7 +444,8 @@ impl Stage<'_> {
         let Ready {
             mut held, places, ..
         } = ready;
-        let offer = self.offer(route.is_empty());
+        let is_offline = route.is_empty();
+        let offer = self.offer(is_offline);
         let request = native::request(self.turn, self.agent, &places, route.first(), &offer)?;
         let patience_ms = milliseconds(self.agent.limits.retry_wait);
         let speech = Speech::Socket {
@@ -453,6 +455,9 @@ impl Stage<'_> {
         };
         let mut order = self.order(speech, offer);
         order.notes.extend(notes);
+        if !is_offline {
+            self.add_servers(&mut order, &places);
+        }
         held.order(&order).await?;
         Ok(Begun {
             held,
@@ -529,7 +534,8 @@ impl Stage<'_> {
             tools: pipe,
             limits: claude::Limits::of(&agent.limits),
         };
-        let order = self.order(speech, self.offer(false));
+        let mut order = self.order(speech, self.offer(false));
+        self.add_servers(&mut order, &places);
         held.order(&order).await?;
         Ok(Begun {
             held,
@@ -548,6 +554,17 @@ impl Stage<'_> {
             true => Offer::new(&openclaw_tools::Policy::default(), &rules),
             false => Offer::new(&tools::policy(self.agent), &rules),
         }
+    }
+
+    /// The servers of tools that the configuration has.
+    fn add_servers(&self, order: &mut Order, places: &Places) {
+        if self.turn.purpose == Purpose::Summary {
+            return;
+        }
+        let run_id = &self.turn.run_id;
+        let (servers, notes) = servers::plan::servers(self.settings, self.agent, places, run_id);
+        order.servers = servers;
+        order.notes.extend(notes);
     }
 
     fn rules(&self) -> Rules {
@@ -578,6 +595,8 @@ impl Stage<'_> {
             ),
             budget: self.budget(),
             offer,
+            servers: Vec::new(),
+            policy: tools::policy(self.agent),
             rules: self.rules(),
             approval_ms: milliseconds(self.agent.tools.patience),
             decisions: spool::decisions(&self.shop.turns, &turn.run_id),

@@ -37,10 +37,12 @@ use crate::host;
 use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
 use crate::message_id;
 use crate::meter::Meter;
-use crate::native::{Asking, Lines, TurnSocket};
+use crate::native::{self, Asking, Lines, TurnSocket};
 use crate::process::{Agent, Bounds, Input, Outcome};
+use crate::servers::{Server, Servers};
 use crate::spool::{Header, Spool};
 use crate::steering::Inbox;
+use crate::tools::Offer;
 use crate::translate::Translate;
 
 /// Runs the turn that standard input tells of.
@@ -274,7 +276,7 @@ impl Turn {
     async fn attend(
         &self,
         started: Started,
-        order: Order,
+        mut order: Order,
         outcome: Outcome<'_>,
         (bill, activity): (Arc<Bill>, Arc<Activity>),
     ) -> Kind {
@@ -290,7 +292,9 @@ impl Turn {
             order.decisions.clone(),
             Arc::clone(&activity),
         ));
-        let tools = self.tools(&order, Arc::clone(&approvals));
+        let servers = std::mem::take(&mut order.servers);
+        let (servers, offer) = self.serve_tools(servers, &order).await;
+        let tools = self.tools(&order, Arc::clone(&approvals), servers, offer);
         let Started {
             agent,
             socket,
@@ -308,6 +312,7 @@ impl Turn {
                     let bill = Arc::clone(&bill);
                     Arc::new(Asking::new(route, patience, spool, bill, activity))
                 });
+                let request = native::with_tools(request, &tools.offer.host_tools);
                 if let Some(socket) = &socket {
                     let inbox = Inbox::beside(&self.standing.spool);
                     socket.give(request, asking.clone(), bill, tools, inbox);
@@ -344,7 +349,33 @@ impl Turn {
         }
     }
 
-    fn tools(&self, order: &Order, approvals: Arc<Approvals>) -> host::Tools {
+    /// Starts the servers of tools, unless the turn ends before that; what
+    /// could not be is told.
+    async fn serve_tools(&self, servers: Vec<Server>, order: &Order) -> (Servers, Offer) {
+        let launcher = Launcher {
+            helper: self.standing.helper.clone(),
+        };
+        let (servers, host_tools, notes) = tokio::select! {
+            started = Servers::start(servers, &launcher, &order.policy) => started,
+            () = self.cancel.cancelled() => Default::default(),
+        };
+        for text in notes {
+            let _ = self.spool.push(Kind::Note { text });
+        }
+        let offer = Offer {
+            host_tools,
+            ..order.offer.clone()
+        };
+        (servers, offer)
+    }
+
+    fn tools(
+        &self,
+        order: &Order,
+        approvals: Arc<Approvals>,
+        servers: Servers,
+        offer: Offer,
+    ) -> host::Tools {
         host::Tools {
             memory: memory::Client::new(order.memory.clone()),
             origin: Origin {
@@ -355,8 +386,9 @@ impl Turn {
             session_id: order.session_id.clone(),
             received_ms: order.received_ms,
             status: order.status.clone(),
-            offer: Arc::new(order.offer.clone()),
+            offer: Arc::new(offer),
             approvals,
+            servers: Arc::new(servers),
         }
     }
 

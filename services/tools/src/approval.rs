@@ -91,15 +91,20 @@ impl Rules {
         }
     }
 
-    /// Judges a call that runs no command: one of a tool that is not known
-    /// may do anything.
+    /// Judges a call of `tool` that runs no command, `shown` as people see it:
+    /// one of a tool that is not known may do anything. It runs when the tool
+    /// is listed, or the call was allowed for good.
     #[must_use]
-    pub fn judge_other(&self, is_known: bool) -> Verdict {
+    pub fn judge_other(&self, tool: &str, shown: &str, is_known: bool) -> Verdict {
+        let listed = || {
+            let granted = self.granted.iter().any(|granted| granted == shown);
+            granted || self.allowlist.iter().any(|pattern| glob(pattern, tool))
+        };
         match self.ask {
-            Ask::OnMiss | Ask::Always if !is_known => {
-                Verdict::Ask("what it does is not known".to_owned())
-            }
-            _ => Verdict::Run,
+            Ask::Off => Verdict::Run,
+            _ if is_known => Verdict::Run,
+            Ask::OnMiss if listed() => Verdict::Run,
+            _ => Verdict::Ask("what it does is not known".to_owned()),
         }
     }
 

@@ -2,6 +2,8 @@
 //! profiles it belongs to. Pure data: what a daemon needs to decide without
 //! loading a tool.
 
+use serde::{Deserialize, Serialize};
+
 /// A tool as policies see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known {
@@ -139,7 +141,7 @@ pub const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// A named choice of tools (OpenClaw's `tools.profile`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Profile {
     /// Only what says how the assistant is set up.
     Minimal,

@@ -7,7 +7,7 @@ use crate::catalog::{self, CLAUDE_ONLY, KNOWN, Profile, SERVER_GROUP, SERVER_SEP
 
 /// One layer of a policy, as the configuration has it. Entries are names of
 /// tools, `group:NAME`, or patterns with `*`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Layer {
     /// What is there at most; `None`: what the layer before has.
     pub profile: Option<Profile>,
@@ -20,7 +20,7 @@ pub struct Layer {
 }
 
 /// All layers, the general one first. A tool must pass each of them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     layers: Vec<Layer>,
 }

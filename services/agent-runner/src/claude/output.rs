@@ -353,6 +353,9 @@ fn text(value: &Value) -> Option<String> {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 

@@ -69,6 +69,7 @@ impl Speaker {
             call_id: request["tool_use_id"].as_str().unwrap_or_default(),
             tool,
             arguments: &request["input"],
+            only_reads: false,
         };
         match self.approvals.ask(question).await {
             Ok(()) => json!({"behavior": "allow", "updatedInput": request["input"]}),

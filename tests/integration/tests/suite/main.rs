@@ -38,6 +38,7 @@ mod openai;
 mod operation;
 mod properties;
 mod retry;
+mod servers;
 mod survival;
 mod tools;
 mod ws_abuse;
