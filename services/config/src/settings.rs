@@ -24,7 +24,7 @@ mod session;
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
-pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
