@@ -19,6 +19,7 @@ use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
 
+use crate::approvals;
 use crate::gateway::Gateway;
 use crate::notable;
 use crate::queue;
@@ -155,6 +156,7 @@ async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
 /// Makes the end durable, tells it, and lets the runner forget the turn.
 async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
     let Reply { gateway, run, .. } = reply;
+    approvals::run_ended(gateway, &run.id).await;
     let (outcome, is_durable) = reply.close(outcome).await;
     notable::ended(&outcome, started.elapsed());
     gateway.counters.runs.ended(&outcome);
@@ -314,6 +316,7 @@ impl<'a> Reply<'a> {
             let pending = self.gateway.storage.append(&self.run.key, messages).await;
             self.appends.extend(pending.ok());
         }
+        approvals::observe(self.gateway, self.run, &kind).await;
         self.run.publish(kind);
     }
 
