@@ -25,7 +25,7 @@ pub(crate) mod tools;
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
-pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
 pub use tools::{Ask, McpServer, ToolLayer, ToolSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that

@@ -6,7 +6,9 @@ mod context;
 mod conversation;
 mod follow;
 mod outcome;
+mod resumption;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -115,9 +117,13 @@ pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut
         true => Run::answered_elsewhere(),
         false => go_on(&mut reply, left).await,
     };
+    let may_go_on = resumption::is_wanted(&reply, &outcome);
     finish(reply, outcome, started).await;
     gateway.runs.end(&run);
     drop(ticket);
+    if may_go_on {
+        resumption::go_on(&gateway, &run);
+    }
     gateway.announce();
 }
 
@@ -275,6 +281,8 @@ pub(crate) struct Reply<'a> {
     appends: Vec<Pending<()>>,
     /// Whether the agent has said or done anything.
     has_spoken: bool,
+    /// Calls of tools that have no result yet.
+    open_calls: HashSet<String>,
     /// The command that is answered; no prompt sees it.
     command: Option<&'static str>,
 }
@@ -289,6 +297,7 @@ impl<'a> Reply<'a> {
             heard: 0,
             appends: Vec::new(),
             has_spoken: false,
+            open_calls: HashSet::new(),
             command: None,
         }
     }
@@ -298,7 +307,7 @@ impl<'a> Reply<'a> {
         if let Kind::Steered { run_ids } = &kind {
             queue::taken(self.gateway, self.run, run_ids);
         }
-        self.has_spoken |= matches!(kind, Kind::TextDelta { .. } | Kind::ToolCall { .. });
+        self.note(&kind);
         if let Some(mut messages) = self.assembler.add(&kind, now_ms()) {
             // A run's events make the same entries every time.
             let known = self.skip.min(messages.len());
@@ -309,6 +318,15 @@ impl<'a> Reply<'a> {
         }
         approvals::observe(self.gateway, self.run, &kind).await;
         self.run.publish(kind);
+    }
+
+    fn note(&mut self, kind: &Kind) {
+        self.has_spoken |= matches!(kind, Kind::TextDelta { .. } | Kind::ToolCall { .. });
+        match kind {
+            Kind::ToolCall { id, .. } => drop(self.open_calls.insert(id.clone())),
+            Kind::ToolResult(result) => drop(self.open_calls.remove(&result.call_id)),
+            _ => {}
+        }
     }
 
     /// Makes the end durable and returns what the readers are told: only a

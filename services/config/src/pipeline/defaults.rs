@@ -125,6 +125,7 @@ fn session(session: &SessionSettings) -> Value {
         "resetByType": {},
         "resetByChannel": {},
         "resetTriggers": session.reset_triggers,
+        "interrupted": session.interrupted.name(),
     })
 }
 
