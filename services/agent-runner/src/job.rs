@@ -10,6 +10,8 @@ use openclaw_sandbox::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
+use crate::doors::Doors;
+use crate::doors::model::Relay;
 use crate::route::Stop;
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
@@ -37,6 +39,8 @@ pub(crate) struct Standing {
     pub(crate) variables: Vec<(String, String)>,
     /// Whether the agent's standard input is the turn socket.
     pub(crate) socket: bool,
+    /// What it reaches over the network that it has.
+    pub(crate) doors: Doors,
 }
 
 /// The turn.
@@ -86,6 +90,9 @@ pub(crate) enum Speech {
         session: String,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
+        /// What is behind its door to the model; `None`: it has keys of its
+        /// own, and no door.
+        relay: Option<Relay>,
     },
 }
 

@@ -16,11 +16,13 @@ pub(crate) fn for_agent(
     name: &str,
     program: &Path,
     variables: &Variables,
+    level: SandboxLevel,
     network: Network,
 ) -> Plan {
-    let sandbox = &settings.sandbox;
+    let sandbox = &agent.sandbox;
     let mut plan = Plan::new(name, &agent.id, &places.workspace);
-    plan.level = match sandbox.level {
+    plan.level = match level {
+        SandboxLevel::Strict => Level::Strict,
         SandboxLevel::Workspace => Level::Workspace,
         SandboxLevel::Off => Level::Off,
     };
@@ -41,6 +43,7 @@ pub(crate) fn for_agent(
     }
     plan.hide = settings.paths.home.iter().cloned().collect();
     plan.hide.push("/tmp".into());
+    plan.tmp = Some(places.temporary.clone());
     plan
 }
 

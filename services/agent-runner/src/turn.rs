@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_config::programs;
-use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
+use openclaw_config::settings::{AgentSettings, LogLevel, SandboxLevel, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::Turn;
@@ -14,9 +14,11 @@ use tokio::time::timeout;
 
 use crate::backend::{self, Choice};
 use crate::bill::{self, Budget};
+use crate::claude::access::{self, Access};
 use crate::claude::{self, ToolPipe};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
+use crate::doors::Doors;
 use crate::environment;
 use crate::job::{Order, Speech, Standing};
 use crate::keeper::{self, Following, Held};
@@ -25,6 +27,7 @@ use crate::native;
 use crate::places::{self, Places};
 use crate::plan;
 use crate::process;
+use crate::reach;
 use crate::route::Stop;
 use crate::spare::{self, Ready, Spare};
 use crate::spending::Spending;
@@ -62,6 +65,8 @@ enum Error {
     Places(#[from] places::Error),
     #[error("start the agent")]
     Start(#[source] std::io::Error),
+    #[error(transparent)]
+    Access(#[from] access::Error),
     #[error("start the turn's process")]
     Process(#[from] keeper::Error),
     #[error("write down the turn")]
@@ -74,6 +79,7 @@ impl Error {
     fn code(&self) -> Code {
         match self {
             Self::Confinement(_) => Code::Sandbox,
+            Self::Access(_) => Code::NotLoggedIn,
             _ => Code::Internal,
         }
     }
@@ -272,22 +278,28 @@ async fn stand_ready(
     agent: &AgentSettings,
     run_id: &str,
 ) -> Result<Ready, Error> {
+    let missing = settings.sandbox.missing;
+    let level = shop.confinement.level(&agent.sandbox, missing).await?;
     let program =
         programs::sibling("openclaw-agent", &settings.environment).map_err(Error::Start)?;
     let places = Places::prepare(settings, agent, run_id)?;
-    let variables = environment::common(&settings.environment, &places);
+    let doors = Doors {
+        model: None,
+        hosts: reach::hosts(agent, level),
+    };
+    let network = reach::network(agent, &doors);
+    reach::require(&shop.confinement, level, &network, missing).await?;
+    let mut variables = environment::common(&settings.environment, &places);
+    if network == Network::Full {
+        variables.extend(environment::network(&settings.environment));
+    }
     let confined = plan::for_agent(
-        settings,
-        agent,
-        &places,
-        run_id,
-        &program,
-        &variables,
-        Network::ModelOnly,
+        settings, agent, &places, run_id, &program, &variables, level, network,
     );
     let standing = Standing {
         arguments: vec!["turn".to_owned()],
         socket: true,
+        doors,
         ..standing(shop, settings, run_id, agent, confined, program, variables)?
     };
     Ok(Ready {
@@ -327,6 +339,7 @@ fn standing(
         arguments: Vec::new(),
         variables,
         socket: false,
+        doors: Doors::default(),
     })
 }
 
@@ -350,11 +363,13 @@ async fn begin(
     if spent >= agent.limits.cost_per_day {
         return Ok(Err(too_dear(choice.backend, spent, agent)));
     }
-    shop.confinement.require(settings.sandbox.level).await?;
+    let missing = settings.sandbox.missing;
+    let level = shop.confinement.level(&agent.sandbox, missing).await?;
     let stage = Stage {
         shop,
         settings,
         agent,
+        level,
         turn,
         choice,
     };
@@ -414,6 +429,8 @@ struct Stage<'a> {
     shop: &'a Shop,
     settings: &'a Arc<Settings>,
     agent: &'a AgentSettings,
+    /// That it runs at.
+    level: SandboxLevel,
     turn: &'a Turn,
     choice: &'a Choice,
 }
@@ -456,7 +473,9 @@ impl Stage<'_> {
         let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
         let tools = places.temporary.join("tools");
         ToolPipe::make(&tools).map_err(Error::Start)?;
-        let login = claude::link_login(self.settings, &places).map_err(Error::Start)?;
+        let id = &self.agent.id;
+        access::take_login(self.settings, id, &places.home).map_err(Error::Start)?;
+        let access = access::find(self.settings, id, self.level)?;
         let session = claude::session(self.turn, &places);
         let arguments =
             claude::arguments(self.turn, &places, &session, model, &agent_program, &tools)
@@ -468,7 +487,26 @@ impl Stage<'_> {
         places.give_contents(&places.temporary)?;
         places.give_contents(&places.home)?;
         let mut variables = environment::common(&self.settings.environment, &places);
-        variables.extend(environment::claude(self.settings, &self.agent.id, &places));
+        let (model, relay) = match access {
+            Access::Door { variables, relay } => (Some(variables), Some(relay)),
+            Access::Own => (None, None),
+        };
+        variables.extend(environment::claude(
+            self.settings,
+            id,
+            &places,
+            model.is_none(),
+        ));
+        let doors = Doors {
+            model,
+            hosts: reach::hosts(self.agent, self.level),
+        };
+        let network = reach::network(self.agent, &doors);
+        let missing = self.settings.sandbox.missing;
+        reach::require(&self.shop.confinement, self.level, &network, missing).await?;
+        if network == Network::Full {
+            variables.extend(environment::network(&self.settings.environment));
+        }
         if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
             variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
         }
@@ -479,15 +517,16 @@ impl Stage<'_> {
             &self.turn.run_id,
             &program,
             &variables,
-            Network::Full,
+            self.level,
+            network,
         );
         plan.grant_program(&agent_program);
-        plan.read_write.extend(login);
         // Its runtime reserves tens of gigabytes that it never touches.
         plan.limits.address_space = None;
         let (run_id, agent) = (&self.turn.run_id, self.agent);
         let standing = Standing {
             arguments,
+            doors,
             ..standing(
                 self.shop,
                 self.settings,
@@ -504,6 +543,7 @@ impl Stage<'_> {
             input,
             session: session.id,
             tools,
+            relay,
         });
         held.order(&order).await?;
         Ok(Begun {

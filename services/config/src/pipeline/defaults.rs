@@ -9,7 +9,7 @@ use super::include::deep_merge;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
-use crate::settings::{AgentSettings, Settings, memory};
+use crate::settings::{AgentSettings, Network, SandboxLevel, Settings, memory};
 
 /// Puts the defaults under the document.
 pub fn apply(document: Value, paths: &Paths) -> Result<Value, Error> {
@@ -49,7 +49,10 @@ fn standard(settings: &Settings) -> Value {
             "temporalDecayHalfLife": memory::HALF_LIFE_DAYS,
         },
         "sandbox": {
-            "level": settings.sandbox.level.name(),
+            "hosts": [],
+            "level": SandboxLevel::Strict.name(),
+            "missing": settings.sandbox.missing.name(),
+            "network": Network::ModelOnly.name(),
             "paths": {"ro": [], "rw": []},
             "user": settings.sandbox.user,
         },

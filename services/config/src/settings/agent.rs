@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::fragment::{self, Agent, Fragment};
 use crate::paths::Paths;
 use crate::settings::memory::{self, MemorySearch};
+use crate::settings::sandbox::{self, AgentSandbox};
 
 /// The agent that is always there.
 const MAIN: &str = "main";
@@ -143,6 +144,8 @@ pub struct AgentSettings {
     pub memory: MemorySearch,
     /// What its conversations begin with.
     pub bootstrap: Bootstrap,
+    /// How it is confined.
+    pub sandbox: AgentSandbox,
 }
 
 /// A value that is not allowed, and whether it came from the environment.
@@ -190,6 +193,7 @@ pub(super) fn resolve(
             &key,
             environment,
             half_life,
+            &fragment.sandbox,
         )?;
         agents.insert(listed.id.clone(), settings);
         if listed.default {
@@ -205,6 +209,7 @@ pub(super) fn resolve(
             "agents.defaults",
             environment,
             half_life,
+            &fragment.sandbox,
         )?;
         agents.insert(MAIN.to_owned(), settings);
     }
@@ -276,6 +281,7 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             .bootstrap_total_max_chars
             .or(base.bootstrap_total_max_chars),
         skip_bootstrap: own.skip_bootstrap.or(base.skip_bootstrap),
+        sandbox: own.sandbox.over(&base.sandbox),
     }
 }
 
@@ -287,6 +293,7 @@ fn one(
     key: &str,
     environment: &Environment,
     half_life: Option<f64>,
+    all: &fragment::Sandbox,
 ) -> Result<AgentSettings, Problem> {
     Ok(AgentSettings {
         id: id.to_owned(),
@@ -313,6 +320,13 @@ fn one(
         limits: limits(&agent.limits, key)?,
         memory: search(paths, agent, half_life, key)?,
         bootstrap: bootstrap(agent, key)?,
+        sandbox: sandbox::of_agent(all, &agent.sandbox, paths).map_err(|(below, problem)| {
+            Problem {
+                key: format!("{key}.sandbox.{below}"),
+                problem,
+                from_environment: false,
+            }
+        })?,
     })
 }
 

@@ -25,7 +25,8 @@ fn an_empty_file_is_enough() {
         main.workspace,
         PathBuf::from("/home/claw/.openclaw/workspace")
     );
-    assert_eq!(settings.sandbox.level, SandboxLevel::Workspace);
+    assert_eq!(main.sandbox.level, SandboxLevel::Strict);
+    assert_eq!(main.sandbox.network, Network::ModelOnly);
     assert_eq!(settings.log_level, LogLevel::Info);
 }
 
