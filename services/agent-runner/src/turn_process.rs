@@ -19,7 +19,7 @@ use openclaw_daemon::telemetry::Telemetry;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
-use openclaw_sandbox::{Launcher, spawner};
+use openclaw_sandbox::{Launcher, Level, spawner};
 use serde::de::DeserializeOwned;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
@@ -31,6 +31,7 @@ use tracing::Instrument as _;
 use crate::activity::Activity;
 use crate::bill::Bill;
 use crate::claude::{self, ToolPipe};
+use crate::disk::Disk;
 use crate::doors::{OpenDoors, Opened};
 use crate::host;
 use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
@@ -294,6 +295,7 @@ impl Turn {
         let bounds = Bounds {
             deadline: Duration::from_millis(order.deadline_ms),
             silence: Duration::from_millis(order.silence_ms),
+            disk: self.disk(),
         };
         let tools = self.tools(&order);
         let Started {
@@ -355,6 +357,11 @@ impl Turn {
                 self.follow(agent, bounds, &mut output, outcome).await
             }
         }
+    }
+
+    fn disk(&self) -> Option<Disk> {
+        let plan = &self.standing.plan;
+        (plan.level != Level::Off).then(|| Disk::watch(&plan.read_write))
     }
 
     fn tools(&self, order: &Order) -> host::Tools {
