@@ -203,6 +203,8 @@ pub enum Code {
     Interrupted,
     /// The turn used more than it may.
     ResourceLimit,
+    /// The conversation does not fit into the model's window.
+    ContextOverflow,
     /// A bug.
     Internal,
 }
@@ -227,6 +229,7 @@ impl Code {
             Self::Cancelled => "cancelled",
             Self::Interrupted => "interrupted",
             Self::ResourceLimit => "resource_limit",
+            Self::ContextOverflow => "context_overflow",
             Self::Internal => "internal",
         }
     }

@@ -14,6 +14,17 @@ use crate::invalid::Invalid;
 use crate::wire::runner as wire;
 use wire::agent_runner_client::AgentRunnerClient;
 
+/// What a turn is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// A message is answered.
+    #[default]
+    Message,
+    /// A conversation is summarised: the agent has no tool but the one that
+    /// writes notes.
+    Summary,
+}
+
 /// A turn to be run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
@@ -45,6 +56,8 @@ pub struct Turn {
     pub model: Option<String>,
     /// How much the session wants the model to think.
     pub thinking_level: Option<String>,
+    /// What it is for.
+    pub purpose: Purpose,
 }
 
 /// A turn that was taken.
@@ -192,6 +205,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 return Err(Invalid::missing("StartTurnRequest", field));
             }
         }
+        let purpose = request.purpose().into();
         Ok(Self {
             run_id: request.run_id,
             session_key: request.session_key,
@@ -215,6 +229,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
             notes: request.notes,
             model: Some(request.model).filter(|model| !model.is_empty()),
             thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
+            purpose,
         })
     }
 }
@@ -236,6 +251,25 @@ impl From<Turn> for wire::StartTurnRequest {
             notes: turn.notes,
             model: turn.model.unwrap_or_default(),
             thinking_level: turn.thinking_level.unwrap_or_default(),
+            purpose: wire::Purpose::from(turn.purpose).into(),
+        }
+    }
+}
+
+impl From<wire::Purpose> for Purpose {
+    fn from(purpose: wire::Purpose) -> Self {
+        match purpose {
+            wire::Purpose::Unspecified => Self::Message,
+            wire::Purpose::Summary => Self::Summary,
+        }
+    }
+}
+
+impl From<Purpose> for wire::Purpose {
+    fn from(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Message => Self::Unspecified,
+            Purpose::Summary => Self::Summary,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use openclaw_proto::history::Message;
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -15,9 +15,11 @@ use crate::places::Places;
 use crate::prompt;
 
 pub(crate) mod access;
+mod limits;
 mod output;
 mod pipe;
 
+pub(crate) use limits::Limits;
 pub(crate) use output::Output;
 pub(crate) use pipe::ToolPipe;
 
@@ -27,6 +29,8 @@ pub(crate) const NAME: &str = "claude-cli";
 /// sandbox is around all of them.
 const ALLOWED: &str =
     "Bash,Read,Write,Edit,NotebookEdit,Glob,Grep,TodoWrite,Task,WebFetch,WebSearch,mcp__openclaw";
+/// The only tool of a turn that summarises a conversation.
+const ALLOWED_FOR_SUMMARY: &str = "mcp__openclaw__memory_write";
 /// Tools that would outlive the turn.
 const DISALLOWED: &str = "ScheduleWakeup,CronCreate,Monitor,AskUserQuestion,ExitPlanMode";
 /// Messages told again to a session that has not seen them.
@@ -101,7 +105,10 @@ pub(crate) fn arguments(
         "--setting-sources=user",
         "--strict-mcp-config",
         "--allowedTools",
-        ALLOWED,
+        match turn.purpose {
+            Purpose::Message => ALLOWED,
+            Purpose::Summary => ALLOWED_FOR_SUMMARY,
+        },
         "--disallowedTools",
         DISALLOWED,
         "--mcp-config",

@@ -10,6 +10,7 @@ use openclaw_sandbox::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
+use crate::claude;
 use crate::doors::Doors;
 use crate::doors::model::Relay;
 use crate::route::Stop;
@@ -93,6 +94,8 @@ pub(crate) enum Speech {
         /// What is behind its door to the model; `None`: it has keys of its
         /// own, and no door.
         relay: Option<Relay>,
+        /// What it may do at most.
+        limits: claude::Limits,
     },
 }
 

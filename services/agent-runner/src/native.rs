@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use openclaw_config::settings::AgentSettings;
 use openclaw_proto::history::Message;
-use openclaw_proto::runner::{Passage, Turn};
+use openclaw_proto::runner::{Passage, Purpose, Turn};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
@@ -39,6 +39,10 @@ const TOOLS: [&str; 7] = [
     "memory_get",
     "memory_write",
 ];
+
+/// The tools of an agent that summarises a conversation: what is worth keeping
+/// goes into the notes first.
+const SUMMARY_TOOLS: [&str; 1] = ["memory_write"];
 
 /// What the agent is given over the turn socket.
 #[derive(Debug, Serialize)]
@@ -140,7 +144,10 @@ fn render<'a>(
             None => turn.text.clone(),
         },
         hits: &turn.passages,
-        tools: &TOOLS,
+        tools: match turn.purpose {
+            Purpose::Message => &TOOLS,
+            Purpose::Summary => &SUMMARY_TOOLS,
+        },
         hint: crate::backend::HINT,
     }
 }

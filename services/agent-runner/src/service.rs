@@ -11,7 +11,7 @@ use futures_util::{Stream, StreamExt as _};
 use openclaw_config::programs;
 use openclaw_daemon::{Configuration, Daemon, Notifier};
 use openclaw_proto::memory;
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
@@ -21,7 +21,7 @@ use tonic::{Request, Response, Status};
 use tracing::Instrument as _;
 use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
-use crate::backend::Choice;
+use crate::backend::{self, Choice};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
 use crate::embedding;
@@ -159,6 +159,12 @@ impl AgentRunner for Runner {
         let settings = self.0.configuration.settings();
         let choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())
             .map_err(Status::not_found)?;
+        if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(backend::Plan::Offline)) {
+            return Err(Status::failed_precondition(format!(
+                "no model is there to write a summary; {}",
+                backend::HINT
+            )));
+        }
         let memory_max = settings
             .agent(&turn.agent_id)
             .map_or(0, |agent| agent.limits.memory_max);
@@ -206,6 +212,7 @@ impl AgentRunner for Runner {
             }
             _ => {}
         }
+        self.0.table.forget(&run_id).await;
         Ok(Response::new(wire::CloseTurnResponse {}))
     }
 

@@ -544,6 +544,7 @@ impl Stage<'_> {
             session: session.id,
             tools,
             relay,
+            limits: claude::Limits::of(&agent.limits),
         });
         held.order(&order).await?;
         Ok(Begun {

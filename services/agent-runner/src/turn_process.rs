@@ -332,6 +332,7 @@ impl Turn {
                 session,
                 tools: folder,
                 relay,
+                limits,
             } => {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
                     doors.give(relay);
@@ -353,7 +354,7 @@ impl Turn {
                     });
                 }
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = claude::Output::new(session, model);
+                let mut output = claude::Output::new(session, model, limits);
                 self.follow(agent, bounds, &mut output, outcome).await
             }
         }

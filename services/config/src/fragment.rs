@@ -16,6 +16,7 @@ use crate::settings::memory;
 
 pub mod gateway;
 mod sandbox;
+pub mod session;
 
 pub use sandbox::{AgentSandbox, Sandbox, SandboxPaths};
 
@@ -38,6 +39,8 @@ pub struct Fragment {
     pub gateway: gateway::Gateway,
     /// `hooks`.
     pub hooks: gateway::Hooks,
+    /// `session`.
+    pub session: session::Session,
     /// `logging`.
     pub logging: Logging,
     /// `memory`.

@@ -27,6 +27,8 @@ pub mod pipeline;
 pub mod price;
 pub mod problem;
 pub mod programs;
+#[cfg(test)]
+mod properties;
 pub mod provider;
 pub mod redact;
 pub mod schema;

@@ -125,26 +125,23 @@ impl Settings {
         let mut providers = fragment.models.providers.clone();
         providers.retain(|_, provider| !provider.has_references());
         provider::resolve(&providers, environment, &BTreeMap::new()).map_err(invalid)?;
-        let (agents, default_agent) = agent::resolve(&paths, &fragment, environment)
-            .map_err(|problem| problem.at(&origin))?;
+        let (agents, default_agent) =
+            agent::resolve(&paths, &fragment).map_err(|problem| problem.at(&origin))?;
         let search = memory::merged(
             &fragment.memory.search,
             &fragment.agents.defaults.memory_search,
         );
         Ok(Self {
-            log_level: log_level(&fragment, environment, &origin)?,
+            log_level: log_level(&fragment, &origin)?,
             concurrent_turns: fragment
                 .gateway
                 .max_concurrent_turns
                 .unwrap_or(CONCURRENT_TURNS)
                 .max(1),
-            gateway: Gateway::resolve(&fragment.gateway, &fragment.hooks, environment, &origin)?,
+            gateway: Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?,
             agents,
             default_agent,
-            default_model: environment
-                .get("OPENCLAW_MODEL")
-                .map(str::to_owned)
-                .or(fragment.models.default),
+            default_model: fragment.models.default,
             providers: BTreeMap::new(),
             profiles: BTreeMap::new(),
             profile_order: fragment.auth.order.clone(),
@@ -261,8 +258,7 @@ impl Settings {
         let (gateway, hooks) = (&fragment.gateway, &fragment.hooks);
         let mut all = gateway::files::read(&self.paths.state)?;
         all.extend(credentials.clone());
-        self.gateway
-            .with_secrets(gateway, hooks, environment, &all, &origin)?;
+        self.gateway.with_secrets(gateway, hooks, &all, &origin)?;
         Ok(self)
     }
 
@@ -345,19 +341,8 @@ fn now_ms() -> u64 {
     u64::try_from(milliseconds).unwrap_or(u64::MAX)
 }
 
-fn log_level(
-    fragment: &Fragment,
-    environment: &Environment,
-    file: &str,
-) -> Result<LogLevel, Error> {
-    let (origin, key, text) = match environment.get("OPENCLAW_LOG") {
-        Some(level) => ("the environment", "OPENCLAW_LOG", level),
-        None => (
-            file,
-            "logging.level",
-            fragment.logging.level.as_deref().unwrap_or("info"),
-        ),
-    };
+fn log_level(fragment: &Fragment, origin: &str) -> Result<LogLevel, Error> {
+    let text = fragment.logging.level.as_deref().unwrap_or("info");
     match text {
         "trace" | "debug" => Ok(LogLevel::Debug),
         "info" => Ok(LogLevel::Info),
@@ -365,7 +350,7 @@ fn log_level(
         "error" | "fatal" | "silent" => Ok(LogLevel::Error),
         other => Err(Error::Value {
             origin: origin.to_owned(),
-            key: key.to_owned(),
+            key: "logging.level".to_owned(),
             problem: format!("is {other:?}; allowed are debug, info, warn and error"),
         }),
     }

@@ -1,8 +1,8 @@
 //! The gateway itself: what every call and every run share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, Notifier};
@@ -69,6 +69,25 @@ pub(crate) struct Gateway {
     tasks: TaskTracker,
     notifier: Notifier,
     stopping: AtomicBool,
+    /// The gateway's own turns, which write summaries.
+    summarising: Arc<Mutex<HashSet<String>>>,
+}
+
+/// A turn of the gateway's own.
+#[derive(Debug)]
+pub(crate) struct Summarising {
+    all: Arc<Mutex<HashSet<String>>>,
+    run_id: String,
+}
+
+impl Drop for Summarising {
+    fn drop(&mut self) {
+        lock(&self.all).remove(&self.run_id);
+    }
+}
+
+fn lock(names: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
+    names.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Gateway {
@@ -98,6 +117,7 @@ impl Gateway {
             reserved: Mutex::default(),
             tasks: TaskTracker::new(),
             stopping: AtomicBool::new(false),
+            summarising: Arc::default(),
             configuration,
             storage,
             notifier,
@@ -191,6 +211,21 @@ impl Gateway {
         if self.runs.find(run_id).is_none() {
             reserved.insert(agent.clone(), run_id.to_owned());
         }
+    }
+
+    /// Names a turn of the gateway's own, for as long as the value lives.
+    pub(crate) fn summarising(&self, run_id: &str) -> Summarising {
+        let all = Arc::clone(&self.summarising);
+        lock(&all).insert(run_id.to_owned());
+        Summarising {
+            all,
+            run_id: run_id.to_owned(),
+        }
+    }
+
+    /// Whether this gateway waits for a summary of that turn.
+    pub(crate) fn is_summarising(&self, run_id: &str) -> bool {
+        lock(&self.summarising).contains(run_id)
     }
 
     /// Does `work` beside the calls.

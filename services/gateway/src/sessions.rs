@@ -167,13 +167,31 @@ impl Sessions {
             });
         }
         let key = compacting.key();
+        let first_kept = self.first_kept(key, keep).await?;
+        let before = self.find(key).await?.session.tokens.context;
+        self.compact_before(compacting, summary, first_kept, before)
+            .await
+    }
+
+    /// Puts a summary in the place of all messages before the entry
+    /// `first_kept`; empty: of all there are. The context had `tokens_before`.
+    pub(crate) async fn compact_before(
+        &self,
+        compacting: &Compacting,
+        summary: String,
+        first_kept: String,
+        tokens_before: u64,
+    ) -> Result<Session, Refusal> {
         let compaction = Compaction {
             summary,
-            first_kept_entry_id: self.first_kept(key, keep).await?,
-            tokens_before: self.find(key).await?.session.tokens.context,
+            first_kept_entry_id: first_kept,
+            tokens_before,
             details: None,
         };
-        let compacted = self.storage.compact(key.clone(), compaction).await;
+        let compacted = self
+            .storage
+            .compact(compacting.key().clone(), compaction)
+            .await;
         Ok(self.with_state(compacted.map_err(Refusal::NotSaved)??))
     }
 

@@ -1,5 +1,6 @@
 //! One turn, from the message to the durable reply.
 
+mod asked;
 mod assembler;
 mod context;
 mod conversation;
@@ -13,7 +14,6 @@ use std::time::Instant;
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
-use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
 
@@ -26,11 +26,12 @@ use crate::storage::{
 };
 use crate::submission::Extra;
 use crate::ws;
+use asked::Asked;
 use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
-pub(crate) use follow::{close_turn, kept_turns};
+pub(crate) use follow::{close_turn, end_abandoned, kept_turns};
 pub(crate) use outcome::interrupted;
 
 /// What the user is told when the conversation begins anew.
@@ -220,67 +221,23 @@ async fn begin_anew(reply: &mut Reply<'_>) -> Kind {
 }
 
 async fn answer(reply: &mut Reply<'_>, admitted: Admitted, context: Context) -> Kind {
-    match turn(reply, admitted, context).await {
+    let mut asked = Asked::new(reply, admitted, context);
+    let outcome = match asked.turn(reply).await {
         Ok(turn) => follow::run_turn(reply, turn).await,
+        Err(outcome) => outcome,
+    };
+    if !outcome::is_overflow(&outcome) || reply.has_spoken {
+        return outcome;
+    }
+    // Nothing was said and nothing done: it can be asked again, also by the
+    // gateway that is started when this one dies meanwhile.
+    follow::close_turn(reply.gateway, &reply.run.id).await;
+    match asked.turn_after_overflow(reply).await {
+        Ok(Some(turn)) => follow::run_turn(reply, turn).await,
+        Ok(None) => outcome,
         Err(outcome) => outcome,
     }
 }
-
-/// Collects what the runner needs.
-async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result<Turn, Kind> {
-    let Admitted {
-        accepted,
-        transcript,
-        said,
-        overrides,
-    } = admitted;
-    let text = match said {
-        Said::Text(text) => text,
-        Said::Reset => String::new(),
-    };
-    let Reply { gateway, run, .. } = reply;
-    let text = gateway.system_events.before(&run.key, text);
-    let tokens = gateway.configuration.settings().memory.context_tokens;
-    let budget = conversation::history_budget(tokens, &text, &context);
-    let mut waiting = gateway.lanes.runs(&run.key);
-    waiting.extend(run.collected());
-    let (backend_sessions, history) = tokio::join!(
-        gateway.storage.begin(&run.id, &run.key),
-        conversation::load(transcript, budget, waiting),
-    );
-    let backend_sessions =
-        backend_sessions.map_err(|fault| outcome::internal("begin the turn", &fault))?;
-    let history = history.map_err(|error| outcome::internal("read the conversation", &error))?;
-    if history.corrupt_lines > 0 {
-        tracing::warn!(
-            corrupt_lines = history.corrupt_lines,
-            "the transcript has lines that are no entries; they are skipped"
-        );
-    }
-    let session_id = accepted.session_id;
-    Ok(Turn {
-        run_id: run.id.clone(),
-        session_key: accepted.session_key,
-        session_id: session_id.clone(),
-        agent_id: accepted.agent_id,
-        channel: run.channel.clone(),
-        text,
-        bootstrap: context.bootstrap,
-        passages: conversation::passages(
-            context.recall,
-            &history,
-            &session_id,
-            context.received_ms,
-        ),
-        received_ms: context.received_ms,
-        notes: context.notes,
-        backend_sessions: conversation::backend_sessions(&history, backend_sessions),
-        history: conversation::messages(history),
-        model: overrides.model,
-        thinking_level: overrides.thinking_level,
-    })
-}
-
 /// What a run says, on its way to the readers and to the disk.
 pub(crate) struct Reply<'a> {
     gateway: &'a Arc<Gateway>,
@@ -291,6 +248,8 @@ pub(crate) struct Reply<'a> {
     /// Events of the turn that were heard.
     heard: u64,
     appends: Vec<Pending<()>>,
+    /// Whether the agent has said or done anything.
+    has_spoken: bool,
     /// The command that is answered; no prompt sees it.
     command: Option<&'static str>,
 }
@@ -304,12 +263,14 @@ impl<'a> Reply<'a> {
             skip,
             heard: 0,
             appends: Vec::new(),
+            has_spoken: false,
             command: None,
         }
     }
 
     /// Takes an event that does not end the run.
     async fn take(&mut self, kind: Kind) {
+        self.has_spoken |= matches!(kind, Kind::TextDelta { .. } | Kind::ToolCall { .. });
         if let Some(mut messages) = self.assembler.add(&kind, now_ms()) {
             // A run's events make the same entries every time.
             let known = self.skip.min(messages.len());

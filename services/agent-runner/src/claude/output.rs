@@ -5,13 +5,14 @@ use std::process::ExitStatus;
 use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
 use serde_json::Value;
 
+use super::limits::{Count, Limits};
 use crate::translate::{Translate, ending};
 
 /// How much of a line that is not JSON is quoted.
 const QUOTE_LIMIT: usize = 120;
 
 /// Translates one run of the CLI.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Output {
     session: Option<String>,
     model: String,
@@ -21,14 +22,20 @@ pub(crate) struct Output {
     malformed: Option<String>,
     /// What it says that the turn cost, in US dollars.
     cost: Option<f64>,
+    limits: Limits,
+    count: Count,
 }
 
 impl Output {
-    pub(crate) fn new(session: String, model: Option<String>) -> Self {
+    pub(crate) fn new(session: String, model: Option<String>, limits: Limits) -> Self {
         Self {
             session: Some(session),
             model: model.unwrap_or_default(),
-            ..Self::default()
+            streamed: false,
+            malformed: None,
+            cost: None,
+            limits,
+            count: Count::default(),
         }
     }
 }
@@ -116,6 +123,9 @@ impl Output {
         if event["type"] == "message_start" {
             self.streamed = false;
         }
+        if let Some((code, message)) = self.count.tokens(event, &self.limits) {
+            return vec![Kind::Failed(self.failed(code, message))];
+        }
         let delta = &event["delta"];
         match delta["type"].as_str() {
             Some("text_delta") => {
@@ -135,20 +145,30 @@ impl Output {
     fn assistant(&mut self, value: &Value) -> Vec<Kind> {
         let message = &value["message"];
         let synthetic = message["model"] == "<synthetic>";
+        let id = message["id"].as_str().unwrap_or_default();
         let blocks = message["content"].as_array().into_iter().flatten();
         blocks
             .filter_map(|block| match block["type"].as_str()? {
                 "text" if !self.streamed && !synthetic => Some(Kind::TextDelta {
                     text: text(&block["text"])?,
                 }),
-                "tool_use" => Some(Kind::ToolCall {
-                    id: text(&block["id"])?,
-                    name: text(&block["name"])?,
-                    arguments: block["input"].clone(),
-                }),
+                "tool_use" => self.call(id, block),
                 _ => None,
             })
             .collect()
+    }
+
+    fn call(&mut self, message: &str, block: &Value) -> Option<Kind> {
+        let (name, arguments) = (text(&block["name"])?, &block["input"]);
+        let passed = self.count.call(message, &name, arguments, &self.limits);
+        if let Some((code, words)) = passed {
+            return Some(Kind::Failed(self.failed(code, words)));
+        }
+        Some(Kind::ToolCall {
+            id: text(&block["id"])?,
+            name,
+            arguments: arguments.clone(),
+        })
     }
 
     fn result(&mut self, value: &Value) -> Vec<Kind> {
@@ -213,6 +233,8 @@ impl Output {
                 Code::Auth,
                 "check ANTHROPIC_API_KEY or log in again with `claude setup-token`",
             )
+        } else if has(&["Prompt is too long", "prompt is too long"]) {
+            (Code::ContextOverflow, "begin a new conversation with /new")
         } else if has(&["429", "rate_limit", "usage limit", "Usage limit"]) {
             (Code::RateLimited, "wait and send the message again")
         } else if has(&["529", "overloaded", "Overloaded"]) {
@@ -319,8 +341,14 @@ mod tests {
 
     use super::*;
 
+    const LIMITS: Limits = Limits {
+        steps: 50,
+        identical_calls: 5,
+        output_tokens: 100_000,
+    };
+
     fn kinds(lines: &[&str]) -> Vec<Kind> {
-        let mut output = Output::new("s0".to_owned(), None);
+        let mut output = Output::new("s0".to_owned(), None, LIMITS);
         lines.iter().flat_map(|line| output.line(line)).collect()
     }
 
@@ -387,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_not_json_is_noted_and_decides_only_a_crash() {
-        let mut output = Output::new("s".to_owned(), None);
+        let mut output = Output::new("s".to_owned(), None, LIMITS);
         assert!(matches!(
             output.line("Segfault at 0x0").as_slice(),
             [Kind::Note { .. }]

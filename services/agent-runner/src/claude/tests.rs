@@ -22,6 +22,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         notes: Vec::new(),
         model: None,
         thinking_level: None,
+        purpose: openclaw_proto::runner::Purpose::Message,
     }
 }
 

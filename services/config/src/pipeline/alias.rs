@@ -1,18 +1,134 @@
 //! Other names for the same settings: the MVP schema's (seed 002) and those of
 //! other versions of OpenClaw.
 //!
-//! `agent.*` and `memory.workspacePath` are read beside our own names where
-//! agents are resolved; here are those that change their shape.
+//! A document has them under the names that are read; where both are, those
+//! count. What comes before the file ([`super::overrides`]) is put there too,
+//! or the file's own name would hide it.
 
 use std::net::IpAddr;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+use crate::key::KeyPath;
+
+/// Names that only are others, with those that are read.
+const RENAMED: [(&str, &str); 6] = [
+    ("agent.claudeCliPath", "agents.defaults.claudeCliPath"),
+    ("agent.maxTokens", "agents.defaults.maxTokens"),
+    ("agent.model", "agents.defaults.model"),
+    ("logging.maxSize", "logging.maxFileBytes"),
+    ("logging.path", "logging.file"),
+    ("memory.workspacePath", "agents.defaults.workspace"),
+];
 
 /// Writes the settings under the names that are read.
 pub fn apply(document: &mut Value) {
     entries(document);
     host(document);
-    logging(document);
+    for (name, read) in renamed() {
+        if let Some(value) = name.take(document)
+            && read.get(document).is_none()
+        {
+            read.put(document, value);
+        }
+    }
+}
+
+/// Where and as what `value` is put that is meant for `path` of `document`.
+pub fn placed(path: &KeyPath, value: Value, document: &Value) -> Vec<(KeyPath, Value)> {
+    let parts: Vec<&str> = path.parts().iter().map(String::as_str).collect();
+    match parts[..] {
+        ["gateway", "host"] => bind(value),
+        ["agents", "entries", id, ref below @ ..] => entry(id, below, value, document),
+        _ => vec![(read_as(path).unwrap_or_else(|| path.clone()), value)],
+    }
+}
+
+/// The value of `path`, which may be another name for it.
+pub fn get(path: &KeyPath, document: &Value) -> Option<Value> {
+    let parts: Vec<&str> = path.parts().iter().map(String::as_str).collect();
+    let own = path.get(document).cloned();
+    own.or_else(|| match parts[..] {
+        ["gateway", "host"] => address(document.get("gateway")?),
+        ["agents", "entries", id, ref below @ ..] => {
+            let list = document.get("agents")?.get("list")?.as_array()?;
+            let listed = list.get(place_of(id, list)?)?;
+            let below: KeyPath = below.iter().copied().collect();
+            below.get(listed).cloned()
+        }
+        _ => read_as(path)?.get(document).cloned(),
+    })
+}
+
+fn renamed() -> impl Iterator<Item = (KeyPath, KeyPath)> {
+    let parsed = |(name, read)| Some((KeyPath::parse(name).ok()?, KeyPath::parse(read).ok()?));
+    RENAMED.into_iter().filter_map(parsed)
+}
+
+fn read_as(path: &KeyPath) -> Option<KeyPath> {
+    renamed().find_map(|(name, read)| (name == *path).then_some(read))
+}
+
+fn bind(host: Value) -> Vec<(KeyPath, Value)> {
+    let mut document = json!({"gateway": {"host": host}});
+    self::host(&mut document);
+    let fields = document["gateway"].as_object().cloned();
+    let fields = fields.unwrap_or_default().into_iter();
+    fields
+        .map(|(key, value)| (["gateway", &key].into_iter().collect(), value))
+        .collect()
+}
+
+/// The address that `gateway.bind` means.
+fn address(gateway: &Value) -> Option<Value> {
+    let text = match gateway.get("bind")?.as_str()? {
+        "loopback" | "auto" => "127.0.0.1",
+        "lan" => "0.0.0.0",
+        "custom" => gateway.get("customBindHost")?.as_str()?,
+        address => address,
+    };
+    Some(Value::from(text))
+}
+
+fn entry(id: &str, below: &[&str], value: Value, document: &Value) -> Vec<(KeyPath, Value)> {
+    let list = |at: usize, below: &[&str]| -> KeyPath {
+        let at = at.to_string();
+        let parts = ["agents", "list", &at].into_iter();
+        parts.chain(below.iter().copied()).collect()
+    };
+    let known = document.get("agents").and_then(|agents| agents.get("list"));
+    let known = known.and_then(Value::as_array);
+    let whole = |value: Value| {
+        let mut agent = Map::from_iter([("id".to_owned(), Value::from(id))]);
+        agent.extend(value.as_object().cloned().unwrap_or_default());
+        Value::Object(agent)
+    };
+    let mut puts = Vec::new();
+    let at = match known {
+        None => {
+            puts.push((
+                ["agents", "list"].into_iter().collect(),
+                json!([{"id": id}]),
+            ));
+            0
+        }
+        Some(known) => place_of(id, known).unwrap_or_else(|| {
+            puts.push((list(known.len(), &[]), json!({"id": id})));
+            known.len()
+        }),
+    };
+    let value = if below.is_empty() {
+        whole(value)
+    } else {
+        value
+    };
+    puts.push((list(at, below), value));
+    puts
+}
+
+fn place_of(id: &str, list: &[Value]) -> Option<usize> {
+    let id = Value::from(id);
+    list.iter().position(|listed| listed.get("id") == Some(&id))
 }
 
 /// `agents.entries` (OpenClaw 2026.9) is `agents.list` by id.
@@ -30,10 +146,7 @@ fn entries(document: &mut Value) {
         return;
     };
     for (id, entry) in entries {
-        if list
-            .iter()
-            .any(|listed| listed.get("id") == Some(&Value::from(id.as_str())))
-        {
+        if place_of(&id, list).is_some() {
             continue;
         }
         let mut agent = Map::from_iter([("id".to_owned(), Value::from(id))]);
@@ -64,19 +177,6 @@ fn host(document: &mut Value) {
         }
     };
     gateway.insert("bind".to_owned(), Value::from(bind));
-}
-
-/// `logging.path` and `logging.maxSize` (seed 002) are OpenClaw's
-/// `logging.file` and `logging.maxFileBytes`.
-fn logging(document: &mut Value) {
-    let Some(logging) = document.get_mut("logging").and_then(Value::as_object_mut) else {
-        return;
-    };
-    for (name, known) in [("path", "file"), ("maxSize", "maxFileBytes")] {
-        if let Some(value) = logging.shift_remove(name) {
-            logging.entry(known).or_insert(value);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -118,6 +218,47 @@ mod tests {
         }
         let both = json!({"gateway": {"host": "0.0.0.0", "bind": "loopback"}});
         assert_eq!(applied(both), json!({"gateway": {"bind": "loopback"}}));
+    }
+
+    #[test]
+    fn the_mvp_names_are_ours() {
+        let document = json!({
+            "agent": {"model": "a", "maxTokens": 1},
+            "agents": {"defaults": {"maxTokens": 2}},
+            "memory": {"workspacePath": "/w"},
+        });
+        let defaults = json!({"maxTokens": 2, "model": "a", "workspace": "/w"});
+        let applied = applied(document);
+        assert_eq!(applied["agents"]["defaults"], defaults);
+        let get = |path: &str| get(&KeyPath::parse(path).unwrap(), &applied).unwrap();
+        assert_eq!(get("agent.maxTokens"), json!(2));
+        assert_eq!(get("memory.workspacePath"), json!("/w"));
+    }
+
+    #[test]
+    fn what_is_put_under_another_name_is_found_under_both() {
+        let mut document =
+            json!({"agents": {"list": [{"id": "work"}]}, "gateway": {"bind": "lan"}});
+        for (path, value) in [
+            ("agents.entries.work.backend", json!("native")),
+            ("agents.entries.new.maxTokens", json!(5)),
+            ("gateway.host", json!("10.0.0.7")),
+            ("agent.model", json!("m")),
+        ] {
+            let path = KeyPath::parse(path).unwrap();
+            for (place, value) in placed(&path, value.clone(), &document) {
+                assert!(place.put(&mut document, value));
+            }
+            assert_eq!(get(&path, &document), Some(value));
+        }
+        let expected = json!({
+            "agents": {
+                "list": [{"id": "work", "backend": "native"}, {"id": "new", "maxTokens": 5}],
+                "defaults": {"model": "m"},
+            },
+            "gateway": {"bind": "custom", "customBindHost": "10.0.0.7"},
+        });
+        assert_eq!(document, expected);
     }
 
     #[test]

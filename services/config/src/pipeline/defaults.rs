@@ -3,13 +3,20 @@
 //! Daemons apply them where settings are validated; here they are a document,
 //! to be shown.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::include::deep_merge;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
-use crate::settings::{AgentSettings, Network, SandboxLevel, Settings, memory};
+use crate::settings::{
+    AgentSettings, MemorySearch, Network, SandboxLevel, SessionSettings, Settings, memory,
+};
+
+/// One MiB in bytes.
+const MIB: u64 = 1 << 20;
 
 /// Puts the defaults under the document.
 pub fn apply(document: Value, paths: &Paths) -> Result<Value, Error> {
@@ -38,16 +45,26 @@ fn remove_lists_of(document: &Value, defaults: &mut Value) {
     }
 }
 
+/// Everything that has a value when nothing is set; the test of property 8
+/// says what has none.
 fn standard(settings: &Settings) -> Value {
-    let agent = settings.agents.values().next().map(agent);
+    let agent = settings.agents.values().next();
     json!({
-        "agents": {"defaults": agent.unwrap_or_default()},
-        "gateway": {"maxConcurrentTurns": settings.concurrent_turns},
+        "agents": {"defaults": agent.map(|agent| self::agent(agent, settings)), "list": []},
+        "auth": {"order": {}},
+        "env": {"vars": {}, "shellEnv": false},
+        "gateway": gateway(settings),
+        "hooks": {
+            "enabled": settings.gateway.hooks.enabled,
+            "path": settings.gateway.hooks.path,
+            "allowRequestSessionKey": settings.gateway.hooks.allow_request_session_key,
+        },
         "logging": {"level": settings.log_level.name()},
         "memory": {
             "maxContextTokens": settings.memory.context_tokens,
             "temporalDecayHalfLife": memory::HALF_LIFE_DAYS,
         },
+        "models": {"mode": "merge", "providers": {}},
         "sandbox": {
             "hosts": [],
             "level": SandboxLevel::Strict.name(),
@@ -56,12 +73,51 @@ fn standard(settings: &Settings) -> Value {
             "paths": {"ro": [], "rw": []},
             "user": settings.sandbox.user,
         },
+        "session": session(&settings.session),
     })
 }
 
-fn agent(agent: &AgentSettings) -> Value {
-    /// One MiB in bytes.
-    const MIB: u64 = 1 << 20;
+fn gateway(settings: &Settings) -> Value {
+    let gateway = &settings.gateway;
+    let limit = &gateway.rate_limit;
+    json!({
+        "maxConcurrentTurns": settings.concurrent_turns,
+        "port": gateway.port,
+        "bind": "loopback",
+        "auth": {
+            "mode": "token",
+            "rateLimit": {
+                "maxAttempts": limit.attempts,
+                "windowMs": milliseconds(limit.window),
+                "lockoutMs": milliseconds(limit.lockout),
+                "exemptLoopback": limit.exempt_loopback,
+            },
+        },
+        "trustedProxies": [],
+        "allowedHosts": [],
+        "controlUi": {"allowedOrigins": []},
+        "http": {"endpoints": {
+            "chatCompletions": {"enabled": gateway.chat_completions},
+            "responses": {"enabled": gateway.responses},
+            "metrics": {"enabled": gateway.metrics},
+        }},
+        "control": {"channelUids": []},
+        "cli": {"port": gateway.cli.port},
+    })
+}
+
+fn session(session: &SessionSettings) -> Value {
+    json!({
+        "dmScope": session.dm_scope.name(),
+        "identityLinks": {},
+        "reset": {"mode": "none"},
+        "resetByType": {},
+        "resetByChannel": {},
+        "resetTriggers": session.reset_triggers,
+    })
+}
+
+fn agent(agent: &AgentSettings, settings: &Settings) -> Value {
     let limits = &agent.limits;
     json!({
         "workspace": agent.workspace.display().to_string(),
@@ -78,8 +134,46 @@ fn agent(agent: &AgentSettings) -> Value {
             "openFiles": limits.open_files,
             "fileSizeMib": limits.file_size / MIB,
             "cpuSeconds": limits.cpu_seconds,
+            "memoryMax": limits.memory_max,
+            "tasksMax": limits.tasks_max,
+            "cpuQuota": limits.cpu_quota,
+            "outputTokens": limits.output_tokens,
+            "costPerTurn": limits.cost_per_turn,
+            "costPerDay": limits.cost_per_day,
+            "retrySeconds": limits.retry_wait.as_secs(),
+        },
+        "memorySearch": memory_search(&agent.memory, settings.memory.watch),
+        "bootstrapMaxChars": agent.bootstrap.file,
+        "bootstrapTotalMaxChars": agent.bootstrap.total,
+        "skipBootstrap": !agent.bootstrap.templates,
+    })
+}
+
+fn memory_search(search: &MemorySearch, watch: bool) -> Value {
+    json!({
+        "enabled": search.enabled,
+        "sources": ["memory", "sessions"],
+        "extraPaths": [],
+        "provider": "static",
+        "sync": {"watch": watch},
+        "query": {
+            "maxResults": search.results,
+            "minScore": search.min_score,
+            "hybrid": {
+                "mmr": {"enabled": search.diversity.is_some(), "lambda": search.diversity},
+                "temporalDecay": {"enabled": true, "floor": search.decay_floor},
+            },
+        },
+        "recall": {
+            "enabled": search.recalled > 0,
+            "maxPassages": search.recalled,
+            "maxTokens": search.recalled_tokens,
         },
     })
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -96,7 +190,10 @@ mod tests {
         let document = apply(json!({}), &paths()).unwrap();
         assert_eq!(Schema::shipped().check(&document), []);
         let empty = Settings::assemble(paths(), json!({}), &Environment::default()).unwrap();
-        let full = Settings::assemble(paths(), document, &Environment::default()).unwrap();
+        let mut full = Settings::assemble(paths(), document, &Environment::default()).unwrap();
+        // Whether a value was chosen is the one thing that differs.
+        full.gateway.port_is_chosen = false;
+        full.fixed.clear();
         assert_eq!(empty, full);
     }
 

@@ -7,6 +7,7 @@
 
 use serde_json::Value;
 
+use super::alias;
 use crate::environment::{Environment, OVERRIDES};
 use crate::error::Error;
 use crate::key::KeyPath;
@@ -16,7 +17,7 @@ use crate::{COMMAND_LINE, ENVIRONMENT};
 
 /// Variables with the keys they stand for. Of two for the same key the later
 /// one counts.
-const NAMED: [(&str, &str); 12] = [
+const NAMED: [(&str, &str); 13] = [
     ("OPENCLAW_BACKEND", "agents.defaults.backend"),
     ("OPENCLAW_CLAUDE", "agents.defaults.claudeCliPath"),
     ("OPENCLAW_CLI_PORT", "gateway.cli.port"),
@@ -25,11 +26,15 @@ const NAMED: [(&str, &str); 12] = [
     ("OPENCLAW_GATEWAY_PASSWORD", "gateway.auth.password"),
     ("OPENCLAW_GATEWAY_PORT", "gateway.port"),
     ("OPENCLAW_GATEWAY_TOKEN", "gateway.auth.token"),
+    ("OPENCLAW_HOOKS_TOKEN", "hooks.token"),
     ("OPENCLAW_LOG_LEVEL", "logging.level"),
     ("OPENCLAW_LOG", "logging.level"),
     ("OPENCLAW_MODEL", "agents.defaults.model"),
     ("OPENCLAW_WORKSPACE_DIR", "agents.defaults.workspace"),
 ];
+/// Of these, those that hold for agents that say otherwise, too: which program
+/// answers is the machine's affair.
+const FOR_EVERY_AGENT: [&str; 2] = ["agents.defaults.backend", "agents.defaults.claudeCliPath"];
 /// Before the section and between the parts of a generic name.
 const SEPARATOR: &str = "__";
 const GENERIC: &str = "OPENCLAW__";
@@ -45,6 +50,9 @@ pub fn apply(
         if let Some(text) = environment.get(name) {
             let path = KeyPath::parse(key).map_err(|error| wrong(ENVIRONMENT, name, error))?;
             put(document, schema, &path, text, ENVIRONMENT, name)?;
+            if FOR_EVERY_AGENT.contains(&key) {
+                put_everywhere(document, &path);
+            }
             any = true;
         }
     }
@@ -73,6 +81,19 @@ fn passed(environment: &Environment) -> Result<Vec<(String, String)>, Error> {
     serde_json::from_str(text).map_err(|_| wrong(ENVIRONMENT, OVERRIDES, problem))
 }
 
+/// Puts the value of the defaults into every agent that has one of its own.
+fn put_everywhere(document: &mut Value, path: &KeyPath) {
+    let Some(value) = path.get(document).cloned() else {
+        return;
+    };
+    let list = document.pointer_mut("/agents/list");
+    for agent in list.and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(own) = agent.get_mut(path.last()) {
+            own.clone_from(&value);
+        }
+    }
+}
+
 fn put(
     document: &mut Value,
     schema: &Schema,
@@ -85,14 +106,13 @@ fn put(
         // The variable is named, not the key: that is where the mistake is.
         wrong(origin, name, problem.text())
     })?;
-    match path.put(document, value) {
-        true => Ok(()),
-        false => Err(wrong(
-            origin,
-            name,
-            format!("leads nowhere: {path} cannot be put there"),
-        )),
+    for (place, value) in alias::placed(path, value, document) {
+        if !place.put(document, value) {
+            let problem = format!("leads nowhere: {path} cannot be put there");
+            return Err(wrong(origin, name, problem));
+        }
     }
+    Ok(())
 }
 
 fn wrong(origin: &str, key: &str, problem: impl ToString) -> Error {

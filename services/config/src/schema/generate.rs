@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::fragment::Fragment;
 use crate::kept;
+use crate::key::KeyPath;
 use crate::pipeline::defaults;
 
 /// The file that is shipped.
@@ -31,9 +32,13 @@ fn generated() -> Value {
     close(&mut schema);
     let paths = crate::Paths::resolve(&[("HOME", "/home/user")].into_iter().collect()).unwrap();
     let mut defaults = defaults::apply(json!({}), &paths).unwrap();
-    // Depends on the home.
-    let agent = defaults["agents"]["defaults"].as_object_mut().unwrap();
-    agent.shift_remove("workspace");
+    // They depend on the home and the machine.
+    for path in [
+        "agents.defaults.workspace",
+        "agents.defaults.limits.cpuQuota",
+    ] {
+        KeyPath::parse(path).unwrap().take(&mut defaults).unwrap();
+    }
     describe_defaults(&mut schema, &defaults, "");
     schema
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::{self, Agent, Fragment};
 use crate::paths::Paths;
@@ -148,22 +147,16 @@ pub struct AgentSettings {
     pub sandbox: AgentSandbox,
 }
 
-/// A value that is not allowed, and whether it came from the environment.
+/// A value that is not allowed.
 pub(super) struct Problem {
     key: String,
     problem: String,
-    from_environment: bool,
 }
 
 impl Problem {
     pub(super) fn at(self, file: &str) -> Error {
-        let origin = if self.from_environment {
-            "the environment"
-        } else {
-            file
-        };
         Error::Value {
-            origin: origin.to_owned(),
+            origin: file.to_owned(),
             key: self.key,
             problem: self.problem,
         }
@@ -174,7 +167,6 @@ impl Problem {
 pub(super) fn resolve(
     paths: &Paths,
     fragment: &Fragment,
-    environment: &Environment,
 ) -> Result<(BTreeMap<String, AgentSettings>, String), Problem> {
     let base = base(fragment);
     let half_life = fragment.memory.temporal_decay_half_life;
@@ -184,14 +176,13 @@ pub(super) fn resolve(
         check_id(&listed.id, &format!("agents.list.{index}.id"))?;
         let merged = over(&base, &listed.agent);
         let key = format!("agents.list.{index}");
-        // The MVP's one workspace is the default agent's.
+        // The one of the defaults is the default agent's.
         let settings = one(
             paths,
             &listed.id,
             &merged,
             listed.agent.workspace.as_deref(),
             &key,
-            environment,
             half_life,
             &fragment.sandbox,
         )?;
@@ -207,18 +198,12 @@ pub(super) fn resolve(
             &base,
             None,
             "agents.defaults",
-            environment,
             half_life,
             &fragment.sandbox,
         )?;
         agents.insert(MAIN.to_owned(), settings);
     }
-    let default_workspace = fragment
-        .agents
-        .defaults
-        .workspace
-        .as_deref()
-        .or(fragment.memory.workspace_path.as_deref());
+    let default_workspace = fragment.agents.defaults.workspace.as_deref();
     let own = fragment
         .agents
         .list
@@ -232,16 +217,10 @@ pub(super) fn resolve(
     Ok((agents, default_agent))
 }
 
-/// `agents.defaults`, with the MVP schema's names behind it.
+/// `agents.defaults`, with the search of all agents behind it.
 fn base(fragment: &Fragment) -> Agent {
     let mut base = fragment.agents.defaults.clone();
     base.memory_search = memory::merged(&fragment.memory.search, &base.memory_search);
-    let mvp = &fragment.agent;
-    base.model = base
-        .model
-        .or_else(|| mvp.model.clone().map(fragment::Model::Name));
-    base.max_tokens = base.max_tokens.or(mvp.max_tokens);
-    base.claude_cli_path = base.claude_cli_path.or_else(|| mvp.claude_cli_path.clone());
     base
 }
 
@@ -291,14 +270,13 @@ fn one(
     agent: &Agent,
     workspace: Option<&str>,
     key: &str,
-    environment: &Environment,
     half_life: Option<f64>,
     all: &fragment::Sandbox,
 ) -> Result<AgentSettings, Problem> {
     Ok(AgentSettings {
         id: id.to_owned(),
         workspace: workspace.map_or_else(|| paths.default_workspace(id), |path| paths.expand(path)),
-        backend: backend(agent, key, environment)?,
+        backend: backend(agent, key)?,
         model: agent
             .model
             .as_ref()
@@ -312,11 +290,10 @@ fn one(
         max_tokens: positive(agent.max_tokens, MAX_TOKENS, key, "maxTokens")?,
         timeout: seconds(agent.timeout_seconds, TIMEOUT, key, "timeoutSeconds")?,
         no_output: seconds(agent.no_output_seconds, NO_OUTPUT, key, "noOutputSeconds")?,
-        claude_path: environment
-            .get("OPENCLAW_CLAUDE")
-            .map(str::to_owned)
-            .or_else(|| agent.claude_cli_path.clone())
-            .map_or_else(|| "claude".to_owned(), |path| expand_program(paths, &path)),
+        claude_path: agent
+            .claude_cli_path
+            .as_deref()
+            .map_or_else(|| "claude".to_owned(), |path| expand_program(paths, path)),
         limits: limits(&agent.limits, key)?,
         memory: search(paths, agent, half_life, key)?,
         bootstrap: bootstrap(agent, key)?,
@@ -324,7 +301,6 @@ fn one(
             Problem {
                 key: format!("{key}.sandbox.{below}"),
                 problem,
-                from_environment: false,
             }
         })?,
     })
@@ -339,7 +315,6 @@ fn search(
     memory::search(&agent.memory_search, half_life, paths).map_err(|(below, problem)| Problem {
         key: format!("{key}.memorySearch.{below}"),
         problem,
-        from_environment: false,
     })
 }
 
@@ -368,24 +343,16 @@ fn expand_program(paths: &Paths, path: &str) -> String {
     }
 }
 
-fn backend(agent: &Agent, key: &str, environment: &Environment) -> Result<Backend, Problem> {
-    let (key, text, from_environment) = match environment.get("OPENCLAW_BACKEND") {
-        Some(text) => ("OPENCLAW_BACKEND".to_owned(), text, true),
-        None => (
-            format!("{key}.backend"),
-            agent.backend.as_deref().unwrap_or("auto"),
-            false,
-        ),
-    };
+fn backend(agent: &Agent, key: &str) -> Result<Backend, Problem> {
+    let text = agent.backend.as_deref().unwrap_or("auto");
     match text {
         "auto" => Ok(Backend::Auto),
         "claude-cli" | "claude" => Ok(Backend::ClaudeCli),
         "native" => Ok(Backend::Native),
         "offline" => Ok(Backend::Offline),
         other => Err(Problem {
-            key,
+            key: format!("{key}.backend"),
             problem: format!("is {other:?}; allowed are auto, claude-cli, native and offline"),
-            from_environment,
         }),
     }
 }
@@ -453,7 +420,6 @@ fn positive<N: Copy + PartialEq + Default>(
         Some(zero) if zero == N::default() => Err(Problem {
             key: format!("{key}.{name}"),
             problem: "is 0; it must be at least 1".to_owned(),
-            from_environment: false,
         }),
         other => Ok(other.unwrap_or(default)),
     }
@@ -464,7 +430,6 @@ fn dollars(value: Option<f64>, default: f64, key: &str, name: &str) -> Result<f6
         Some(amount) if !(amount.is_finite() && amount > 0.0) => Err(Problem {
             key: format!("{key}.{name}"),
             problem: format!("is {amount}; it must be an amount above 0"),
-            from_environment: false,
         }),
         other => Ok(other.unwrap_or(default)),
     }
@@ -489,6 +454,5 @@ fn check_id(id: &str, key: &str) -> Result<(), Problem> {
         problem: format!(
             "is {id:?}; allowed are 1 to {ID_LENGTH} lowercase letters, digits, '-' and '_'"
         ),
-        from_environment: false,
     })
 }

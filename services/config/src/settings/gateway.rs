@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::gateway as fragment;
 use crate::secret::Secret;
@@ -120,26 +119,17 @@ impl Gateway {
     pub fn resolve(
         gateway: &fragment::Gateway,
         hooks: &fragment::Hooks,
-        environment: &Environment,
         origin: &str,
     ) -> Result<Self, Error> {
-        Self::validated(gateway, hooks, environment).map_err(|(key, problem)| Error::Value {
-            origin: match key.starts_with("OPENCLAW_") {
-                true => "the environment".to_owned(),
-                false => origin.to_owned(),
-            },
+        Self::validated(gateway, hooks).map_err(|(key, problem)| Error::Value {
+            origin: origin.to_owned(),
             key,
             problem,
         })
     }
 
-    fn validated(
-        gateway: &fragment::Gateway,
-        hooks: &fragment::Hooks,
-        environment: &Environment,
-    ) -> Result<Self, Problem> {
-        let chosen = port(environment, "OPENCLAW_GATEWAY_PORT")?.or(gateway.port);
-        let mode = mode(&gateway.auth, environment)?;
+    fn validated(gateway: &fragment::Gateway, hooks: &fragment::Hooks) -> Result<Self, Problem> {
+        let mode = mode(&gateway.auth)?;
         let address = address(gateway)?;
         if mode == AuthMode::None && !address.is_loopback() {
             let problem = format!(
@@ -150,8 +140,8 @@ impl Gateway {
         }
         let endpoints = &gateway.http.endpoints;
         Ok(Self {
-            port: chosen.unwrap_or(PORT),
-            port_is_chosen: chosen.is_some(),
+            port: gateway.port.unwrap_or(PORT),
+            port_is_chosen: gateway.port.is_some(),
             address,
             mode,
             token: None,
@@ -165,9 +155,7 @@ impl Gateway {
             metrics: endpoints.metrics.enabled.unwrap_or(false),
             hooks: self::hooks(hooks)?,
             cli: Cli {
-                port: port(environment, "OPENCLAW_CLI_PORT")?
-                    .or(gateway.cli.port)
-                    .unwrap_or(CLI_PORT),
+                port: gateway.cli.port.unwrap_or(CLI_PORT),
                 secret: None,
             },
             channel_uids: gateway.control.channel_uids.clone(),
@@ -175,29 +163,25 @@ impl Gateway {
     }
 
     /// Puts the secrets in, for the gateway alone. `credentials` (systemd's,
-    /// by file name) come before the environment, and that before the file.
+    /// by file name) come before the configuration.
     pub fn with_secrets(
         &mut self,
         gateway: &fragment::Gateway,
         hooks: &fragment::Hooks,
-        environment: &Environment,
         credentials: &BTreeMap<String, Secret>,
         origin: &str,
     ) -> Result<(), Error> {
         let source = Source {
-            environment,
             credentials,
             origin,
         };
         let auth = &gateway.auth;
         self.token = source.secret(
             "openclaw-gateway-token",
-            "OPENCLAW_GATEWAY_TOKEN",
             ("gateway.auth.token", &auth.token),
         )?;
         self.password = source.secret(
             "openclaw-gateway-password",
-            "OPENCLAW_GATEWAY_PASSWORD",
             ("gateway.auth.password", &auth.password),
         )?;
         if self.mode == AuthMode::Password && self.password.is_none() && self.token.is_none() {
@@ -207,11 +191,7 @@ impl Gateway {
                  OPENCLAW_GATEWAY_PASSWORD",
             ));
         }
-        self.hooks.token = source.secret(
-            "openclaw-hooks-token",
-            "OPENCLAW_HOOKS_TOKEN",
-            ("hooks.token", &hooks.token),
-        )?;
+        self.hooks.token = source.secret("openclaw-hooks-token", ("hooks.token", &hooks.token))?;
         if self.hooks.enabled && self.hooks.token.is_none() {
             return Err(source.error(
                 "hooks.enabled",
@@ -220,7 +200,6 @@ impl Gateway {
         }
         self.cli.secret = source.secret(
             "openclaw-cli-secret",
-            "OPENCLAW_CLI_SECRET",
             ("gateway.cli.secret", &gateway.cli.secret),
         )?;
         Ok(())
@@ -229,7 +208,6 @@ impl Gateway {
 
 /// Where secrets are looked for.
 struct Source<'a> {
-    environment: &'a Environment,
     credentials: &'a BTreeMap<String, Secret>,
     origin: &'a str,
 }
@@ -238,12 +216,10 @@ impl Source<'_> {
     fn secret(
         &self,
         credential: &str,
-        variable: &str,
         (key, written): (&str, &Option<Secret>),
     ) -> Result<Option<Secret>, Error> {
-        let found = self.credentials.get(credential).cloned();
-        let found = found.or_else(|| self.environment.get(variable).map(Secret::new));
-        let Some(secret) = found.or_else(|| written.clone()) else {
+        let found = self.credentials.get(credential);
+        let Some(secret) = found.or(written.as_ref()) else {
             return Ok(None);
         };
         let text = secret.reveal().trim();
@@ -263,17 +239,7 @@ impl Source<'_> {
     }
 }
 
-fn port(environment: &Environment, variable: &str) -> Result<Option<u16>, Problem> {
-    let parse = |text: &str| {
-        text.trim().parse().map_err(|_| {
-            let problem = format!("is {text:?}; a port is a number from 0 to 65535");
-            (variable.to_owned(), problem)
-        })
-    };
-    environment.get(variable).map(parse).transpose()
-}
-
-fn mode(auth: &fragment::Auth, environment: &Environment) -> Result<AuthMode, Problem> {
+fn mode(auth: &fragment::Auth) -> Result<AuthMode, Problem> {
     match auth.mode.as_deref() {
         Some("token") => Ok(AuthMode::Token),
         Some("password") => Ok(AuthMode::Password),
@@ -283,15 +249,10 @@ fn mode(auth: &fragment::Auth, environment: &Environment) -> Result<AuthMode, Pr
             Err(("gateway.auth.mode".to_owned(), problem))
         }
         // As in OpenClaw: what is configured says which.
-        None => {
-            let token = auth.token.is_some() || environment.get("OPENCLAW_GATEWAY_TOKEN").is_some();
-            let password =
-                auth.password.is_some() || environment.get("OPENCLAW_GATEWAY_PASSWORD").is_some();
-            Ok(match password && !token {
-                true => AuthMode::Password,
-                false => AuthMode::Token,
-            })
-        }
+        None => Ok(match auth.password.is_some() && auth.token.is_none() {
+            true => AuthMode::Password,
+            false => AuthMode::Token,
+        }),
     }
 }
 

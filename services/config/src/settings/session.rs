@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::fragment::session::{Mode, Reset, Session};
+
 /// Messages that begin a conversation anew, as OpenClaw has them.
 const RESET_TRIGGERS: [&str; 2] = ["/new", "/reset"];
 
@@ -35,6 +37,7 @@ pub struct SessionSettings {
 
 /// `session.dmScope`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DmScope {
     /// All direct chats and the CLI share the main session.
@@ -78,6 +81,18 @@ pub struct Price {
     pub cache_write: f64,
 }
 
+impl DmScope {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Main => "main",
+            Self::PerPeer => "per-peer",
+            Self::PerChannelPeer => "per-channel-peer",
+            Self::PerAccountChannelPeer => "per-account-channel-peer",
+        }
+    }
+}
+
 impl ResetPolicies {
     /// The policy for a kind of chat (`direct`, `group`, `thread`) on a
     /// channel: the channel's own, else the kind's, else the general one.
@@ -92,7 +107,7 @@ impl SessionSettings {
     /// The settings of a configuration; an error has the key and the problem.
     pub fn of(document: &Value) -> Result<Self, (String, String)> {
         let written = match document.get("session") {
-            None | Some(Value::Null) => Written::default(),
+            None | Some(Value::Null) => Session::default(),
             Some(section) => serde_path_to_error::deserialize(section).map_err(|error| {
                 (
                     format!("session.{}", error.path()),
@@ -100,12 +115,12 @@ impl SessionSettings {
                 )
             })?,
         };
-        let policy = |key: &str, written: WrittenReset| {
+        let policy = |key: &str, written: Reset| {
             written
                 .policy()
                 .map_err(|problem| (format!("session.{key}"), problem))
         };
-        let all = |key: &str, written: BTreeMap<String, WrittenReset>| {
+        let all = |key: &str, written: BTreeMap<String, Reset>| {
             let named = |(name, reset)| {
                 let policy = policy(&format!("{key}.{name}"), reset)?;
                 Ok::<_, (String, String)>((name, policy))
@@ -120,9 +135,9 @@ impl SessionSettings {
         if let Some(direct) = by_kind.remove("dm") {
             by_kind.entry("direct".to_owned()).or_insert(direct);
         }
-        let general = written.reset.unwrap_or(WrittenReset {
+        let general = written.reset.unwrap_or(Reset {
             idle_minutes: written.idle_minutes,
-            ..WrittenReset::default()
+            ..Reset::default()
         });
         Ok(Self {
             dm_scope: written.dm_scope.unwrap_or_default(),
@@ -140,36 +155,7 @@ impl SessionSettings {
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Written {
-    dm_scope: Option<DmScope>,
-    identity_links: BTreeMap<String, Vec<String>>,
-    reset: Option<WrittenReset>,
-    reset_by_type: BTreeMap<String, WrittenReset>,
-    reset_by_channel: BTreeMap<String, WrittenReset>,
-    reset_triggers: Option<Vec<String>>,
-    /// OpenClaw's older place for it.
-    idle_minutes: Option<u64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct WrittenReset {
-    mode: Option<Mode>,
-    at_hour: Option<u8>,
-    idle_minutes: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Mode {
-    None,
-    Daily,
-    Idle,
-}
-
-impl WrittenReset {
+impl Reset {
     fn policy(&self) -> Result<ResetPolicy, String> {
         if let Some(hour) = self.at_hour.filter(|hour| *hour > 23) {
             return Err(format!("has atHour {hour}; allowed are 0 to 23"));

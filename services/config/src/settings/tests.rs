@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
-use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -12,6 +12,8 @@ fn assemble(document: Value, variables: &[(&str, &str)]) -> Result<Settings, Err
         .chain([("HOME", "/home/claw")])
         .collect();
     let paths = Paths::resolve(&environment).unwrap();
+    let mut document = document;
+    crate::pipeline::alias::apply(&mut document);
     Settings::assemble(paths, document, &environment)
 }
 
@@ -148,24 +150,4 @@ fn a_key_in_the_runners_environment_stops_no_other_daemon() {
     .into_iter()
     .collect();
     assert!(settings.with_credentials(&full, &none).unwrap().providers["mine"].is_usable());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
-
-    /// Feature: openclaw-mvp, Property 7: the environment overrides the file,
-    /// the file overrides the default.
-    #[test]
-    fn precedence(in_environment in proptest::option::of(0..4usize), in_file in proptest::option::of(0..4usize)) {
-        let names = ["debug", "info", "warn", "error"];
-        let levels = [LogLevel::Debug, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
-        let document = match in_file {
-            Some(index) => json!({"logging": {"level": names[index]}}),
-            None => json!({}),
-        };
-        let variables: Vec<_> = in_environment.iter().map(|index| ("OPENCLAW_LOG", names[*index])).collect();
-        let settings = assemble(document, &variables).unwrap();
-        let expected = in_environment.or(in_file).map_or(LogLevel::Info, |index| levels[index]);
-        prop_assert_eq!(settings.log_level, expected);
-    }
 }

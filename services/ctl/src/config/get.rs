@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use openclaw_config::pipeline::defaults;
+use openclaw_config::pipeline::{alias, defaults};
 use openclaw_config::schema::Schema;
 use openclaw_config::substitute::Missing;
 use openclaw_config::{Environment, KeyPath, Paths, document, redact};
@@ -28,12 +28,12 @@ pub(super) fn execute(
         true => document.written,
         false => defaults::apply(document.value, paths)?,
     };
-    let Some(value) = path.get(&document) else {
+    let Some(value) = alias::get(&path, &document) else {
         return Err(not_set(&path, paths));
     };
     let value = match arguments.show_secrets {
-        true => value.clone(),
-        false => redact::redacted(&path, value),
+        true => value,
+        false => redact::redacted(&path, &value),
     };
     match (&value, arguments.json) {
         (Value::String(text), false) => output::stdout_line(&output::printable(text))?,

@@ -35,7 +35,10 @@ impl Config {
 
     fn run(&self, arguments: &[&str]) -> Output {
         let all: Vec<_> = ["config"].iter().chain(arguments).copied().collect();
-        self.scene.run(&all)
+        let mut command = self.scene.command(&all);
+        // It would come before the file.
+        command.env_remove("OPENCLAW_GATEWAY_PORT");
+        command.output().unwrap()
     }
 
     /// Standard output of a success.
@@ -112,6 +115,28 @@ fn what_is_shown_is_what_is_in_use() {
     let whole: Value = serde_json::from_str(&get(None, &[])).unwrap();
     assert_eq!(whole["logging"]["level"], "warn");
     assert_eq!(whole["sandbox"]["level"], "workspace");
+}
+
+#[test]
+fn every_key_has_a_value_under_each_of_its_names() {
+    let config = Config::new("{ agent: { model: 'claude-x' } }");
+    for (key, value) in [
+        ("gateway.port", "18789"),
+        ("session.dmScope", "main"),
+        ("session.reset.mode", "none"),
+        ("gateway.host", "127.0.0.1"),
+        ("agents.defaults.model", "claude-x"),
+        ("agent.model", "claude-x"),
+        ("agent.maxTokens", "8192"),
+    ] {
+        assert_eq!(config.ok(&["get", key]), format!("{value}\n"), "{key}");
+    }
+    config.ok(&["set", "gateway.host", "0.0.0.0"]);
+    assert_eq!(config.ok(&["get", "gateway.host"]), "0.0.0.0\n");
+    assert_eq!(config.ok(&["get", "gateway.bind"]), "lan\n");
+    let refused = config.fails(78, &["set", "session.dmScop", "main"]);
+    assert!(refused.contains("\"dmScope\""), "{refused}");
+    config.fails(1, &["get", "gateway.customBindHost"]);
 }
 
 #[test]

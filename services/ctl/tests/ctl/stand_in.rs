@@ -20,6 +20,16 @@ pub(crate) fn install(scene: &Scene) {
     ] {
         install_as(scene, name);
     }
+    install_spawner(scene);
+}
+
+/// The real one: it is no daemon, and turns are started from nothing else.
+fn install_spawner(scene: &Scene) {
+    let name = "openclaw-sandbox";
+    let built = Path::new(env!("CARGO_BIN_EXE_openclawctl")).with_file_name(name);
+    assert!(built.exists(), "build it first: cargo build -p {name}");
+    let script = format!("#!/bin/sh\nexec '{}' \"$@\"\n", built.display());
+    write_program(scene, name, &script);
 }
 
 fn install_as(scene: &Scene, name: &str) {

@@ -115,6 +115,15 @@ pub(crate) async fn close_turn(gateway: &Gateway, run_id: &str) {
     }
 }
 
+/// Ends a turn whose answer nobody waits for, and lets the runner forget it.
+pub(crate) async fn end_abandoned(gateway: &Gateway, run_id: &str) {
+    let end = patiently(|| gateway.runner.cancel_turn(run_id, "nobody waits for it")).await;
+    if let Err(status) = end {
+        tracing::debug!(code = ?status.code(), "a turn that is not wanted was not ended");
+    }
+    close_turn(gateway, run_id).await;
+}
+
 /// The turns that the runner keeps until they are closed.
 pub(crate) async fn kept_turns(gateway: &Gateway) -> Vec<String> {
     let kept = patiently(|| gateway.runner.kept_turns()).await;

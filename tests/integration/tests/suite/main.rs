@@ -16,6 +16,7 @@ mod claude;
 mod claude_failures;
 mod cli_session;
 mod client;
+mod compaction;
 mod configuration;
 mod confinement;
 mod conversation;

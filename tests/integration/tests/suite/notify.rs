@@ -73,6 +73,7 @@ async fn its_status_counts_the_turns() {
         notes: Vec::new(),
         model: None,
         thinking_level: None,
+        purpose: runner::Purpose::Message,
     };
     within("StartTurn", client.start_turn(turn)).await.unwrap();
     managed.hear("STATUS=1 turn running").await;

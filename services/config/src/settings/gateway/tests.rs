@@ -1,15 +1,20 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::pipeline::overrides;
+use crate::schema::Schema;
 
 fn resolve(gateway: Value, hooks: Value, variables: &[(&str, &str)]) -> Result<Gateway, String> {
-    let environment: Environment = variables.iter().copied().collect();
-    let (gateway, hooks) = (
-        serde_json::from_value(gateway).unwrap(),
-        serde_json::from_value(hooks).unwrap(),
-    );
     let text = |error: Error| error.to_string();
-    let mut settings = Gateway::resolve(&gateway, &hooks, &environment, "f").map_err(text)?;
+    let mut document = json!({"gateway": gateway, "hooks": hooks});
+    let environment = variables.iter().copied().collect();
+    overrides::apply(&mut document, &environment, &Schema::shipped()).map_err(text)?;
+    let part = |name: &str| document[name].clone();
+    let (gateway, hooks) = (
+        serde_json::from_value(part("gateway")).unwrap(),
+        serde_json::from_value(part("hooks")).unwrap(),
+    );
+    let mut settings = Gateway::resolve(&gateway, &hooks, "f").map_err(text)?;
     assert!(settings.token.is_none() && settings.cli.secret.is_none());
     let credentials = [(
         "openclaw-hooks-token".to_owned(),
@@ -17,7 +22,7 @@ fn resolve(gateway: Value, hooks: Value, variables: &[(&str, &str)]) -> Result<G
     )];
     let credentials = credentials.into_iter().collect();
     settings
-        .with_secrets(&gateway, &hooks, &environment, &credentials, "f")
+        .with_secrets(&gateway, &hooks, &credentials, "f")
         .map_err(text)?;
     Ok(settings)
 }

@@ -1,0 +1,364 @@
+//! Properties 7 and 8 of seed 002, for every key there is: the keys are those
+//! of the shipped schema, so that a new one is held to them by itself.
+
+use std::fs;
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::document;
+use crate::environment::Environment;
+use crate::key::KeyPath;
+use crate::paths::Paths;
+use crate::pipeline::{alias, defaults};
+use crate::schema::Schema;
+use crate::settings::Settings;
+use crate::substitute::Missing;
+
+static SCHEMA: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(crate::schema::TEXT).unwrap());
+
+/// What the schema says of keys that are only kept.
+const KEPT: &str = "Of OpenClaw; kept";
+
+/// Keys without a default, each with what happens then. Nothing that is
+/// required may stand here.
+const WITHOUT_DEFAULT: [(&str, &str); 23] = [
+    ("$schema", "is for editors"),
+    ("agent", "the MVP's names of agents.defaults"),
+    (
+        "agents.defaults.memorySearch.local",
+        "the folder is the provider's",
+    ),
+    ("agents.defaults.memorySearch.model", "the provider's own"),
+    (
+        "agents.defaults.memorySearch.query.hybrid.temporalDecay.halfLifeDays",
+        "memory.temporalDecayHalfLife",
+    ),
+    (
+        "agents.defaults.memorySearch.query.hybrid.textWeight",
+        "as measured",
+    ),
+    (
+        "agents.defaults.memorySearch.query.hybrid.vectorWeight",
+        "as measured",
+    ),
+    (
+        "agents.defaults.memorySearch.remote",
+        "as for the provider's other models",
+    ),
+    (
+        "agents.defaults.model",
+        "models.default, else the first usable provider's",
+    ),
+    (
+        "agents.defaults.sandbox",
+        "what sandbox says for all agents",
+    ),
+    ("agents.entries", "is agents.list by id"),
+    ("gateway.auth.password", "there is none"),
+    ("gateway.auth.token", "one is made at the first start"),
+    ("gateway.cli.secret", "the port is closed"),
+    ("gateway.customBindHost", "only for bind custom"),
+    ("hooks.allowedAgentIds", "all agents"),
+    ("hooks.defaultSessionKey", "each call has its own"),
+    ("hooks.token", "hooks are off"),
+    ("memory.search", "agents.defaults.memorySearch holds them"),
+    ("memory.workspacePath", "agents.defaults.workspace"),
+    ("models.default", "the first usable provider's"),
+    ("session.idleMinutes", "is session.reset.idleMinutes"),
+    ("session.reset", "never, unless a mode says so"),
+];
+
+/// A key that can be set, and what may be there.
+#[derive(Debug, Clone)]
+struct Leaf {
+    path: KeyPath,
+    node: Value,
+    /// Below a map or list, whose keys are the user's.
+    is_named_by_user: bool,
+}
+
+fn leaves() -> Vec<Leaf> {
+    let schema = Schema::shipped();
+    let mut leaves = Vec::new();
+    descend(&schema, &KeyPath::default(), false, &mut leaves);
+    leaves
+}
+
+fn descend(schema: &Schema, path: &KeyPath, is_named_by_user: bool, leaves: &mut Vec<Leaf>) {
+    let node = schema.at(path).cloned().unwrap_or_default();
+    let objects: Vec<&Value> = match node.get("anyOf").and_then(Value::as_array) {
+        Some(either) => either.iter().collect(),
+        None => vec![&node],
+    };
+    let properties = objects
+        .iter()
+        .find_map(|node| node.get("properties")?.as_object());
+    let is_choice = objects.len() > 1 && objects[0].get("$ref").is_none();
+    match properties {
+        Some(properties) if !is_choice => {
+            for (key, child) in properties {
+                let is_kept = child
+                    .get("description")
+                    .and_then(Value::as_str)
+                    .is_some_and(|text| text.starts_with(KEPT));
+                if !is_kept {
+                    descend(schema, &path.child(key), is_named_by_user, leaves);
+                }
+            }
+        }
+        _ => {
+            let named = node
+                .get("additionalProperties")
+                .is_some_and(Value::is_object);
+            leaves.push(Leaf {
+                path: path.clone(),
+                node,
+                is_named_by_user,
+            });
+            if named && path.parts().len() < 4 {
+                descend(schema, &path.child("x"), true, leaves);
+            }
+        }
+    }
+}
+
+/// A value that is allowed there, another one for most other seeds; none for
+/// what only has a meaning together with other keys.
+fn value(node: &Value, seed: u64) -> Option<Value> {
+    let node = match node.get("$ref").and_then(Value::as_str) {
+        Some(reference) => {
+            let name = reference.strip_prefix("#/$defs/")?;
+            return value(&SCHEMA["$defs"][name], seed);
+        }
+        None => node,
+    };
+    for word in ["anyOf", "oneOf"] {
+        if let Some(either) = node.get(word).and_then(Value::as_array) {
+            return either.iter().find_map(|node| value(node, seed));
+        }
+    }
+    if let Some(words) = node.get("enum").and_then(Value::as_array) {
+        let words: Vec<&Value> = words.iter().filter(|word| !word.is_null()).collect();
+        return Some(words[seed as usize % words.len()].clone());
+    }
+    if let Some(word) = node.get("const") {
+        return Some(word.clone());
+    }
+    let kind = match node.get("type")? {
+        Value::Array(names) => names.first()?.as_str()?,
+        name => name.as_str()?,
+    };
+    let bound = |name: &str| node.get(name).and_then(Value::as_f64);
+    let least = bound("minimum").or(bound("exclusiveMinimum").map(|least| least + 0.25));
+    let most = bound("maximum").unwrap_or(f64::MAX).min(50_000.0);
+    let least = least.unwrap_or(0.0);
+    match kind {
+        "boolean" => Some(json!(seed.is_multiple_of(2))),
+        "integer" => {
+            let steps = (most - least) as u64 + 1;
+            Some(json!(least as u64 + seed % steps))
+        }
+        "number" => {
+            let steps = ((most - least) * 4.0) as u64 + 1;
+            Some(json!(least + (seed % steps) as f64 / 4.0))
+        }
+        // A path, so that it is right where one is wanted.
+        "string" => Some(json!(format!("/v{seed}"))),
+        "array" => {
+            let item = value(node.get("items")?, seed)?;
+            (!item.is_object()).then(|| json!([item]))
+        }
+        "object" => {
+            let item = value(node.get("additionalProperties")?, seed)?;
+            (!item.is_object()).then(|| json!({"x": item}))
+        }
+        _ => None,
+    }
+}
+
+/// `agents.defaults.maxTokens` as `OPENCLAW__AGENTS__DEFAULTS__MAX_TOKENS`.
+fn variable(path: &KeyPath) -> String {
+    let mut name = "OPENCLAW".to_owned();
+    for part in path.parts() {
+        name.push_str("__");
+        for c in part.chars() {
+            if c.is_uppercase() {
+                name.push('_');
+            }
+            name.extend(c.to_uppercase());
+        }
+    }
+    name
+}
+
+fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+struct Place {
+    _folder: tempfile::TempDir,
+    paths: Paths,
+    variables: Vec<(String, String)>,
+}
+
+impl Place {
+    fn new(file: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap().to_owned();
+        let variables = vec![("OPENCLAW_STATE_DIR".to_owned(), state)];
+        let environment: Environment = variables.iter().cloned().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        fs::write(&paths.configuration, file).unwrap();
+        Self {
+            _folder: folder,
+            paths,
+            variables,
+        }
+    }
+
+    fn environment(&self) -> Environment {
+        self.variables.iter().cloned().collect()
+    }
+
+    fn value(&self, path: &KeyPath, environment: &Environment) -> Option<Value> {
+        let file = &self.paths.configuration;
+        let document = document::load(file, environment, Missing::Refused).unwrap();
+        alias::get(path, &defaults::apply(document.value, &self.paths).unwrap())
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings = crate::load(&self.environment()).unwrap();
+        // Whether a value was chosen or is the default is no setting.
+        settings.gateway.port_is_chosen = false;
+        settings.fixed.clear();
+        settings
+    }
+}
+
+/// The default of every key, as parts of a file.
+fn default_leaves(place: &Place) -> Vec<(KeyPath, Value)> {
+    fn collect(path: &KeyPath, value: &Value, all: &mut Vec<(KeyPath, Value)>) {
+        match value {
+            Value::Object(fields) if !fields.is_empty() => {
+                for (key, value) in fields {
+                    collect(&path.child(key), value, all);
+                }
+            }
+            _ => all.push((path.clone(), value.clone())),
+        }
+    }
+    let mut all = Vec::new();
+    let defaults = defaults::apply(json!({}), &place.paths).unwrap();
+    collect(&KeyPath::default(), &defaults, &mut all);
+    all
+}
+
+#[test]
+fn the_keys_are_all_there() {
+    let leaves = leaves();
+    let has = |path: &str| {
+        leaves
+            .iter()
+            .any(|leaf| leaf.path == KeyPath::parse(path).unwrap())
+    };
+    for path in [
+        "gateway.port",
+        "session.dmScope",
+        "agent.model",
+        "models.providers.x.baseUrl",
+    ] {
+        assert!(has(path), "{path}");
+    }
+    assert!(!has("channels") && leaves.len() > 90, "{}", leaves.len());
+}
+
+/// Feature: openclaw-mvp, Property 8 (seed 002): For any required configuration
+/// setting, a default value SHALL exist. Keys without one are named above.
+#[test]
+fn property_8_every_key_has_a_default_or_needs_none() {
+    let place = Place::new("");
+    let defaults = defaults::apply(json!({}), &place.paths).unwrap();
+    let needs_none = |path: &KeyPath| {
+        let named = WITHOUT_DEFAULT
+            .iter()
+            .map(|(key, _)| KeyPath::parse(key).unwrap());
+        named.into_iter().any(|key| path.starts_with(&key))
+    };
+    let leaves = leaves().into_iter().filter(|leaf| !leaf.is_named_by_user);
+    let missing: Vec<String> = leaves
+        .filter(|leaf| leaf.path.get(&defaults).is_none() && !needs_none(&leaf.path))
+        .map(|leaf| leaf.path.to_string())
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "add them to pipeline/defaults.rs or to WITHOUT_DEFAULT: {missing:?}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Feature: openclaw-mvp, Property 7 (seed 002): For any configuration key,
+    /// if an environment variable is set, its value SHALL override the
+    /// file-based value; if not set, the file value SHALL override the default.
+    /// What the command line says comes before both.
+    #[test]
+    fn property_7_environment_over_file_over_default(
+        leaf in proptest::sample::select(leaves()),
+        of_file in proptest::option::of(0u64..1000),
+        of_environment in proptest::option::of(0u64..1000),
+        of_command_line in proptest::option::weighted(0.2, 0u64..1000),
+    ) {
+        let value = |seed: Option<u64>| seed.and_then(|seed| value(&leaf.node, seed));
+        let (file, set, passed) = (value(of_file), value(of_environment), value(of_command_line));
+        let mut written = Value::Object(Map::new());
+        if let Some(value) = &file {
+            prop_assert!(leaf.path.put(&mut written, value.clone()));
+        }
+        let mut place = Place::new(&written.to_string());
+        if let Some(value) = &set {
+            place.variables.push((variable(&leaf.path), text(value)));
+        }
+        let passes = passed.iter().map(|value| (leaf.path.to_string(), text(value)));
+        let environment = place.environment().overridden(passes);
+        let default = {
+            let defaults = defaults::apply(json!({}), &place.paths).unwrap();
+            alias::get(&leaf.path, &defaults)
+        };
+        // 1.0 is 1 in a file.
+        let expected = passed.or(set).or(file).or(default).map(crate::parse::whole_numbers);
+        let used = place.value(&leaf.path, &environment).map(crate::parse::whole_numbers);
+        prop_assert_eq!(used, expected, "{}", leaf.path);
+    }
+
+    /// Feature: openclaw-mvp, Property 8 (seed 002): … such that the system can
+    /// start with an empty configuration file, or with any part of a whole one.
+    #[test]
+    fn property_8_any_part_of_the_defaults_is_enough(
+        chosen in proptest::collection::vec(any::<bool>(), 200),
+        empty in proptest::sample::select(vec!["", " \n\t", "{}", "// nothing\n", "{ /* nothing */ }", "\u{feff}{}"]),
+    ) {
+        let nothing = Place::new(empty);
+        let mut written = Value::Object(Map::new());
+        let leaves = default_leaves(&nothing);
+        prop_assert!(leaves.len() < chosen.len());
+        for ((path, value), _) in leaves.into_iter().zip(chosen).filter(|(_, chosen)| *chosen) {
+            prop_assert!(path.put(&mut written, value));
+        }
+        let some = Place::new(&written.to_string());
+        let mut settings = some.settings();
+        let expected = nothing.settings();
+        // Each is in a folder of its own.
+        prop_assert_eq!(settings.agents.len(), expected.agents.len());
+        settings.paths.clone_from(&expected.paths);
+        for (id, agent) in &mut settings.agents {
+            agent.workspace.clone_from(&expected.agents[id].workspace);
+        }
+        prop_assert_eq!(settings, expected);
+    }
+}
