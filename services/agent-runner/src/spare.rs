@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use openclaw_config::settings::Settings;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::keeper::Held;
@@ -52,11 +53,15 @@ struct Inner {
     names: HashMap<String, String>,
     /// The name of the one that is being started, and who waits for it.
     starting: Option<(String, Arc<Notify>)>,
+    /// Those that are being ended, by name, and who waits for that: a turn of
+    /// the same name is not to find its folder removed.
+    ending: HashMap<String, CancellationToken>,
 }
 
 impl Spare {
     /// Takes the spare of this run, if it fits; one that is just being started
-    /// is waited for. One that does not fit is ended: its run id is in use.
+    /// is waited for, as is the end of one. One that does not fit is ended: its
+    /// run id is in use.
     pub(crate) async fn take(
         &self,
         run_id: &str,
@@ -69,6 +74,7 @@ impl Spare {
         {
             done.notified().await;
         }
+        self.dismissed(run_id).await;
         let ready = self.take_named(run_id)?;
         if ready.fits(settings, agent_id) {
             return Some(ready);
@@ -117,7 +123,23 @@ impl Spare {
         let old = inner.ready.replace(ready);
         // One of the same name was killed, and its folder is the new one's.
         if let Some(old) = old.filter(|old| old.held.run_id != name) {
-            tokio::spawn(old.dismiss());
+            let name = old.held.run_id.clone();
+            inner.ending.insert(name.clone(), CancellationToken::new());
+            let spare = self.clone();
+            tokio::spawn(async move {
+                old.dismiss().await;
+                if let Some(ended) = spare.lock().ending.remove(&name) {
+                    ended.cancel();
+                }
+            });
+        }
+    }
+
+    /// Waits until a spare of this name that was replaced is gone.
+    pub(crate) async fn dismissed(&self, run_id: &str) {
+        let ending = self.lock().ending.get(run_id).cloned();
+        if let Some(ended) = ending {
+            ended.cancelled().await;
         }
     }
 

@@ -25,7 +25,7 @@ use crate::keeper::{self, Following, Held};
 use crate::message_id;
 use crate::native;
 use crate::places::{self, Places};
-use crate::plan;
+use crate::plan::{self, Bounds};
 use crate::process;
 use crate::reach;
 use crate::route::Stop;
@@ -242,6 +242,7 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
     let Some(name) = shop.spare.wanted(settings, agent_id) else {
         return;
     };
+    shop.spare.dismissed(&name).await;
     match stand_ready(shop, settings, agent, &name).await {
         Ok(ready) => {
             let watch = ready.held.watch();
@@ -293,8 +294,9 @@ async fn stand_ready(
     if network == Network::Full {
         variables.extend(environment::network(&settings.environment));
     }
+    let bounds = Bounds { level, network };
     let confined = plan::for_agent(
-        settings, agent, &places, run_id, &program, &variables, level, network,
+        settings, agent, &places, run_id, &program, &variables, bounds,
     );
     let standing = Standing {
         arguments: vec!["turn".to_owned()],
@@ -517,8 +519,10 @@ impl Stage<'_> {
             &self.turn.run_id,
             &program,
             &variables,
-            self.level,
-            network,
+            Bounds {
+                level: self.level,
+                network,
+            },
         );
         plan.grant_program(&agent_program);
         // Its runtime reserves tens of gigabytes that it never touches.
