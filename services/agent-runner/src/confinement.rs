@@ -23,7 +23,8 @@ pub(crate) enum Error {
     #[error(
         "the sandbox level \"strict\" cannot be had on this machine: {0}; mend that, or set \
          sandbox.level to \"workspace\" in openclaw.json, which does without namespaces (agents then \
-         see the names of other files and processes)"
+         see the names of other files and processes), or sandbox.missing to \"weaken\", which takes \
+         that level where strict cannot be had"
     )]
     Strict(String),
     #[error(

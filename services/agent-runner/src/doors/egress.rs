@@ -174,20 +174,21 @@ impl Egress {
         let Some((host, port)) = target else {
             return Err(Refused::Target(request.uri().to_string()));
         };
-        let address = self.checked(host, port).await?;
+        let addresses = self.checked(host, port).await?;
         let connect = |source| Refused::Connect {
             host: host.to_owned(),
             source,
         };
-        match timeout(CONNECT_DEADLINE, TcpStream::connect(address)).await {
+        // One after the other, until one answers.
+        match timeout(CONNECT_DEADLINE, TcpStream::connect(&addresses[..])).await {
             Ok(stream) => stream.map_err(connect),
             Err(_) => Err(connect(io::ErrorKind::TimedOut.into())),
         }
     }
 
-    /// The address to connect to: that of a listed name, when all of its
-    /// addresses are public ones.
-    async fn checked(&self, host: &str, port: u16) -> Result<SocketAddr, Refused> {
+    /// The addresses to connect to: those of a listed name, when all of them
+    /// are public ones.
+    async fn checked(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, Refused> {
         if !self.hosts.iter().any(|listed| listed.allows(host, port)) {
             let known: Vec<String> = self.hosts.iter().map(Host::to_string).collect();
             return Err(Refused::NotListed {
@@ -208,8 +209,10 @@ impl Egress {
         if found.iter().any(|address| !is_public(address.ip())) {
             return Err(Refused::Private(host.to_owned()));
         }
-        let first = found.into_iter().next();
-        first.ok_or_else(|| resolve(io::ErrorKind::NotFound.into()))
+        match found.is_empty() {
+            true => Err(resolve(io::ErrorKind::NotFound.into())),
+            false => Ok(found),
+        }
     }
 }
 

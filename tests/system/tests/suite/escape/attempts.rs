@@ -26,7 +26,7 @@ const fn left(name: &'static str, inside: &'static str, outside: &'static str) -
 }
 
 /// Everything that is tried in one turn. `$H` is the user's home, `$R` its runtime folder, `$GATEWAY` and `$RUNNER` the
-/// daemons' process numbers, `$KEY` half of the model's key. Functions: `unix PATH`, `tcp ADDRESS PORT`, `call NUMBER …`.
+/// daemons' process numbers, `$WITNESS` another process, `$SEGMENT` its shared memory, `$KEY` half of the model's key.
 pub(crate) const ALL: &[Attempt] = &[
     // Reading.
     seen(
@@ -253,7 +253,8 @@ pub(crate) const ALL: &[Attempt] = &[
         "use io_uring",
         "perl -e '$p = \"\\0\" x 256; exit(syscall(425, 4, $p) < 0)'",
     ),
-    seen("run a setuid program", "passwd -S"),
+    // Only root can read how old the password may get.
+    seen("run a setuid program", "passwd -S | grep -q 99999"),
     // The network.
     seen("connect to the gateway's port", "tcp 127.0.0.1 18789"),
     seen("connect to the model itself", "tcp 127.0.0.1 18999"),
@@ -266,7 +267,7 @@ pub(crate) const ALL: &[Attempt] = &[
     ),
     seen("ask for interfaces", "perl -e 'exit !socket(S, 16, 3, 0)'"),
     // Limits.
-    seen("raise a limit", "ulimit -n 60000"),
+    seen("raise a limit", "ulimit -n 8192"),
     seen(
         "fork bomb",
         "perl -e 'for (1 .. 400) { $p = fork; if (!defined $p) { kill 9, @c; exit 1 } if (!$p) { sleep 60; exit } push @c, $p } kill 9, @c'",

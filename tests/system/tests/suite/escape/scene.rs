@@ -29,7 +29,7 @@ sleep 10000;
 const SERVERS: &str = r#"
 use Socket; my @all;
 for (["10.11.12.13", 80], ["169.254.169.254", 80], ["44.33.22.11", 80], ["44.33.22.11", 443]) {
-    socket(my $s, PF_INET, SOCK_STREAM, 0) && setsockopt($s, SOL_SOCKET, SO_REUSEADDR, 1)
+    my $s; socket($s, PF_INET, SOCK_STREAM, 0) && setsockopt($s, SOL_SOCKET, SO_REUSEADDR, 1)
         && bind($s, pack_sockaddr_in($$_[1], inet_aton($$_[0]))) && listen($s, 99) or die "$$_[0]: $!";
     push @all, $s;
 }
@@ -69,7 +69,7 @@ impl Scene {
     fn start_servers(&self) -> Result<()> {
         self.root(&format!(
             "for a in 10.11.12.13 169.254.169.254 44.33.22.11; do ip address add $a/32 dev lo; done\n\
-             printf '44.33.22.11 public.example\\n10.11.12.13 private.example\\n' >>/etc/hosts\n\
+             printf '127.0.0.1 localhost\\n44.33.22.11 public.example\\n10.11.12.13 private.example\\n' >>/etc/hosts\n\
              cat >/root/servers.pl <<'END'\n{SERVERS}\nEND\n\
              systemd-run --quiet --unit=servers perl /root/servers.pl"
         ))?;
