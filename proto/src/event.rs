@@ -58,6 +58,12 @@ pub enum Kind {
     },
     /// What the run's processes used.
     Resources(Resources),
+    /// The run took messages that came while it went on; what it says from
+    /// here on answers them too.
+    Steered {
+        /// The runs that these messages began as.
+        run_ids: Vec<String>,
+    },
     /// The run ended with a reply.
     Done(Done),
     /// The run ended without a whole reply.
@@ -278,6 +284,9 @@ impl TryFrom<wire::event::Kind> for Kind {
             W::Usage(usage) => Self::Usage(usage.into()),
             W::Note(note) => Self::Note { text: note.text },
             W::Resources(resources) => Self::Resources(resources.into()),
+            W::Steered(steered) => Self::Steered {
+                run_ids: steered.run_ids,
+            },
             W::Done(done) => Self::Done(done.into()),
             W::Failed(failed) => Self::Failed(failed.into()),
             W::Aborted(aborted) => Self::Aborted {
@@ -406,6 +415,7 @@ impl From<Kind> for wire::event::Kind {
             Kind::Usage(usage) => Self::Usage(usage.into()),
             Kind::Note { text } => Self::Note(wire::Note { text }),
             Kind::Resources(resources) => Self::Resources(resources.into()),
+            Kind::Steered { run_ids } => Self::Steered(wire::Steered { run_ids }),
             Kind::Done(done) => Self::Done(done.into()),
             Kind::Failed(failed) => Self::Failed(failed.into()),
             Kind::Aborted {

@@ -144,6 +144,23 @@ impl Client {
         Ok(())
     }
 
+    /// Keeps a message, which began as the run `message_run_id`, for the turn
+    /// `run_id`, which may take it while it goes on.
+    pub async fn steer_turn(
+        &self,
+        run_id: &str,
+        message_run_id: &str,
+        text: &str,
+    ) -> Result<(), Status> {
+        let request = wire::SteerTurnRequest {
+            run_id: run_id.to_owned(),
+            message_run_id: message_run_id.to_owned(),
+            text: text.to_owned(),
+        };
+        self.0.clone().steer_turn(request).await?;
+        Ok(())
+    }
+
     /// The run ids of the turns that were begun and not closed.
     pub async fn kept_turns(&self) -> Result<Vec<String>, Status> {
         let request = wire::KeptTurnsRequest {};

@@ -35,6 +35,7 @@ mod settings;
 mod spare;
 mod spending;
 mod spool;
+mod steering;
 mod table;
 mod thinking;
 mod translate;

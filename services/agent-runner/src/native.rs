@@ -18,6 +18,7 @@ use crate::host;
 use crate::places::Places;
 use crate::prompt;
 use crate::route::Stop;
+use crate::steering::Inbox;
 use crate::thinking;
 
 mod asking;
@@ -97,12 +98,14 @@ impl TurnSocket {
         asking: Option<Arc<Asking>>,
         bill: Arc<Bill>,
         tools: host::Tools,
+        inbox: Inbox,
     ) {
         let host = socket::Host {
             request: request.into(),
             asking,
             bill,
             tools,
+            inbox,
         };
         self.turn.send_replace(Some(Arc::new(host)));
     }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_config::programs;
-use openclaw_daemon::{Configuration, Daemon, Notifier};
+use openclaw_daemon::{Configuration, Daemon, Notifier, failure};
 use openclaw_proto::memory;
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
@@ -32,6 +32,7 @@ use crate::promises;
 use crate::spare::Spare;
 use crate::spending::Spending;
 use crate::spool;
+use crate::steering;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
 use crate::units::Units;
@@ -254,6 +255,33 @@ impl AgentRunner for Runner {
         let request = request.into_inner();
         let cancelled = self.0.table.cancel(&request.run_id, &request.reason);
         Ok(Response::new(wire::CancelTurnResponse { cancelled }))
+    }
+
+    async fn steer_turn(
+        &self,
+        request: Request<wire::SteerTurnRequest>,
+    ) -> Result<Response<wire::SteerTurnResponse>, Status> {
+        let request = request.into_inner();
+        self.spool(&request.run_id)?;
+        let entry = self.0.table.get(&request.run_id);
+        if entry.is_none_or(|entry| entry.log.ended()) {
+            return Err(Status::not_found(format!(
+                "no turn is running for run {}",
+                request.run_id
+            )));
+        }
+        let message = steering::Message {
+            run_id: request.message_run_id,
+            text: request.text,
+        };
+        let path = steering::path(&self.0.shop.turns, &request.run_id);
+        match steering::keep(&path, &message) {
+            Ok(()) => Ok(Response::new(wire::SteerTurnResponse {})),
+            Err(error @ steering::Error::Full) => {
+                Err(Status::resource_exhausted(error.to_string()))
+            }
+            Err(error) => Err(Status::internal(failure::chain(&error))),
+        }
     }
 
     async fn list_turns(

@@ -32,6 +32,7 @@ use crate::route::Stop;
 use crate::spare::{self, Ready, Spare};
 use crate::spending::Spending;
 use crate::spool;
+use crate::steering;
 use crate::table::Entry;
 use crate::thinking;
 use crate::units::Units;
@@ -105,7 +106,7 @@ pub(crate) async fn run(
         tracing::warn!("the turn's process was killed before it had its turn; once more");
         attempts += 1;
     }
-    let _ = std::fs::remove_file(spool::reason(&shop.turns, &turn.run_id));
+    forget(shop, &turn.run_id);
 }
 
 /// False when a process was there but never had the turn, so that another may
@@ -180,7 +181,13 @@ pub(crate) async fn resume(
         }
     }
     places::remove(temporary);
-    let _ = std::fs::remove_file(spool::reason(&shop.turns, &run_id));
+    forget(shop, &run_id);
+}
+
+/// Removes what was written for a turn that has ended. Mostly there is nothing.
+fn forget(shop: &Shop, run_id: &str) {
+    let _ = std::fs::remove_file(spool::reason(&shop.turns, run_id));
+    let _ = std::fs::remove_file(steering::path(&shop.turns, run_id));
 }
 
 fn aborted(entry: &Entry) -> Kind {

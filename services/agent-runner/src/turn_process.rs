@@ -40,6 +40,7 @@ use crate::meter::Meter;
 use crate::native::{Asking, Lines, TurnSocket};
 use crate::process::{Agent, Bounds, Input, Outcome};
 use crate::spool::{Header, Spool};
+use crate::steering::Inbox;
 use crate::translate::Translate;
 
 /// Runs the turn that standard input tells of.
@@ -317,7 +318,8 @@ impl Turn {
                     Arc::new(Asking::new(route, patience, spool, bill, activity))
                 });
                 if let Some(socket) = &socket {
-                    socket.give(request, asking.clone(), bill, tools);
+                    let inbox = Inbox::beside(&self.standing.spool);
+                    socket.give(request, asking.clone(), bill, tools, inbox);
                 }
                 let mut lines = Lines {
                     backend: order.backend,

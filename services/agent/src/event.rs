@@ -32,6 +32,8 @@ pub(crate) enum Event<'a> {
     },
     /// Tokens of one model response.
     Usage(Usage),
+    /// Messages that came meanwhile were taken, by the runs they began as.
+    Steered { run_ids: &'a [String] },
     /// The turn is over.
     Done {
         stop_reason: StopReason,

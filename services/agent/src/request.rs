@@ -115,3 +115,10 @@ pub(crate) struct Hit {
     pub(crate) end_line: u32,
     pub(crate) snippet: String,
 }
+/// A message that came while the turn went on.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Steering {
+    /// The run that it began as.
+    pub(crate) run_id: String,
+    pub(crate) text: String,
+}

@@ -18,6 +18,7 @@ use crate::desk::Desk;
 use crate::devices::Devices;
 use crate::front::Front;
 use crate::http::Health;
+use crate::queue::Dropped;
 use crate::refusal::Refusal;
 use crate::route;
 use crate::run::{Lanes, Registry, Run, Start};
@@ -58,6 +59,8 @@ pub(crate) struct Gateway {
     pub(crate) health: Health,
     pub(crate) counters: Counters,
     pub(crate) system_events: SystemEvents,
+    /// Messages for which there was no room.
+    pub(crate) dropped: Dropped,
     /// The clients of the WebSocket protocol.
     pub(crate) hub: Hub,
     pub(crate) devices: Devices,
@@ -109,6 +112,7 @@ impl Gateway {
             health: Health::default(),
             counters: Counters::default(),
             system_events: SystemEvents::default(),
+            dropped: Dropped::default(),
             hub: Hub::new(),
             devices: Devices::new(desk.clone()),
             approvals: Approvals::default(),

@@ -5,6 +5,7 @@ mod discover;
 mod export;
 mod import;
 mod read;
+mod usage;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use crate::storage::{Fault, Leftover, Storage, Uncounted};
 
 pub(crate) use compacting::Compacting;
 pub(crate) use read::{History, Wanted};
+pub(crate) use usage::Answered;
 
 /// Everything that is done with sessions beside sending messages to them.
 /// Cheap to clone.
@@ -142,6 +144,23 @@ impl Sessions {
         }
         let patched = self.storage.patch(key.clone(), patch).await;
         Ok(self.with_state(patched.map_err(Refusal::NotSaved)??))
+    }
+
+    /// Changes what the user can set of a session, also before anything was
+    /// said in it. In one step: a message that comes meanwhile finds it set.
+    pub(crate) async fn set(&self, key: &SessionKey, patch: Patch) -> Result<Session, Refusal> {
+        if let Err(unknown) = self.is_configured(key.agent()) {
+            // Of an agent that is gone only what is there is changed.
+            return match self.patch(key, patch).await {
+                Err(Refusal::UnknownSession(_)) => Err(unknown),
+                patched => patched,
+            };
+        }
+        if patch.archives() {
+            self.is_quiet(key)?;
+        }
+        let set = self.storage.set(key.clone(), patch).await;
+        Ok(self.with_state(set.map_err(Refusal::NotSaved)??))
     }
 
     /// Begins a conversation anew under the same id; `reason` is `new` or

@@ -49,11 +49,14 @@ pub(crate) async fn drive(
     let Extra {
         instructions,
         earlier,
+        queue,
+        model,
+        thinking_level,
     } = extra;
     // Memory is asked while the disk works when the lane is free. Its answer
     // has no effects, so nothing is lost when the message is then refused.
     let (accepted, context) = tokio::join!(
-        accept(&gateway, &run, &text, earlier),
+        accept(&gateway, &run, &text, earlier, queue),
         prepare(&gateway, &run, &text, &mut ticket),
     );
     if let Some(admitted) = accepted {
@@ -64,6 +67,9 @@ pub(crate) async fn drive(
             (Some((mut context, together)), Said::Text(_)) => {
                 let mut admitted = *admitted;
                 context.bootstrap.extend(instructions);
+                let overrides = &mut admitted.overrides;
+                overrides.model = model.or(overrides.model.take());
+                overrides.thinking_level = thinking_level.or(overrides.thinking_level.take());
                 if let Some(text) = together {
                     admitted.said = Said::Text(text);
                 }
@@ -97,18 +103,31 @@ pub(crate) struct Left {
 pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut ticket: Ticket) {
     run.settle(Standing::Accepted(left.accepted.clone()));
     ws::narrate(&gateway, &run);
-    ticket.turn().await;
+    tokio::select! {
+        biased;
+        () = run.cancel.cancelled() => {}
+        () = ticket.turn() => {}
+    }
     let started = Instant::now();
     let mut reply = Reply::new(&gateway, &run, left.entries);
-    let outcome = match follow::follow_turn(&mut reply).await {
-        Some(outcome) => outcome,
-        None if left.said == Some(Said::Reset) => begin_anew(&mut reply).await,
-        None => start_again(&mut reply, left).await,
+    let outcome = match run.is_absorbed() {
+        true => Run::answered_elsewhere(),
+        false => go_on(&mut reply, left).await,
     };
     finish(reply, outcome, started).await;
     gateway.runs.end(&run);
     drop(ticket);
     gateway.announce();
+}
+
+/// Follows the turn of a run, if there is one, or starts it.
+async fn go_on(reply: &mut Reply<'_>, left: Left) -> Kind {
+    queue::begun(reply.gateway, reply.run);
+    match follow::follow_turn(reply).await {
+        Some(outcome) => outcome,
+        None if left.said == Some(Said::Reset) => begin_anew(reply).await,
+        None => start_again(reply, left).await,
+    }
 }
 
 /// Starts the turn of a run that the runner has never heard of, if it may be.
@@ -143,10 +162,11 @@ async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
 
 /// Makes the message durable and tells whoever waits for that.
 async fn accept(
-    gateway: &Gateway,
-    run: &Run,
+    gateway: &Arc<Gateway>,
+    run: &Arc<Run>,
     text: &str,
     earlier: Vec<Message>,
+    wish: Option<queue::Wish>,
 ) -> Option<Box<Admitted>> {
     if !earlier.is_empty() {
         // What goes wrong with it goes wrong with the message too, which is
@@ -164,6 +184,9 @@ async fn accept(
         Ok(Acceptance::New(admitted)) => {
             notable::accepted();
             run.settle(Standing::Accepted(admitted.accepted.clone()));
+            if let (Some(wish), Said::Text(text)) = (wish, &admitted.said) {
+                queue::arrived(gateway, run, text, wish, &admitted.overrides);
+            }
             gateway.announce();
             return Some(admitted);
         }
@@ -193,7 +216,7 @@ async fn prepare(
     let received_ms = now_ms() - CLOCK_SLACK_MS;
     let context = async {
         ticket.turn().await;
-        let together = queue::collect(gateway, run, text).await;
+        let together = queue::compose(gateway, run, text).await;
         let asked = together.as_deref().unwrap_or(text);
         (
             context::fetch(&gateway.memory, run, asked, received_ms).await,
@@ -270,6 +293,9 @@ impl<'a> Reply<'a> {
 
     /// Takes an event that does not end the run.
     async fn take(&mut self, kind: Kind) {
+        if let Kind::Steered { run_ids } = &kind {
+            queue::taken(self.gateway, self.run, run_ids);
+        }
         self.has_spoken |= matches!(kind, Kind::TextDelta { .. } | Kind::ToolCall { .. });
         if let Some(mut messages) = self.assembler.add(&kind, now_ms()) {
             // A run's events make the same entries every time.

@@ -27,7 +27,7 @@ use serde_json::Value;
 use crate::gateway::Gateway;
 use audience::Audience;
 
-pub(crate) use hub::Hub;
+pub(crate) use hub::{Hub, follow_secret};
 pub(crate) use narrator::narrate;
 pub(crate) use upgrade::upgrade;
 

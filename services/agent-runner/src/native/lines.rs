@@ -42,6 +42,9 @@ enum Line {
         #[serde(default)]
         cache_write: u64,
     },
+    Steered {
+        run_ids: Vec<String>,
+    },
     Done {
         stop_reason: String,
         #[serde(default)]
@@ -158,6 +161,7 @@ impl Lines {
                 cache_read,
                 cache_write,
             }),
+            Line::Steered { run_ids } => Kind::Steered { run_ids },
             Line::Done { stop_reason, model } => self.done(stop_reason, model),
             Line::Error {
                 code,
@@ -200,6 +204,7 @@ mod tests {
                 "ToolResult",
             ),
             (r#"{"type":"usage","input":1,"output":2}"#, "Usage"),
+            (r#"{"type":"steered","run_ids":["r"]}"#, "Steered"),
             (r#"{"type":"done","stop_reason":"stop"}"#, "Done"),
             (
                 r#"{"type":"error","code":"auth","message":"m","retry_after_ms":null}"#,

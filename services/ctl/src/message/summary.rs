@@ -77,7 +77,7 @@ impl Summary {
     pub(super) fn observe(&mut self, event: &Event) {
         match &event.kind {
             Kind::TextDelta { text } => self.text.push_str(text),
-            Kind::Thinking { .. } | Kind::Note { .. } => {}
+            Kind::Thinking { .. } | Kind::Note { .. } | Kind::Steered { .. } => {}
             Kind::ToolCall {
                 id,
                 name,

@@ -13,6 +13,7 @@ use tonic::{Code, Status};
 use super::{Reply, outcome};
 use crate::gateway::Gateway;
 use crate::notable;
+use crate::queue;
 
 /// How long the runner may take to acknowledge a turn; it may have to be
 /// started first.
@@ -46,6 +47,7 @@ pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
         };
         starts += 1;
         notable::started(&started.backend);
+        queue::begun(reply.gateway, reply.run);
         reserve(reply, &started);
         reply.assembler.speaks(&started);
         let before = reply.heard;

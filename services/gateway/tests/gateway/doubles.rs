@@ -187,6 +187,14 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         Ok(Response::new(runner::KeptTurnsResponse { run_ids }))
     }
 
+    async fn steer_turn(
+        &self,
+        _: Request<runner::SteerTurnRequest>,
+    ) -> Result<Response<runner::SteerTurnResponse>, Status> {
+        // This runner's backend takes nothing in between.
+        Ok(Response::new(runner::SteerTurnResponse::default()))
+    }
+
     async fn list_turns(
         &self,
         _: Request<runner::ListTurnsRequest>,

@@ -40,5 +40,6 @@ mod survival;
 mod ws_abuse;
 mod ws_clients;
 mod ws_features;
+mod ws_properties;
 mod ws_replay;
 mod ws_schema;

@@ -161,11 +161,24 @@ async fn wait_for(socket: &mut Socket, lines: &[Value]) {
         let ended = matches!(
             payload["state"].as_str(),
             Some("final" | "aborted" | "error")
-        );
-        if line["frame"]["event"] == "chat" && ended && is_own(&own, payload) {
-            let run_id = payload["runId"].as_str().unwrap().to_owned();
-            socket.end_of(&run_id).await;
+        ) || (payload["stream"] == "lifecycle" && payload["data"]["phase"] == "end");
+        let run_id = payload["runId"].as_str().unwrap_or_default();
+        if ended && is_own(&own, payload) {
+            socket.end_of(run_id).await;
+        } else if payload["state"] == "delta" && is_own(&own, payload) {
+            begin_of(socket, run_id).await;
         }
+    }
+}
+
+/// Waits for the first words of a run.
+async fn begin_of(socket: &mut Socket, run_id: &str) {
+    let is_word = |frame: &Value| {
+        let payload = &frame["payload"];
+        payload["runId"] == run_id && payload["state"] == "delta"
+    };
+    if !socket.seen.iter().any(is_word) {
+        socket.event(is_word).await;
     }
 }
 
@@ -231,9 +244,51 @@ async fn a_chat_is_told_as_recorded() {
 #[tokio::test]
 async fn tools_are_told_as_recorded() {
     let (suite, _model) = suite().await;
-    let lines = recording("tool");
+    let mut lines = recording("tool");
+    // What its client sent later went into the run or not, as it came.
+    let mut sent = 0;
+    lines.retain(|line| {
+        let is_message = line["dir"] == "c2s" && line["frame"]["method"] != "connect";
+        sent += usize::from(is_message);
+        !is_message || sent == 1
+    });
     let (came, _) = replay(&suite, &lines, None).await;
     let recorded = recorded(&lines);
     let run_id = run_ids(&lines).remove(0);
     assert_eq!(order(&came, Some(&run_id)), order(&recorded, Some(&run_id)));
+}
+
+#[tokio::test]
+async fn a_stream_is_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    compare(&suite, "stream", None).await;
+}
+
+#[tokio::test]
+async fn commands_are_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    compare(&suite, "slash", None).await;
+}
+
+/// Messages that come while a turn runs go into it.
+#[tokio::test]
+async fn steering_is_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    compare(&suite, "queue", None).await;
+}
+
+/// Up to the end that clients are told: OpenClaw's run goes on a little while
+/// it notices, and then fails with an event of its own.
+#[tokio::test]
+async fn an_aborted_run_is_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    let lines = recording("abort");
+    let (came, _) = replay(&suite, &lines, None).await;
+    let recorded = recorded(&lines);
+    assert_eq!(order(&came, None), order(&recorded, None));
+    let ids = run_ids(&lines);
+    let ours = order(&came, Some(&ids[0]));
+    let theirs = order(&recorded, Some(&ids[0]));
+    assert_eq!(ours, theirs[..ours.len()]);
+    assert_eq!(order(&came, Some(&ids[1])), order(&recorded, Some(&ids[1])));
 }

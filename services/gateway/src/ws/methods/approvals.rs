@@ -74,9 +74,15 @@ struct Resolve {
 /// `exec.approval.resolve`
 pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
     let params: Resolve = call.params()?;
-    let decision = Decision::parse(&params.decision)
+    decide(&call, &params.id, &params.decision)?;
+    Ok(json!({ "ok": true }).into())
+}
+
+/// Decides, and tells those who may decide.
+pub(super) fn decide(call: &Call, id: &str, decision: &str) -> Result<Approval, Failure> {
+    let decision = Decision::parse(decision)
         .ok_or_else(|| Failure::invalid("invalid decision: allow-once, allow-always or deny"))?;
-    let approval = call.gateway.approvals.resolve(&params.id, decision)?;
+    let approval = call.gateway.approvals.resolve(id, decision)?;
     let by = call.client.identity.id.as_str();
     tracing::info!(
         openclaw_session = text(&approval, "sessionKey"),
@@ -98,7 +104,7 @@ pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
     call.gateway
         .hub
         .tell(audience, "exec.approval.resolved", payload);
-    Ok(json!({ "ok": true }).into())
+    Ok(approval)
 }
 
 fn text<'a>(approval: &'a Approval, field: &str) -> &'a str {

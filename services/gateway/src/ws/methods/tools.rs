@@ -68,6 +68,15 @@ pub(super) async fn catalog(mut call: Call) -> Result<Answer, Failure> {
     .into())
 }
 
+/// `/tools`
+pub(super) fn words() -> String {
+    let tools = GROUPS.iter().flat_map(|(_, _, tools)| tools.iter());
+    let lines: Vec<String> = tools
+        .map(|(name, description)| format!("- {name}: {description}"))
+        .collect();
+    format!("Tools:\n{}", lines.join("\n"))
+}
+
 fn tool((name, description): &Tool) -> Value {
     json!({
         "id": name,

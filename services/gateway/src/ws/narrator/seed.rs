@@ -76,9 +76,11 @@ impl Narrator<'_> {
                     "runId": run,
                 }),
             ),
-            Kind::Thinking { .. } | Kind::Usage(_) | Kind::Note { .. } | Kind::Resources(_) => {
-                return None;
-            }
+            Kind::Thinking { .. }
+            | Kind::Usage(_)
+            | Kind::Note { .. }
+            | Kind::Resources(_)
+            | Kind::Steered { .. } => return None,
         })
     }
 }

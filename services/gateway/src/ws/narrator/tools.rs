@@ -37,11 +37,7 @@ impl Narrator<'_> {
         });
         self.agent_to(Audience::Tools(self.key), "tool", data);
         self.tools.insert(id, tool);
-        // What is said after a tool is another item.
-        if self.text.len() > self.item_start {
-            self.item_start = self.text.len();
-            self.item += 1;
-        }
+        self.next_item();
     }
 
     pub(super) fn tool_result(&mut self, result: &ToolResult) {
