@@ -249,7 +249,7 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
     let Some(name) = shop.spare.wanted(settings, agent_id) else {
         return;
     };
-    shop.spare.dismissed(&name).await;
+    shop.spare.gone(&name).await;
     match stand_ready(shop, settings, agent, &name).await {
         Ok(ready) => {
             let watch = ready.held.watch();
