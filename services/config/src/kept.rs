@@ -6,6 +6,7 @@
 pub(crate) const KEYS: &[(&str, &[&str])] = &[
     ("agents.entries.*", AGENT),
     ("agents.list.*", AGENT),
+    ("agents.defaults.sandbox", CONTAINER),
     (
         "",
         &[
@@ -95,7 +96,6 @@ pub(crate) const KEYS: &[(&str, &[&str])] = &[
             "repoRoot",
             "runRetries",
             "runtime",
-            "sandbox",
             "silentReply",
             "silentReplyRewrite",
             "skills",
@@ -371,7 +371,6 @@ const AGENT: &[&str] = &[
     "reasoningDefault",
     "runRetries",
     "runtime",
-    "sandbox",
     "skills",
     "skillsLimits",
     "subagents",
@@ -382,4 +381,19 @@ const AGENT: &[&str] = &[
     "userTimezone",
     "utilityModel",
     "verboseDefault",
+];
+
+/// Of the containers that OpenClaw runs tools in.
+const CONTAINER: &[&str] = &[
+    "backend",
+    "browser",
+    "docker",
+    "mode",
+    "perSession",
+    "prune",
+    "scope",
+    "sessionToolsVisibility",
+    "ssh",
+    "workspaceAccess",
+    "workspaceRoot",
 ];

@@ -5,13 +5,13 @@ use std::io;
 use std::path::PathBuf;
 
 use openclaw_config::programs;
-use openclaw_config::settings::{AgentSettings, McpServer, Settings};
+use openclaw_config::settings::{AgentSettings, McpServer, SandboxLevel, Settings};
 use openclaw_sandbox::Network;
 
 use super::Server;
 use crate::environment;
 use crate::places::{self, Places};
-use crate::plan;
+use crate::plan::{self, Bounds};
 
 /// Why a server cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -29,11 +29,11 @@ pub(crate) fn servers(
     settings: &Settings,
     agent: &AgentSettings,
     places: &Places,
-    run_id: &str,
+    (run_id, level): (&str, SandboxLevel),
 ) -> (Vec<Server>, Vec<String>) {
     let (mut servers, mut notes) = (Vec::new(), Vec::new());
     for (name, server) in &settings.mcp_servers {
-        match one(settings, agent, places, (run_id, name), server) {
+        match one(settings, agent, places, (run_id, name, level), server) {
             Ok(server) => servers.push(server),
             Err(problem) => notes.push(format!(
                 "the MCP server {name} cannot be used: {}",
@@ -48,7 +48,7 @@ fn one(
     settings: &Settings,
     agent: &AgentSettings,
     places: &Places,
-    (run_id, name): (&str, &str),
+    (run_id, name, level): (&str, &str, SandboxLevel),
     server: &McpServer,
 ) -> Result<Server, Problem> {
     let program = programs::on_path(&server.command, &settings.environment)
@@ -66,11 +66,15 @@ fn one(
         variables.retain(|(known, _)| known != name);
         variables.push((name.clone(), value.clone()));
     }
-    let mut plan = plan::for_server(settings, agent, &own, (run_id, name), &program, &variables);
-    plan.network = match server.network {
-        true => Network::Full,
-        false => Network::ModelOnly,
+    let bounds = Bounds {
+        level,
+        network: match server.network {
+            true => Network::Full,
+            false => Network::ModelOnly,
+        },
     };
+    let names = (run_id, name);
+    let mut plan = plan::for_server(settings, agent, &own, names, &program, &variables, bounds);
     plan.read_write.extend(server.read_write.iter().cloned());
     plan.read_only.extend(server.read_only.iter().cloned());
     // A script is an argument of its interpreter.

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use openclaw_config::settings::Ask;
+use openclaw_config::settings::sandbox::Missing;
+use openclaw_config::settings::{Ask, SandboxLevel};
 use openclaw_daemon::failure;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Accepted;
@@ -183,7 +184,13 @@ impl Asked {
 async fn granted(gateway: &Gateway, run: &Run) -> Vec<String> {
     let settings = gateway.configuration.settings();
     let agent = run.key.agent().as_str();
-    let asks = settings.agent(agent).map(|agent| settings.ask(agent));
+    let asks = settings.agent(agent).map(|agent| {
+        agent.ask(match settings.sandbox.missing {
+            Missing::Refuse => agent.sandbox.level,
+            // It may come out weaker than it is configured.
+            Missing::Weaken => SandboxLevel::Workspace,
+        })
+    });
     if asks != Some(Ask::OnMiss) {
         return Vec::new();
     }
