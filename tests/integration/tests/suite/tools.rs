@@ -335,3 +335,37 @@ async fn a_name_of_nothing_is_told() {
     let suite = setup.start().await;
     suite.log.message("\"exce\" is the name of no tool").await;
 }
+
+#[tokio::test]
+async fn a_command_can_have_a_terminal() {
+    let (suite, model) = scene().await;
+    let command = "test -t 0 && test -t 1 && stty size; read word; echo got $word";
+    let write = json!({"action": "write", "sessionId": "p2", "data": "xylophone\n"});
+    let poll = json!({"action": "poll", "sessionId": "p2", "timeout": 20_000});
+    let calls = run(
+        &suite,
+        &model,
+        &[
+            ("exec", json!({"command": "tty; exit 3", "pty": true})),
+            (
+                "exec",
+                json!({"command": command, "pty": true, "background": true}),
+            ),
+            ("process", poll.clone()),
+            ("process", write),
+            ("process", poll.clone()),
+            ("process", poll),
+        ],
+    )
+    .await;
+    let first = worked(&calls[0]);
+    assert!(
+        first.contains("exit code: 3") && first.contains("/dev/pts/"),
+        "{first}"
+    );
+    let said: String = calls[1..].iter().map(output).collect();
+    assert!(
+        said.contains("24 120") && said.contains("got xylophone"),
+        "{said}"
+    );
+}
