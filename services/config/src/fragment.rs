@@ -17,6 +17,7 @@ use crate::settings::memory;
 pub mod gateway;
 mod sandbox;
 pub mod session;
+pub mod tools;
 
 pub use sandbox::{AgentSandbox, Sandbox, SandboxPaths};
 
@@ -45,6 +46,10 @@ pub struct Fragment {
     pub logging: Logging,
     /// `memory`.
     pub memory: memory::Fragment,
+    /// `tools`.
+    pub tools: tools::Tools,
+    /// `mcp`.
+    pub mcp: tools::Mcp,
     /// `env`.
     pub env: Env,
 }
@@ -137,6 +142,8 @@ pub struct Agent {
     pub bootstrap_total_max_chars: Option<usize>,
     /// Whether a fresh workspace is left without the files it begins with.
     pub skip_bootstrap: Option<bool>,
+    /// Which tools it has, beside what `tools` says.
+    pub tools: tools::Tools,
     /// How the agent is confined.
     pub sandbox: AgentSandbox,
 }

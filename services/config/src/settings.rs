@@ -20,12 +20,14 @@ pub mod gateway;
 pub mod memory;
 pub mod sandbox;
 mod session;
+pub(crate) mod tools;
 
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
 pub use sandbox::{AgentSandbox, Host, Network, Sandbox, SandboxLevel};
-pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use tools::{Ask, McpServer, ToolLayer, ToolSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
@@ -87,6 +89,10 @@ pub struct Settings {
     pub models_are_merged: bool,
     /// What holds for the confinement of all agents.
     pub sandbox: Sandbox,
+    /// Servers of tools by name. Empty without [`Settings::with_credentials`].
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Servers that cannot be used, and why.
+    pub mcp_problems: Vec<(String, String)>,
     /// What is remembered, and by which embedder.
     pub memory: Memory,
     /// Who makes vectors of texts, when that is not this machine, or why that
@@ -149,6 +155,8 @@ impl Settings {
             sandbox: sandbox::whole(&fragment.sandbox)
                 .map_err(|(key, problem)| (format!("sandbox.{key}"), problem))
                 .map_err(invalid)?,
+            mcp_servers: BTreeMap::new(),
+            mcp_problems: Vec::new(),
             memory: memory::whole(&fragment.memory, &search, &paths)
                 .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
                 .map_err(invalid)?,
@@ -190,6 +198,7 @@ impl Settings {
             }
             _ => None,
         };
+        (self.mcp_servers, self.mcp_problems) = tools::servers(&fragment.mcp, &self.paths);
         let passed = auth::passed(credentials, &environment);
         self.warnings.extend(passed.warnings);
         for agent in self.agents.keys() {

