@@ -13,6 +13,8 @@ pub(crate) const STRICT: &str = "strict";
 pub(crate) const OPEN: &str = "open";
 /// May address more than its unit may use.
 pub(crate) const GREEDY: &str = "greedy";
+/// The longest that the tool waits for a command.
+const TOOL_SECONDS: u32 = 600;
 /// Where the scripted model listens in the machine.
 const MODEL: &str = "127.0.0.1:18999";
 
@@ -143,7 +145,7 @@ impl Scene {
 
     /// The same, where the turn itself may fail.
     pub(crate) fn try_tool(&self, agent: &str, command: &str) -> Result<Outcome> {
-        let seconds = 100 * patience();
+        let seconds = (100 * patience()).min(TOOL_SECONDS);
         let arguments = serde_json::json!({"command": command, "timeout_seconds": seconds});
         let text = format!("[[scenario:tool execute_shell {arguments}]]");
         self.attempt(&format!(
