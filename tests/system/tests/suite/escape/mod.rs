@@ -9,8 +9,9 @@ mod scene;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anyhow::{Result, anyhow, ensure};
+use system_tests::is_emulated;
 
-use self::scene::{OPEN, STRICT, Scene};
+use self::scene::{GREEDY, OPEN, STRICT, Scene};
 
 /// What the suite promises to try at least.
 const LEAST: usize = 40;
@@ -72,6 +73,23 @@ fn a_turn_does_not_fill_the_disk() -> Result<()> {
             _ => ensure!(free < 1024, "{free} KiB are left: {outcome:?}"),
         }
     }
+    Ok(())
+}
+
+/// Proves something only where the machine has cgroup v2 of its own: elsewhere nobody holds the unit to its memory.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_turn_that_uses_too_much_memory_is_ended_and_told_so() -> Result<()> {
+    const BOMB: &str = "perl -e '$x = \"x\" x (600 << 20); print length $x'";
+    if !is_emulated() {
+        return Ok(());
+    }
+    let scene = scene()?;
+    let outcome = scene.try_tool(GREEDY, BOMB)?;
+    ensure!(outcome.status != 0, "{}", outcome.describe());
+    ensure!(outcome.stderr.contains("memory"), "{}", outcome.describe());
+    let after = scene.tool(GREEDY, "echo alive")?;
+    ensure!(after.contains("alive"), "the next turn: {after}");
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, ensure};
-use system_tests::{Account, Machine, Network, Outcome};
+use system_tests::{Account, Machine, Network, Outcome, patience};
 
 use super::attempts::{ALL, FUNCTIONS};
 use crate::stage::{KEY, PROGRAMS, SOURCE, bare_machine, quoted};
@@ -11,6 +11,10 @@ use crate::stage::{KEY, PROGRAMS, SOURCE, bare_machine, quoted};
 /// Agents, each with a workspace of its own.
 pub(crate) const STRICT: &str = "strict";
 pub(crate) const OPEN: &str = "open";
+/// May address more than its unit may use.
+pub(crate) const GREEDY: &str = "greedy";
+/// The longest that the tool waits for a command.
+const TOOL_SECONDS: u32 = 600;
 /// Where the scripted model listens in the machine.
 const MODEL: &str = "127.0.0.1:18999";
 
@@ -108,10 +112,11 @@ impl Scene {
             "export H=/home/claw R=/run/user/$(id -u) KEY=sk-system-\n\
              export {witness}\n\
              export GATEWAY={} RUNNER={}\n{FUNCTIONS}\n\
-             try() {{ if timeout 20 bash -c \"$2\" </dev/null >/dev/null 2>&1; then printf 'escaped %s; ' $1; fi; }}\n\
+             try() {{ if timeout {} bash -c \"$2\" </dev/null >/dev/null 2>&1; then printf 'escaped %s; ' $1; fi; }}\n\
              {}\necho tried all\n",
             self.main_pid("openclaw-gateway")?,
             self.main_pid("openclaw-agent-runner")?,
+            20 * patience(),
             lines.join("\n")
         );
         self.user(&format!(
@@ -140,7 +145,8 @@ impl Scene {
 
     /// The same, where the turn itself may fail.
     pub(crate) fn try_tool(&self, agent: &str, command: &str) -> Result<Outcome> {
-        let arguments = serde_json::json!({"command": command, "timeout_seconds": 100});
+        let seconds = (100 * patience()).min(TOOL_SECONDS);
+        let arguments = serde_json::json!({"command": command, "timeout_seconds": seconds});
         let text = format!("[[scenario:tool execute_shell {arguments}]]");
         self.attempt(&format!(
             "openclawctl message --agent {agent} {}",
@@ -184,13 +190,14 @@ fn configuration() -> serde_json::Value {
         "addressSpaceMib": 65_536, "tasksMax": 100_000});
     serde_json::json!({
         "agents": {
-            "defaults": {"backend": "offline"},
+            "defaults": {"backend": "offline", "timeoutSeconds": 1200, "noOutputSeconds": 1200},
             "list": [
                 agent(STRICT, serde_json::json!({}), narrow.clone()),
                 agent(OPEN, serde_json::json!({"level": "off", "network": "full"}), wide),
                 agent("listed", serde_json::json!({
                     "network": "allowlist", "hosts": ["public.example", "private.example", "localhost"],
                 }), narrow),
+                agent(GREEDY, serde_json::json!({}), serde_json::json!({"memoryMax": "200M", "addressSpaceMib": 4096})),
             ],
         },
         "gateway": {"auth": {"token": "ESCAPE-GATEWAY-0123456789abcdef0123456789abcdef"}},
