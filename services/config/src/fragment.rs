@@ -15,6 +15,7 @@ use crate::secret::Secret;
 use crate::settings::memory;
 
 pub mod gateway;
+pub mod hooks;
 pub mod session;
 
 /// The whole file.
