@@ -40,6 +40,7 @@ mod survival;
 mod ws_abuse;
 mod ws_clients;
 mod ws_features;
+mod ws_methods;
 mod ws_properties;
 mod ws_replay;
 mod ws_schema;
