@@ -8,6 +8,7 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
+use crate::approval::Decision;
 use crate::event::{Event, Resources};
 use crate::history::Message;
 use crate::invalid::Invalid;
@@ -52,6 +53,8 @@ pub struct Turn {
     pub received_ms: i64,
     /// What the user should know from the start; the turn's first events.
     pub notes: Vec<String>,
+    /// Commands of the agent that somebody allowed for good.
+    pub granted_commands: Vec<String>,
     /// `provider/model` that the session wants instead of the agent's.
     pub model: Option<String>,
     /// How much the session wants the model to think.
@@ -192,6 +195,24 @@ impl Client {
         Ok(response.into_inner().cancelled)
     }
 
+    /// Decides about a call that waits in a turn; `by` names who does.
+    pub async fn decide_approval(
+        &self,
+        run_id: &str,
+        approval_id: &str,
+        decision: Decision,
+        by: &str,
+    ) -> Result<(), Status> {
+        let request = wire::DecideApprovalRequest {
+            run_id: run_id.to_owned(),
+            approval_id: approval_id.to_owned(),
+            decision: decision.as_str().to_owned(),
+            by: by.to_owned(),
+        };
+        self.0.clone().decide_approval(request).await?;
+        Ok(())
+    }
+
     /// The turns that run, by run id, with what they use right now.
     pub async fn list_turns(&self) -> Result<Vec<(String, Resources)>, Status> {
         let response = self.0.clone().list_turns(wire::ListTurnsRequest {}).await?;
@@ -244,6 +265,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .map(Into::into)
                 .collect(),
             notes: request.notes,
+            granted_commands: request.granted_commands,
             model: Some(request.model).filter(|model| !model.is_empty()),
             thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
             purpose,
@@ -266,6 +288,7 @@ impl From<Turn> for wire::StartTurnRequest {
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
             received_ms: turn.received_ms,
             notes: turn.notes,
+            granted_commands: turn.granted_commands,
             model: turn.model.unwrap_or_default(),
             thinking_level: turn.thinking_level.unwrap_or_default(),
             purpose: wire::Purpose::from(turn.purpose).into(),

@@ -7,11 +7,13 @@
 use std::path::PathBuf;
 
 use openclaw_sandbox::Plan;
+use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
 use crate::claude;
 use crate::route::Stop;
+use crate::tools::Offer;
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
 /// worst double it.
@@ -63,6 +65,14 @@ pub(crate) struct Order {
     /// What the host tool `status` says.
     pub(crate) status: String,
     pub(crate) budget: Budget,
+    /// The tools that there are.
+    pub(crate) offer: Offer,
+    /// What commands are judged by.
+    pub(crate) rules: Rules,
+    /// How long a call waits to be allowed, in milliseconds.
+    pub(crate) approval_ms: u64,
+    /// Where decisions come in.
+    pub(crate) decisions: PathBuf,
     pub(crate) speech: Speech,
 }
 

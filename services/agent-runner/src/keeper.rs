@@ -462,7 +462,7 @@ pub(crate) fn lost() -> Kind {
     failed(
         Code::Interrupted,
         "the machine or the turn's process stopped while this was being answered; what was said \
-         so far is kept; look at what was done before you send the message again"
+         so far is kept; look at what was done, then say \"continue\" to go on from here"
             .to_owned(),
     )
 }

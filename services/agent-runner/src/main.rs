@@ -4,6 +4,7 @@
 
 mod activity;
 mod adoption;
+mod approvals;
 mod backend;
 mod bill;
 mod catalog;
@@ -34,6 +35,7 @@ mod spool;
 mod steering;
 mod table;
 mod thinking;
+mod tools;
 mod translate;
 mod turn;
 mod turn_process;

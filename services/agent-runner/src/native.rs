@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use openclaw_config::settings::AgentSettings;
 use openclaw_proto::history::Message;
-use openclaw_proto::runner::{Passage, Purpose, Turn};
+use openclaw_proto::runner::{Passage, Turn};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
@@ -20,6 +20,7 @@ use crate::prompt;
 use crate::route::Stop;
 use crate::steering::Inbox;
 use crate::thinking;
+use crate::tools::Offer;
 
 mod asking;
 mod lines;
@@ -29,21 +30,6 @@ mod socket;
 
 pub(crate) use asking::Asking;
 pub(crate) use lines::Lines;
-
-/// The tools an agent is offered with a model.
-const TOOLS: [&str; 7] = [
-    "read_file",
-    "write_file",
-    "list_directory",
-    "execute_shell",
-    "memory_search",
-    "memory_get",
-    "memory_write",
-];
-
-/// The tools of an agent that summarises a conversation: what is worth keeping
-/// goes into the notes first.
-const SUMMARY_TOOLS: [&str; 1] = ["memory_write"];
 
 /// What the agent is given over the turn socket.
 #[derive(Debug, Serialize)]
@@ -64,7 +50,8 @@ struct Request<'a> {
     history: &'a [Message],
     text: String,
     hits: &'a [Passage],
-    tools: &'static [&'static str],
+    #[serde(flatten)]
+    offer: &'a Offer,
     hint: &'static str,
 }
 
@@ -117,8 +104,9 @@ pub(crate) fn request(
     agent: &AgentSettings,
     places: &Places,
     model: Option<&Stop>,
+    offer: &Offer,
 ) -> serde_json::Result<String> {
-    serde_json::to_string(&render(turn, agent, places, model))
+    serde_json::to_string(&render(turn, agent, places, model, offer))
 }
 
 fn render<'a>(
@@ -126,6 +114,7 @@ fn render<'a>(
     agent: &AgentSettings,
     places: &Places,
     model: Option<&'a Stop>,
+    offer: &'a Offer,
 ) -> Request<'a> {
     Request {
         run_id: &turn.run_id,
@@ -147,10 +136,7 @@ fn render<'a>(
             None => turn.text.clone(),
         },
         hits: &turn.passages,
-        tools: match turn.purpose {
-            Purpose::Message => &TOOLS,
-            Purpose::Summary => &SUMMARY_TOOLS,
-        },
+        offer,
         hint: crate::backend::HINT,
     }
 }

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_config::programs;
 use openclaw_daemon::{Configuration, Daemon, Notifier, failure};
+use openclaw_proto::approval::Decision;
 use openclaw_proto::memory;
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
@@ -22,6 +23,7 @@ use tonic::{Request, Response, Status};
 use tracing::Instrument as _;
 use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
+use crate::approvals::{self, Decided};
 use crate::backend::{self, Choice};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
@@ -257,6 +259,27 @@ impl AgentRunner for Runner {
         Ok(Response::new(wire::CancelTurnResponse { cancelled }))
     }
 
+    async fn decide_approval(
+        &self,
+        request: Request<wire::DecideApprovalRequest>,
+    ) -> Result<Response<wire::DecideApprovalResponse>, Status> {
+        let request = request.into_inner();
+        let decision = Decision::from_wire("DecideApprovalRequest", &request.decision)?;
+        self.spool(&request.run_id)?;
+        let live = self.0.table.get(&request.run_id);
+        if live.is_none_or(|entry| entry.log.ended()) {
+            return Err(Status::not_found("the turn has ended"));
+        }
+        let path = spool::decisions(&self.0.shop.turns, &request.run_id);
+        let decided = Decided {
+            id: request.approval_id,
+            decision,
+            by: request.by,
+        };
+        approvals::decide(&path, &decided).map_err(undecided)?;
+        Ok(Response::new(wire::DecideApprovalResponse {}))
+    }
+
     async fn steer_turn(
         &self,
         request: Request<wire::SteerTurnRequest>,
@@ -401,6 +424,14 @@ fn candidate(candidate: &crate::backend::Candidate) -> wire::BackendCandidate {
             Ok(_) => candidate.found.clone(),
             Err(why) => why.clone(),
         },
+    }
+}
+
+fn undecided(refused: approvals::Refused) -> Status {
+    match refused {
+        approvals::Refused::NotAsked => Status::not_found(refused.to_string()),
+        approvals::Refused::Decided => Status::already_exists(refused.to_string()),
+        approvals::Refused::Write { .. } => Status::internal(turn::described(&refused)),
     }
 }
 

@@ -8,8 +8,9 @@ use openclaw_config::programs;
 use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Network;
+use openclaw_tools::approval::Rules;
 use tokio::time::timeout;
 
 use crate::backend::{self, Choice};
@@ -32,6 +33,7 @@ use crate::spool;
 use crate::steering;
 use crate::table::Entry;
 use crate::thinking;
+use crate::tools::{self, Offer};
 use crate::units::Units;
 use crate::watcher::Watcher;
 
@@ -180,7 +182,7 @@ pub(crate) async fn resume(
 
 /// Removes what was written for a turn that has ended. Mostly there is nothing.
 fn forget(shop: &Shop, run_id: &str) {
-    let _ = std::fs::remove_file(spool::reason(&shop.turns, run_id));
+    spool::remove_notes(&shop.turns, run_id);
     let _ = std::fs::remove_file(steering::path(&shop.turns, run_id));
 }
 
@@ -243,6 +245,7 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
     let Some(name) = shop.spare.wanted(settings, agent_id) else {
         return;
     };
+    shop.spare.gone(&name).await;
     match stand_ready(shop, settings, agent, &name).await {
         Ok(ready) => {
             let watch = ready.held.watch();
@@ -440,13 +443,15 @@ impl Stage<'_> {
         let Ready {
             mut held, places, ..
         } = ready;
-        let request = native::request(self.turn, self.agent, &places, route.first())?;
+        let offer = self.offer(route.is_empty());
+        let request = native::request(self.turn, self.agent, &places, route.first(), &offer)?;
         let patience_ms = milliseconds(self.agent.limits.retry_wait);
-        let mut order = self.order(Speech::Socket {
+        let speech = Speech::Socket {
             request,
             route,
             patience_ms,
-        });
+        };
+        let mut order = self.order(speech, offer);
         order.notes.extend(notes);
         held.order(&order).await?;
         Ok(Begun {
@@ -461,13 +466,24 @@ impl Stage<'_> {
         // The links it may be reached through are not granted.
         let program = program.canonicalize().map_err(Error::Start)?;
         let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
-        let tools = places.temporary.join("tools");
-        ToolPipe::make(&tools).map_err(Error::Start)?;
+        let pipe = places.temporary.join("tools");
+        ToolPipe::make(&pipe).map_err(Error::Start)?;
         let login = claude::link_login(self.settings, &places).map_err(Error::Start)?;
         let session = claude::session(self.turn, &places);
-        let arguments =
-            claude::arguments(self.turn, &places, &session, model, &agent_program, &tools)
-                .map_err(Error::Start)?;
+        let own = match self.turn.purpose {
+            Purpose::Message => tools::of_claude(&tools::policy(self.agent), &self.rules()),
+            Purpose::Summary => tools::none_of_claude(),
+        };
+        let started = claude::Start {
+            turn: self.turn,
+            places: &places,
+            session: &session,
+            model,
+            own,
+            agent_program: &agent_program,
+            pipe: &pipe,
+        };
+        let arguments = started.arguments().map_err(Error::Start)?;
         let arguments = arguments
             .into_iter()
             .map(|argument| argument.into_string().map_err(Error::NotText))
@@ -507,12 +523,13 @@ impl Stage<'_> {
         };
         let mut held = Held::start(&self.shop.units, self.settings, agent, &standing).await?;
         let input = claude::input(self.turn, &session);
-        let order = self.order(Speech::Claude {
+        let speech = Speech::Claude {
             input,
             session: session.id,
-            tools,
+            tools: pipe,
             limits: claude::Limits::of(&agent.limits),
-        });
+        };
+        let order = self.order(speech, self.offer(false));
         held.order(&order).await?;
         Ok(Begun {
             held,
@@ -520,7 +537,24 @@ impl Stage<'_> {
         })
     }
 
-    fn order(&self, speech: Speech) -> Order {
+    /// The tools of the turn. What answers without a model is no model that a
+    /// policy could be about.
+    fn offer(&self, is_offline: bool) -> Offer {
+        if self.turn.purpose == Purpose::Summary {
+            return Offer::for_summary();
+        }
+        let rules = self.rules();
+        match is_offline {
+            true => Offer::new(&openclaw_tools::Policy::default(), &rules),
+            false => Offer::new(&tools::policy(self.agent), &rules),
+        }
+    }
+
+    fn rules(&self) -> Rules {
+        tools::rules(self.settings, self.agent, &self.turn.granted_commands)
+    }
+
+    fn order(&self, speech: Speech, offer: Offer) -> Order {
         let (turn, choice) = (self.turn, self.choice);
         let (provider, model) = match &choice.plan {
             Ok(plan) => (plan.provider(), plan.model()),
@@ -543,6 +577,10 @@ impl Stage<'_> {
                 choice.backend, choice.reason, turn.agent_id, turn.session_key
             ),
             budget: self.budget(),
+            offer,
+            rules: self.rules(),
+            approval_ms: milliseconds(self.agent.tools.patience),
+            decisions: spool::decisions(&self.shop.turns, &turn.run_id),
             speech,
         }
     }

@@ -24,11 +24,13 @@ use serde::de::DeserializeOwned;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::Instant;
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::activity::Activity;
+use crate::approvals::Approvals;
 use crate::bill::Bill;
 use crate::claude::{self, ToolPipe};
 use crate::host;
@@ -280,7 +282,15 @@ impl Turn {
             deadline: Duration::from_millis(order.deadline_ms),
             silence: Duration::from_millis(order.silence_ms),
         };
-        let tools = self.tools(&order);
+        let approvals = Arc::new(Approvals::new(
+            order.rules.clone(),
+            Duration::from_millis(order.approval_ms),
+            Instant::now() + bounds.deadline,
+            Arc::clone(&self.spool),
+            order.decisions.clone(),
+            Arc::clone(&activity),
+        ));
+        let tools = self.tools(&order, Arc::clone(&approvals));
         let Started {
             agent,
             socket,
@@ -326,20 +336,15 @@ impl Turn {
                         );
                     }
                 };
-                if let Some(mut stdin) = stdin {
-                    tokio::spawn(async move {
-                        // An agent that ended without reading says so by its exit.
-                        let _ = stdin.write_all(input.as_bytes()).await;
-                    });
-                }
+                let speaker = stdin.map(|stdin| claude::Speaker::new(stdin, input, approvals));
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = claude::Output::new(session, model, limits);
+                let mut output = claude::Output::new(session, model, limits).answering(speaker);
                 self.follow(agent, bounds, &mut output, outcome).await
             }
         }
     }
 
-    fn tools(&self, order: &Order) -> host::Tools {
+    fn tools(&self, order: &Order, approvals: Arc<Approvals>) -> host::Tools {
         host::Tools {
             memory: memory::Client::new(order.memory.clone()),
             origin: Origin {
@@ -350,6 +355,8 @@ impl Turn {
             session_id: order.session_id.clone(),
             received_ms: order.received_ms,
             status: order.status.clone(),
+            offer: Arc::new(order.offer.clone()),
+            approvals,
         }
     }
 

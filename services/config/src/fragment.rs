@@ -17,6 +17,7 @@ use crate::settings::memory;
 pub mod gateway;
 pub mod hooks;
 pub mod session;
+pub mod tools;
 
 /// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -43,6 +44,10 @@ pub struct Fragment {
     pub logging: Logging,
     /// `memory`.
     pub memory: memory::Fragment,
+    /// `tools`.
+    pub tools: tools::Tools,
+    /// `mcp`.
+    pub mcp: tools::Mcp,
     /// `env`.
     pub env: Env,
 }
@@ -135,6 +140,8 @@ pub struct Agent {
     pub bootstrap_total_max_chars: Option<usize>,
     /// Whether a fresh workspace is left without the files it begins with.
     pub skip_bootstrap: Option<bool>,
+    /// Which tools it has, beside what `tools` says.
+    pub tools: tools::Tools,
 }
 
 /// A model: the string, or OpenClaw's object with fallbacks.

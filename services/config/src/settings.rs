@@ -20,11 +20,13 @@ mod agent;
 pub mod gateway;
 pub mod memory;
 mod session;
+pub(crate) mod tools;
 
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
-pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use tools::{Ask, McpServer, ToolLayer, ToolSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
@@ -118,6 +120,10 @@ pub struct Settings {
     pub models_are_merged: bool,
     /// How agent processes are confined.
     pub sandbox: Sandbox,
+    /// Servers of tools by name. Empty without [`Settings::with_credentials`].
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Servers that cannot be used, and why.
+    pub mcp_problems: Vec<(String, String)>,
     /// What is remembered, and by which embedder.
     pub memory: Memory,
     /// Who makes vectors of texts, when that is not this machine, or why that
@@ -178,6 +184,8 @@ impl Settings {
             profile_order: fragment.auth.order.clone(),
             models_are_merged: fragment.models.mode.as_deref() != Some("replace"),
             sandbox: sandbox(&paths, fragment.sandbox.clone(), &origin)?,
+            mcp_servers: BTreeMap::new(),
+            mcp_problems: Vec::new(),
             memory: memory::whole(&fragment.memory, &search, &paths)
                 .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
                 .map_err(invalid)?,
@@ -219,6 +227,7 @@ impl Settings {
             }
             _ => None,
         };
+        (self.mcp_servers, self.mcp_problems) = tools::servers(&fragment.mcp, &self.paths);
         let passed = auth::passed(credentials, &environment);
         self.warnings.extend(passed.warnings);
         for agent in self.agents.keys() {
@@ -289,6 +298,20 @@ impl Settings {
         all.extend(credentials.clone());
         self.gateway.with_secrets(gateway, hooks, &all, &origin)?;
         Ok(self)
+    }
+
+    /// When somebody is asked before a command of `agent` runs. Without a word
+    /// about it: never, where the sandbox leaves nothing but the workspace to
+    /// be written, which the agent's file tools may write unasked too;
+    /// otherwise unless the command only reads.
+    pub fn ask(&self, agent: &AgentSettings) -> Ask {
+        agent
+            .tools
+            .ask
+            .unwrap_or(match tools::confines(&self.sandbox) {
+                true => Ask::Off,
+                false => Ask::OnMiss,
+            })
     }
 
     /// The agent `id`; `None` when the configuration does not name it.

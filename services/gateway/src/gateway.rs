@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use crate::approvals::Approvals;
+use crate::approvals::{Approvals, Book};
 use crate::counters::Counters;
 use crate::desk::Desk;
 use crate::devices::Devices;
@@ -65,6 +65,8 @@ pub(crate) struct Gateway {
     pub(crate) hub: Hub,
     pub(crate) devices: Devices,
     pub(crate) approvals: Approvals,
+    /// What was asked and decided.
+    pub(crate) book: Book,
     pub(crate) schedule: Schedule,
     pub(crate) started: Instant,
     /// By agent, the run id under which the runner has a process ready.
@@ -116,6 +118,7 @@ impl Gateway {
             hub: Hub::new(),
             devices: Devices::new(desk.clone()),
             approvals: Approvals::default(),
+            book: Book::new(desk.clone()),
             schedule: Schedule::new(desk),
             started: Instant::now(),
             reserved: Mutex::default(),

@@ -6,7 +6,9 @@ mod context;
 mod conversation;
 mod follow;
 mod outcome;
+mod resumption;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,6 +19,7 @@ use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
 
+use crate::approvals;
 use crate::gateway::Gateway;
 use crate::notable;
 use crate::queue;
@@ -114,9 +117,13 @@ pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut
         true => Run::answered_elsewhere(),
         false => go_on(&mut reply, left).await,
     };
+    let may_go_on = resumption::is_wanted(&reply, &outcome);
     finish(reply, outcome, started).await;
     gateway.runs.end(&run);
     drop(ticket);
+    if may_go_on {
+        resumption::go_on(&gateway, &run);
+    }
     gateway.announce();
 }
 
@@ -149,6 +156,7 @@ async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
 /// Makes the end durable, tells it, and lets the runner forget the turn.
 async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
     let Reply { gateway, run, .. } = reply;
+    approvals::run_ended(gateway, &run.id).await;
     let (outcome, is_durable) = reply.close(outcome).await;
     notable::ended(&outcome, started.elapsed());
     gateway.counters.runs.ended(&outcome);
@@ -273,6 +281,8 @@ pub(crate) struct Reply<'a> {
     appends: Vec<Pending<()>>,
     /// Whether the agent has said or done anything.
     has_spoken: bool,
+    /// Calls of tools that have no result yet.
+    open_calls: HashSet<String>,
     /// The command that is answered; no prompt sees it.
     command: Option<&'static str>,
 }
@@ -287,6 +297,7 @@ impl<'a> Reply<'a> {
             heard: 0,
             appends: Vec::new(),
             has_spoken: false,
+            open_calls: HashSet::new(),
             command: None,
         }
     }
@@ -296,7 +307,7 @@ impl<'a> Reply<'a> {
         if let Kind::Steered { run_ids } = &kind {
             queue::taken(self.gateway, self.run, run_ids);
         }
-        self.has_spoken |= matches!(kind, Kind::TextDelta { .. } | Kind::ToolCall { .. });
+        self.note(&kind);
         if let Some(mut messages) = self.assembler.add(&kind, now_ms()) {
             // A run's events make the same entries every time.
             let known = self.skip.min(messages.len());
@@ -305,7 +316,17 @@ impl<'a> Reply<'a> {
             let pending = self.gateway.storage.append(&self.run.key, messages).await;
             self.appends.extend(pending.ok());
         }
+        approvals::observe(self.gateway, self.run, &kind).await;
         self.run.publish(kind);
+    }
+
+    fn note(&mut self, kind: &Kind) {
+        self.has_spoken |= matches!(kind, Kind::TextDelta { .. } | Kind::ToolCall { .. });
+        match kind {
+            Kind::ToolCall { id, .. } => drop(self.open_calls.insert(id.clone())),
+            Kind::ToolResult(result) => drop(self.open_calls.remove(&result.call_id)),
+            _ => {}
+        }
     }
 
     /// Makes the end durable and returns what the readers are told: only a

@@ -37,6 +37,7 @@ pub mod spawner;
 mod supervisor;
 mod sys;
 mod syscalls;
+pub mod text;
 mod tree;
 mod usage;
 mod valid;

@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
 use serde_json::Value;
 
+use super::Speaker;
 use super::limits::{Count, Limits};
 use crate::translate::{Translate, ending};
 
@@ -22,6 +23,8 @@ pub(crate) struct Output {
     malformed: Option<String>,
     /// What it says that the turn cost, in US dollars.
     cost: Option<f64>,
+    /// Answers its questions until it has said its last word.
+    speaker: Option<Speaker>,
     limits: Limits,
     count: Count,
 }
@@ -34,9 +37,15 @@ impl Output {
             streamed: false,
             malformed: None,
             cost: None,
+            speaker: None,
             limits,
             count: Count::default(),
         }
+    }
+
+    /// With somebody who answers its questions.
+    pub(crate) fn answering(self, speaker: Option<Speaker>) -> Self {
+        Self { speaker, ..self }
     }
 }
 
@@ -53,6 +62,12 @@ impl Translate for Output {
             "assistant" if !inner => self.assistant(&value),
             "user" if !inner => tool_results(&value),
             "result" => self.result(&value),
+            "control_request" => {
+                if let Some(speaker) = &self.speaker {
+                    speaker.answer(&value);
+                }
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
@@ -176,6 +191,8 @@ impl Output {
             self.session = Some(session.to_owned());
         }
         self.cost = value["total_cost_usd"].as_f64();
+        // The end of its input is the end of it.
+        self.speaker = None;
         let mut kinds = Vec::new();
         if let Some(usage) = usage(&value["usage"]) {
             kinds.push(Kind::Usage(usage));

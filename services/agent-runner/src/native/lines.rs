@@ -32,6 +32,10 @@ enum Line {
         output: String,
         error: Option<ToolFailure>,
     },
+    ToolOutput {
+        call_id: String,
+        text: String,
+    },
     Usage {
         #[serde(default)]
         input: u64,
@@ -150,6 +154,7 @@ impl Lines {
                 output,
                 error,
             }),
+            Line::ToolOutput { call_id, text } => Kind::ToolOutput { call_id, text },
             Line::Usage {
                 input,
                 output,
@@ -202,6 +207,10 @@ mod tests {
             (
                 r#"{"type":"tool_result","call_id":"1","success":false,"output":"","error":{"tool":"t","type":"x","message":"m"}}"#,
                 "ToolResult",
+            ),
+            (
+                r#"{"type":"tool_output","call_id":"1","text":"so far"}"#,
+                "ToolOutput",
             ),
             (r#"{"type":"usage","input":1,"output":2}"#, "Usage"),
             (r#"{"type":"steered","run_ids":["r"]}"#, "Steered"),

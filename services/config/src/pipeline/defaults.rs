@@ -11,7 +11,7 @@ use super::include::deep_merge;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
-use crate::settings::{AgentSettings, MemorySearch, SessionSettings, Settings, memory};
+use crate::settings::{AgentSettings, MemorySearch, SessionSettings, Settings, memory, tools};
 
 /// One MiB in bytes.
 const MIB: u64 = 1 << 20;
@@ -64,6 +64,7 @@ fn standard(settings: &Settings) -> Value {
             "maxContextTokens": settings.memory.context_tokens,
             "temporalDecayHalfLife": memory::HALF_LIFE_DAYS,
         },
+        "mcp": {"servers": {}},
         "models": {"mode": "merge", "providers": {}},
         "sandbox": {
             "level": settings.sandbox.level.name(),
@@ -71,6 +72,21 @@ fn standard(settings: &Settings) -> Value {
             "user": settings.sandbox.user,
         },
         "session": session(&settings.session),
+        "tools": tools(),
+    })
+}
+
+fn tools() -> Value {
+    json!({
+        "profile": tools::PROFILE,
+        "allow": [],
+        "alsoAllow": [],
+        "deny": [],
+        "exec": {
+            "safeBins": [],
+            "allowlist": [],
+            "approvalTimeoutSec": tools::PATIENCE.as_secs(),
+        },
     })
 }
 
@@ -111,6 +127,7 @@ fn session(session: &SessionSettings) -> Value {
         "resetByType": {},
         "resetByChannel": {},
         "resetTriggers": session.reset_triggers,
+        "interrupted": session.interrupted.name(),
     })
 }
 

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::fragment::{self, Agent, Fragment};
 use crate::paths::Paths;
 use crate::settings::memory::{self, MemorySearch};
+use crate::settings::tools::{self, ToolSettings};
 
 /// The agent that is always there.
 const MAIN: &str = "main";
@@ -142,6 +143,8 @@ pub struct AgentSettings {
     pub memory: MemorySearch,
     /// What its conversations begin with.
     pub bootstrap: Bootstrap,
+    /// Which tools it has, and when somebody is asked.
+    pub tools: ToolSettings,
 }
 
 /// A value that is not allowed.
@@ -174,7 +177,7 @@ pub(super) fn resolve(
         let merged = over(&base, &listed.agent);
         let key = format!("agents.list.{index}");
         // The one of the defaults is the default agent's.
-        let settings = one(
+        let mut settings = one(
             paths,
             &listed.id,
             &merged,
@@ -182,13 +185,16 @@ pub(super) fn resolve(
             &key,
             half_life,
         )?;
+        let defaults = &fragment.agents.defaults.tools;
+        settings.tools = tools::resolve(&[&fragment.tools, defaults, &listed.agent.tools]);
         agents.insert(listed.id.clone(), settings);
         if listed.default {
             default_agent.clone_from(&listed.id);
         }
     }
     if !agents.contains_key(MAIN) {
-        let settings = one(paths, MAIN, &base, None, "agents.defaults", half_life)?;
+        let mut settings = one(paths, MAIN, &base, None, "agents.defaults", half_life)?;
+        settings.tools = tools::resolve(&[&fragment.tools, &fragment.agents.defaults.tools]);
         agents.insert(MAIN.to_owned(), settings);
     }
     let default_workspace = fragment.agents.defaults.workspace.as_deref();
@@ -248,6 +254,8 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             .bootstrap_total_max_chars
             .or(base.bootstrap_total_max_chars),
         skip_bootstrap: own.skip_bootstrap.or(base.skip_bootstrap),
+        // Layers, which are not merged: see `tools`.
+        tools: own.tools.clone(),
     }
 }
 
@@ -283,6 +291,7 @@ fn one(
         limits: limits(&agent.limits, key)?,
         memory: search(paths, agent, half_life, key)?,
         bootstrap: bootstrap(agent, key)?,
+        tools: ToolSettings::default(),
     })
 }
 

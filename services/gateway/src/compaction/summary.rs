@@ -92,6 +92,7 @@ fn turn(run_id: &str, room: &Room<'_>, planned: &Compaction) -> Turn {
         backend_sessions: Vec::new(),
         received_ms: 0,
         notes: Vec::new(),
+        granted_commands: Vec::new(),
         model: room.model.map(str::to_owned),
         thinking_level: None,
         purpose: Purpose::Summary,

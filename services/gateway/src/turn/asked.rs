@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
+use openclaw_config::settings::Ask;
+use openclaw_daemon::failure;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Accepted;
 use openclaw_proto::runner::{Purpose, Turn};
@@ -11,6 +13,8 @@ use openclaw_sessions::history::History;
 use super::context::Context;
 use super::{Reply, conversation, outcome};
 use crate::compaction::{self, Made, Room};
+use crate::gateway::Gateway;
+use crate::run::Run;
 use crate::storage::{Admitted, Overrides, Said};
 
 /// How much longer a conversation may be by the estimate than by the count of
@@ -30,6 +34,8 @@ pub(super) struct Asked {
     budget: usize,
     /// Runs whose messages are not part of the conversation yet.
     waiting: HashSet<String>,
+    /// Commands that were allowed for good.
+    granted: Vec<String>,
 }
 
 impl Asked {
@@ -52,16 +58,19 @@ impl Asked {
             text,
             context,
             waiting,
+            granted: Vec::new(),
         }
     }
 
     /// The turn, after what does not fit was summarised.
     pub(super) async fn turn(&mut self, reply: &mut Reply<'_>) -> Result<Turn, Kind> {
         let (gateway, run) = (reply.gateway, reply.run);
-        let (sessions, history) = tokio::join!(
+        let (sessions, history, granted) = tokio::join!(
             gateway.storage.begin(&run.id, &run.key),
             self.history(self.budget),
+            granted(gateway, run),
         );
+        self.granted = granted;
         let sessions = sessions.map_err(|fault| outcome::internal("begin the turn", &fault))?;
         let mut history = history?;
         if history.corrupt_lines > 0 {
@@ -164,6 +173,23 @@ impl Asked {
             model: self.overrides.model.clone(),
             thinking_level: self.overrides.thinking_level.clone(),
             purpose: Purpose::Message,
+            granted_commands: self.granted.clone(),
         }
     }
+}
+
+/// The commands of the agent that somebody allowed for good. Where nobody is
+/// asked there are none to look up.
+async fn granted(gateway: &Gateway, run: &Run) -> Vec<String> {
+    let settings = gateway.configuration.settings();
+    let agent = run.key.agent().as_str();
+    let asks = settings.agent(agent).map(|agent| settings.ask(agent));
+    if asks != Some(Ask::OnMiss) {
+        return Vec::new();
+    }
+    let granted = gateway.book.granted(agent.to_owned()).await;
+    granted.unwrap_or_else(|fault| {
+        failure::report("look up what was allowed", &fault);
+        Vec::new()
+    })
 }

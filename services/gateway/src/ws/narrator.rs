@@ -190,6 +190,9 @@ impl<'a> Narrator<'a> {
                 self.agent("usage", data);
             }
             Kind::Resources(_) => {}
+            Kind::ApprovalRequested(request) => self.approval_requested(&request),
+            Kind::ApprovalResolved(resolved) => self.approval_resolved(&resolved),
+            Kind::ToolOutput { call_id, text } => self.tool_output(&call_id, &text),
             Kind::Steered { .. } => {
                 self.next_item();
                 self.asked_again = true;

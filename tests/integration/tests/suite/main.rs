@@ -9,11 +9,13 @@
     reason = "test code, shared functions included"
 )]
 
+mod approvals;
 mod bounds;
 mod budgets;
 mod cancel;
 mod claude;
 mod claude_failures;
+mod claude_tools;
 mod cli_session;
 mod client;
 mod compaction;
@@ -37,10 +39,12 @@ mod operation;
 mod properties;
 mod retry;
 mod survival;
+mod tools;
 mod ws_abuse;
 mod ws_clients;
 mod ws_features;
 mod ws_methods;
 mod ws_properties;
 mod ws_replay;
+mod ws_schedule;
 mod ws_schema;

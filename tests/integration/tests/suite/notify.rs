@@ -71,6 +71,7 @@ async fn its_status_counts_the_turns() {
         backend_sessions: Vec::new(),
         received_ms: 0,
         notes: Vec::new(),
+        granted_commands: Vec::new(),
         model: None,
         thinking_level: None,
         purpose: runner::Purpose::Message,

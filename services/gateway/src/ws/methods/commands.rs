@@ -76,10 +76,10 @@ async fn run(call: &Call, key: &SessionKey, name: &str, argument: &str) -> Resul
         "new" | "reset" => reset(call, key, name).await,
         "models" => about::models(call),
         "agents" => Ok(about::agents(call)),
-        "tools" => Ok(super::tools::words()),
-        "exec" => Ok(about::exec()),
+        "tools" => Ok(super::tools::words(call, key)),
+        "exec" => Ok(about::exec(call, key)),
         "name" => about::name(call, key, argument).await,
-        "approve" => approve(call, argument),
+        "approve" => approve(call, argument).await,
         "queue" => about::queue(call, key, argument).await,
         // Only names of the list get here.
         other => Err(Failure::invalid(format!("/{other} is not known"))),
@@ -117,7 +117,7 @@ async fn reset(call: &Call, key: &SessionKey, reason: &str) -> Result<String, Fa
 }
 
 /// `/approve ID DECISION`
-fn approve(call: &Call, argument: &str) -> Result<String, Failure> {
+async fn approve(call: &Call, argument: &str) -> Result<String, Failure> {
     let mut words = argument.split_whitespace();
     let (Some(id), Some(decision)) = (words.next(), words.next()) else {
         let waiting = call.gateway.approvals.waiting();
@@ -130,7 +130,7 @@ fn approve(call: &Call, argument: &str) -> Result<String, Failure> {
             ),
         });
     };
-    let approval = super::approvals::decide(call, id, decision)?;
+    let approval = super::approvals::decide(call, id, decision).await?;
     Ok(format!("⚙️ Approval {} decided: {decision}.", approval.id))
 }
 

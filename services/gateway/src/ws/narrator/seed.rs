@@ -80,7 +80,10 @@ impl Narrator<'_> {
             | Kind::Usage(_)
             | Kind::Note { .. }
             | Kind::Resources(_)
-            | Kind::Steered { .. } => return None,
+            | Kind::Steered { .. }
+            | Kind::ApprovalRequested(_)
+            | Kind::ApprovalResolved(_)
+            | Kind::ToolOutput { .. } => return None,
         })
     }
 }

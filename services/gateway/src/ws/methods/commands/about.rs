@@ -121,10 +121,14 @@ pub(super) fn agents(call: &Call) -> String {
 }
 
 /// `/exec`
-pub(super) fn exec() -> String {
-    "Current exec defaults: host=sandbox, effective=sandbox.\n\
-     Commands run in the agent's sandbox; openclawctl doctor shows what it holds."
-        .to_owned()
+pub(super) fn exec(call: &Call, key: &SessionKey) -> String {
+    let settings = call.gateway.configuration.settings();
+    let agent = settings.agent(key.agent().as_str());
+    let ask = agent.map_or("off", |agent| settings.ask(agent).name());
+    format!(
+        "Current exec defaults: host=sandbox, effective=sandbox, ask={ask}.\n\
+         Commands run in the agent's sandbox; openclawctl doctor shows what it holds."
+    )
 }
 
 /// `/name`: shows, sets or clears the session's label.
