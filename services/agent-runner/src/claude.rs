@@ -4,10 +4,8 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use openclaw_config::settings::Settings;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{Purpose, Turn};
 use serde_json::json;
@@ -17,6 +15,7 @@ use crate::places::Places;
 use crate::prompt;
 use crate::tools::ClaudeTools;
 
+pub(crate) mod access;
 mod limits;
 mod output;
 mod pipe;
@@ -183,27 +182,6 @@ pub(crate) fn input(turn: &Turn, session: &Session) -> String {
         "session_id": session.id,
     });
     format!("{line}\n")
-}
-
-/// Lets the CLI use the user's own login, if there is one: the login file is
-/// linked into the agent's configuration folder. The rest of the user's
-/// folder stays out of reach, because its settings name programs that run
-/// unconfined when the user starts the CLI. Returns the file to be granted.
-pub(crate) fn link_login(settings: &Settings, places: &Places) -> io::Result<Option<PathBuf>> {
-    let folder = places.home.join(".claude");
-    fs::create_dir_all(&folder)?;
-    let Some(home) = &settings.paths.home else {
-        return Ok(None);
-    };
-    let users = home.join(".claude").join(".credentials.json");
-    let own = folder.join(".credentials.json");
-    if !users.is_file() || fs::symlink_metadata(&own).is_ok_and(|meta| meta.is_file()) {
-        return Ok(None);
-    }
-    if fs::symlink_metadata(&own).is_err() {
-        symlink(&users, &own)?;
-    }
-    Ok(Some(users))
 }
 
 #[cfg(test)]

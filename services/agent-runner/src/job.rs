@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
 use crate::claude;
+use crate::doors::Doors;
+use crate::doors::model::Relay;
 use crate::route::Stop;
 use crate::tools::Offer;
 
@@ -40,6 +42,8 @@ pub(crate) struct Standing {
     pub(crate) variables: Vec<(String, String)>,
     /// Whether the agent's standard input is the turn socket.
     pub(crate) socket: bool,
+    /// What it reaches over the network that it has.
+    pub(crate) doors: Doors,
 }
 
 /// The turn.
@@ -97,6 +101,9 @@ pub(crate) enum Speech {
         session: String,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
+        /// What is behind its door to the model; `None`: it has keys of its
+        /// own, and no door.
+        relay: Option<Relay>,
         /// What it may do at most.
         limits: claude::Limits,
     },

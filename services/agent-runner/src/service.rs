@@ -16,7 +16,6 @@ use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
-use openclaw_sandbox::probe::State;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
@@ -31,6 +30,7 @@ use crate::embedding;
 use crate::meter::Meter;
 use crate::model::Upstream;
 use crate::places;
+use crate::promises;
 use crate::spare::Spare;
 use crate::spending::Spending;
 use crate::spool;
@@ -362,7 +362,6 @@ impl Runner {
 
     async fn describe(&self) -> wire::StatusResponse {
         let settings = self.0.configuration.settings();
-        let confinements = self.confinements().await;
         let mut response = wire::StatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_ms: u64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -372,10 +371,10 @@ impl Runner {
             agent_user: places::agent_identity(&settings)
                 .map(|identity| identity.map(|identity| identity.name).unwrap_or_default())
                 .unwrap_or_else(|error| turn::described(&error)),
-            confinements,
             turn_manager: self.0.shop.units.name().to_owned(),
             ..wire::StatusResponse::default()
         };
+        promises::describe(&self.0.shop.confinement, &settings, &mut response).await;
         if let Ok(choice) = turn::choice(&settings, &settings.default_agent, None) {
             choice.backend.clone_into(&mut response.backend);
             response.reason = match &choice.plan {
@@ -389,30 +388,6 @@ impl Runner {
             response.candidates = choice.candidates.iter().map(candidate).collect();
         }
         response
-    }
-
-    async fn confinements(&self) -> Vec<wire::Confinement> {
-        match self.0.shop.confinement.report().await {
-            Ok(report) => report
-                .checks
-                .iter()
-                .map(|check| wire::Confinement {
-                    name: check.name.clone(),
-                    state: match check.state {
-                        State::Enforced => "enforced",
-                        State::Unavailable => "unavailable",
-                        State::Failed => "failed",
-                    }
-                    .to_owned(),
-                    detail: check.detail.clone(),
-                })
-                .collect(),
-            Err(error) => vec![wire::Confinement {
-                name: "probe".to_owned(),
-                state: "failed".to_owned(),
-                detail: turn::described(&error),
-            }],
-        }
     }
 }
 

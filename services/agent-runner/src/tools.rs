@@ -1,7 +1,7 @@
 //! Which tools a turn has, and when somebody is asked: from the settings, for
 //! whoever runs them.
 
-use openclaw_config::settings::{AgentSettings, Ask, Settings};
+use openclaw_config::settings::{AgentSettings, Ask, SandboxLevel, Settings};
 use openclaw_tools::approval::{self, Rules};
 use openclaw_tools::catalog::{CLAUDE_ONLY, KNOWN, Profile};
 use openclaw_tools::{Denial, Layer, Policy, ToolDefinition};
@@ -21,10 +21,10 @@ pub(crate) fn policy(agent: &AgentSettings) -> Policy {
     Policy::new(agent.tools.layers.iter().map(layer).collect())
 }
 
-/// What commands of the agent are judged by.
-pub(crate) fn rules(settings: &Settings, agent: &AgentSettings, granted: &[String]) -> Rules {
+/// What commands of the agent are judged by at `level`.
+pub(crate) fn rules(agent: &AgentSettings, level: SandboxLevel, granted: &[String]) -> Rules {
     Rules {
-        ask: match settings.ask(agent) {
+        ask: match agent.ask(level) {
             Ask::Off => approval::Ask::Off,
             Ask::OnMiss => approval::Ask::OnMiss,
             Ask::Always => approval::Ask::Always,

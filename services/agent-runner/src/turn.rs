@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_config::programs;
-use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
+use openclaw_config::settings::{AgentSettings, LogLevel, SandboxLevel, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::{Purpose, Turn};
@@ -15,17 +15,20 @@ use tokio::time::timeout;
 
 use crate::backend::{self, Choice};
 use crate::bill::{self, Budget};
+use crate::claude::access::{self, Access};
 use crate::claude::{self, ToolPipe};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
+use crate::doors::Doors;
 use crate::environment;
 use crate::job::{Order, Speech, Standing};
 use crate::keeper::{self, Following, Held};
 use crate::message_id;
 use crate::native;
 use crate::places::{self, Places};
-use crate::plan;
+use crate::plan::{self, Bounds};
 use crate::process;
+use crate::reach;
 use crate::route::Stop;
 use crate::spare::{self, Ready, Spare};
 use crate::spending::Spending;
@@ -65,6 +68,8 @@ enum Error {
     Places(#[from] places::Error),
     #[error("start the agent")]
     Start(#[source] std::io::Error),
+    #[error(transparent)]
+    Access(#[from] access::Error),
     #[error("start the turn's process")]
     Process(#[from] keeper::Error),
     #[error("write down the turn")]
@@ -77,6 +82,7 @@ impl Error {
     fn code(&self) -> Code {
         match self {
             Self::Confinement(_) => Code::Sandbox,
+            Self::Access(_) => Code::NotLoggedIn,
             _ => Code::Internal,
         }
     }
@@ -282,22 +288,29 @@ async fn stand_ready(
     agent: &AgentSettings,
     run_id: &str,
 ) -> Result<Ready, Error> {
+    let missing = settings.sandbox.missing;
+    let level = shop.confinement.level(&agent.sandbox, missing).await?;
     let program =
         programs::sibling("openclaw-agent", &settings.environment).map_err(Error::Start)?;
     let places = Places::prepare(settings, agent, run_id)?;
-    let variables = environment::common(&settings.environment, &places);
+    let doors = Doors {
+        model: None,
+        hosts: reach::hosts(agent, level),
+    };
+    let network = reach::network(agent, &doors);
+    reach::require(&shop.confinement, level, &network, missing).await?;
+    let mut variables = environment::common(&settings.environment, &places);
+    if network == Network::Full {
+        variables.extend(environment::network(&settings.environment));
+    }
+    let bounds = Bounds { level, network };
     let confined = plan::for_agent(
-        settings,
-        agent,
-        &places,
-        run_id,
-        &program,
-        &variables,
-        Network::ModelOnly,
+        settings, agent, &places, run_id, &program, &variables, bounds,
     );
     let standing = Standing {
         arguments: vec!["turn".to_owned()],
         socket: true,
+        doors,
         ..standing(shop, settings, run_id, agent, confined, program, variables)?
     };
     Ok(Ready {
@@ -337,6 +350,7 @@ fn standing(
         arguments: Vec::new(),
         variables,
         socket: false,
+        doors: Doors::default(),
     })
 }
 
@@ -360,11 +374,13 @@ async fn begin(
     if spent >= agent.limits.cost_per_day {
         return Ok(Err(too_dear(choice.backend, spent, agent)));
     }
-    shop.confinement.require(settings.sandbox.level).await?;
+    let missing = settings.sandbox.missing;
+    let level = shop.confinement.level(&agent.sandbox, missing).await?;
     let stage = Stage {
         shop,
         settings,
         agent,
+        level,
         turn,
         choice,
     };
@@ -424,6 +440,8 @@ struct Stage<'a> {
     shop: &'a Shop,
     settings: &'a Arc<Settings>,
     agent: &'a AgentSettings,
+    /// That it runs at.
+    level: SandboxLevel,
     turn: &'a Turn,
     choice: &'a Choice,
 }
@@ -468,7 +486,9 @@ impl Stage<'_> {
         let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
         let pipe = places.temporary.join("tools");
         ToolPipe::make(&pipe).map_err(Error::Start)?;
-        let login = claude::link_login(self.settings, &places).map_err(Error::Start)?;
+        let id = &self.agent.id;
+        access::take_login(self.settings, id, &places.home).map_err(Error::Start)?;
+        let access = access::find(self.settings, id, self.level)?;
         let session = claude::session(self.turn, &places);
         let own = match self.turn.purpose {
             Purpose::Message => tools::of_claude(&tools::policy(self.agent), &self.rules()),
@@ -491,7 +511,26 @@ impl Stage<'_> {
         places.give_contents(&places.temporary)?;
         places.give_contents(&places.home)?;
         let mut variables = environment::common(&self.settings.environment, &places);
-        variables.extend(environment::claude(self.settings, &self.agent.id, &places));
+        let (model, relay) = match access {
+            Access::Door { variables, relay } => (Some(variables), Some(relay)),
+            Access::Own => (None, None),
+        };
+        variables.extend(environment::claude(
+            self.settings,
+            id,
+            &places,
+            model.is_none(),
+        ));
+        let doors = Doors {
+            model,
+            hosts: reach::hosts(self.agent, self.level),
+        };
+        let network = reach::network(self.agent, &doors);
+        let missing = self.settings.sandbox.missing;
+        reach::require(&self.shop.confinement, self.level, &network, missing).await?;
+        if network == Network::Full {
+            variables.extend(environment::network(&self.settings.environment));
+        }
         if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
             variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
         }
@@ -502,15 +541,18 @@ impl Stage<'_> {
             &self.turn.run_id,
             &program,
             &variables,
-            Network::Full,
+            Bounds {
+                level: self.level,
+                network,
+            },
         );
         plan.grant_program(&agent_program);
-        plan.read_write.extend(login);
         // Its runtime reserves tens of gigabytes that it never touches.
         plan.limits.address_space = None;
         let (run_id, agent) = (&self.turn.run_id, self.agent);
         let standing = Standing {
             arguments,
+            doors,
             ..standing(
                 self.shop,
                 self.settings,
@@ -527,6 +569,7 @@ impl Stage<'_> {
             input,
             session: session.id,
             tools: pipe,
+            relay,
             limits: claude::Limits::of(&agent.limits),
         };
         let order = self.order(speech, self.offer(false));
@@ -551,7 +594,7 @@ impl Stage<'_> {
     }
 
     fn rules(&self) -> Rules {
-        tools::rules(self.settings, self.agent, &self.turn.granted_commands)
+        tools::rules(self.agent, self.level, &self.turn.granted_commands)
     }
 
     fn order(&self, speech: Speech, offer: Offer) -> Order {

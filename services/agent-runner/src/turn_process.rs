@@ -19,7 +19,7 @@ use openclaw_daemon::telemetry::Telemetry;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
-use openclaw_sandbox::{Launcher, spawner};
+use openclaw_sandbox::{Launcher, Level, spawner};
 use serde::de::DeserializeOwned;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
@@ -33,6 +33,8 @@ use crate::activity::Activity;
 use crate::approvals::Approvals;
 use crate::bill::Bill;
 use crate::claude::{self, ToolPipe};
+use crate::disk::Disk;
+use crate::doors::{OpenDoors, Opened};
 use crate::host;
 use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
 use crate::message_id;
@@ -90,7 +92,7 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         .with_context(|| format!("make {}", standing.spool.display()))?;
     // Without a daemon there will be no order either.
     let _ = line.say(&Hello { pid: header.pid }).await;
-    let agent = start(&standing);
+    let (agent, standing) = start(standing);
     let order = tokio::select! {
         order = line.hear::<Order>() => order,
         _ = terminate.recv() => Ok(None),
@@ -189,6 +191,7 @@ impl Line {
 /// The agent's process, with our end of its turn socket.
 struct Started {
     agent: Agent,
+    doors: Option<OpenDoors>,
     socket: Option<TurnSocket>,
     /// Its standard input, when that is not the socket.
     stdin: Option<tokio::process::ChildStdin>,
@@ -197,27 +200,40 @@ struct Started {
 /// Why there is no agent.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
+    #[error("open the agent's doors")]
+    Doors(#[source] io::Error),
     #[error("start the agent")]
     Spawn(#[from] io::Error),
     #[error("start the agent")]
     Launch(#[from] openclaw_sandbox::LaunchError),
 }
 
-fn start(standing: &Standing) -> Result<Started, StartError> {
+/// Starts the agent that `standing` describes, which is completed with what
+/// is known only here.
+fn start(mut standing: Standing) -> (Result<Started, StartError>, Standing) {
+    let started = Opened::new(&mut standing)
+        .map_err(StartError::Doors)
+        .and_then(|opened| launch(&standing, opened));
+    (started, standing)
+}
+
+fn launch(standing: &Standing, opened: Option<Opened>) -> Result<Started, StartError> {
     let launcher = Launcher {
         helper: standing.helper.clone(),
     };
     let arguments: Vec<_> = standing.arguments.iter().map(Into::into).collect();
-    let command = launcher.command(
-        &standing.plan,
-        &standing.program,
-        &arguments,
-        &standing.variables,
-    )?;
+    let (plan, program) = (&standing.plan, &standing.program);
+    let variables = &standing.variables;
+    let command = match opened.as_ref().and_then(Opened::theirs) {
+        Some(doors) => launcher.command_with_doors(plan, program, &arguments, variables, doors)?,
+        None => launcher.command(plan, program, &arguments, variables)?,
+    };
+    let doors = |opened: Option<Opened>| opened.map(OpenDoors::serve);
     if !standing.socket {
         let (agent, stdin) = Agent::start(command, Input::Pipe)?;
         return Ok(Started {
             agent,
+            doors: doors(opened),
             socket: None,
             stdin,
         });
@@ -226,6 +242,7 @@ fn start(standing: &Standing) -> Result<Started, StartError> {
     let (agent, _) = Agent::start(command, Input::Socket(theirs))?;
     Ok(Started {
         agent,
+        doors: doors(opened),
         socket: Some(socket),
         stdin: None,
     })
@@ -281,6 +298,7 @@ impl Turn {
         let bounds = Bounds {
             deadline: Duration::from_millis(order.deadline_ms),
             silence: Duration::from_millis(order.silence_ms),
+            disk: self.disk(),
         };
         let approvals = Arc::new(Approvals::new(
             order.rules.clone(),
@@ -293,6 +311,7 @@ impl Turn {
         let tools = self.tools(&order, Arc::clone(&approvals));
         let Started {
             agent,
+            doors,
             socket,
             stdin,
         } = started;
@@ -324,8 +343,12 @@ impl Turn {
                 input,
                 session,
                 tools: folder,
+                relay,
                 limits,
             } => {
+                if let (Some(doors), Some(relay)) = (&doors, relay) {
+                    doors.give(relay);
+                }
                 let _pipe = match ToolPipe::serve(&folder, tools) {
                     Ok(pipe) => pipe,
                     Err(error) => {
@@ -342,6 +365,11 @@ impl Turn {
                 self.follow(agent, bounds, &mut output, outcome).await
             }
         }
+    }
+
+    fn disk(&self) -> Option<Disk> {
+        let plan = &self.standing.plan;
+        (plan.level != Level::Off).then(|| Disk::watch(&plan.read_write))
     }
 
     fn tools(&self, order: &Order, approvals: Arc<Approvals>) -> host::Tools {

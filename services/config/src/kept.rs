@@ -6,6 +6,7 @@
 pub(crate) const KEYS: &[(&str, &[&str])] = &[
     ("agents.entries.*", AGENT),
     ("agents.list.*", AGENT),
+    ("agents.defaults.sandbox", CONTAINER),
     (
         "",
         &[
@@ -95,7 +96,6 @@ pub(crate) const KEYS: &[(&str, &[&str])] = &[
             "repoRoot",
             "runRetries",
             "runtime",
-            "sandbox",
             "silentReply",
             "silentReplyRewrite",
             "skills",
@@ -363,7 +363,6 @@ const AGENT: &[&str] = &[
     "reasoningDefault",
     "runRetries",
     "runtime",
-    "sandbox",
     "skills",
     "skillsLimits",
     "subagents",
@@ -374,4 +373,19 @@ const AGENT: &[&str] = &[
     "userTimezone",
     "utilityModel",
     "verboseDefault",
+];
+
+/// Of the containers that OpenClaw runs tools in.
+const CONTAINER: &[&str] = &[
+    "backend",
+    "browser",
+    "docker",
+    "mode",
+    "perSession",
+    "prune",
+    "scope",
+    "sessionToolsVisibility",
+    "ssh",
+    "workspaceAccess",
+    "workspaceRoot",
 ];

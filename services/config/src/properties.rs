@@ -24,7 +24,7 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 27] = [
+const WITHOUT_DEFAULT: [(&str, &str); 28] = [
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
     (
@@ -53,6 +53,10 @@ const WITHOUT_DEFAULT: [(&str, &str); 27] = [
         "models.default, else the first usable provider's",
     ),
     ("agents.defaults.tools", "what tools says"),
+    (
+        "agents.defaults.sandbox",
+        "what sandbox says for all agents",
+    ),
     ("agents.entries", "is agents.list by id"),
     ("gateway.auth.password", "there is none"),
     ("gateway.auth.token", "one is made at the first start"),

@@ -11,7 +11,9 @@ use super::include::deep_merge;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
-use crate::settings::{AgentSettings, MemorySearch, SessionSettings, Settings, memory, tools};
+use crate::settings::{
+    AgentSettings, MemorySearch, Network, SandboxLevel, SessionSettings, Settings, memory, tools,
+};
 
 /// One MiB in bytes.
 const MIB: u64 = 1 << 20;
@@ -67,7 +69,10 @@ fn standard(settings: &Settings) -> Value {
         "mcp": {"servers": {}},
         "models": {"mode": "merge", "providers": {}},
         "sandbox": {
-            "level": settings.sandbox.level.name(),
+            "hosts": [],
+            "level": SandboxLevel::Strict.name(),
+            "missing": settings.sandbox.missing.name(),
+            "network": Network::ModelOnly.name(),
             "paths": {"ro": [], "rw": []},
             "user": settings.sandbox.user,
         },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Sandbox, SandboxLevel};
+use super::{AgentSettings, SandboxLevel};
 use crate::fragment::tools::{Mcp, Server, Tools};
 use crate::paths::Paths;
 
@@ -148,11 +148,15 @@ fn ask(tools: &Tools) -> Option<Ask> {
     said.max(implied)
 }
 
-/// Whether a command can change nothing but the workspace: then there is
-/// nothing to be asked about that the agent could not do with its file tools
-/// too, and asking would only teach people to say yes.
-pub(super) fn confines(sandbox: &Sandbox) -> bool {
-    sandbox.level == SandboxLevel::Workspace && sandbox.read_write.is_empty()
+/// When somebody is asked before a command of `agent` runs at `level`. Without
+/// a word about it: never, where the sandbox leaves nothing but the workspace to
+/// be written, which the agent's file tools may write unasked too, so that
+/// asking would only teach people to say yes; otherwise unless the command only
+/// reads.
+pub(super) fn asks(agent: &AgentSettings, level: SandboxLevel) -> Ask {
+    let is_confined = level == SandboxLevel::Strict && agent.sandbox.read_write.is_empty();
+    let unsaid = if is_confined { Ask::Off } else { Ask::OnMiss };
+    agent.tools.ask.unwrap_or(unsaid)
 }
 
 /// The servers, and why some cannot be used, which takes only them away.

@@ -183,7 +183,9 @@ impl Asked {
 async fn granted(gateway: &Gateway, run: &Run) -> Vec<String> {
     let settings = gateway.configuration.settings();
     let agent = run.key.agent().as_str();
-    let asks = settings.agent(agent).map(|agent| settings.ask(agent));
+    let asks = settings
+        .agent(agent)
+        .map(|agent| agent.ask(agent.sandbox.level));
     if asks != Some(Ask::OnMiss) {
         return Vec::new();
     }

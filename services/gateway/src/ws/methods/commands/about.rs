@@ -124,7 +124,7 @@ pub(super) fn agents(call: &Call) -> String {
 pub(super) fn exec(call: &Call, key: &SessionKey) -> String {
     let settings = call.gateway.configuration.settings();
     let agent = settings.agent(key.agent().as_str());
-    let ask = agent.map_or("off", |agent| settings.ask(agent).name());
+    let ask = agent.map_or("off", |agent| agent.ask(agent.sandbox.level).name());
     format!(
         "Current exec defaults: host=sandbox, effective=sandbox, ask={ask}.\n\
          Commands run in the agent's sandbox; openclawctl doctor shows what it holds."
