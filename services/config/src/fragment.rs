@@ -15,6 +15,7 @@ use crate::secret::Secret;
 use crate::settings::memory;
 
 pub mod gateway;
+pub mod hooks;
 mod sandbox;
 pub mod session;
 pub mod tools;

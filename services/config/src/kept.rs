@@ -259,15 +259,7 @@ pub(crate) const KEYS: &[(&str, &[&str])] = &[
     ),
     (
         "hooks",
-        &[
-            "allowedSessionKeyPrefixes",
-            "gmail",
-            "internal",
-            "mappings",
-            "maxBodyBytes",
-            "presets",
-            "transformsDir",
-        ],
+        &["gmail", "internal", "maxBodyBytes", "transformsDir"],
     ),
     (
         "logging",

@@ -24,7 +24,7 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 27] = [
+const WITHOUT_DEFAULT: [(&str, &str); 28] = [
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
     (
@@ -63,6 +63,7 @@ const WITHOUT_DEFAULT: [(&str, &str); 27] = [
     ("gateway.cli.secret", "the port is closed"),
     ("gateway.customBindHost", "only for bind custom"),
     ("hooks.allowedAgentIds", "all agents"),
+    ("hooks.allowedSessionKeyPrefixes", "keys begin in any way"),
     ("hooks.defaultSessionKey", "each call has its own"),
     ("hooks.token", "hooks are off"),
     ("memory.search", "agents.defaults.memorySearch holds them"),

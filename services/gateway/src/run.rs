@@ -35,6 +35,8 @@ pub(crate) struct Run {
     pub(crate) told: CancellationToken,
     /// Set when the message found its session busy.
     pub(crate) queued: OnceLock<Queued>,
+    /// Provider and model that the runner chose for its turn.
+    pub(crate) model: OnceLock<(String, String)>,
     /// Whether its turn is at the runner.
     pub(crate) has_begun: AtomicBool,
     absorbed: AtomicBool,
@@ -85,6 +87,7 @@ impl Run {
             narrated: AtomicBool::new(false),
             told: CancellationToken::new(),
             queued: OnceLock::new(),
+            model: OnceLock::new(),
             has_begun: AtomicBool::new(false),
             absorbed: AtomicBool::new(false),
             collected: Mutex::default(),

@@ -29,6 +29,13 @@ pub(crate) struct Extra {
     pub(crate) thinking_level: Option<String>,
 }
 
+/// Whether `text` names a model: `provider/model`.
+pub(crate) fn is_model(text: &str) -> bool {
+    let parts = text.split_once('/');
+    parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
 /// A message that was accepted.
 pub(crate) struct Started {
     pub(crate) accepted: Accepted,

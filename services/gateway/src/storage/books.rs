@@ -21,7 +21,7 @@ use super::command::{
 };
 use super::fault::Fault;
 use super::home::Home;
-use super::ledger::{Change, Ledger, Record, Spent};
+use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::policy::{self, Anew};
 use super::shelf::{Appended, Shelf};
@@ -90,6 +90,11 @@ impl Books {
         self.ledger
             .apply(changes)
             .map_err(Fault::ledger(&self.ledger_path))
+    }
+
+    /// Puts on disk what the ledger was told.
+    pub(super) fn sync_ledger(&self) -> io::Result<()> {
+        ledger::sync(&self.ledger_path)
     }
 
     pub(super) fn accept(&mut self, incoming: Incoming, reply: Reply<Acceptance>) -> Staged {

@@ -210,6 +210,9 @@ impl<'a> Narrator<'a> {
             return;
         }
         self.model_told = true;
+        if let Some(chosen) = self.run.model.get() {
+            self.model = chosen.clone();
+        }
         // Ended before anything was asked of a model.
         let not_asked = matches!(kind, Kind::Aborted { backend, .. } if backend.is_empty());
         if not_asked || self.run.is_absorbed() {

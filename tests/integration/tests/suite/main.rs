@@ -44,6 +44,8 @@ mod tools;
 mod ws_abuse;
 mod ws_clients;
 mod ws_features;
+mod ws_methods;
 mod ws_properties;
 mod ws_replay;
+mod ws_schedule;
 mod ws_schema;

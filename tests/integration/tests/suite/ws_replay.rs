@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use integration_tests::socket::{self, Socket};
-use integration_tests::{Setup, Suite};
+use integration_tests::{Setup, Suite, asked};
 use scripted_model::Server;
 use serde_json::{Value, json};
 
@@ -49,6 +49,9 @@ fn said(text: &str) -> String {
     }
     if let Some(call) = text.strip_prefix("TOOLCALL write ") {
         return format!("[[scenario:tool write_file {call}]]");
+    }
+    if text.starts_with("FAIL401") {
+        return "[[scenario:401]]".to_owned();
     }
     if text.starts_with("SLOW") || text.starts_with("STREAM") {
         return format!("[[scenario:slow 40]] {text}");
@@ -194,14 +197,19 @@ fn recorded(lines: &[Value]) -> Vec<Value> {
 async fn compare(suite: &Suite, name: &str, origin: Option<&str>) {
     let lines = recording(name);
     let (came, code) = replay(suite, &lines, origin).await;
-    let recorded = recorded(&lines);
-    assert_eq!(order(&came, None), order(&recorded, None), "{name}");
-    for run_id in run_ids(&lines) {
+    same(name, &lines, &came, code);
+}
+
+/// What came must be what was recorded in `lines`.
+fn same(name: &str, lines: &[Value], came: &[Value], code: u16) {
+    let recorded = recorded(lines);
+    assert_eq!(order(came, None), order(&recorded, None), "{name}");
+    for run_id in run_ids(lines) {
         let id = Some(run_id.as_str());
-        let (ours, theirs) = (order(&came, id), order(&recorded, id));
+        let (ours, theirs) = (order(came, id), order(&recorded, id));
         assert_eq!(ours, theirs, "{name}, run {run_id}");
         let ends = |frames: &[Value]| frames.iter().filter(|it| is_end(it, &run_id)).count();
-        assert_eq!(ends(&came), ends(&recorded), "{name}, run {run_id}");
+        assert_eq!(ends(came), ends(&recorded), "{name}, run {run_id}");
     }
     let closed = lines.last().unwrap()["frame"]["code"].as_u64();
     assert_eq!(Some(u64::from(code)), closed, "{name}");
@@ -291,4 +299,30 @@ async fn an_aborted_run_is_told_as_recorded() {
     let theirs = order(&recorded, Some(&ids[0]));
     assert_eq!(ours, theirs[..ours.len()]);
     assert_eq!(order(&came, Some(&ids[1])), order(&recorded, Some(&ids[1])));
+}
+
+/// The recording without the second error of the same run: a run ends once.
+#[tokio::test]
+async fn a_refused_key_is_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    compare(&suite, "errors", None).await;
+}
+
+/// Up to the end of the connection: OpenClaw's gateway waits for what runs,
+/// and here that goes on without it.
+#[tokio::test]
+async fn the_end_of_the_gateway_is_told_as_recorded() {
+    let (suite, model) = suite().await;
+    let lines = recording("shutdown");
+    let end = async {
+        asked::turns(&model, 1).await;
+        suite.terminate();
+    };
+    let ((came, code), ()) = tokio::join!(replay(&suite, &lines, None), end);
+    let recorded = recorded(&lines);
+    assert_eq!(order(&came, None), order(&recorded, None));
+    let run_id = run_ids(&lines).remove(0);
+    let (ours, theirs) = (order(&came, Some(&run_id)), order(&recorded, Some(&run_id)));
+    assert_eq!(ours, theirs[..ours.len()]);
+    assert_eq!(code, 1012);
 }

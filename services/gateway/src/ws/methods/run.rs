@@ -16,7 +16,7 @@ use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 use crate::run::{Run, Standing};
 use crate::storage::{Found, Record, replay};
-use crate::submission::Extra;
+use crate::submission::{Extra, is_model};
 use crate::ws::refused::stored;
 
 /// The channel of what comes over this protocol, as OpenClaw names it.
@@ -75,13 +75,8 @@ pub(super) fn thinking(method: &str, level: Option<String>) -> Result<Option<Str
 
 /// The model of a turn, if the client says it.
 pub(super) fn model(method: &str, model: Option<String>) -> Result<Option<String>, Failure> {
-    let is_word = |model: &String| {
-        let parts = model.split_once('/');
-        parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
-            && !model.contains(|c: char| c.is_whitespace() || c.is_control())
-    };
     match model {
-        Some(model) if !is_word(&model) => {
+        Some(model) if !is_model(&model) => {
             Err(Failure::params(method, "at /model: must be provider/model"))
         }
         model => Ok(model),
