@@ -137,7 +137,11 @@ async fn attempt(
     };
     match following {
         Ok((mut following, temporary)) => {
-            if !following.follow().await && attempts < ATTEMPTS {
+            // While the model thinks, so that it stands ready when the user
+            // has read the answer, however soon that is.
+            let next = renew(shop, settings, &turn.agent_id, choice.backend);
+            let (had_its_turn, ()) = tokio::join!(following.follow(), next);
+            if !had_its_turn && attempts < ATTEMPTS {
                 return false;
             }
             if !entry.log.ended() {
@@ -145,7 +149,9 @@ async fn attempt(
             }
             note_end(choice.backend, entry, started.elapsed());
             account(shop, &turn.run_id, &turn.agent_id, entry);
-            renew(shop, settings, &turn.agent_id, entry).await;
+            if matches!(entry.log.terminal(), Some(Kind::Done(_))) {
+                renew(shop, settings, &turn.agent_id, choice.backend).await;
+            }
             following.wait().await;
             places::remove(&temporary);
         }
@@ -235,20 +241,11 @@ fn outcome(terminal: &Kind) -> &'static str {
     }
 }
 
-/// Starts a process for the agent's next turn, after a turn that ended well.
-async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &Entry) {
-    let backend_is_ours = matches!(
-        entry.log.terminal(),
-        Some(Kind::Done(done)) if done.backend != claude::NAME
-    );
-    let Some(agent) = settings.agent(agent_id).filter(|_| backend_is_ours) else {
+/// Starts a process for the agent's next turn, unless one stands ready.
+async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, backend: &str) {
+    let Some(agent) = settings.agent(agent_id).filter(|_| backend != claude::NAME) else {
         return;
     };
-    // After the end, so that nobody waits for it: an event passes through
-    // fewer tasks than this on its way to the socket.
-    for _ in 0..YIELDS {
-        tokio::task::yield_now().await;
-    }
     let Some(name) = shop.spare.wanted(settings, agent_id) else {
         return;
     };
@@ -279,8 +276,6 @@ async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &En
         }
     }
 }
-
-const YIELDS: usize = 16;
 
 /// Starts a native or offline agent that waits for its turn.
 async fn stand_ready(
