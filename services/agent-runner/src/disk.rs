@@ -13,7 +13,11 @@ const RESERVE: u64 = 1 << 30;
 /// Of a small disk it is this part: a twentieth.
 const PART: u64 = 20;
 /// Between two looks. A fast disk takes some hundred MiB meanwhile.
-pub(crate) const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_millis(250);
+/// When no more than this is left above the reserve, the next look is sooner.
+const NEAR: u64 = 1 << 30;
+/// Between two looks then; one costs a microsecond.
+const NEAR_PAUSE: Duration = Duration::from_millis(10);
 
 /// Watches the file systems that a turn writes to.
 #[derive(Debug)]
@@ -45,6 +49,17 @@ impl Disk {
         let place = self.0.iter().find(full)?;
         Some((&place.path, place.least))
     }
+
+    /// How long to wait before the next look.
+    pub(crate) fn pause(&self) -> Duration {
+        let near = |place: &Place| {
+            room(&place.path).is_some_and(|(free, _)| free < place.least.saturating_add(NEAR))
+        };
+        match self.0.iter().any(near) {
+            true => NEAR_PAUSE,
+            false => PAUSE,
+        }
+    }
 }
 
 /// Bytes that are free for a user, and all there are.
@@ -68,5 +83,7 @@ mod tests {
             least: u64::MAX,
         }]);
         assert_eq!(full.used_up(), Some((&std::env::temp_dir(), u64::MAX)));
+        assert_eq!(full.pause(), NEAR_PAUSE);
+        assert_eq!(Disk(Vec::new()).pause(), PAUSE);
     }
 }

@@ -14,13 +14,13 @@ use openclaw_sandbox::{EXIT_CONFINEMENT, Failure};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, MissedTickBehavior, timeout};
+use tokio::time::{Instant, timeout};
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::Activity;
 use crate::bill::Bill;
-use crate::disk::{self, Disk};
+use crate::disk::Disk;
 use crate::meter::Meter;
 use crate::spool::{Refused, Spool};
 use crate::translate::Translate;
@@ -187,8 +187,9 @@ async fn follow(
     tokio::pin!(deadline);
     let silence = tokio::time::sleep(bounds.silence);
     tokio::pin!(silence);
-    let mut look = tokio::time::interval(disk::PAUSE);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let pause = || bounds.disk.as_ref().map_or(bounds.deadline, Disk::pause);
+    let look = tokio::time::sleep(pause());
+    tokio::pin!(look);
     loop {
         let line = tokio::select! {
             // What was said before the end of the turn is heard first.
@@ -196,11 +197,12 @@ async fn follow(
             line = lines.next() => line,
             () = cancel.cancelled() => return Err(Cut::Cancelled),
             () = &mut deadline => return Err(Cut::Deadline),
-            _ = look.tick(), if bounds.disk.is_some() => {
+            () = &mut look, if bounds.disk.is_some() => {
                 match bounds.disk.as_ref().and_then(Disk::used_up) {
                     Some((path, least)) => return Err(Cut::Disk(path.clone(), least)),
-                    None => continue,
+                    None => look.as_mut().reset(Instant::now() + pause()),
                 }
+                continue;
             },
             () = &mut silence => match outcome.activity.last_quiet() {
                 Some(end) if end + bounds.silence > Instant::now() => {

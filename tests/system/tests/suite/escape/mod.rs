@@ -100,6 +100,7 @@ fn endless_output_ends() -> Result<()> {
     const MOST: usize = 256 * 1024;
     let scene = scene()?;
     let said = scene.tool(STRICT, "timeout 3 yes")?;
+    ensure!(said.contains("y\ny\ny\n"), "nothing was put out: {said}");
     ensure!(said.len() < MOST, "{} bytes were kept", said.len());
     Ok(())
 }
