@@ -27,6 +27,7 @@ use self::model::{ModelDoor, Relay};
 
 use crate::job::Standing;
 
+mod accept;
 mod addresses;
 mod egress;
 pub(crate) mod model;

@@ -21,9 +21,9 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use openclaw_config::settings::Host;
 use tokio::net::{TcpListener, TcpStream, lookup_host};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use super::accept;
 use super::addresses::is_public;
 
 /// Tunnels of one turn at once. A package manager opens some tens.
@@ -93,22 +93,8 @@ impl Egress {
 
     /// Serves until it is dropped.
     pub(crate) async fn serve(self, listener: TcpListener) {
-        let places = Arc::new(Semaphore::new(TUNNELS));
         let this = Arc::new(self);
-        loop {
-            // Before accept: what is too much waits in the kernel's queue.
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-                return;
-            };
-            let Ok((stream, _)) = listener.accept().await else {
-                continue;
-            };
-            let this = Arc::clone(&this);
-            tokio::spawn(async move {
-                this.attend(stream).await;
-                drop(place);
-            });
-        }
+        accept::serve(listener, TUNNELS, |stream| Arc::clone(&this).attend(stream)).await;
     }
 
     async fn attend(self: Arc<Self>, stream: TcpStream) {

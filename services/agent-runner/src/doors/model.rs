@@ -18,8 +18,9 @@ use openclaw_daemon::failure;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
+use super::accept;
 use crate::model::Upstream;
 
 /// Connections of one turn at once: the CLI and its subagents hold some.
@@ -94,22 +95,11 @@ impl ModelDoor {
 
     /// Serves until it is dropped.
     pub(crate) async fn serve(self, listener: TcpListener) {
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
         let this = Arc::new(self);
-        loop {
-            // Before accept: what is too much waits in the kernel's queue.
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-                return;
-            };
-            let Ok((stream, _)) = listener.accept().await else {
-                continue;
-            };
-            let this = Arc::clone(&this);
-            tokio::spawn(async move {
-                this.attend(stream).await;
-                drop(place);
-            });
-        }
+        accept::serve(listener, CONNECTIONS, |stream| {
+            Arc::clone(&this).attend(stream)
+        })
+        .await;
     }
 
     async fn attend(self: Arc<Self>, stream: TcpStream) {
