@@ -29,6 +29,7 @@ use crate::gateway::Gateway;
 use audience::Audience;
 
 pub(crate) use hub::{Hub, follow_secret};
+pub(crate) use methods::inject;
 pub(crate) use narrator::narrate;
 pub(crate) use upgrade::upgrade;
 

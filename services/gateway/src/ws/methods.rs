@@ -29,6 +29,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use crate::gateway::Gateway;
+pub(crate) use chat::injected::inject;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send>>;
 

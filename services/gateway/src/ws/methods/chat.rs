@@ -1,7 +1,7 @@
 //! `chat.*`: messages to a session and what was said in it.
 
 mod history;
-pub(in crate::ws) mod injected;
+pub(crate) mod injected;
 
 use openclaw_proto::gateway::Message;
 use openclaw_protocol::Failure;
