@@ -18,6 +18,7 @@ use crate::substitute::Missing;
 mod agent;
 pub mod gateway;
 pub mod memory;
+mod queue;
 pub mod sandbox;
 mod session;
 pub(crate) mod tools;
@@ -25,6 +26,7 @@ pub(crate) mod tools;
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
+pub use queue::{DEBOUNCE_LIMIT, QueueDrop, QueueMode, QueueSettings};
 pub use sandbox::{AgentSandbox, Host, Network, Sandbox, SandboxLevel};
 pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
 pub use tools::{Ask, McpServer, ToolLayer, ToolSettings};
@@ -101,6 +103,8 @@ pub struct Settings {
     pub embedding: Option<Result<Provider, String>>,
     /// Which messages share a conversation, and when one begins anew.
     pub session: SessionSettings,
+    /// What becomes of messages that find their session busy.
+    pub queue: QueueSettings,
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
@@ -162,6 +166,7 @@ impl Settings {
                 .map_err(invalid)?,
             embedding: None,
             session: session.map_err(invalid)?,
+            queue: QueueSettings::of(&fragment.messages.queue),
             environment: Environment::default(),
             warnings: Vec::new(),
             fixed: fixed(&fragment.gateway),

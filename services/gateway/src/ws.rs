@@ -38,6 +38,11 @@ pub(crate) fn tell_cron(gateway: &Gateway, payload: impl FnOnce() -> Value) {
     gateway.hub.tell(Audience::Readers, "cron", payload);
 }
 
+/// Tells the clients how an agent took it that was woken.
+pub(crate) fn tell_heartbeat(gateway: &Gateway, payload: impl FnOnce() -> Value) {
+    gateway.hub.tell(Audience::Readers, "heartbeat", payload);
+}
+
 /// Tells the clients that may decide about approvals.
 pub(crate) fn tell_approvers(gateway: &Gateway, event: &str, payload: impl FnOnce() -> Value) {
     let audience = Audience::Holders(Scope::Approvals);

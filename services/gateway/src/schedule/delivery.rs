@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::job::{Invalid, Job};
 use crate::gateway::Gateway;
+use crate::heartbeat::SILENT;
 use crate::ws;
 
 /// The one channel that is always there: the sessions themselves.
@@ -14,9 +15,6 @@ const SESSIONS: &str = "webchat";
 /// The channel that was spoken over last, which is [`SESSIONS`] as long as
 /// other channels are clients of their own.
 const LAST: &str = "last";
-
-/// What an agent answers when nobody needs to hear of it, as in OpenClaw.
-const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
 
 /// What clients ask for, in OpenClaw's fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

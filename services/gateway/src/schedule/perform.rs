@@ -112,7 +112,7 @@ impl Run {
             "now" => When::Now,
             _ => When::NextTurn,
         };
-        system_event::wake(gateway, key, text, when).await?;
+        system_event::wake(gateway, key, text, when, CHANNEL).await?;
         Ok(Outcome::Told)
     }
 
