@@ -264,8 +264,8 @@ async fn commands_are_answered_by_the_gateway() {
         ("c6", "/think high", "high"),
         ("c7", "/model", "Current:"),
         ("c8", "/usage", "Input: 0"),
-        ("c9", "/v on", "The verbose level is on"),
-        ("c10", "/reasoning", "Current reasoning level: off"),
+        ("c8a", "/v on", "The verbose level is on"),
+        ("c8b", "/reasoning", "Current reasoning level: off"),
         ("c9", "/stop", "nothing to stop"),
         ("c10", "/new", "New session started"),
         (
