@@ -24,6 +24,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         model: None,
         thinking_level: None,
         purpose: openclaw_proto::runner::Purpose::Message,
+        limits: String::new(),
     }
 }
 
@@ -91,12 +92,21 @@ fn the_arguments_name_files_of_the_turn() {
         },
         agent_program: Path::new("/opt/openclaw-agent"),
         pipe: Path::new("/pipe"),
+        limits: &Limits {
+            steps: 1,
+            identical_calls: 1,
+            output_tokens: 1,
+            cost_per_turn: 5.0,
+            cost_per_day: 25.0,
+            spent_today: 20.5,
+        },
     };
     let arguments = start.arguments().unwrap();
     let after = |name: &str| {
         let position = arguments.iter().position(|argument| argument == name);
         arguments[position.unwrap() + 1].to_str().unwrap()
     };
+    assert_eq!(after("--max-budget-usd"), "4.5");
     assert_eq!(after("--allowedTools"), "Read,mcp__openclaw");
     assert!(after("--disallowedTools").starts_with("Bash,"));
     let position = arguments.iter().position(|a| a == "--session-id").unwrap();

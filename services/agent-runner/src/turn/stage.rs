@@ -21,6 +21,7 @@ use crate::environment;
 use crate::job::{Order, Speech, Standing};
 use crate::keeper::Held;
 use crate::native;
+use crate::own_limits;
 use crate::places::Places;
 use crate::plan::{self, Bounds};
 use crate::reach;
@@ -56,7 +57,10 @@ impl Stage<'_> {
         let run_id = &self.turn.run_id;
         let ready = match spare.take(run_id, self.settings, &self.agent.id).await {
             Some(ready) => ready,
-            None => stand_ready(self.shop, self.settings, self.agent, run_id).await?,
+            None => {
+                let own = own_limits::names(self.turn);
+                stand_ready(self.shop, self.settings, self.agent, run_id, own).await?
+            }
         };
         let Ready {
             mut held, places, ..
@@ -160,6 +164,7 @@ impl Stage<'_> {
         let standing = Standing {
             arguments,
             doors,
+            own_limits: own_limits::names(self.turn),
             ..standing(
                 self.shop,
                 self.settings,

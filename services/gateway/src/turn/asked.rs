@@ -176,6 +176,7 @@ impl Asked {
             history: conversation::messages(history),
             model: self.overrides.model.clone(),
             thinking_level: self.overrides.thinking_level.clone(),
+            limits: self.overrides.limits.clone(),
             purpose: Purpose::Message,
             granted_commands: self.granted.clone(),
         }
