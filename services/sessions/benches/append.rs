@@ -1,5 +1,6 @@
 //! How many durable entries a second 64 busy sessions get: what the gateway's
-//! storage thread does, one write for each session and one sync for all.
+//! storage thread does, one write for each session and one wait for the disk for
+//! all, with what it costs to make the transcripts follow.
 //!
 //! `cargo bench -p openclaw-sessions --bench append`; the files are in
 //! `/var/tmp`, which is a disk.
@@ -12,11 +13,12 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use openclaw_sessions::transcript::{Message, Origin, Transcript, UserMessage, sync_all};
+use openclaw_sessions::journal::Journal;
+use openclaw_sessions::transcript::{Message, Origin, Transcript, UserMessage};
 use openclaw_sessions::{AgentId, SessionKey};
 
 const SESSIONS: usize = 64;
-const ROUNDS: usize = 40;
+const ROUNDS: usize = 400;
 /// Entries a second that were asked for.
 const WANTED: f64 = 20_000.0;
 
@@ -45,15 +47,22 @@ fn measure(entries: usize) -> f64 {
             Transcript::open(&path, origin).unwrap().transcript
         })
         .collect();
-    round(&mut transcripts, 1);
+    let path = dir.path().join("transcripts.journal");
+    let (mut journal, _) = Journal::open(&path, dir.path()).unwrap();
+    round(&mut transcripts, &mut journal, 1);
+    journal.settle().unwrap();
     let started = Instant::now();
     for _ in 0..ROUNDS {
-        round(&mut transcripts, entries);
+        round(&mut transcripts, &mut journal, entries);
+        if journal.is_full() {
+            journal.settle().unwrap();
+        }
     }
+    journal.settle().unwrap();
     (SESSIONS * ROUNDS * entries) as f64 / started.elapsed().as_secs_f64()
 }
 
-fn round(transcripts: &mut [Transcript], entries: usize) {
+fn round(transcripts: &mut [Transcript], journal: &mut Journal, entries: usize) {
     for transcript in transcripts.iter_mut() {
         for n in 0..entries {
             let text = format!("a message of ordinary length, the {n}th of this round");
@@ -61,6 +70,6 @@ fn round(transcripts: &mut [Transcript], entries: usize) {
             transcript.append([Message::User(user)], 1).unwrap();
         }
     }
-    let results = sync_all(transcripts.iter_mut().collect());
+    let results = journal.commit(transcripts.iter_mut().collect());
     results.into_iter().for_each(|result| result.unwrap());
 }

@@ -81,6 +81,7 @@ impl Worker {
             }
             self.commit(batch);
         }
+        self.settle();
         let flushed = self.books.shelf.flush().map_err(Fault::from);
         if let Err(fault) = &flushed {
             failure::report("write the session index", fault);
@@ -93,7 +94,7 @@ impl Worker {
     /// The next command; writes the indexes in between when it is time.
     fn next(&mut self) -> Option<Envelope> {
         loop {
-            if self.books.shelf.is_dirty() && self.flush_at.is_none() {
+            if self.books.shelf.is_behind() && self.flush_at.is_none() {
                 self.flush_at = Some(self.flush_after.max(Instant::now() + INDEX_INTERVAL));
             }
             // Whoever reads the index of a new session should not wait for it.
@@ -117,6 +118,16 @@ impl Worker {
     fn write_indexes(&mut self) {
         if let Err(error) = self.flush() {
             failure::report("write the session index, trying again later", &error);
+            self.flush_at = Some(Instant::now() + INDEX_RETRY);
+        }
+        self.settle();
+    }
+
+    /// Lets the transcripts follow their journal. What is in it is durable
+    /// whatever becomes of this.
+    fn settle(&mut self) {
+        if let Err(error) = self.books.shelf.settle() {
+            failure::report("write transcripts, trying again later", &error);
             self.flush_at = Some(Instant::now() + INDEX_RETRY);
         }
     }
@@ -152,6 +163,9 @@ impl Worker {
         }
         self.count_sessions();
         batch.into_iter().for_each(Staged::answer);
+        if self.books.shelf.is_journal_full() {
+            self.settle();
+        }
         self.books.update_home();
     }
 
