@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::{ApprovalRequested, ApprovalResolved};
 use crate::invalid::Invalid;
 use crate::wire::run as wire;
 
@@ -58,6 +59,23 @@ pub enum Kind {
     },
     /// What the run's processes used.
     Resources(Resources),
+    /// A call waits until somebody allows it.
+    ApprovalRequested(ApprovalRequested),
+    /// The call runs, or does not.
+    ApprovalResolved(ApprovalResolved),
+    /// More of what a tool says while it runs; its result has it again.
+    ToolOutput {
+        /// The call.
+        call_id: String,
+        /// The piece.
+        text: String,
+    },
+    /// The run took messages that came while it went on; what it says from
+    /// here on answers them too.
+    Steered {
+        /// The runs that these messages began as.
+        run_ids: Vec<String>,
+    },
     /// The run ended with a reply.
     Done(Done),
     /// The run ended without a whole reply.
@@ -203,6 +221,8 @@ pub enum Code {
     Interrupted,
     /// The turn used more than it may.
     ResourceLimit,
+    /// The conversation does not fit into the model's window.
+    ContextOverflow,
     /// A bug.
     Internal,
 }
@@ -227,6 +247,7 @@ impl Code {
             Self::Cancelled => "cancelled",
             Self::Interrupted => "interrupted",
             Self::ResourceLimit => "resource_limit",
+            Self::ContextOverflow => "context_overflow",
             Self::Internal => "internal",
         }
     }
@@ -275,6 +296,15 @@ impl TryFrom<wire::event::Kind> for Kind {
             W::Usage(usage) => Self::Usage(usage.into()),
             W::Note(note) => Self::Note { text: note.text },
             W::Resources(resources) => Self::Resources(resources.into()),
+            W::ApprovalRequested(request) => Self::ApprovalRequested(request.into()),
+            W::ApprovalResolved(resolved) => Self::ApprovalResolved(resolved.into()),
+            W::ToolOutput(output) => Self::ToolOutput {
+                call_id: output.call_id,
+                text: output.text,
+            },
+            W::Steered(steered) => Self::Steered {
+                run_ids: steered.run_ids,
+            },
             W::Done(done) => Self::Done(done.into()),
             W::Failed(failed) => Self::Failed(failed.into()),
             W::Aborted(aborted) => Self::Aborted {
@@ -403,6 +433,12 @@ impl From<Kind> for wire::event::Kind {
             Kind::Usage(usage) => Self::Usage(usage.into()),
             Kind::Note { text } => Self::Note(wire::Note { text }),
             Kind::Resources(resources) => Self::Resources(resources.into()),
+            Kind::ApprovalRequested(request) => Self::ApprovalRequested(request.into()),
+            Kind::ApprovalResolved(resolved) => Self::ApprovalResolved(resolved.into()),
+            Kind::ToolOutput { call_id, text } => {
+                Self::ToolOutput(wire::ToolOutput { call_id, text })
+            }
+            Kind::Steered { run_ids } => Self::Steered(wire::Steered { run_ids }),
             Kind::Done(done) => Self::Done(done.into()),
             Kind::Failed(failed) => Self::Failed(failed.into()),
             Kind::Aborted {

@@ -13,6 +13,7 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
+use crate::approval::{Approval, Approvals, Decision};
 use crate::event::Event;
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
@@ -164,6 +165,41 @@ impl Client {
         let request = wire::ListTurnsRequest { limit };
         let response = self.0.clone().list_turns(request).await?.into_inner();
         Ok(response.turns.into_iter().map(Turn::from).collect())
+    }
+
+    /// What waits to be allowed, at most `decided` of what was decided, and
+    /// what was allowed for good.
+    pub async fn list_approvals(&self, decided: u32) -> Result<Approvals, Status> {
+        let request = wire::ListApprovalsRequest { decided };
+        let response = self.0.clone().list_approvals(request).await?;
+        Ok(response.into_inner().into())
+    }
+
+    /// Decides about what waits under `id`, of which the beginning is enough.
+    pub async fn decide_approval(
+        &self,
+        id: &str,
+        decision: Decision,
+        by: &str,
+    ) -> Result<Approval, Status> {
+        let request = wire::DecideApprovalRequest {
+            id: id.to_owned(),
+            decision: decision.as_str().to_owned(),
+            by: by.to_owned(),
+        };
+        let response = self.0.clone().decide_approval(request).await?.into_inner();
+        Ok(response.approval.unwrap_or_default().into())
+    }
+
+    /// Takes back that a command was allowed for good; without an agent, of
+    /// every agent.
+    pub async fn revoke_grant(&self, agent_id: &str, command: &str) -> Result<(), Status> {
+        let request = wire::RevokeGrantRequest {
+            agent_id: agent_id.to_owned(),
+            command: command.to_owned(),
+        };
+        self.0.clone().revoke_grant(request).await?;
+        Ok(())
     }
 
     /// What the suite says of itself.

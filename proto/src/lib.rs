@@ -7,6 +7,7 @@
 //! types.
 
 pub mod address;
+pub mod approval;
 pub mod event;
 pub mod gateway;
 pub mod history;

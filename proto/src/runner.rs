@@ -8,11 +8,23 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
+use crate::approval::Decision;
 use crate::event::{Event, Resources};
 use crate::history::Message;
 use crate::invalid::Invalid;
 use crate::wire::runner as wire;
 use wire::agent_runner_client::AgentRunnerClient;
+
+/// What a turn is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// A message is answered.
+    #[default]
+    Message,
+    /// A conversation is summarised: the agent has no tool but the one that
+    /// writes notes.
+    Summary,
+}
 
 /// A turn to be run.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,10 +53,14 @@ pub struct Turn {
     pub received_ms: i64,
     /// What the user should know from the start; the turn's first events.
     pub notes: Vec<String>,
+    /// Commands of the agent that somebody allowed for good.
+    pub granted_commands: Vec<String>,
     /// `provider/model` that the session wants instead of the agent's.
     pub model: Option<String>,
     /// How much the session wants the model to think.
     pub thinking_level: Option<String>,
+    /// What it is for.
+    pub purpose: Purpose,
 }
 
 /// A turn that was taken.
@@ -131,6 +147,23 @@ impl Client {
         Ok(())
     }
 
+    /// Keeps a message, which began as the run `message_run_id`, for the turn
+    /// `run_id`, which may take it while it goes on.
+    pub async fn steer_turn(
+        &self,
+        run_id: &str,
+        message_run_id: &str,
+        text: &str,
+    ) -> Result<(), Status> {
+        let request = wire::SteerTurnRequest {
+            run_id: run_id.to_owned(),
+            message_run_id: message_run_id.to_owned(),
+            text: text.to_owned(),
+        };
+        self.0.clone().steer_turn(request).await?;
+        Ok(())
+    }
+
     /// The run ids of the turns that were begun and not closed.
     pub async fn kept_turns(&self) -> Result<Vec<String>, Status> {
         let request = wire::KeptTurnsRequest {};
@@ -160,6 +193,24 @@ impl Client {
         };
         let response = self.0.clone().cancel_turn(request).await?;
         Ok(response.into_inner().cancelled)
+    }
+
+    /// Decides about a call that waits in a turn; `by` names who does.
+    pub async fn decide_approval(
+        &self,
+        run_id: &str,
+        approval_id: &str,
+        decision: Decision,
+        by: &str,
+    ) -> Result<(), Status> {
+        let request = wire::DecideApprovalRequest {
+            run_id: run_id.to_owned(),
+            approval_id: approval_id.to_owned(),
+            decision: decision.as_str().to_owned(),
+            by: by.to_owned(),
+        };
+        self.0.clone().decide_approval(request).await?;
+        Ok(())
     }
 
     /// The turns that run, by run id, with what they use right now.
@@ -192,6 +243,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 return Err(Invalid::missing("StartTurnRequest", field));
             }
         }
+        let purpose = request.purpose().into();
         Ok(Self {
             run_id: request.run_id,
             session_key: request.session_key,
@@ -213,8 +265,10 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .map(Into::into)
                 .collect(),
             notes: request.notes,
+            granted_commands: request.granted_commands,
             model: Some(request.model).filter(|model| !model.is_empty()),
             thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
+            purpose,
         })
     }
 }
@@ -234,8 +288,28 @@ impl From<Turn> for wire::StartTurnRequest {
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
             received_ms: turn.received_ms,
             notes: turn.notes,
+            granted_commands: turn.granted_commands,
             model: turn.model.unwrap_or_default(),
             thinking_level: turn.thinking_level.unwrap_or_default(),
+            purpose: wire::Purpose::from(turn.purpose).into(),
+        }
+    }
+}
+
+impl From<wire::Purpose> for Purpose {
+    fn from(purpose: wire::Purpose) -> Self {
+        match purpose {
+            wire::Purpose::Unspecified => Self::Message,
+            wire::Purpose::Summary => Self::Summary,
+        }
+    }
+}
+
+impl From<Purpose> for wire::Purpose {
+    fn from(purpose: Purpose) -> Self {
+        match purpose {
+            Purpose::Message => Self::Unspecified,
+            Purpose::Summary => Self::Summary,
         }
     }
 }

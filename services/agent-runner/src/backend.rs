@@ -1,10 +1,12 @@
 //! Which backend answers a turn, and why.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use openclaw_config::programs;
 use openclaw_config::provider::Provider;
 use openclaw_config::settings::{AgentSettings, Backend, Settings};
+
+use crate::claude::access::login_file;
 
 /// Taken when Anthropic is usable and no model is configured.
 const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
@@ -204,22 +206,7 @@ fn claude_login(settings: &Settings, agent: &AgentSettings) -> Option<String> {
     if let Some(profile) = settings.aws_profile(&agent.id) {
         return Some(profile.source.clone());
     }
-    let own = settings.paths.agent_home(&agent.id).join(".claude");
-    let users = settings
-        .paths
-        .home
-        .as_ref()
-        .map(|home| home.join(".claude"));
-    [Some(own), users]
-        .into_iter()
-        .flatten()
-        .map(|folder| folder.join(".credentials.json"))
-        .find(|file| is_file(file))
-        .map(|file| format!("the login in {}", file.display()))
-}
-
-fn is_file(path: &Path) -> bool {
-    path.metadata().is_ok_and(|meta| meta.is_file())
+    login_file(settings, &agent.id).map(|file| format!("the login in {}", file.display()))
 }
 
 fn native(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {

@@ -4,32 +4,42 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use openclaw_config::settings::Settings;
 use openclaw_proto::history::Message;
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::places::Places;
 use crate::prompt;
+use crate::tools::ClaudeTools;
 
+pub(crate) mod access;
+mod limits;
 mod output;
 mod pipe;
+mod speaker;
 
+pub(crate) use limits::Limits;
 pub(crate) use output::Output;
 pub(crate) use pipe::ToolPipe;
+pub(crate) use speaker::Speaker;
 
 /// The backend's name.
 pub(crate) const NAME: &str = "claude-cli";
-/// Tools the CLI may use without asking: nobody is there to be asked, and the
-/// sandbox is around all of them.
-const ALLOWED: &str =
-    "Bash,Read,Write,Edit,NotebookEdit,Glob,Grep,TodoWrite,Task,WebFetch,WebSearch,mcp__openclaw";
-/// Tools that would outlive the turn.
-const DISALLOWED: &str = "ScheduleWakeup,CronCreate,Monitor,AskUserQuestion,ExitPlanMode";
+/// Our own tools, of which the policy has taken away what is not to be there.
+const OURS: &str = "mcp__openclaw";
+/// The only tool of a turn that summarises a conversation.
+const ALLOWED_FOR_SUMMARY: &str = "mcp__openclaw__memory_write";
+/// Tools that would outlive the turn, or ask where nobody is asked.
+const DISALLOWED: [&str; 5] = [
+    "ScheduleWakeup",
+    "CronCreate",
+    "Monitor",
+    "AskUserQuestion",
+    "ExitPlanMode",
+];
 /// Messages told again to a session that has not seen them.
 const RETOLD_MESSAGES: usize = 40;
 
@@ -78,54 +88,77 @@ fn has_transcript(places: &Places, id: &str) -> bool {
     projects.join(project).join(format!("{id}.jsonl")).is_file()
 }
 
-/// What the CLI is started with. Writes its prompt and MCP files into the
-/// turn's temporary folder: arguments have a length limit (execve(2)).
-pub(crate) fn arguments(
-    turn: &Turn,
-    places: &Places,
-    session: &Session,
-    model: Option<&str>,
-    agent_program: &Path,
-    pipe: &Path,
-) -> io::Result<Vec<OsString>> {
-    let system = places.temporary.join("system-prompt.md");
-    fs::write(&system, prompt::system(turn, places))?;
-    let mcp = places.temporary.join("mcp.json");
-    fs::write(&mcp, mcp_configuration(places, agent_program, pipe))?;
-    let mut arguments: Vec<OsString> = [
-        "--print",
-        "--verbose",
-        "--input-format=stream-json",
-        "--output-format=stream-json",
-        "--include-partial-messages",
-        "--permission-mode=default",
-        "--setting-sources=user",
-        "--strict-mcp-config",
-        "--allowedTools",
-        ALLOWED,
-        "--disallowedTools",
-        DISALLOWED,
-        "--mcp-config",
-    ]
-    .map(OsString::from)
-    .into();
-    arguments.push(mcp.into());
-    arguments.push("--append-system-prompt-file".into());
-    arguments.push(system.into());
-    arguments.push(
-        if session.resumed {
-            "--resume"
-        } else {
-            "--session-id"
+/// A start of the CLI.
+pub(crate) struct Start<'a> {
+    pub(crate) turn: &'a Turn,
+    pub(crate) places: &'a Places,
+    pub(crate) session: &'a Session,
+    pub(crate) model: Option<&'a str>,
+    /// Its own tools.
+    pub(crate) own: ClaudeTools,
+    pub(crate) agent_program: &'a Path,
+    /// Where its MCP server finds the host tools.
+    pub(crate) pipe: &'a Path,
+}
+
+impl Start<'_> {
+    /// What the CLI is started with. Writes its prompt and MCP files into the
+    /// turn's temporary folder: arguments have a length limit (execve(2)).
+    pub(crate) fn arguments(&self) -> io::Result<Vec<OsString>> {
+        let temporary = &self.places.temporary;
+        let system = temporary.join("system-prompt.md");
+        fs::write(&system, prompt::system(self.turn, self.places))?;
+        let mcp = temporary.join("mcp.json");
+        let servers = mcp_configuration(self.places, self.agent_program, self.pipe);
+        fs::write(&mcp, servers)?;
+        let mut arguments = self.fixed();
+        arguments.push("--mcp-config".into());
+        arguments.push(mcp.into());
+        arguments.push("--append-system-prompt-file".into());
+        arguments.push(system.into());
+        arguments.push(
+            match self.session.resumed {
+                true => "--resume",
+                false => "--session-id",
+            }
+            .into(),
+        );
+        arguments.push(self.session.id.clone().into());
+        if let Some(model) = self.model {
+            arguments.push("--model".into());
+            arguments.push(model.into());
         }
-        .into(),
-    );
-    arguments.push(session.id.clone().into());
-    if let Some(model) = model {
-        arguments.push("--model".into());
-        arguments.push(model.into());
+        Ok(arguments)
     }
-    Ok(arguments)
+
+    /// Those that name no file. What is neither allowed nor disallowed is asked
+    /// about over its standard input and output.
+    fn fixed(&self) -> Vec<OsString> {
+        let ours = match self.turn.purpose {
+            Purpose::Message => OURS,
+            Purpose::Summary => ALLOWED_FOR_SUMMARY,
+        };
+        let allowed = [&self.own.allowed[..], &[ours]].concat().join(",");
+        let disallowed = [&self.own.denied[..], &DISALLOWED].concat().join(",");
+        [
+            "--print",
+            "--verbose",
+            "--input-format=stream-json",
+            "--output-format=stream-json",
+            "--include-partial-messages",
+            "--permission-mode=default",
+            "--permission-prompt-tool",
+            "stdio",
+            "--setting-sources=user",
+            "--strict-mcp-config",
+            "--allowedTools",
+            &allowed,
+            "--disallowedTools",
+            &disallowed,
+        ]
+        .map(OsString::from)
+        .into()
+    }
 }
 
 fn mcp_configuration(places: &Places, agent_program: &Path, pipe: &Path) -> String {
@@ -149,27 +182,6 @@ pub(crate) fn input(turn: &Turn, session: &Session) -> String {
         "session_id": session.id,
     });
     format!("{line}\n")
-}
-
-/// Lets the CLI use the user's own login, if there is one: the login file is
-/// linked into the agent's configuration folder. The rest of the user's
-/// folder stays out of reach, because its settings name programs that run
-/// unconfined when the user starts the CLI. Returns the file to be granted.
-pub(crate) fn link_login(settings: &Settings, places: &Places) -> io::Result<Option<PathBuf>> {
-    let folder = places.home.join(".claude");
-    fs::create_dir_all(&folder)?;
-    let Some(home) = &settings.paths.home else {
-        return Ok(None);
-    };
-    let users = home.join(".claude").join(".credentials.json");
-    let own = folder.join(".credentials.json");
-    if !users.is_file() || fs::symlink_metadata(&own).is_ok_and(|meta| meta.is_file()) {
-        return Ok(None);
-    }
-    if fs::symlink_metadata(&own).is_err() {
-        symlink(&users, &own)?;
-    }
-    Ok(Some(users))
 }
 
 #[cfg(test)]

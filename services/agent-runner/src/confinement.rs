@@ -1,10 +1,14 @@
 //! What the sandbox promises, proved once at start (invariant 6).
 
-use openclaw_config::settings::SandboxLevel;
-use openclaw_sandbox::Launcher;
-use openclaw_sandbox::probe::Report;
+use openclaw_config::settings::sandbox::Missing;
+use openclaw_config::settings::{AgentSandbox, SandboxLevel};
+use openclaw_sandbox::probe::{Report, State};
+use openclaw_sandbox::{Launcher, Level};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
+
+/// The check that TCP ports can be ruled.
+const PORTS: &str = "landlock_tcp";
 
 /// Why no agent may be started.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -12,10 +16,23 @@ pub(crate) enum Error {
     #[error("the sandbox cannot be tried out: {0}")]
     Probe(String),
     #[error(
-        "the sandbox does not hold on this machine: {0}; see `openclawctl doctor`, or set \
-         sandbox.level to \"off\" in openclaw.json to run agents unconfined"
+        "the sandbox level {level:?} does not hold on this machine: {failed}; see `openclawctl \
+         doctor`, or set sandbox.level to \"off\" in openclaw.json to run agents unconfined"
     )]
-    Unproved(String),
+    Unproved { level: &'static str, failed: String },
+    #[error(
+        "the sandbox level \"strict\" cannot be had on this machine: {0}; mend that, or set \
+         sandbox.level to \"workspace\" in openclaw.json, which does without namespaces (agents then \
+         see the names of other files and processes), or sandbox.missing to \"weaken\", which takes \
+         that level where strict cannot be had"
+    )]
+    Strict(String),
+    #[error(
+        "at the sandbox level \"workspace\" this kernel cannot keep a program that uses the network \
+         to its model: that needs Linux 6.7 (Landlock version 4); use level \"strict\", or set \
+         sandbox.network to \"full\", or sandbox.missing to \"weaken\""
+    )]
+    Ports,
 }
 
 /// The proof, made when first asked for.
@@ -39,19 +56,36 @@ impl Confinement {
         report.as_ref().map_err(Clone::clone)
     }
 
-    /// Fails unless everything that `level` promises holds.
-    pub(crate) async fn require(&self, level: SandboxLevel) -> Result<(), Error> {
-        if level == SandboxLevel::Off {
-            return Ok(());
+    /// The level that an agent runs at: its own, when everything that it
+    /// promises holds; a lower one where the user permits that.
+    pub(crate) async fn level(
+        &self,
+        agent: &AgentSandbox,
+        missing: Missing,
+    ) -> Result<SandboxLevel, Error> {
+        if agent.level == SandboxLevel::Off {
+            return Ok(SandboxLevel::Off);
         }
         let report = self.report().await?;
-        let failed: Vec<String> = report
-            .failed()
-            .map(|check| format!("{} ({})", check.name, check.detail))
-            .collect();
-        match failed.is_empty() {
+        let Err(error) = holds(report, agent.level) else {
+            return Ok(agent.level);
+        };
+        let weaker = SandboxLevel::Workspace;
+        match missing {
+            Missing::Weaken if agent.level != weaker && holds(report, weaker).is_ok() => Ok(weaker),
+            _ => Err(error),
+        }
+    }
+
+    /// Fails where an agent without a network of its own could reach more
+    /// than its doors.
+    pub(crate) async fn require_ports(&self, missing: Missing) -> Result<(), Error> {
+        let report = self.report().await?;
+        let check = report.get(PORTS);
+        let is_enforced = check.is_some_and(|check| check.state == State::Enforced);
+        match is_enforced || missing == Missing::Weaken {
             true => Ok(()),
-            false => Err(Error::Unproved(failed.join(", "))),
+            false => Err(Error::Ports),
         }
     }
 
@@ -66,5 +100,27 @@ impl Confinement {
             let complaint = String::from_utf8_lossy(&output.stderr);
             probe(format!("{error}; it says {:?}", complaint.trim()))
         })
+    }
+}
+
+fn holds(report: &Report, level: SandboxLevel) -> Result<(), Error> {
+    let of_sandbox = match level {
+        SandboxLevel::Strict => Level::Strict,
+        SandboxLevel::Workspace => Level::Workspace,
+        SandboxLevel::Off => Level::Off,
+    };
+    let failed: Vec<String> = report
+        .failed_at(of_sandbox)
+        .map(|check| format!("{} ({})", check.name, check.detail))
+        .collect();
+    match (failed.is_empty(), level) {
+        (true, _) => Ok(()),
+        (false, SandboxLevel::Strict) if report.failed_at(Level::Workspace).next().is_none() => {
+            Err(Error::Strict(failed.join(", ")))
+        }
+        (false, _) => Err(Error::Unproved {
+            level: level.name(),
+            failed: failed.join(", "),
+        }),
     }
 }

@@ -1,7 +1,6 @@
 //! The environment of agent processes: rebuilt, never inherited.
 
 use openclaw_config::Environment;
-use openclaw_config::provider::Scheme;
 use openclaw_config::settings::Settings;
 
 use crate::places::Places;
@@ -11,23 +10,25 @@ use crate::places::Places;
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// Passed on as they are: language, time zone.
 const PASSED: [&str; 5] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"];
-/// Passed on to the Claude Code CLI: its login, its endpoint, its way out.
-const CLAUDE_PASSED: [&str; 20] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_BASE_URL",
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_BEARER_TOKEN_BEDROCK",
-    "AWS_PROFILE",
+/// Passed on to the Claude Code CLI: which service it is to speak to.
+const CLAUDE_PASSED: [&str; 5] = [
     "AWS_REGION",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "CLAUDE_CODE_OAUTH_TOKEN",
     "CLAUDE_CODE_USE_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX",
     "CLOUD_ML_REGION",
     "ANTHROPIC_VERTEX_PROJECT_ID",
+];
+/// Passed on where it signs its requests itself.
+const CLAUDE_KEYS: [&str; 6] = [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "ANTHROPIC_VERTEX_BASE_URL",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+];
+/// The way out, passed on where there is the network of this machine.
+const NETWORK: [&str; 5] = [
     "HTTPS_PROXY",
     "HTTP_PROXY",
     "NO_PROXY",
@@ -64,12 +65,30 @@ pub(crate) fn common(outer: &Environment, places: &Places) -> Variables {
     variables
 }
 
-/// What the Claude Code CLI has beside that.
-pub(crate) fn claude(settings: &Settings, agent_id: &str, places: &Places) -> Variables {
+/// What an agent has beside that which has the network of this machine.
+pub(crate) fn network(outer: &Environment) -> Variables {
+    passed(outer, &NETWORK)
+}
+
+/// What the Claude Code CLI has beside that. Its way to the model comes from
+/// the turn's doors; with `keys` it has the keys for it.
+pub(crate) fn claude(
+    settings: &Settings,
+    agent_id: &str,
+    places: &Places,
+    keys: bool,
+) -> Variables {
     let outer = &settings.environment;
     let folder = places.home.join(".claude").display().to_string();
     let temporary = places.temporary.display().to_string();
     let mut variables = passed(outer, &CLAUDE_PASSED);
+    if keys {
+        variables.extend(passed(outer, &CLAUDE_KEYS));
+    }
+    let has_bedrock = outer.get("CLAUDE_CODE_USE_BEDROCK").is_some();
+    if keys && !has_bedrock && settings.aws_profile(agent_id).is_some() {
+        variables.push(("CLAUDE_CODE_USE_BEDROCK".to_owned(), "1".to_owned()));
+    }
     variables.extend(
         [
             ("CLAUDE_CONFIG_DIR", folder.as_str()),
@@ -82,25 +101,6 @@ pub(crate) fn claude(settings: &Settings, agent_id: &str, places: &Places) -> Va
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
-    if let Some(provider) = settings.provider(agent_id, "anthropic") {
-        let mut fill = |name: &str, value: &str| {
-            if outer.get(name).is_none() {
-                variables.push((name.to_owned(), value.to_owned()));
-            }
-        };
-        if let Some(access) = provider.access.first() {
-            let name = match access.scheme {
-                Scheme::ApiKey => "ANTHROPIC_API_KEY",
-                Scheme::Bearer => "CLAUDE_CODE_OAUTH_TOKEN",
-            };
-            fill(name, access.secret.reveal());
-        } else if settings.aws_profile(agent_id).is_some() {
-            fill("CLAUDE_CODE_USE_BEDROCK", "1");
-        }
-        if provider.base_url != "https://api.anthropic.com" {
-            fill("ANTHROPIC_BASE_URL", &provider.base_url);
-        }
-    }
     variables
 }
 

@@ -1,12 +1,33 @@
 //! Tools that the agent asks this daemon for, because they reach outside the
 //! sandbox: memory and status.
 
+use std::sync::Arc;
+
+use openclaw_daemon::failure;
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::approvals::{Approvals, Question};
+use crate::servers::{self, Servers};
+use crate::tools::Offer;
+
 mod recall;
+
+/// Asks whether a call may run; no tool of a model's.
+const APPROVAL: &str = "approval";
+/// Tells which tools there are; no tool of a model's.
+const OFFER: &str = "offer";
+
+/// The call that is asked about.
+#[derive(Deserialize)]
+struct Asked {
+    call_id: String,
+    tool: String,
+    #[serde(default)]
+    arguments: Value,
+}
 
 /// The longest a search may take before the agent is told to go on without.
 const DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
@@ -61,18 +82,37 @@ pub(crate) struct Tools {
     pub(crate) received_ms: i64,
     /// What `status` says.
     pub(crate) status: String,
+    /// Which tools there are.
+    pub(crate) offer: Arc<Offer>,
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) servers: Arc<Servers>,
 }
 
 impl Tools {
     /// Answers one call.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Answer {
+        match tool {
+            // It takes as long as somebody needs.
+            APPROVAL => return self.approve(arguments).await,
+            OFFER => {
+                return Answer::done(serde_json::to_string(&*self.offer).unwrap_or_default());
+            }
+            tool if !self.offer.has(tool) => {
+                let message = "the policy of this agent does not have it";
+                return Answer::failed("not_allowed", message);
+            }
+            _ => {}
+        }
         tracing::info!(openclaw_tool = tool, "the agent asked for a host tool");
+        if self.servers.has(tool) {
+            return self.serve(tool, arguments).await;
+        }
         let call = async {
             match tool {
                 "memory_search" => self.search(arguments).await,
                 "memory_get" => self.get(arguments).await,
                 "memory_write" => self.write(arguments).await,
-                "status" => Answer::done(self.status.clone()),
+                "session_status" | "status" => Answer::done(self.status.clone()),
                 other => Answer::failed("not_found", format!("there is no host tool {other:?}")),
             }
         };
@@ -84,5 +124,45 @@ impl Tools {
                     format!("memory did not answer within {DEADLINE:?}"),
                 )
             })
+    }
+
+    /// A tool of a server, when that may run.
+    async fn serve(&self, tool: &str, arguments: Value) -> Answer {
+        let question = Question {
+            call_id: "",
+            tool,
+            arguments: &arguments,
+            only_reads: self.servers.only_reads(tool),
+        };
+        if let Err(why) = self.approvals.ask(question).await {
+            return Answer::failed("denied", why);
+        }
+        match self.servers.call(tool, arguments).await {
+            Ok(output) => Answer::done(output),
+            Err(error @ servers::CallError::TooSlow) => {
+                Answer::failed("timeout", error.to_string())
+            }
+            Err(error @ servers::CallError::Service(_)) => {
+                Answer::failed("unavailable", failure::chain(&error))
+            }
+            Err(error) => Answer::failed("tool_error", error.to_string()),
+        }
+    }
+
+    async fn approve(&self, arguments: Value) -> Answer {
+        let asked: Asked = match serde_json::from_value(arguments) {
+            Ok(asked) => asked,
+            Err(error) => return Answer::failed("validation", error.to_string()),
+        };
+        let question = Question {
+            call_id: &asked.call_id,
+            tool: &asked.tool,
+            arguments: &asked.arguments,
+            only_reads: false,
+        };
+        match self.approvals.ask(question).await {
+            Ok(()) => Answer::done(String::new()),
+            Err(why) => Answer::failed("denied", why),
+        }
     }
 }

@@ -7,10 +7,17 @@
 use std::path::PathBuf;
 
 use openclaw_sandbox::Plan;
+use openclaw_tools::Policy;
+use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
+use crate::claude;
+use crate::doors::Doors;
+use crate::doors::model::Relay;
 use crate::route::Stop;
+use crate::servers::Server;
+use crate::tools::Offer;
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
 /// worst double it.
@@ -37,6 +44,8 @@ pub(crate) struct Standing {
     pub(crate) variables: Vec<(String, String)>,
     /// Whether the agent's standard input is the turn socket.
     pub(crate) socket: bool,
+    /// What it reaches over the network that it has.
+    pub(crate) doors: Doors,
 }
 
 /// The turn.
@@ -62,6 +71,17 @@ pub(crate) struct Order {
     /// What the host tool `status` says.
     pub(crate) status: String,
     pub(crate) budget: Budget,
+    /// The tools that there are.
+    pub(crate) offer: Offer,
+    /// Servers of further tools, of which the policy decides.
+    pub(crate) servers: Vec<Server>,
+    pub(crate) policy: Policy,
+    /// What commands are judged by.
+    pub(crate) rules: Rules,
+    /// How long a call waits to be allowed, in milliseconds.
+    pub(crate) approval_ms: u64,
+    /// Where decisions come in.
+    pub(crate) decisions: PathBuf,
     pub(crate) speech: Speech,
 }
 
@@ -86,6 +106,11 @@ pub(crate) enum Speech {
         session: String,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
+        /// What is behind its door to the model; `None`: it has keys of its
+        /// own, and no door.
+        relay: Option<Relay>,
+        /// What it may do at most.
+        limits: claude::Limits,
     },
 }
 

@@ -14,7 +14,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use openclaw_config::settings::{AgentSettings, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind, Resources};
-use openclaw_sandbox::Process;
+use openclaw_sandbox::{Level, Process};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -113,6 +113,7 @@ impl Held {
                 settings,
                 agent,
                 writable: standing.plan.read_write.clone(),
+                confined: standing.plan.level != Level::Off,
                 stdin: OwnedFd::from(theirs),
             })
             .await?;
@@ -462,7 +463,7 @@ pub(crate) fn lost() -> Kind {
     failed(
         Code::Interrupted,
         "the machine or the turn's process stopped while this was being answered; what was said \
-         so far is kept; look at what was done before you send the message again"
+         so far is kept; look at what was done, then say \"continue\" to go on from here"
             .to_owned(),
     )
 }

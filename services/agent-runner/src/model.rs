@@ -8,8 +8,9 @@ use bytes::Bytes;
 use openclaw_config::provider::Provider;
 use openclaw_daemon::failure;
 use openclaw_proto::event::Code;
-use reqwest::Client;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Client, Method};
 
 use crate::route::{Key, Stop};
 
@@ -122,6 +123,22 @@ impl Upstream {
             .map_err(|source| Error::Send { url, source })
     }
 
+    /// Sends on what a program of a turn's asked for, with these headers.
+    pub(crate) async fn relay(
+        &self,
+        method: Method,
+        url: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<reqwest::Response, Error> {
+        let request = self.client(url)?.request(method, url);
+        let sent = request.headers(headers).body(body).send().await;
+        sent.map_err(|source| Error::Send {
+            url: url.to_owned(),
+            source,
+        })
+    }
+
     /// Reading the system's certificates costs a megabyte and some
     /// milliseconds, which a model on this machine does not need.
     fn client(&self, url: &str) -> Result<&Client, Error> {
@@ -132,6 +149,8 @@ impl Upstream {
         }
         let client = Client::builder()
             .tls_built_in_root_certs(tls)
+            // A credential is for the one host that is configured.
+            .redirect(Policy::none())
             .connect_timeout(CONNECT_DEADLINE)
             .read_timeout(READ_DEADLINE)
             .pool_idle_timeout(IDLE)

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use openclaw_config::settings::AgentSettings;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{Passage, Turn};
+use openclaw_tools::ToolDefinition;
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -18,7 +20,9 @@ use crate::host;
 use crate::places::Places;
 use crate::prompt;
 use crate::route::Stop;
+use crate::steering::Inbox;
 use crate::thinking;
+use crate::tools::Offer;
 
 mod asking;
 mod lines;
@@ -28,17 +32,6 @@ mod socket;
 
 pub(crate) use asking::Asking;
 pub(crate) use lines::Lines;
-
-/// The tools an agent is offered with a model.
-const TOOLS: [&str; 7] = [
-    "read_file",
-    "write_file",
-    "list_directory",
-    "execute_shell",
-    "memory_search",
-    "memory_get",
-    "memory_write",
-];
 
 /// What the agent is given over the turn socket.
 #[derive(Debug, Serialize)]
@@ -59,7 +52,8 @@ struct Request<'a> {
     history: &'a [Message],
     text: String,
     hits: &'a [Passage],
-    tools: &'static [&'static str],
+    #[serde(flatten)]
+    offer: &'a Offer,
     hint: &'static str,
 }
 
@@ -93,12 +87,14 @@ impl TurnSocket {
         asking: Option<Arc<Asking>>,
         bill: Arc<Bill>,
         tools: host::Tools,
+        inbox: Inbox,
     ) {
         let host = socket::Host {
             request: request.into(),
             asking,
             bill,
             tools,
+            inbox,
         };
         self.turn.send_replace(Some(Arc::new(host)));
     }
@@ -110,8 +106,22 @@ pub(crate) fn request(
     agent: &AgentSettings,
     places: &Places,
     model: Option<&Stop>,
+    offer: &Offer,
 ) -> serde_json::Result<String> {
-    serde_json::to_string(&render(turn, agent, places, model))
+    serde_json::to_string(&render(turn, agent, places, model, offer))
+}
+
+/// The same request with tools that were not known when it was written.
+pub(crate) fn with_tools(request: String, tools: &[ToolDefinition]) -> String {
+    if tools.is_empty() {
+        return request;
+    }
+    // It was written by us a moment ago.
+    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(&request) else {
+        return request;
+    };
+    fields.insert("host_tools".to_owned(), json!(tools));
+    Value::Object(fields).to_string()
 }
 
 fn render<'a>(
@@ -119,6 +129,7 @@ fn render<'a>(
     agent: &AgentSettings,
     places: &Places,
     model: Option<&'a Stop>,
+    offer: &'a Offer,
 ) -> Request<'a> {
     Request {
         run_id: &turn.run_id,
@@ -140,7 +151,7 @@ fn render<'a>(
             None => turn.text.clone(),
         },
         hits: &turn.passages,
-        tools: &TOOLS,
+        offer,
         hint: crate::backend::HINT,
     }
 }

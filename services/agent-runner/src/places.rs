@@ -54,13 +54,19 @@ impl Places {
             temporary: settings.paths.turn_temporary(&agent.id, run_id),
             identity,
         };
-        for path in [&places.workspace, &places.home, &places.temporary] {
+        places.make(settings)?;
+        Ok(places)
+    }
+
+    /// Makes the folders, those of the state directory for the agent's user.
+    pub(crate) fn make(&self, settings: &Settings) -> Result<(), Error> {
+        for path in [&self.workspace, &self.home, &self.temporary] {
             make(path)?;
             if path.starts_with(&settings.paths.state) {
-                places.give(path)?;
+                self.give(path)?;
             }
         }
-        Ok(places)
+        Ok(())
     }
 
     /// Gives what this daemon put into a folder of the agent's user to that

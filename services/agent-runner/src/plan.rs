@@ -8,6 +8,13 @@ use openclaw_sandbox::{Level, Limits, Network, Plan};
 use crate::environment::Variables;
 use crate::places::Places;
 
+/// How far the process may get.
+#[derive(Debug)]
+pub(crate) struct Bounds {
+    pub(crate) level: SandboxLevel,
+    pub(crate) network: Network,
+}
+
 /// The plan for `program` as `agent`; `name` names the process.
 pub(crate) fn for_agent(
     settings: &Settings,
@@ -16,15 +23,16 @@ pub(crate) fn for_agent(
     name: &str,
     program: &Path,
     variables: &Variables,
-    network: Network,
+    bounds: Bounds,
 ) -> Plan {
-    let sandbox = &settings.sandbox;
+    let sandbox = &agent.sandbox;
     let mut plan = Plan::new(name, &agent.id, &places.workspace);
-    plan.level = match sandbox.level {
+    plan.level = match bounds.level {
+        SandboxLevel::Strict => Level::Strict,
         SandboxLevel::Workspace => Level::Workspace,
         SandboxLevel::Off => Level::Off,
     };
-    plan.network = network;
+    plan.network = bounds.network;
     plan.limits = limits(agent);
     plan.read_write = [&places.workspace, &places.home, &places.temporary]
         .into_iter()
@@ -41,6 +49,28 @@ pub(crate) fn for_agent(
     }
     plan.hide = settings.paths.home.iter().cloned().collect();
     plan.hide.push("/tmp".into());
+    plan.tmp = Some(places.temporary.clone());
+    plan
+}
+
+/// The plan for the server of tools `name` of a turn: as the agent's, but with
+/// nothing that is the agent's.
+pub(crate) fn for_server(
+    settings: &Settings,
+    agent: &AgentSettings,
+    own: &Places,
+    (run_id, name): (&str, &str),
+    program: &Path,
+    variables: &Variables,
+    bounds: Bounds,
+) -> Plan {
+    let name = format!("{run_id}-{name}");
+    let mut plan = for_agent(settings, agent, own, &name, program, variables, bounds);
+    plan.read_write = vec![own.home.clone(), own.temporary.clone()];
+    plan.read_only = Plan::system_read_only();
+    plan.grant_program(program);
+    // Many a runtime reserves ranges that it never touches.
+    plan.limits.address_space = None;
     plan
 }
 

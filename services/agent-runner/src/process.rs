@@ -1,6 +1,7 @@
 //! One agent process, watched from its start to the end of its whole tree.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::activity::Activity;
 use crate::bill::Bill;
+use crate::disk::Disk;
 use crate::meter::Meter;
 use crate::spool::{Refused, Spool};
 use crate::translate::Translate;
@@ -65,16 +67,20 @@ enum Cut {
     Deadline,
     Silence,
     TooMuch,
+    /// So much has to be left there, in bytes.
+    Disk(PathBuf, u64),
     Refused(Refused),
 }
 
 /// What bounds a turn.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Bounds {
     /// The longest it may take.
     pub(crate) deadline: Duration,
     /// The longest it may be silent.
     pub(crate) silence: Duration,
+    /// What it may not use up; `None` without a sandbox.
+    pub(crate) disk: Option<Disk>,
 }
 
 /// An agent's process: the supervisor of its tree. Ended when dropped.
@@ -113,7 +119,7 @@ impl Agent {
         cancel: &CancellationToken,
     ) -> io::Result<Kind> {
         let lines = self.child.stdout.take();
-        let followed = follow(lines, translate, outcome, cancel, bounds).await;
+        let followed = follow(lines, translate, outcome, cancel, &bounds).await;
         if let Ok(Some(terminal @ Kind::Done(_))) = &followed
             && translate.is_last_word()
         {
@@ -131,7 +137,7 @@ impl Agent {
         Ok(match followed {
             Ok(Some(terminal)) => terminal,
             Ok(None) => Kind::Failed(gone(translate, status, &complaint)),
-            Err(cut) => cut_short(&cut, translate, bounds),
+            Err(cut) => cut_short(&cut, translate, &bounds),
         })
     }
 }
@@ -171,7 +177,7 @@ async fn follow(
     translate: &mut dyn Translate,
     outcome: &Outcome<'_>,
     cancel: &CancellationToken,
-    bounds: Bounds,
+    bounds: &Bounds,
 ) -> Result<Option<Kind>, Cut> {
     let Some(stdout) = stdout else {
         return Ok(None);
@@ -181,6 +187,9 @@ async fn follow(
     tokio::pin!(deadline);
     let silence = tokio::time::sleep(bounds.silence);
     tokio::pin!(silence);
+    let pause = || bounds.disk.as_ref().map_or(bounds.deadline, Disk::pause);
+    let look = tokio::time::sleep(pause());
+    tokio::pin!(look);
     loop {
         let line = tokio::select! {
             // What was said before the end of the turn is heard first.
@@ -188,6 +197,13 @@ async fn follow(
             line = lines.next() => line,
             () = cancel.cancelled() => return Err(Cut::Cancelled),
             () = &mut deadline => return Err(Cut::Deadline),
+            () = &mut look, if bounds.disk.is_some() => {
+                match bounds.disk.as_ref().and_then(Disk::used_up) {
+                    Some((path, least)) => return Err(Cut::Disk(path.clone(), least)),
+                    None => look.as_mut().reset(Instant::now() + pause()),
+                }
+                continue;
+            },
             () = &mut silence => match outcome.activity.last_quiet() {
                 Some(end) if end + bounds.silence > Instant::now() => {
                     silence.as_mut().reset(end + bounds.silence);
@@ -277,7 +293,7 @@ fn gone(translate: &mut dyn Translate, status: ExitStatus, complaint: &str) -> F
     translate.gone(status, complaint)
 }
 
-fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: Bounds) -> Kind {
+fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: &Bounds) -> Kind {
     let (code, message) = match cut {
         // The caller knows the reason.
         Cut::Cancelled => (Code::Cancelled, String::new()),
@@ -301,6 +317,15 @@ fn cut_short(cut: &Cut, translate: &mut dyn Translate, bounds: Bounds) -> Kind {
             format!(
                 "the turn was stopped: {} cannot be written: {source}; is the disk full?",
                 path.display()
+            ),
+        ),
+        Cut::Disk(path, least) => (
+            Code::ResourceLimit,
+            format!(
+                "the turn was stopped: it has used up the disk that {} is on, of which {} MiB are \
+                 to stay free; remove what it wrote there",
+                path.display(),
+                least >> 20
             ),
         ),
         Cut::TooMuch | Cut::Refused(Refused::Full) => (

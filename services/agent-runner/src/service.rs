@@ -9,29 +9,32 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_config::programs;
-use openclaw_daemon::{Configuration, Daemon, Notifier};
+use openclaw_daemon::{Configuration, Daemon, Notifier, failure};
+use openclaw_proto::approval::Decision;
 use openclaw_proto::memory;
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
-use openclaw_sandbox::probe::State;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 use tracing::Instrument as _;
 use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
-use crate::backend::Choice;
+use crate::approvals::{self, Decided};
+use crate::backend::{self, Choice};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
 use crate::embedding;
 use crate::meter::Meter;
 use crate::model::Upstream;
 use crate::places;
+use crate::promises;
 use crate::spare::Spare;
 use crate::spending::Spending;
 use crate::spool;
+use crate::steering;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop};
 use crate::units::Units;
@@ -159,6 +162,12 @@ impl AgentRunner for Runner {
         let settings = self.0.configuration.settings();
         let choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())
             .map_err(Status::not_found)?;
+        if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(backend::Plan::Offline)) {
+            return Err(Status::failed_precondition(format!(
+                "no model is there to write a summary; {}",
+                backend::HINT
+            )));
+        }
         let memory_max = settings
             .agent(&turn.agent_id)
             .map_or(0, |agent| agent.limits.memory_max);
@@ -206,6 +215,7 @@ impl AgentRunner for Runner {
             }
             _ => {}
         }
+        self.0.table.forget(&run_id).await;
         Ok(Response::new(wire::CloseTurnResponse {}))
     }
 
@@ -247,6 +257,54 @@ impl AgentRunner for Runner {
         let request = request.into_inner();
         let cancelled = self.0.table.cancel(&request.run_id, &request.reason);
         Ok(Response::new(wire::CancelTurnResponse { cancelled }))
+    }
+
+    async fn decide_approval(
+        &self,
+        request: Request<wire::DecideApprovalRequest>,
+    ) -> Result<Response<wire::DecideApprovalResponse>, Status> {
+        let request = request.into_inner();
+        let decision = Decision::from_wire("DecideApprovalRequest", &request.decision)?;
+        self.spool(&request.run_id)?;
+        let live = self.0.table.get(&request.run_id);
+        if live.is_none_or(|entry| entry.log.ended()) {
+            return Err(Status::not_found("the turn has ended"));
+        }
+        let path = spool::decisions(&self.0.shop.turns, &request.run_id);
+        let decided = Decided {
+            id: request.approval_id,
+            decision,
+            by: request.by,
+        };
+        approvals::decide(&path, &decided).map_err(undecided)?;
+        Ok(Response::new(wire::DecideApprovalResponse {}))
+    }
+
+    async fn steer_turn(
+        &self,
+        request: Request<wire::SteerTurnRequest>,
+    ) -> Result<Response<wire::SteerTurnResponse>, Status> {
+        let request = request.into_inner();
+        self.spool(&request.run_id)?;
+        let entry = self.0.table.get(&request.run_id);
+        if entry.is_none_or(|entry| entry.log.ended()) {
+            return Err(Status::not_found(format!(
+                "no turn is running for run {}",
+                request.run_id
+            )));
+        }
+        let message = steering::Message {
+            run_id: request.message_run_id,
+            text: request.text,
+        };
+        let path = steering::path(&self.0.shop.turns, &request.run_id);
+        match steering::keep(&path, &message) {
+            Ok(()) => Ok(Response::new(wire::SteerTurnResponse {})),
+            Err(error @ steering::Error::Full) => {
+                Err(Status::resource_exhausted(error.to_string()))
+            }
+            Err(error) => Err(Status::internal(failure::chain(&error))),
+        }
     }
 
     async fn list_turns(
@@ -304,7 +362,6 @@ impl Runner {
 
     async fn describe(&self) -> wire::StatusResponse {
         let settings = self.0.configuration.settings();
-        let confinements = self.confinements().await;
         let mut response = wire::StatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_ms: u64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -314,10 +371,10 @@ impl Runner {
             agent_user: places::agent_identity(&settings)
                 .map(|identity| identity.map(|identity| identity.name).unwrap_or_default())
                 .unwrap_or_else(|error| turn::described(&error)),
-            confinements,
             turn_manager: self.0.shop.units.name().to_owned(),
             ..wire::StatusResponse::default()
         };
+        promises::describe(&self.0.shop.confinement, &settings, &mut response).await;
         if let Ok(choice) = turn::choice(&settings, &settings.default_agent, None) {
             choice.backend.clone_into(&mut response.backend);
             response.reason = match &choice.plan {
@@ -332,30 +389,6 @@ impl Runner {
         }
         response
     }
-
-    async fn confinements(&self) -> Vec<wire::Confinement> {
-        match self.0.shop.confinement.report().await {
-            Ok(report) => report
-                .checks
-                .iter()
-                .map(|check| wire::Confinement {
-                    name: check.name.clone(),
-                    state: match check.state {
-                        State::Enforced => "enforced",
-                        State::Unavailable => "unavailable",
-                        State::Failed => "failed",
-                    }
-                    .to_owned(),
-                    detail: check.detail.clone(),
-                })
-                .collect(),
-            Err(error) => vec![wire::Confinement {
-                name: "probe".to_owned(),
-                state: "failed".to_owned(),
-                detail: turn::described(&error),
-            }],
-        }
-    }
 }
 
 fn candidate(candidate: &crate::backend::Candidate) -> wire::BackendCandidate {
@@ -366,6 +399,14 @@ fn candidate(candidate: &crate::backend::Candidate) -> wire::BackendCandidate {
             Ok(_) => candidate.found.clone(),
             Err(why) => why.clone(),
         },
+    }
+}
+
+fn undecided(refused: approvals::Refused) -> Status {
+    match refused {
+        approvals::Refused::NotAsked => Status::not_found(refused.to_string()),
+        approvals::Refused::Decided => Status::already_exists(refused.to_string()),
+        approvals::Refused::Write { .. } => Status::internal(turn::described(&refused)),
     }
 }
 

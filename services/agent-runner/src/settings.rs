@@ -3,8 +3,13 @@
 use openclaw_config::{Environment, Error, Origin, Settings};
 use openclaw_daemon::credentials;
 
+use crate::tools;
+
 /// Reads the configuration and the credentials.
 pub(crate) fn load(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
-    openclaw_config::load_from(environment, origin)?
-        .with_credentials(environment, &credentials::inherit())
+    let mut settings = openclaw_config::load_from(environment, origin)?
+        .with_credentials(environment, &credentials::inherit())?;
+    let warnings = tools::warnings(&settings);
+    settings.warnings.extend(warnings);
+    Ok(settings)
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use openclaw_config::settings::Settings;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::keeper::Held;
@@ -52,6 +53,23 @@ struct Inner {
     names: HashMap<String, String>,
     /// The name of the one that is being started, and who waits for it.
     starting: Option<(String, Arc<Notify>)>,
+    /// The names of those that are being ended, each until its folder is
+    /// removed: a turn of that name must not be started before.
+    ending: HashMap<String, CancellationToken>,
+}
+
+impl Inner {
+    /// Takes the spare out, if `is_it`, to be ended.
+    fn take_to_end(&mut self, is_it: impl FnOnce(&Ready) -> bool) -> Option<Ready> {
+        let ready = self.ready.take_if(|ready| is_it(ready))?;
+        self.ends(&ready);
+        Some(ready)
+    }
+
+    fn ends(&mut self, ready: &Ready) {
+        let name = ready.held.run_id.clone();
+        self.ending.insert(name, CancellationToken::new());
+    }
 }
 
 impl Spare {
@@ -69,12 +87,38 @@ impl Spare {
         {
             done.notified().await;
         }
-        let ready = self.take_named(run_id)?;
-        if ready.fits(settings, agent_id) {
-            return Some(ready);
+        let taken = {
+            let mut inner = self.lock();
+            let is_it = |ready: &Ready| ready.held.run_id == run_id;
+            let fits = |ready: &Ready| is_it(ready) && ready.fits(settings, agent_id);
+            match inner.ready.take_if(|ready| fits(ready)) {
+                Some(ready) => return Some(ready),
+                None => inner.take_to_end(is_it),
+            }
+        };
+        if let Some(ready) = taken {
+            self.dismiss(ready).await;
         }
-        ready.dismiss().await;
+        self.gone(run_id).await;
         None
+    }
+
+    /// Waits until a spare of this name that is being ended is gone.
+    pub(crate) async fn gone(&self, run_id: &str) {
+        let ending = self.lock().ending.get(run_id).cloned();
+        if let Some(ending) = ending {
+            ending.cancelled().await;
+        }
+    }
+
+    /// Ends one that was taken out to be ended.
+    async fn dismiss(&self, ready: Ready) {
+        let name = ready.held.run_id.clone();
+        ready.dismiss().await;
+        let ended = self.lock().ending.remove(&name);
+        if let Some(ended) = ended {
+            ended.cancel();
+        }
     }
 
     /// The run id of the agent's next turn, given that `run_id` is used up.
@@ -117,32 +161,30 @@ impl Spare {
         let old = inner.ready.replace(ready);
         // One of the same name was killed, and its folder is the new one's.
         if let Some(old) = old.filter(|old| old.held.run_id != name) {
-            tokio::spawn(old.dismiss());
+            inner.ends(&old);
+            let spare = self.clone();
+            tokio::spawn(async move { spare.dismiss(old).await });
         }
     }
 
     /// Ends the spare, whichever it is.
     pub(crate) async fn clear(&self) {
-        let ready = self.lock().ready.take();
+        let ready = self.lock().take_to_end(|_| true);
         if let Some(ready) = ready {
-            ready.dismiss().await;
+            self.dismiss(ready).await;
         }
     }
 
     /// Ends the spare of this name; false when it is none any more.
     pub(crate) async fn end(&self, run_id: &str) -> bool {
-        match self.take_named(run_id) {
+        let ready = self.lock().take_to_end(|ready| ready.held.run_id == run_id);
+        match ready {
             Some(ready) => {
-                ready.dismiss().await;
+                self.dismiss(ready).await;
                 true
             }
             None => false,
         }
-    }
-
-    fn take_named(&self, run_id: &str) -> Option<Ready> {
-        let mut inner = self.lock();
-        inner.ready.take_if(|ready| ready.held.run_id == run_id)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -146,6 +146,12 @@ fn write_books(path: &Path, books: &Books) -> io::Result<()> {
     write::atomic(path, &text)
 }
 
+/// Finds out where this machine is. A process does so once, by reading every
+/// folder of time zones: best while nobody waits.
+pub(crate) fn find_zone() {
+    let _ = jiff::tz::TimeZone::system();
+}
+
 fn day() -> String {
     jiff::Zoned::now().date().to_string()
 }

@@ -35,6 +35,17 @@ pub(crate) fn reason(folder: &Path, run_id: &str) -> PathBuf {
     folder.join(format!("{run_id}.reason"))
 }
 
+/// Where decisions about the calls of a run are written for its process.
+pub(crate) fn decisions(folder: &Path, run_id: &str) -> PathBuf {
+    folder.join(format!("{run_id}.decisions"))
+}
+
+/// Removes what the daemon wrote for a run's process, which is gone.
+pub(crate) fn remove_notes(folder: &Path, run_id: &str) {
+    let _ = std::fs::remove_file(reason(folder, run_id));
+    let _ = std::fs::remove_file(decisions(folder, run_id));
+}
+
 /// The runs that have a spool in `folder`.
 pub(crate) fn runs(folder: &Path) -> io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(folder) {

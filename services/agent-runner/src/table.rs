@@ -29,6 +29,8 @@ pub(crate) struct Entry {
     pub(crate) memory_max: u64,
     /// The turn's process, once it is known; 0 before.
     pub(crate) pid: Arc<AtomicI32>,
+    /// Cancelled when the turn's process is gone.
+    gone: CancellationToken,
 }
 
 impl Entry {
@@ -39,6 +41,7 @@ impl Entry {
             reason: Arc::default(),
             memory_max,
             pid: Arc::default(),
+            gone: CancellationToken::new(),
         }
     }
 }
@@ -116,6 +119,9 @@ impl Table {
     /// Notes that a turn ended and forgets the oldest ended one over the limit.
     pub(crate) fn close(&self, run_id: &str) {
         let mut inner = self.lock();
+        if let Some(entry) = inner.turns.get(run_id) {
+            entry.gone.cancel();
+        }
         inner.ended_count += 1;
         inner.ended.push_back(run_id.to_owned());
         if inner.ended.len() > ENDED_LIMIT
@@ -125,6 +131,17 @@ impl Table {
         }
         drop(inner);
         self.running.send_modify(|running| *running -= 1);
+    }
+
+    /// Forgets a turn that has said its last word, once its process is gone.
+    pub(crate) async fn forget(&self, run_id: &str) {
+        let Some(entry) = self.get(run_id).filter(|entry| entry.log.ended()) else {
+            return;
+        };
+        entry.gone.cancelled().await;
+        let mut inner = self.lock();
+        inner.turns.remove(run_id);
+        inner.ended.retain(|ended| ended != run_id);
     }
 
     pub(crate) fn get(&self, run_id: &str) -> Option<Entry> {
@@ -211,6 +228,14 @@ mod tests {
         table.close("r1");
         assert!(!table.cancel("r1", "user"));
         table.idle().await;
+        table.open("r1", 0).unwrap_err();
+        table.forget("r1").await;
+        table
+            .open("r1", 0)
+            .unwrap()
+            .log
+            .add(Kind::Done(Done::default()));
+        table.close("r1");
 
         for index in 0..RUNNING_LIMIT {
             table.open(&format!("x{index}"), 0).unwrap();

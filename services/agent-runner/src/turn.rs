@@ -1,36 +1,34 @@
 //! One turn, from the backend's choice to the terminal event.
 
+mod ready;
+mod stage;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use openclaw_config::programs;
-use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
+use openclaw_config::settings::{AgentSettings, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::Turn;
-use openclaw_sandbox::Network;
-use tokio::time::timeout;
 
+use self::ready::renew;
+use self::stage::Stage;
 use crate::backend::{self, Choice};
-use crate::bill::{self, Budget};
-use crate::claude::{self, ToolPipe};
+use crate::bill::{self};
+use crate::claude::access::{self};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
-use crate::environment;
-use crate::job::{Order, Speech, Standing};
 use crate::keeper::{self, Following, Held};
 use crate::message_id;
-use crate::native;
-use crate::places::{self, Places};
-use crate::plan;
+use crate::places::{self};
 use crate::process;
 use crate::route::Stop;
-use crate::spare::{self, Ready, Spare};
+use crate::spare::Spare;
 use crate::spending::Spending;
 use crate::spool;
+use crate::steering;
 use crate::table::Entry;
-use crate::thinking;
 use crate::units::Units;
 use crate::watcher::Watcher;
 
@@ -62,6 +60,8 @@ enum Error {
     Places(#[from] places::Error),
     #[error("start the agent")]
     Start(#[source] std::io::Error),
+    #[error(transparent)]
+    Access(#[from] access::Error),
     #[error("start the turn's process")]
     Process(#[from] keeper::Error),
     #[error("write down the turn")]
@@ -74,6 +74,7 @@ impl Error {
     fn code(&self) -> Code {
         match self {
             Self::Confinement(_) => Code::Sandbox,
+            Self::Access(_) => Code::NotLoggedIn,
             _ => Code::Internal,
         }
     }
@@ -99,7 +100,7 @@ pub(crate) async fn run(
         tracing::warn!("the turn's process was killed before it had its turn; once more");
         attempts += 1;
     }
-    let _ = std::fs::remove_file(spool::reason(&shop.turns, &turn.run_id));
+    forget(shop, &turn.run_id);
 }
 
 /// False when a process was there but never had the turn, so that another may
@@ -127,15 +128,27 @@ async fn attempt(
     };
     match following {
         Ok((mut following, temporary)) => {
-            if !following.follow().await && attempts < ATTEMPTS {
+            // While the model thinks, so that it stands ready when the user
+            // has read the answer, however soon that is.
+            let next = renew(shop, settings, &turn.agent_id, choice.backend);
+            let followed = async {
+                let is_over = following.follow().await || attempts >= ATTEMPTS;
+                if is_over {
+                    if !entry.log.ended() {
+                        entry.log.add(named(keeper::unbegun(), choice.backend));
+                    }
+                    note_end(choice.backend, entry, started.elapsed());
+                    account(shop, &turn.run_id, &turn.agent_id, entry);
+                }
+                is_over
+            };
+            let (is_over, ()) = tokio::join!(followed, next);
+            if !is_over {
                 return false;
             }
-            if !entry.log.ended() {
-                entry.log.add(named(keeper::unbegun(), choice.backend));
+            if matches!(entry.log.terminal(), Some(Kind::Done(_))) {
+                renew(shop, settings, &turn.agent_id, choice.backend).await;
             }
-            note_end(choice.backend, entry, started.elapsed());
-            account(shop, &turn.run_id, &turn.agent_id, entry);
-            renew(shop, settings, &turn.agent_id, entry).await;
             following.wait().await;
             places::remove(&temporary);
         }
@@ -174,7 +187,13 @@ pub(crate) async fn resume(
         }
     }
     places::remove(temporary);
-    let _ = std::fs::remove_file(spool::reason(&shop.turns, &run_id));
+    forget(shop, &run_id);
+}
+
+/// Removes what was written for a turn that has ended. Mostly there is nothing.
+fn forget(shop: &Shop, run_id: &str) {
+    spool::remove_notes(&shop.turns, run_id);
+    let _ = std::fs::remove_file(steering::path(&shop.turns, run_id));
 }
 
 fn aborted(entry: &Entry) -> Kind {
@@ -219,117 +238,6 @@ fn outcome(terminal: &Kind) -> &'static str {
     }
 }
 
-/// Starts a process for the agent's next turn, after a turn that ended well.
-async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, entry: &Entry) {
-    let backend_is_ours = matches!(
-        entry.log.terminal(),
-        Some(Kind::Done(done)) if done.backend != claude::NAME
-    );
-    let Some(agent) = settings.agent(agent_id).filter(|_| backend_is_ours) else {
-        return;
-    };
-    // After the end, so that nobody waits for it: an event passes through
-    // fewer tasks than this on its way to the socket.
-    for _ in 0..YIELDS {
-        tokio::task::yield_now().await;
-    }
-    let Some(name) = shop.spare.wanted(settings, agent_id) else {
-        return;
-    };
-    match stand_ready(shop, settings, agent, &name).await {
-        Ok(ready) => {
-            let watch = ready.held.watch();
-            shop.spare.put(Some(ready));
-            let (spare, units) = (shop.spare.clone(), shop.units.clone());
-            tokio::spawn(async move {
-                let ends = async {
-                    match &watch {
-                        Ok(watch) => drop(watch.readable().await),
-                        Err(_) => std::future::pending().await,
-                    }
-                };
-                let killed = timeout(spare::LIFE, ends).await.is_ok();
-                if spare.end(&name).await && killed {
-                    // A unit that failed stays until somebody has looked.
-                    let _ = units.verdict(&name).await;
-                }
-            });
-        }
-        // The next turn tries again and says why.
-        Err(error) => {
-            shop.spare.put(None);
-            tracing::debug!(error = %failure::chain(&error), "no spare agent");
-        }
-    }
-}
-
-const YIELDS: usize = 16;
-
-/// Starts a native or offline agent that waits for its turn.
-async fn stand_ready(
-    shop: &Shop,
-    settings: &Arc<Settings>,
-    agent: &AgentSettings,
-    run_id: &str,
-) -> Result<Ready, Error> {
-    let program =
-        programs::sibling("openclaw-agent", &settings.environment).map_err(Error::Start)?;
-    let places = Places::prepare(settings, agent, run_id)?;
-    let variables = environment::common(&settings.environment, &places);
-    let confined = plan::for_agent(
-        settings,
-        agent,
-        &places,
-        run_id,
-        &program,
-        &variables,
-        Network::ModelOnly,
-    );
-    let standing = Standing {
-        arguments: vec!["turn".to_owned()],
-        socket: true,
-        ..standing(shop, settings, run_id, agent, confined, program, variables)?
-    };
-    Ok(Ready {
-        held: Held::start(&shop.units, settings, agent, &standing).await?,
-        places,
-        agent_id: agent.id.clone(),
-        settings: Arc::clone(settings),
-    })
-}
-
-fn standing(
-    shop: &Shop,
-    settings: &Settings,
-    run_id: &str,
-    agent: &AgentSettings,
-    plan: openclaw_sandbox::Plan,
-    program: PathBuf,
-    variables: environment::Variables,
-) -> Result<Standing, Error> {
-    Ok(Standing {
-        run_id: run_id.to_owned(),
-        agent_id: agent.id.clone(),
-        unit: shop.units.unit(run_id),
-        spool: spool::path(&shop.turns, run_id),
-        reason: spool::reason(&shop.turns, run_id),
-        log_level: match settings.log_level {
-            LogLevel::Debug => "debug",
-            LogLevel::Info => "info",
-            LogLevel::Warn => "warn",
-            LogLevel::Error => "error",
-        }
-        .to_owned(),
-        helper: programs::sibling("openclaw-sandbox", &settings.environment)
-            .map_err(Error::Start)?,
-        plan,
-        program,
-        arguments: Vec::new(),
-        variables,
-        socket: false,
-    })
-}
-
 /// Starts the turn. The inner error is how a turn ends that cannot be started
 /// for a reason that the user can do something about.
 async fn begin(
@@ -350,11 +258,13 @@ async fn begin(
     if spent >= agent.limits.cost_per_day {
         return Ok(Err(too_dear(choice.backend, spent, agent)));
     }
-    shop.confinement.require(settings.sandbox.level).await?;
+    let missing = settings.sandbox.missing;
+    let level = shop.confinement.level(&agent.sandbox, missing).await?;
     let stage = Stage {
         shop,
         settings,
         agent,
+        level,
         turn,
         choice,
     };
@@ -407,176 +317,6 @@ fn unusable(backend: &'static str, why: &str) -> Kind {
         backend_session: None,
         backend: backend.to_owned(),
     })
-}
-
-/// A turn with everything it needs at hand.
-struct Stage<'a> {
-    shop: &'a Shop,
-    settings: &'a Arc<Settings>,
-    agent: &'a AgentSettings,
-    turn: &'a Turn,
-    choice: &'a Choice,
-}
-
-impl Stage<'_> {
-    async fn native(self, mut route: Vec<Stop>, note: Option<String>) -> Result<Begun, Error> {
-        let cooling = self.shop.cooling.arrange(&mut route);
-        let mut notes: Vec<String> = note.into_iter().collect();
-        notes.extend(cooling.map(|(name, until)| left_alone(&name, until, &route)));
-        notes.extend(self.unknown_price(&route));
-        let spare = &self.shop.spare;
-        let run_id = &self.turn.run_id;
-        let ready = match spare.take(run_id, self.settings, &self.agent.id).await {
-            Some(ready) => ready,
-            None => stand_ready(self.shop, self.settings, self.agent, run_id).await?,
-        };
-        let Ready {
-            mut held, places, ..
-        } = ready;
-        let request = native::request(self.turn, self.agent, &places, route.first())?;
-        let patience_ms = milliseconds(self.agent.limits.retry_wait);
-        let mut order = self.order(Speech::Socket {
-            request,
-            route,
-            patience_ms,
-        });
-        order.notes.extend(notes);
-        held.order(&order).await?;
-        Ok(Begun {
-            held,
-            temporary: places.temporary,
-        })
-    }
-
-    async fn claude(self, program: &Path, model: Option<&str>) -> Result<Begun, Error> {
-        let agent_program = programs::sibling("openclaw-agent", &self.settings.environment)
-            .map_err(Error::Start)?;
-        // The links it may be reached through are not granted.
-        let program = program.canonicalize().map_err(Error::Start)?;
-        let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
-        let tools = places.temporary.join("tools");
-        ToolPipe::make(&tools).map_err(Error::Start)?;
-        let login = claude::link_login(self.settings, &places).map_err(Error::Start)?;
-        let session = claude::session(self.turn, &places);
-        let arguments =
-            claude::arguments(self.turn, &places, &session, model, &agent_program, &tools)
-                .map_err(Error::Start)?;
-        let arguments = arguments
-            .into_iter()
-            .map(|argument| argument.into_string().map_err(Error::NotText))
-            .collect::<Result<Vec<_>, _>>()?;
-        places.give_contents(&places.temporary)?;
-        places.give_contents(&places.home)?;
-        let mut variables = environment::common(&self.settings.environment, &places);
-        variables.extend(environment::claude(self.settings, &self.agent.id, &places));
-        if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
-            variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
-        }
-        let mut plan = plan::for_agent(
-            self.settings,
-            self.agent,
-            &places,
-            &self.turn.run_id,
-            &program,
-            &variables,
-            Network::Full,
-        );
-        plan.grant_program(&agent_program);
-        plan.read_write.extend(login);
-        // Its runtime reserves tens of gigabytes that it never touches.
-        plan.limits.address_space = None;
-        let (run_id, agent) = (&self.turn.run_id, self.agent);
-        let standing = Standing {
-            arguments,
-            ..standing(
-                self.shop,
-                self.settings,
-                run_id,
-                agent,
-                plan,
-                program,
-                variables,
-            )?
-        };
-        let mut held = Held::start(&self.shop.units, self.settings, agent, &standing).await?;
-        let input = claude::input(self.turn, &session);
-        let order = self.order(Speech::Claude {
-            input,
-            session: session.id,
-            tools,
-        });
-        held.order(&order).await?;
-        Ok(Begun {
-            held,
-            temporary: places.temporary,
-        })
-    }
-
-    fn order(&self, speech: Speech) -> Order {
-        let (turn, choice) = (self.turn, self.choice);
-        let (provider, model) = match &choice.plan {
-            Ok(plan) => (plan.provider(), plan.model()),
-            Err(_) => ("", ""),
-        };
-        Order {
-            session_key: turn.session_key.clone(),
-            session_id: turn.session_id.clone(),
-            received_ms: turn.received_ms,
-            channel: turn.channel.clone(),
-            backend: choice.backend.to_owned(),
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            notes: turn.notes.clone(),
-            deadline_ms: milliseconds(self.agent.timeout),
-            silence_ms: milliseconds(self.agent.no_output),
-            memory: self.settings.paths.memory_socket(),
-            status: format!(
-                "backend {} ({}), agent {}, session {}",
-                choice.backend, choice.reason, turn.agent_id, turn.session_key
-            ),
-            budget: self.budget(),
-            speech,
-        }
-    }
-
-    fn budget(&self) -> Budget {
-        let limits = &self.agent.limits;
-        Budget {
-            output_tokens: limits.output_tokens,
-            cost_per_turn: limits.cost_per_turn,
-            cost_per_day: limits.cost_per_day,
-            spent_today: self.shop.spending.today(&self.agent.id),
-            spending: self.settings.paths.spending(),
-        }
-    }
-
-    /// Said once: a limit that cannot be watched.
-    fn unknown_price(&self, route: &[Stop]) -> Option<String> {
-        let stop = route.first().filter(|stop| stop.price.is_none())?;
-        let name = stop.name();
-        self.shop.spending.is_news(&name).then(|| {
-            format!(
-                "it is not known what {name} costs, so its cost does not count against the \
-                 limits; set models.providers.{}.models[].cost",
-                stop.provider
-            )
-        })
-    }
-}
-
-/// Why another model answers than the one that is configured first.
-fn left_alone(name: &str, until_ms: u64, route: &[Stop]) -> String {
-    let until_ms = i64::try_from(until_ms).unwrap_or(i64::MAX);
-    let until = jiff::Timestamp::from_millisecond(until_ms)
-        .map(|until| until.to_zoned(jiff::tz::TimeZone::system()))
-        .map(|until| until.strftime("%H:%M:%S").to_string())
-        .unwrap_or_default();
-    let instead = route.first().map(Stop::name).unwrap_or_default();
-    format!("{name} did not work lately and is left alone until {until}; {instead} answers")
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The choice for an agent, or a failure that names the known ones.

@@ -19,25 +19,33 @@ use openclaw_daemon::telemetry::Telemetry;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
-use openclaw_sandbox::{Launcher, spawner};
+use openclaw_sandbox::{Launcher, Level, spawner};
 use serde::de::DeserializeOwned;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::Instant;
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::activity::Activity;
+use crate::approvals::Approvals;
 use crate::bill::Bill;
 use crate::claude::{self, ToolPipe};
+use crate::disk::Disk;
+use crate::doors::{OpenDoors, Opened};
 use crate::host;
 use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
 use crate::message_id;
 use crate::meter::Meter;
-use crate::native::{Asking, Lines, TurnSocket};
+use crate::native::{self, Asking, Lines, TurnSocket};
 use crate::process::{Agent, Bounds, Input, Outcome};
+use crate::servers::{Server, Servers};
+use crate::spending;
 use crate::spool::{Header, Spool};
+use crate::steering::Inbox;
+use crate::tools::Offer;
 use crate::translate::Translate;
 
 /// Runs the turn that standard input tells of.
@@ -87,7 +95,8 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         .with_context(|| format!("make {}", standing.spool.display()))?;
     // Without a daemon there will be no order either.
     let _ = line.say(&Hello { pid: header.pid }).await;
-    let agent = start(&standing);
+    let (agent, standing) = start(standing);
+    spending::find_zone();
     let order = tokio::select! {
         order = line.hear::<Order>() => order,
         _ = terminate.recv() => Ok(None),
@@ -186,6 +195,7 @@ impl Line {
 /// The agent's process, with our end of its turn socket.
 struct Started {
     agent: Agent,
+    doors: Option<OpenDoors>,
     socket: Option<TurnSocket>,
     /// Its standard input, when that is not the socket.
     stdin: Option<tokio::process::ChildStdin>,
@@ -194,27 +204,40 @@ struct Started {
 /// Why there is no agent.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
+    #[error("open the agent's doors")]
+    Doors(#[source] io::Error),
     #[error("start the agent")]
     Spawn(#[from] io::Error),
     #[error("start the agent")]
     Launch(#[from] openclaw_sandbox::LaunchError),
 }
 
-fn start(standing: &Standing) -> Result<Started, StartError> {
+/// Starts the agent that `standing` describes, which is completed with what
+/// is known only here.
+fn start(mut standing: Standing) -> (Result<Started, StartError>, Standing) {
+    let started = Opened::new(&mut standing)
+        .map_err(StartError::Doors)
+        .and_then(|opened| launch(&standing, opened));
+    (started, standing)
+}
+
+fn launch(standing: &Standing, opened: Option<Opened>) -> Result<Started, StartError> {
     let launcher = Launcher {
         helper: standing.helper.clone(),
     };
     let arguments: Vec<_> = standing.arguments.iter().map(Into::into).collect();
-    let command = launcher.command(
-        &standing.plan,
-        &standing.program,
-        &arguments,
-        &standing.variables,
-    )?;
+    let (plan, program) = (&standing.plan, &standing.program);
+    let variables = &standing.variables;
+    let command = match opened.as_ref().and_then(Opened::theirs) {
+        Some(doors) => launcher.command_with_doors(plan, program, &arguments, variables, doors)?,
+        None => launcher.command(plan, program, &arguments, variables)?,
+    };
+    let doors = |opened: Option<Opened>| opened.map(OpenDoors::serve);
     if !standing.socket {
         let (agent, stdin) = Agent::start(command, Input::Pipe)?;
         return Ok(Started {
             agent,
+            doors: doors(opened),
             socket: None,
             stdin,
         });
@@ -223,6 +246,7 @@ fn start(standing: &Standing) -> Result<Started, StartError> {
     let (agent, _) = Agent::start(command, Input::Socket(theirs))?;
     Ok(Started {
         agent,
+        doors: doors(opened),
         socket: Some(socket),
         stdin: None,
     })
@@ -271,17 +295,29 @@ impl Turn {
     async fn attend(
         &self,
         started: Started,
-        order: Order,
+        mut order: Order,
         outcome: Outcome<'_>,
         (bill, activity): (Arc<Bill>, Arc<Activity>),
     ) -> Kind {
         let bounds = Bounds {
             deadline: Duration::from_millis(order.deadline_ms),
             silence: Duration::from_millis(order.silence_ms),
+            disk: self.disk(),
         };
-        let tools = self.tools(&order);
+        let approvals = Arc::new(Approvals::new(
+            order.rules.clone(),
+            Duration::from_millis(order.approval_ms),
+            Instant::now() + bounds.deadline,
+            Arc::clone(&self.spool),
+            order.decisions.clone(),
+            Arc::clone(&activity),
+        ));
+        let servers = std::mem::take(&mut order.servers);
+        let (servers, offer) = self.serve_tools(servers, &order).await;
+        let tools = self.tools(&order, Arc::clone(&approvals), servers, offer);
         let Started {
             agent,
+            doors,
             socket,
             stdin,
         } = started;
@@ -297,8 +333,10 @@ impl Turn {
                     let bill = Arc::clone(&bill);
                     Arc::new(Asking::new(route, patience, spool, bill, activity))
                 });
+                let request = native::with_tools(request, &tools.offer.host_tools);
                 if let Some(socket) = &socket {
-                    socket.give(request, asking.clone(), bill, tools);
+                    let inbox = Inbox::beside(&self.standing.spool);
+                    socket.give(request, asking.clone(), bill, tools, inbox);
                 }
                 let mut lines = Lines {
                     backend: order.backend,
@@ -312,7 +350,12 @@ impl Turn {
                 input,
                 session,
                 tools: folder,
+                relay,
+                limits,
             } => {
+                if let (Some(doors), Some(relay)) = (&doors, relay) {
+                    doors.give(relay);
+                }
                 let _pipe = match ToolPipe::serve(&folder, tools) {
                     Ok(pipe) => pipe,
                     Err(error) => {
@@ -323,20 +366,46 @@ impl Turn {
                         );
                     }
                 };
-                if let Some(mut stdin) = stdin {
-                    tokio::spawn(async move {
-                        // An agent that ended without reading says so by its exit.
-                        let _ = stdin.write_all(input.as_bytes()).await;
-                    });
-                }
+                let speaker = stdin.map(|stdin| claude::Speaker::new(stdin, input, approvals));
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = claude::Output::new(session, model);
+                let mut output = claude::Output::new(session, model, limits).answering(speaker);
                 self.follow(agent, bounds, &mut output, outcome).await
             }
         }
     }
 
-    fn tools(&self, order: &Order) -> host::Tools {
+    fn disk(&self) -> Option<Disk> {
+        let plan = &self.standing.plan;
+        (plan.level != Level::Off).then(|| Disk::watch(&plan.read_write))
+    }
+
+    /// Starts the servers of tools, unless the turn ends before that; what
+    /// could not be is told.
+    async fn serve_tools(&self, servers: Vec<Server>, order: &Order) -> (Servers, Offer) {
+        let launcher = Launcher {
+            helper: self.standing.helper.clone(),
+        };
+        let (servers, host_tools, notes) = tokio::select! {
+            started = Servers::start(servers, &launcher, &order.policy) => started,
+            () = self.cancel.cancelled() => Default::default(),
+        };
+        for text in notes {
+            let _ = self.spool.push(Kind::Note { text });
+        }
+        let offer = Offer {
+            host_tools,
+            ..order.offer.clone()
+        };
+        (servers, offer)
+    }
+
+    fn tools(
+        &self,
+        order: &Order,
+        approvals: Arc<Approvals>,
+        servers: Servers,
+        offer: Offer,
+    ) -> host::Tools {
         host::Tools {
             memory: memory::Client::new(order.memory.clone()),
             origin: Origin {
@@ -347,6 +416,9 @@ impl Turn {
             session_id: order.session_id.clone(),
             received_ms: order.received_ms,
             status: order.status.clone(),
+            offer: Arc::new(offer),
+            approvals,
+            servers: Arc::new(servers),
         }
     }
 

@@ -60,6 +60,9 @@ pub(crate) struct Request<'a> {
     pub(crate) agent: &'a AgentSettings,
     /// Paths that the agent may write.
     pub(crate) writable: Vec<PathBuf>,
+    /// Whether there is a sandbox around its agent. The unit's own confinement
+    /// would hold an agent without one too.
+    pub(crate) confined: bool,
     /// Its standard input: our line to it.
     pub(crate) stdin: OwnedFd,
 }

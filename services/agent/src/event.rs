@@ -22,6 +22,8 @@ pub(crate) enum Event<'a> {
         name: &'a str,
         arguments: &'a Value,
     },
+    /// More of what a tool says while it runs.
+    ToolOutput { call_id: &'a str, text: &'a str },
     /// What came of it.
     ToolResult {
         call_id: &'a str,
@@ -32,6 +34,8 @@ pub(crate) enum Event<'a> {
     },
     /// Tokens of one model response.
     Usage(Usage),
+    /// Messages that came meanwhile were taken, by the runs they began as.
+    Steered { run_ids: &'a [String] },
     /// The turn is over.
     Done {
         stop_reason: StopReason,
@@ -98,6 +102,10 @@ impl Emitter {
             name: &call.name,
             arguments: &call.arguments,
         })
+    }
+
+    pub(crate) fn tool_output(&self, call_id: &str, text: &str) -> io::Result<()> {
+        self.emit(&Event::ToolOutput { call_id, text })
     }
 
     pub(crate) fn tool_result(&self, result: &ToolResult) -> io::Result<()> {

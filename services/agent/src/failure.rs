@@ -17,6 +17,7 @@ pub(crate) enum Code {
     Network,
     Timeout,
     LoopDetected,
+    ContextOverflow,
     ResourceLimit,
     Internal,
 }
@@ -33,6 +34,7 @@ impl Code {
             Self::Network => "network",
             Self::Timeout => "timeout",
             Self::LoopDetected => "loop_detected",
+            Self::ContextOverflow => "context_overflow",
             Self::ResourceLimit => "resource_limit",
             Self::Internal => "internal",
         }

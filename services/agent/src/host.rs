@@ -11,9 +11,19 @@ pub(crate) const MEMORY_WRITE: &str = "memory_write";
 /// Reads lines of what is remembered.
 const MEMORY_GET: &str = "memory_get";
 
+/// Asks whether a call may run; no tool of a model's.
+pub(crate) const APPROVAL: &str = "approval";
+/// Asks which tools there are; no tool of a model's.
+pub(crate) const OFFER: &str = "offer";
+
 /// What models are told about the tools, with OpenClaw's names and parameters.
-pub(crate) fn tools() -> [ToolDefinition; 3] {
-    [memory_search(), memory_get(), memory_write()]
+pub(crate) fn tools() -> [ToolDefinition; 4] {
+    [
+        memory_search(),
+        memory_get(),
+        memory_write(),
+        session_status(),
+    ]
 }
 
 /// The host tool `name`, if there is one that models may call.
@@ -70,6 +80,14 @@ fn memory_write() -> ToolDefinition {
             "required": ["text"],
             "additionalProperties": false
         }),
+    )
+}
+
+fn session_status() -> ToolDefinition {
+    ToolDefinition::new(
+        "session_status",
+        "Which backend, agent and session this is.",
+        json!({"type": "object", "additionalProperties": false}),
     )
 }
 

@@ -10,6 +10,7 @@ mod offline;
 mod process;
 mod request;
 mod socket;
+mod toolbox;
 mod turn;
 
 use std::path::PathBuf;

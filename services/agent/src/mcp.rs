@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use openclaw_tools::{Builtin, Registry, ToolCall, ToolDefinition, Workspace};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -15,8 +16,9 @@ use rmcp::service::RequestContext;
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
-use tokio::sync::Mutex;
 
+use crate::request::Offer;
+use crate::toolbox::{self, Runner};
 use crate::{host, process};
 use pipe::ToolPipe;
 
@@ -38,33 +40,48 @@ pub(crate) fn main(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> ExitCode {
 }
 
 async fn serve(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> anyhow::Result<()> {
-    let registry = tools(&Workspace::new(workspace), tool_pipe)?;
+    let workspace = Workspace::new(workspace);
+    let registry = match tool_pipe {
+        Some(folder) => shared(&workspace, folder).await?,
+        None => toolbox::registry(alone(), &workspace, &unreachable())?,
+    };
     let service = ToolServer { registry }.serve(stdio_pipes()).await?;
     service.waiting().await?;
     Ok(())
 }
 
-fn tools(workspace: &Workspace, tool_pipe: Option<PathBuf>) -> anyhow::Result<Registry> {
-    let mut registry = Registry::new();
-    for tool in Builtin::ALL {
-        tool.register(&mut registry, workspace)?;
+/// Without a runner: what runs here.
+fn alone() -> Offer {
+    let names = Builtin::ALL.map(|tool| tool.name().to_owned());
+    Offer {
+        tools: names.into(),
+        ..Offer::default()
     }
-    if let Some(folder) = tool_pipe {
-        let pipe = Arc::new(Mutex::new(ToolPipe::new(folder)));
-        for tool in host::tools() {
-            let (pipe, name) = (pipe.clone(), tool.name.clone());
-            registry.register(tool, move |arguments| {
-                let (pipe, name) = (pipe.clone(), name.clone());
-                async move {
-                    match pipe.lock().await.call(&name, &arguments).await {
-                        Ok(answer) => answer.into_result(),
-                        Err(error) => Err(host::unreachable(crate::turn::chain(&error))),
-                    }
-                }
-            })?;
-        }
-    }
-    Ok(registry)
+}
+
+fn unreachable() -> Runner {
+    Arc::new(|_, _| {
+        let error = host::unreachable("there is no runner".to_owned());
+        Box::pin(std::future::ready(Err(error)))
+    })
+}
+
+/// With a runner, which says what there is.
+async fn shared(workspace: &Workspace, folder: PathBuf) -> anyhow::Result<Registry> {
+    let pipe = Arc::new(ToolPipe::new(folder));
+    let runner: Runner = Arc::new(move |name, arguments| {
+        let pipe = Arc::clone(&pipe);
+        Box::pin(async move {
+            match pipe.call(&name, &arguments).await {
+                Ok(answer) => answer.into_result(),
+                Err(error) => Err(host::unreachable(crate::turn::chain(&error))),
+            }
+        })
+    });
+    let told = runner(host::OFFER.to_owned(), Value::Null).await;
+    let offer = serde_json::from_str(&told.context("ask the runner for the tools")?)
+        .context("read the runner's tools")?;
+    Ok(toolbox::registry(offer, workspace, &runner)?)
 }
 
 struct ToolServer {

@@ -15,7 +15,8 @@ use openclaw_tools::Registry;
 
 use crate::event::{Emitter, Event, StopReason};
 use crate::failure::{Code, Failure, TurnError};
-use crate::request::TurnRequest;
+use crate::process;
+use crate::request::{Steering, TurnRequest};
 use crate::socket::TurnSocket;
 use crate::turn::Done;
 use calls::Calls;
@@ -66,7 +67,21 @@ pub(crate) async fn run(
         }
         if reply.calls.is_empty() {
             let stop_reason = reply.stop;
-            return Ok(Done { stop_reason, model });
+            let steering = match step < steps {
+                true => steering(socket).await,
+                false => Vec::new(),
+            };
+            if steering.is_empty() {
+                return Ok(Done { stop_reason, model });
+            }
+            if !reply.text.is_empty() {
+                out.text("\n\n")?;
+                let (assistant, _) = calls.run(reply).await?;
+                conversation.push(Entry::Assistant(assistant));
+            }
+            take(steering, &mut conversation, out)?;
+            step += 1;
+            continue;
         }
         // The calls of the last answer do not run: nobody would see the results.
         if step == steps {
@@ -77,8 +92,34 @@ pub(crate) async fn run(
         let (assistant, outcomes) = calls.run(reply).await?;
         conversation.push(Entry::Assistant(assistant));
         conversation.push(Entry::Results(outcomes));
+        take(steering(socket).await, &mut conversation, out)?;
         step += 1;
     }
+}
+
+/// What the user said meanwhile. A turn goes on without it when it cannot be
+/// asked for: the messages are answered afterwards.
+async fn steering(socket: &TurnSocket) -> Vec<Steering> {
+    socket.steering().await.unwrap_or_else(|error| {
+        process::log(&format!("messages that came meanwhile wait: {error}"));
+        Vec::new()
+    })
+}
+
+/// Goes on with what the user said meanwhile.
+fn take(
+    steering: Vec<Steering>,
+    conversation: &mut Conversation,
+    out: &Emitter,
+) -> std::io::Result<()> {
+    if steering.is_empty() {
+        return Ok(());
+    }
+    let run_ids: Vec<String> = steering.iter().map(|it| it.run_id.clone()).collect();
+    for message in steering {
+        conversation.push_user(message.text);
+    }
+    out.emit(&Event::Steered { run_ids: &run_ids })
 }
 
 fn step_limit_text(steps: u32, first: bool) -> String {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_tools::{Denial, ToolDefinition};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -37,10 +38,28 @@ pub(crate) struct TurnRequest {
     pub(crate) text: String,
     #[serde(default)]
     pub(crate) hits: Vec<Hit>,
-    #[serde(default)]
-    pub(crate) tools: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) offer: Offer,
     #[serde(default)]
     pub(crate) hint: String,
+}
+
+/// The tools of a turn.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Offer {
+    /// Known tools, by name. Names that are not known are left out: a newer
+    /// runner may have tools that this program does not.
+    #[serde(default)]
+    pub(crate) tools: Vec<String>,
+    /// Known tools that are not there, and why.
+    #[serde(default)]
+    pub(crate) denied: Vec<Denial>,
+    /// Tools about whose calls the runner is asked first.
+    #[serde(default)]
+    pub(crate) gated: Vec<String>,
+    /// Tools that the runner has from elsewhere.
+    #[serde(default)]
+    pub(crate) host_tools: Vec<ToolDefinition>,
 }
 
 fn default_max_tokens() -> u32 {
@@ -114,4 +133,11 @@ pub(crate) struct Hit {
     #[serde(alias = "endLine")]
     pub(crate) end_line: u32,
     pub(crate) snippet: String,
+}
+/// A message that came while the turn went on.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Steering {
+    /// The run that it began as.
+    pub(crate) run_id: String,
+    pub(crate) text: String,
 }

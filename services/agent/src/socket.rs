@@ -17,7 +17,7 @@ use tokio::sync::Mutex;
 
 use crate::failure::Code;
 use crate::host::HostAnswer;
-use crate::request::TurnRequest;
+use crate::request::{Steering, TurnRequest};
 
 /// The turn with its history; above what any model's context holds.
 const MAX_TURN_BYTES: usize = 64 * 1024 * 1024;
@@ -87,6 +87,13 @@ impl TurnSocket {
     /// Asks what to do.
     pub(crate) async fn turn(&self) -> Result<TurnRequest, SocketError> {
         let path = "/turn";
+        let response = self.send(Request::get(path), Bytes::new()).await?;
+        read_json(path, response, MAX_TURN_BYTES).await
+    }
+
+    /// Takes the messages that came since it was last asked.
+    pub(crate) async fn steering(&self) -> Result<Vec<Steering>, SocketError> {
+        let path = "/steering";
         let response = self.send(Request::get(path), Bytes::new()).await?;
         read_json(path, response, MAX_TURN_BYTES).await
     }

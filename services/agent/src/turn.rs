@@ -4,12 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use openclaw_tools::{Builtin, RegisterError, Registry, Workspace};
+use openclaw_tools::{Registry, Workspace};
 
 use crate::event::{Emitter, Event, StopReason};
 use crate::failure::{Code, Failure, TurnError};
 use crate::request::{Mode, TurnRequest};
 use crate::socket::{SocketError, TurnSocket};
+use crate::toolbox::{self, Runner};
 use crate::{host, native, offline, process};
 
 /// How a turn ended that did not fail.
@@ -70,39 +71,38 @@ async fn run(out: &Emitter) -> ExitCode {
 async fn turn(out: &Emitter) -> Result<Done, TurnError> {
     let socket = TurnSocket::from_stdin().await.map_err(internal)?;
     let socket = Arc::new(socket);
-    let request = socket.turn().await.map_err(internal)?;
-    let registry = tools(&request, &socket).map_err(internal)?;
+    let mut request = socket.turn().await.map_err(internal)?;
+    let registry = tools(&mut request, &socket, out)?;
     match request.mode {
         Mode::Native => native::run(request, &registry, &socket, out).await,
         Mode::Offline => offline::run(&request, &registry, &socket, out).await,
     }
 }
 
-/// The tools the request names, in its order. Unknown names are left out: a
-/// newer runner may offer tools that this program does not have.
-fn tools(request: &TurnRequest, socket: &Arc<TurnSocket>) -> Result<Registry, RegisterError> {
+/// The tools of the turn; what they say while they run is told at once.
+fn tools(
+    request: &mut TurnRequest,
+    socket: &Arc<TurnSocket>,
+    out: &Emitter,
+) -> Result<Registry, TurnError> {
+    let socket = Arc::clone(socket);
+    let runner: Runner = Arc::new(move |name, arguments| {
+        let socket = Arc::clone(&socket);
+        Box::pin(async move {
+            match socket.tool(&name, &arguments).await {
+                Ok(answer) => answer.into_result(),
+                Err(error) => Err(host::unreachable(chain(&error))),
+            }
+        })
+    });
+    let offer = std::mem::take(&mut request.offer);
     let workspace = Workspace::new(&request.workspace);
-    let mut registry = Registry::new();
-    for name in &request.tools {
-        if let Some(tool) = Builtin::from_name(name) {
-            tool.register(&mut registry, &workspace)?;
-        } else if let Some(tool) = host::tool(name) {
-            let (socket, name) = (socket.clone(), name.clone());
-            registry.register(tool, move |arguments| {
-                let (socket, name) = (socket.clone(), name.clone());
-                async move {
-                    match socket.tool(&name, &arguments).await {
-                        Ok(answer) => answer.into_result(),
-                        Err(error) => Err(host::unreachable(chain(&error))),
-                    }
-                }
-            })?;
-        } else {
-            process::log(&format!(
-                "no such tool here: {name}; the turn goes on without it"
-            ));
-        }
-    }
+    let mut registry = toolbox::registry(offer, &workspace, &runner).map_err(internal)?;
+    let out = out.try_clone()?;
+    registry.listen(move |call_id, text| {
+        // Without a reader the turn ends at the next event that counts.
+        let _ = out.tool_output(call_id, text);
+    });
     Ok(registry)
 }
 

@@ -102,7 +102,15 @@ fn the_built_in_tools_are_listed_and_work() {
         .collect();
     assert_eq!(
         names,
-        ["read_file", "write_file", "list_directory", "execute_shell"]
+        [
+            "read_file",
+            "write_file",
+            "edit",
+            "apply_patch",
+            "list_directory",
+            "execute_shell",
+            "process"
+        ]
     );
     assert_eq!(tools[0]["inputSchema"]["required"], json!(["path"]));
     let (text, failed) = server.call("write_file", json!({"path": "a/b", "content": "hi"}));
@@ -167,15 +175,17 @@ fn memory_search_goes_through_the_pipes() {
     );
     server.end();
     let seen = runner.join().unwrap();
-    assert_eq!(seen[0]["tool"], "memory_search");
+    assert_eq!(seen[0]["tool"], "offer");
+    assert_eq!(seen[1]["tool"], "memory_search");
     assert_eq!(
-        seen[0]["arguments"],
+        seen[1]["arguments"],
         json!({"query": "cats", "maxResults": 2})
     );
-    assert_eq!(seen.len(), 2);
+    assert_eq!(seen.len(), 3);
 }
 
-/// The runner's side: answers two calls, the first after a stale answer.
+/// The runner's side: says what tools there are, then answers two calls; before
+/// everything it says something stale.
 fn runner(pipes: &Path) -> Vec<Value> {
     let requests = OpenOptions::new()
         .read(true)
@@ -185,7 +195,9 @@ fn runner(pipes: &Path) -> Vec<Value> {
         .write(true)
         .open(pipes.join("response"))
         .unwrap();
+    let offer = json!({"tools": ["memory_search"]}).to_string();
     let answers = [
+        json!({"ok": true, "output": offer}),
         json!({"ok": true, "output": "USER.md:3 cats"}),
         json!({"ok": false, "error": {"type": "unavailable", "message": "no index"}}),
     ];

@@ -15,7 +15,12 @@ use crate::secret::Secret;
 use crate::settings::memory;
 
 pub mod gateway;
+pub mod hooks;
+mod sandbox;
 pub mod session;
+pub mod tools;
+
+pub use sandbox::{AgentSandbox, Sandbox, SandboxPaths};
 
 /// The whole file.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -42,6 +47,10 @@ pub struct Fragment {
     pub logging: Logging,
     /// `memory`.
     pub memory: memory::Fragment,
+    /// `tools`.
+    pub tools: tools::Tools,
+    /// `mcp`.
+    pub mcp: tools::Mcp,
     /// `env`.
     pub env: Env,
 }
@@ -134,6 +143,10 @@ pub struct Agent {
     pub bootstrap_total_max_chars: Option<usize>,
     /// Whether a fresh workspace is left without the files it begins with.
     pub skip_bootstrap: Option<bool>,
+    /// Which tools it has, beside what `tools` says.
+    pub tools: tools::Tools,
+    /// How the agent is confined.
+    pub sandbox: AgentSandbox,
 }
 
 /// A model: the string, or OpenClaw's object with fallbacks.
@@ -263,31 +276,6 @@ impl Provider {
 pub struct Auth {
     /// Profiles by provider, those to be tried first before the others.
     pub order: BTreeMap<String, Vec<String>>,
-}
-
-/// `sandbox`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-pub struct Sandbox {
-    /// `workspace` or `off`.
-    #[cfg_attr(test, schemars(extend("enum" = ["workspace", "off"])))]
-    pub level: Option<String>,
-    /// The user that agents run as when the daemon is root.
-    pub user: Option<String>,
-    /// Folders granted beside the workspace.
-    pub paths: SandboxPaths,
-}
-
-/// `sandbox.paths`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
-pub struct SandboxPaths {
-    /// Read-only.
-    pub ro: Vec<String>,
-    /// Read and write.
-    pub rw: Vec<String>,
 }
 
 /// `logging`.

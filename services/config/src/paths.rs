@@ -121,6 +121,11 @@ impl Paths {
         self.agent(agent_id).join("home")
     }
 
+    /// HOME of a server of tools that works for the agent.
+    pub fn server_home(&self, agent_id: &str, server: &str) -> PathBuf {
+        self.agent(agent_id).join("mcp").join(server)
+    }
+
     /// TMPDIR of one turn.
     pub fn turn_temporary(&self, agent_id: &str, run_id: &str) -> PathBuf {
         self.agent(agent_id).join("tmp").join(run_id)

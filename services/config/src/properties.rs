@@ -24,7 +24,7 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 22] = [
+const WITHOUT_DEFAULT: [(&str, &str); 28] = [
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
     (
@@ -52,12 +52,18 @@ const WITHOUT_DEFAULT: [(&str, &str); 22] = [
         "agents.defaults.model",
         "models.default, else the first usable provider's",
     ),
+    ("agents.defaults.tools", "what tools says"),
+    (
+        "agents.defaults.sandbox",
+        "what sandbox says for all agents",
+    ),
     ("agents.entries", "is agents.list by id"),
     ("gateway.auth.password", "there is none"),
     ("gateway.auth.token", "one is made at the first start"),
     ("gateway.cli.secret", "the port is closed"),
     ("gateway.customBindHost", "only for bind custom"),
     ("hooks.allowedAgentIds", "all agents"),
+    ("hooks.allowedSessionKeyPrefixes", "keys begin in any way"),
     ("hooks.defaultSessionKey", "each call has its own"),
     ("hooks.token", "hooks are off"),
     ("memory.search", "agents.defaults.memorySearch holds them"),
@@ -65,6 +71,9 @@ const WITHOUT_DEFAULT: [(&str, &str); 22] = [
     ("models.default", "the first usable provider's"),
     ("session.idleMinutes", "is session.reset.idleMinutes"),
     ("session.reset", "never, unless a mode says so"),
+    ("tools.exec.ask", "as the sandbox makes reasonable"),
+    ("tools.exec.mode", "OpenClaw's for tools.exec.ask"),
+    ("tools.exec.security", "OpenClaw's for tools.exec.ask"),
 ];
 
 /// A key that can be set, and what may be there.

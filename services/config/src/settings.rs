@@ -1,7 +1,6 @@
 //! Validated settings: typed, with the units in the types.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -19,12 +18,16 @@ use crate::substitute::Missing;
 mod agent;
 pub mod gateway;
 pub mod memory;
+pub mod sandbox;
 mod session;
+pub(crate) mod tools;
 
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
-pub use session::{DmScope, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use sandbox::{AgentSandbox, Host, Network, Sandbox, SandboxLevel};
+pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use tools::{Ask, McpServer, ToolLayer, ToolSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
@@ -58,38 +61,6 @@ impl LogLevel {
     }
 }
 
-/// How agent processes are confined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SandboxLevel {
-    /// The workspace read-write, the system read-only, nothing else.
-    Workspace,
-    /// Only limits and the privilege drop.
-    Off,
-}
-
-impl SandboxLevel {
-    /// As it is written in the configuration.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Workspace => "workspace",
-            Self::Off => "off",
-        }
-    }
-}
-
-/// The sandbox's settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sandbox {
-    /// How agent processes are confined.
-    pub level: SandboxLevel,
-    /// The user that agents run as when the daemon is root.
-    pub user: String,
-    /// Granted read-only beside the system.
-    pub read_only: Vec<PathBuf>,
-    /// Granted read-write beside the workspace.
-    pub read_write: Vec<PathBuf>,
-}
-
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -116,8 +87,12 @@ pub struct Settings {
     pub profile_order: BTreeMap<String, Vec<String>>,
     /// Whether models.json keeps what others put into it.
     pub models_are_merged: bool,
-    /// How agent processes are confined.
+    /// What holds for the confinement of all agents.
     pub sandbox: Sandbox,
+    /// Servers of tools by name. Empty without [`Settings::with_credentials`].
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Servers that cannot be used, and why.
+    pub mcp_problems: Vec<(String, String)>,
     /// What is remembered, and by which embedder.
     pub memory: Memory,
     /// Who makes vectors of texts, when that is not this machine, or why that
@@ -177,7 +152,11 @@ impl Settings {
             profiles: BTreeMap::new(),
             profile_order: fragment.auth.order.clone(),
             models_are_merged: fragment.models.mode.as_deref() != Some("replace"),
-            sandbox: sandbox(&paths, fragment.sandbox.clone(), &origin)?,
+            sandbox: sandbox::whole(&fragment.sandbox)
+                .map_err(|(key, problem)| (format!("sandbox.{key}"), problem))
+                .map_err(invalid)?,
+            mcp_servers: BTreeMap::new(),
+            mcp_problems: Vec::new(),
             memory: memory::whole(&fragment.memory, &search, &paths)
                 .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
                 .map_err(invalid)?,
@@ -219,6 +198,7 @@ impl Settings {
             }
             _ => None,
         };
+        (self.mcp_servers, self.mcp_problems) = tools::servers(&fragment.mcp, &self.paths);
         let passed = auth::passed(credentials, &environment);
         self.warnings.extend(passed.warnings);
         for agent in self.agents.keys() {
@@ -383,27 +363,6 @@ fn log_level(fragment: &Fragment, origin: &str) -> Result<LogLevel, Error> {
             problem: format!("is {other:?}; allowed are debug, info, warn and error"),
         }),
     }
-}
-
-fn sandbox(paths: &Paths, fragment: fragment::Sandbox, origin: &str) -> Result<Sandbox, Error> {
-    let level = match fragment.level.as_deref() {
-        None | Some("workspace") => SandboxLevel::Workspace,
-        Some("off") => SandboxLevel::Off,
-        Some(other) => {
-            return Err(Error::Value {
-                origin: origin.to_owned(),
-                key: "sandbox.level".to_owned(),
-                problem: format!("is {other:?}; allowed are \"workspace\" and \"off\""),
-            });
-        }
-    };
-    let expanded = |list: Vec<String>| list.iter().map(|path| paths.expand(path)).collect();
-    Ok(Sandbox {
-        level,
-        user: fragment.user.unwrap_or_else(|| "openclaw-agent".to_owned()),
-        read_only: expanded(fragment.paths.ro),
-        read_write: expanded(fragment.paths.rw),
-    })
 }
 
 #[cfg(test)]

@@ -9,8 +9,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{config, failure, memory};
 
+pub(crate) mod approvals;
 pub(crate) mod sessions;
 
+pub(crate) use approvals::Approvals;
 pub(crate) use sessions::{Export, Import, Sessions};
 
 /// Talks to the OpenClaw assistant of this user.
@@ -45,6 +47,8 @@ pub(crate) enum Command {
     Turns(Turns),
     /// End a run and every process it started
     Cancel(Cancel),
+    /// List and decide about commands that wait to be allowed
+    Approvals(Approvals),
     /// Print the token that WebSocket and HTTP clients need
     Token(Token),
     /// Bring systemd's socket units in line with the configuration's ports

@@ -8,6 +8,7 @@ use crate::cli::Command;
 use crate::failure::Failure;
 
 mod activate;
+mod approvals;
 mod cancel;
 mod cli;
 mod config;
@@ -52,6 +53,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Turns(arguments) => turns::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
+        Command::Approvals(arguments) => approvals::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),

@@ -13,6 +13,7 @@ mod conversation;
 mod input;
 mod interruption;
 mod listener;
+mod question;
 mod sink;
 mod summary;
 mod trace;
@@ -38,7 +39,8 @@ pub(crate) fn execute(
     let result = runtime.block_on(async {
         let gateway = Gateway::at(&paths);
         let stops = interruption::Stops::install(arguments.timeout)?;
-        listener::Listener::new(gateway, sink)
+        let questions = question::Questions::new(arguments.json);
+        listener::Listener::new(gateway, sink, questions)
             .listen(message, stops)
             .await
     });

@@ -14,6 +14,7 @@ pub mod listeners;
 pub mod notifier;
 pub mod program;
 mod reload;
+mod rest;
 pub mod server;
 pub mod signals;
 pub mod telemetry;

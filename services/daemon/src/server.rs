@@ -15,6 +15,7 @@ use tonic_health::server::{HealthReporter, HealthService};
 
 use crate::connections::{self, Guests};
 use crate::program::Daemon;
+use crate::rest;
 use crate::watchdog::{self, Probe};
 
 /// What running work gets to end by itself. With [`CLOSE_DEADLINE`] below the
@@ -65,6 +66,7 @@ pub async fn serve_guests(
     daemon.notifier.ready();
     let _watchdog =
         AbortOnDropHandle::new(tokio::spawn(watchdog::feed(daemon.notifier.clone(), probe)));
+    let _rest = AbortOnDropHandle::new(tokio::spawn(rest::rest()));
 
     tokio::select! {
         result = &mut server => {

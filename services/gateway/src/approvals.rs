@@ -4,10 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use openclaw_proto::approval::Decision;
 use openclaw_sessions::now_ms;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use uuid::Uuid;
+
+mod book;
+mod turn;
+
+pub(crate) use book::Book;
+pub(crate) use turn::{decide, observe, run_ended};
 
 /// How long an approval waits when nobody says otherwise, as in OpenClaw.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30 * 60);
@@ -18,35 +25,6 @@ const WAITING_LIMIT: usize = 256;
 
 /// How long a decision is kept for whoever asks late.
 const KEPT: Duration = Duration::from_secs(60);
-
-/// What was decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
-    /// This time.
-    AllowOnce,
-    /// This time, and from now on.
-    AllowAlways,
-    /// Not.
-    Deny,
-}
-
-impl Decision {
-    /// The decision's name on the wire.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::AllowOnce => "allow-once",
-            Self::AllowAlways => "allow-always",
-            Self::Deny => "deny",
-        }
-    }
-
-    /// The decision named `name`.
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        [Self::AllowOnce, Self::AllowAlways, Self::Deny]
-            .into_iter()
-            .find(|decision| decision.as_str() == name)
-    }
-}
 
 /// Why there is no approval, or no decision about one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -59,6 +37,8 @@ pub(crate) enum Refused {
     TooMany,
     #[error("an approval with the id {0} waits already")]
     Taken(String),
+    #[error("the agent-runner does not answer ({0}); try again")]
+    Unreachable(String),
 }
 
 /// Something that wants to be allowed.
@@ -69,6 +49,8 @@ pub(crate) struct Approval {
     pub(crate) request: Map<String, Value>,
     pub(crate) created_ms: i64,
     pub(crate) expires_ms: i64,
+    /// Set when a turn asks, and no client.
+    pub(crate) of_turn: Option<openclaw_proto::approval::Approval>,
 }
 
 #[derive(Debug)]
@@ -86,8 +68,8 @@ pub(crate) enum Outcome {
     Expired,
 }
 
-/// The approvals that wait, and those that were decided a moment ago. They are
-/// not kept over a restart: the turns that wait for them are not either.
+/// The approvals that wait, and those that were decided a moment ago. A client's
+/// are not kept over a restart; a turn tells its own again.
 #[derive(Debug, Default)]
 pub(crate) struct Approvals(Mutex<BTreeMap<String, Entry>>);
 
@@ -99,28 +81,50 @@ impl Approvals {
         request: Map<String, Value>,
         patience: Duration,
     ) -> Result<Approval, Refused> {
+        let now = now_ms();
+        let approval = Approval {
+            id: id.unwrap_or_else(|| Uuid::new_v4().to_string()),
+            request,
+            created_ms: now,
+            expires_ms: now.saturating_add(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX)),
+            of_turn: None,
+        };
+        self.enter(approval.clone())?;
+        Ok(approval)
+    }
+
+    /// Enters one that is made already.
+    fn enter(&self, approval: Approval) -> Result<(), Refused> {
         let mut entries = self.lock();
         let now = now_ms();
         entries.retain(|_, entry| entry.is_of_interest(now));
         if entries.len() >= WAITING_LIMIT {
             return Err(Refused::TooMany);
         }
-        let id = id.unwrap_or_else(|| Uuid::new_v4().to_string());
-        if entries.contains_key(&id) {
-            return Err(Refused::Taken(id));
+        if entries.contains_key(&approval.id) {
+            return Err(Refused::Taken(approval.id));
         }
-        let approval = Approval {
-            id: id.clone(),
-            request,
-            created_ms: now,
-            expires_ms: now.saturating_add(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX)),
-        };
+        let id = approval.id.clone();
         let entry = Entry {
-            approval: approval.clone(),
+            approval,
             outcome: watch::Sender::new(None),
         };
         entries.insert(id, entry);
-        Ok(approval)
+        Ok(())
+    }
+
+    /// Those of a run that wait.
+    fn of_run(&self, run_id: &str) -> Vec<String> {
+        let entries = self.lock();
+        let is_of = |approval: &Approval| {
+            let of_turn = approval.of_turn.as_ref();
+            of_turn.is_some_and(|of_turn| of_turn.run_id == run_id)
+        };
+        let waiting = entries
+            .values()
+            .filter(|entry| entry.outcome.borrow().is_none());
+        let own = waiting.filter(|entry| is_of(&entry.approval));
+        own.map(|entry| entry.approval.id.clone()).collect()
     }
 
     /// Those that wait, the oldest first.
@@ -151,25 +155,17 @@ impl Approvals {
         }
     }
 
-    /// Decides; whoever waits is told.
-    pub(crate) fn resolve(&self, id: &str, decision: Decision) -> Result<Approval, Refused> {
-        let approval = self.find(id)?;
-        if !approval.allows(decision) {
-            return Err(Refused::NotAllowed(decision.as_str()));
-        }
+    /// Ends one; whoever waits is told. Two may decide at once, and the first
+    /// one counts: it is given the approval.
+    fn settle(&self, id: &str, outcome: Outcome) -> Option<Approval> {
         let entries = self.lock();
-        let entry = entries.get(&approval.id).ok_or(Refused::Unknown)?;
-        // Two may decide at once, and the first one counts.
-        let first = entry.outcome.send_if_modified(|outcome| {
-            let first = outcome.is_none();
-            outcome.get_or_insert((Outcome::Decided(decision), now_ms()));
+        let entry = entries.get(id)?;
+        let first = entry.outcome.send_if_modified(|kept| {
+            let first = kept.is_none();
+            kept.get_or_insert((outcome, now_ms()));
             first
         });
-        if first {
-            Ok(approval)
-        } else {
-            Err(Refused::Unknown)
-        }
+        first.then(|| entry.approval.clone())
     }
 
     /// Waits for the decision about `id`.
@@ -219,10 +215,16 @@ impl Approval {
             .any(|it| it.as_str() == Some(decision.as_str()))
     }
 
+    /// A field of the request.
+    pub(crate) fn text(&self, field: &str) -> &str {
+        let value = self.request.get(field);
+        value.and_then(Value::as_str).unwrap_or_default()
+    }
+
     /// As `exec.approval.requested` and `exec.approval.list` have it.
     pub(crate) fn to_json(&self) -> Value {
         let mut request = self.request.clone();
-        let allowed: Vec<&str> = [Decision::AllowOnce, Decision::AllowAlways, Decision::Deny]
+        let allowed: Vec<&str> = Decision::ALL
             .into_iter()
             .filter(|decision| self.allows(*decision))
             .map(Decision::as_str)
@@ -251,16 +253,15 @@ mod tests {
         let approvals = Approvals::default();
         let approval = approvals.request(None, command("ls"), PATIENCE).unwrap();
         let waiting = approvals.wait(&approval.id);
-        let deciding = async { approvals.resolve(&approval.id[..8], Decision::Deny) };
+        let denied = Outcome::Decided(Decision::Deny);
+        let deciding = async {
+            let found = approvals.find(&approval.id[..8]).unwrap();
+            approvals.settle(&found.id, denied)
+        };
         let (waited, decided) = tokio::join!(waiting, deciding);
-        assert_eq!(waited.unwrap().1, Outcome::Decided(Decision::Deny));
+        assert_eq!(waited.unwrap().1, denied);
         assert_eq!(decided.unwrap().id, approval.id);
-        assert_eq!(
-            approvals
-                .resolve(&approval.id, Decision::AllowOnce)
-                .unwrap_err(),
-            Refused::Unknown
-        );
+        assert!(approvals.settle(&approval.id, Outcome::Expired).is_none());
         assert!(approvals.waiting().is_empty());
     }
 
@@ -284,10 +285,7 @@ mod tests {
         let approval = approvals
             .request(Some("a".to_owned()), request, PATIENCE)
             .unwrap();
-        assert_eq!(
-            approvals.resolve("a", Decision::AllowAlways).unwrap_err(),
-            Refused::NotAllowed("allow-always")
-        );
+        assert!(!approval.allows(Decision::AllowAlways) && approval.allows(Decision::Deny));
         assert_eq!(
             approval.to_json()["request"]["allowedDecisions"],
             json!(["allow-once", "deny"])

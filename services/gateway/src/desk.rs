@@ -1,4 +1,5 @@
-//! The small tables beside the runs in the ledger: devices and scheduled jobs.
+//! The small tables beside the runs in the ledger: devices, scheduled
+//! jobs, and what was allowed.
 //!
 //! They have a connection of their own, opened at first use: what is written
 //! here is written by people, now and then, and must not stand in the way of
@@ -55,6 +56,28 @@ const SCHEMA: &str = "
         ended_ms      INTEGER NOT NULL,
         entry         TEXT NOT NULL
     );
+    CREATE TABLE IF NOT EXISTS approvals (
+        approval_id   TEXT PRIMARY KEY,
+        run_id        TEXT NOT NULL,
+        session_key   TEXT NOT NULL,
+        agent_id      TEXT NOT NULL,
+        tool          TEXT NOT NULL,
+        command       TEXT NOT NULL,
+        cwd           TEXT NOT NULL,
+        reason        TEXT NOT NULL,
+        created_ms    INTEGER NOT NULL,
+        expires_ms    INTEGER NOT NULL,
+        decision      TEXT NOT NULL,
+        decided_by    TEXT NOT NULL,
+        decided_ms    INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS exec_grants (
+        agent_id      TEXT NOT NULL,
+        command       TEXT NOT NULL,
+        created_ms    INTEGER NOT NULL,
+        granted_by    TEXT NOT NULL,
+        PRIMARY KEY (agent_id, command)
+    ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS job_runs_by_job ON job_runs (job_id, number);
 ";
 

@@ -1,5 +1,6 @@
 //! The gRPC service: generated types stop here.
 
+mod approvals;
 mod classes;
 mod sessions;
 mod status;
@@ -102,6 +103,33 @@ impl gateway_server::Gateway for Door {
         Ok(Response::new(wire::ListTurnsResponse {
             turns: turns.into_iter().map(Into::into).collect(),
         }))
+    }
+
+    async fn list_approvals(
+        &self,
+        request: Request<wire::ListApprovalsRequest>,
+    ) -> Result<Response<wire::ListApprovalsResponse>, Status> {
+        let approvals = approvals::list(&self.0, request.into_inner().decided).await?;
+        Ok(Response::new(approvals.into()))
+    }
+
+    async fn decide_approval(
+        &self,
+        request: Request<wire::DecideApprovalRequest>,
+    ) -> Result<Response<wire::DecideApprovalResponse>, Status> {
+        let approval = approvals::decide(&self.0, request.into_inner()).await?;
+        Ok(Response::new(wire::DecideApprovalResponse {
+            approval: Some(approval.into()),
+        }))
+    }
+
+    async fn revoke_grant(
+        &self,
+        request: Request<wire::RevokeGrantRequest>,
+    ) -> Result<Response<wire::RevokeGrantResponse>, Status> {
+        let wire::RevokeGrantRequest { agent_id, command } = request.into_inner();
+        approvals::revoke(&self.0, agent_id, command).await?;
+        Ok(Response::new(wire::RevokeGrantResponse {}))
     }
 
     async fn status(

@@ -90,7 +90,6 @@ impl Front {
     }
 
     /// Changes with every change of the token.
-    #[expect(dead_code, reason = "the WebSocket side listens to it")]
     pub(crate) fn rotations(&self) -> watch::Receiver<u64> {
         self.rotations.subscribe()
     }
@@ -115,6 +114,7 @@ impl Front {
         let limit = self.settings().gateway.rate_limit;
         self.failures.allowed(peer, &limit)?;
         let Some(presented) = presented else {
+            tracing::info!(peer = %peer.addr, "refused a client without a token");
             return Err(Denied::Missing);
         };
         if accept(presented) {

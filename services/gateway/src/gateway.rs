@@ -1,8 +1,8 @@
 //! The gateway itself: what every call and every run share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, Notifier};
@@ -12,12 +12,13 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
-use crate::approvals::Approvals;
+use crate::approvals::{Approvals, Book};
 use crate::counters::Counters;
 use crate::desk::Desk;
 use crate::devices::Devices;
 use crate::front::Front;
 use crate::http::Health;
+use crate::queue::Dropped;
 use crate::refusal::Refusal;
 use crate::route;
 use crate::run::{Lanes, Registry, Run, Start};
@@ -58,10 +59,14 @@ pub(crate) struct Gateway {
     pub(crate) health: Health,
     pub(crate) counters: Counters,
     pub(crate) system_events: SystemEvents,
+    /// Messages for which there was no room.
+    pub(crate) dropped: Dropped,
     /// The clients of the WebSocket protocol.
     pub(crate) hub: Hub,
     pub(crate) devices: Devices,
     pub(crate) approvals: Approvals,
+    /// What was asked and decided.
+    pub(crate) book: Book,
     pub(crate) schedule: Schedule,
     pub(crate) started: Instant,
     /// By agent, the run id under which the runner has a process ready.
@@ -69,6 +74,25 @@ pub(crate) struct Gateway {
     tasks: TaskTracker,
     notifier: Notifier,
     stopping: AtomicBool,
+    /// The gateway's own turns, which write summaries.
+    summarising: Arc<Mutex<HashSet<String>>>,
+}
+
+/// A turn of the gateway's own.
+#[derive(Debug)]
+pub(crate) struct Summarising {
+    all: Arc<Mutex<HashSet<String>>>,
+    run_id: String,
+}
+
+impl Drop for Summarising {
+    fn drop(&mut self) {
+        lock(&self.all).remove(&self.run_id);
+    }
+}
+
+fn lock(names: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
+    names.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Gateway {
@@ -90,14 +114,17 @@ impl Gateway {
             health: Health::default(),
             counters: Counters::default(),
             system_events: SystemEvents::default(),
+            dropped: Dropped::default(),
             hub: Hub::new(),
             devices: Devices::new(desk.clone()),
             approvals: Approvals::default(),
+            book: Book::new(desk.clone()),
             schedule: Schedule::new(desk),
             started: Instant::now(),
             reserved: Mutex::default(),
             tasks: TaskTracker::new(),
             stopping: AtomicBool::new(false),
+            summarising: Arc::default(),
             configuration,
             storage,
             notifier,
@@ -191,6 +218,21 @@ impl Gateway {
         if self.runs.find(run_id).is_none() {
             reserved.insert(agent.clone(), run_id.to_owned());
         }
+    }
+
+    /// Names a turn of the gateway's own, for as long as the value lives.
+    pub(crate) fn summarising(&self, run_id: &str) -> Summarising {
+        let all = Arc::clone(&self.summarising);
+        lock(&all).insert(run_id.to_owned());
+        Summarising {
+            all,
+            run_id: run_id.to_owned(),
+        }
+    }
+
+    /// Whether this gateway waits for a summary of that turn.
+    pub(crate) fn is_summarising(&self, run_id: &str) -> bool {
+        lock(&self.summarising).contains(run_id)
     }
 
     /// Does `work` beside the calls.

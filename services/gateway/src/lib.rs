@@ -2,6 +2,7 @@
 //! and their ledger. It runs no subprocess and holds no model key.
 
 mod approvals;
+mod compaction;
 mod counters;
 mod desk;
 mod devices;
@@ -57,6 +58,8 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
 
     let time = schedule::keep_time(Arc::downgrade(&gateway));
     let _time = AbortOnDropHandle::new(tokio::spawn(time));
+    let secret = ws::follow_secret(Arc::downgrade(&gateway));
+    let _secret = AbortOnDropHandle::new(tokio::spawn(secret));
     let open = front::open(&gateway, &mut daemon.listeners, daemon.shutdown.clone())?;
     let door = GatewayServer::new(Door(Arc::clone(&gateway)))
         .max_decoding_message_size(MESSAGE_LIMIT)

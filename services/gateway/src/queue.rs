@@ -1,147 +1,82 @@
 //! Messages that come while a session is busy.
 
+mod batch;
+mod overflow;
+mod settings;
+mod steer;
+
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use openclaw_sessions::SessionKey;
 
 use crate::gateway::Gateway;
 use crate::run::Run;
+use crate::storage::Overrides;
 
-/// How long collecting waits for another message, as in OpenClaw: people who
-/// write in pieces write the next one within it.
-const DEBOUNCE: Duration = Duration::from_millis(500);
+pub(crate) use batch::compose;
+pub(crate) use overflow::Dropped;
+pub(crate) use settings::{Change, Drop, Mode, Settings};
+pub(crate) use steer::{begun, taken};
 
-/// The longest that collecting waits altogether, however many come.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Messages that may wait in one session for clients of the WebSocket
-/// protocol, as in OpenClaw.
-pub(crate) const CAP: usize = 20;
-
-/// What a message does that finds its session busy.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Mode {
-    /// Goes into the turn that runs. The backends take nothing in between, so
-    /// it is answered next, as OpenClaw does when it cannot steer.
-    #[default]
-    Steer,
-    /// Is answered next, by itself.
-    Followup,
-    /// Is answered next, together with all others that wait like this.
-    Collect,
-    /// Ends the turns that run and wait.
-    Interrupt,
+/// What a client wants of a message that finds its session busy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Wish {
+    /// Instead of the session's own mode.
+    pub(crate) mode: Option<Mode>,
 }
 
-impl Mode {
-    /// The mode's name on the wire.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Steer => "steer",
-            Self::Followup => "followup",
-            Self::Collect => "collect",
-            Self::Interrupt => "interrupt",
-        }
-    }
-
-    /// The mode named `name`.
-    pub(crate) fn parse(name: &str) -> Option<Self> {
-        [Self::Steer, Self::Followup, Self::Collect, Self::Interrupt]
-            .into_iter()
-            .find(|mode| mode.as_str() == name)
-    }
-}
-
-/// A message that may be answered together with others.
+/// A message that found its session busy.
 #[derive(Debug)]
-pub(crate) struct Collectable {
+pub(crate) struct Queued {
     text: String,
     arrived: Instant,
-    /// Whether the session was busy when it came.
-    behind: bool,
+    settings: Settings,
 }
 
-impl Collectable {
-    pub(crate) fn new(text: &str, behind: bool) -> Self {
-        Self {
-            text: text.to_owned(),
-            arrived: Instant::now(),
-            behind,
-        }
+/// A message of `run` was accepted: says what becomes of it, and of those
+/// before it, when its session is busy.
+pub(crate) fn arrived(
+    gateway: &Arc<Gateway>,
+    run: &Arc<Run>,
+    text: &str,
+    wish: Wish,
+    overrides: &Overrides,
+) {
+    if gateway.lanes.is_first(&run.key, &run.id) {
+        return;
     }
+    let mut settings = Settings::of(overrides);
+    settings.mode = wish.mode.unwrap_or(settings.mode);
+    let queued = Queued {
+        text: text.to_owned(),
+        arrived: Instant::now(),
+        settings,
+    };
+    if run.queued.set(queued).is_err() {
+        return;
+    }
+    match settings.mode {
+        Mode::Interrupt => interrupt(gateway, run),
+        Mode::Steer => steer::offer(gateway, run),
+        Mode::Followup | Mode::Collect => {}
+    }
+    overflow::check(gateway, run, settings);
 }
 
-/// What the turn of `run` is asked when more than its own `text` was collected
-/// while it waited. The other runs end without an answer of their own.
-pub(crate) async fn collect(gateway: &Gateway, run: &Run, text: &str) -> Option<String> {
-    run.collectable.get().filter(|own| own.behind)?;
-    wait_for_more(gateway, run).await;
-    let others = waiting(gateway, &run.key, &run.id);
-    if others.is_empty() {
-        return None;
-    }
-    let mut texts = vec![text];
-    for other in &others {
-        texts.extend(other.collectable.get().map(|it| it.text.as_str()));
-        other.absorb();
-    }
-    run.note_collected(others.iter().map(|other| other.id.clone()));
-    Some(together(&texts))
-}
-
-/// Waits until nothing has come for a while.
-async fn wait_for_more(gateway: &Gateway, run: &Run) {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let newest = waiting(gateway, &run.key, &run.id)
-            .iter()
-            .filter_map(|other| other.collectable.get().map(|it| it.arrived))
-            .chain(run.collectable.get().map(|it| it.arrived))
-            .max();
-        let quiet_at = newest.map_or(deadline, |at| (at + DEBOUNCE).min(deadline));
-        if quiet_at <= Instant::now() {
-            return;
-        }
-        tokio::time::sleep_until(quiet_at.into()).await;
+/// Ends everything else that runs and waits in the session of `run`.
+fn interrupt(gateway: &Gateway, run: &Run) {
+    let mut live = gateway.runs.live();
+    live.retain(|other| other.key == run.key && other.id != run.id);
+    for other in live {
+        other.end("interrupted by a new message");
     }
 }
 
-/// The other runs of the session that wait to be collected, in the order in
-/// which they came.
-fn waiting(gateway: &Gateway, key: &SessionKey, but: &str) -> Vec<Arc<Run>> {
-    let mut runs = gateway.runs.live();
-    runs.retain(|run| run.key == *key && run.id != but && run.may_be_collected());
-    runs.sort_by_key(|run| run.collectable.get().map(|it| it.arrived));
-    runs
-}
-
-fn together(texts: &[&str]) -> String {
-    let mut all = "[Queued messages while agent was busy]".to_owned();
-    for (at, text) in texts.iter().enumerate() {
-        all.push_str(&format!("\n\n---\nQueued #{}\n{text}", at + 1));
-    }
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn modes_have_names() {
-        for name in ["steer", "followup", "collect", "interrupt"] {
-            assert_eq!(Mode::parse(name).map(Mode::as_str), Some(name));
-        }
-        assert_eq!(Mode::parse("queue"), None);
-    }
-
-    #[test]
-    fn collected_messages_are_numbered() {
-        assert_eq!(
-            together(&["a", "b"]),
-            "[Queued messages while agent was busy]\n\n---\nQueued #1\na\n\n---\nQueued #2\nb"
-        );
-    }
+/// The runs of a session that wait, as messages that found it busy, in the
+/// order in which they came.
+fn waiting(gateway: &Gateway, key: &SessionKey) -> Vec<Arc<Run>> {
+    let waiting = gateway.lanes.waiting(key);
+    let runs = waiting.iter().filter_map(|id| gateway.runs.find(id));
+    runs.filter(|run| run.waits()).collect()
 }

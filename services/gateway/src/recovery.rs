@@ -10,6 +10,7 @@ use openclaw_sessions::transcript::{self, AssistantMessage, Content, Message, St
 use openclaw_sessions::{Error, SessionKey, now_ms};
 use tracing::Instrument as _;
 
+use crate::compaction;
 use crate::gateway::Gateway;
 use crate::run::Run;
 use crate::storage::{Closing, Fault, Found, Record, Said};
@@ -39,6 +40,10 @@ pub(crate) async fn take_up(gateway: &Arc<Gateway>, records: Vec<Record>) {
 /// could not say so.
 async fn close_ended(gateway: &Gateway) {
     for run_id in turn::kept_turns(gateway).await {
+        if compaction::abandoned(gateway, &run_id) {
+            turn::end_abandoned(gateway, &run_id).await;
+            continue;
+        }
         let found = gateway.storage.find(&run_id).await;
         if let Ok(Some(found)) = found
             && found.record.ended_ms.is_some()

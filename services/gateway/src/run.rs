@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-use crate::queue::Collectable;
+use crate::queue::Queued;
 use crate::storage::{Fault, Record};
 
 pub(crate) use lane::{Crowded, Lanes, Ticket};
@@ -33,8 +33,12 @@ pub(crate) struct Run {
     pub(crate) narrated: AtomicBool,
     /// Cancelled when they were told all of it.
     pub(crate) told: CancellationToken,
-    /// Set when the message may be answered together with others.
-    pub(crate) collectable: OnceLock<Collectable>,
+    /// Set when the message found its session busy.
+    pub(crate) queued: OnceLock<Queued>,
+    /// Provider and model that the runner chose for its turn.
+    pub(crate) model: OnceLock<(String, String)>,
+    /// Whether its turn is at the runner.
+    pub(crate) has_begun: AtomicBool,
     absorbed: AtomicBool,
     collected: Mutex<Vec<String>>,
     /// Cancelled when somebody ends the run.
@@ -82,7 +86,9 @@ impl Run {
             idempotency_key,
             narrated: AtomicBool::new(false),
             told: CancellationToken::new(),
-            collectable: OnceLock::new(),
+            queued: OnceLock::new(),
+            model: OnceLock::new(),
+            has_begun: AtomicBool::new(false),
             absorbed: AtomicBool::new(false),
             collected: Mutex::default(),
             cancel: CancellationToken::new(),
@@ -131,10 +137,9 @@ impl Run {
         true
     }
 
-    /// Whether the message waits and may be answered with another one.
-    pub(crate) fn may_be_collected(&self) -> bool {
-        let is_accepted = matches!(*self.standing.borrow(), Standing::Accepted(_));
-        is_accepted && self.collectable.get().is_some() && !self.cancel.is_cancelled()
+    /// Whether the message found its session busy, and nobody has ended it.
+    pub(crate) fn waits(&self) -> bool {
+        self.queued.get().is_some() && !self.cancel.is_cancelled()
     }
 
     /// The message is answered with another one; the run ends.
@@ -171,7 +176,7 @@ impl Run {
         Kind::Done(Done {
             stop_reason: "stop".to_owned(),
             provider: "openclaw".to_owned(),
-            model: "collected".to_owned(),
+            model: "gateway".to_owned(),
             ..Done::default()
         })
     }

@@ -5,6 +5,7 @@ mod discover;
 mod export;
 mod import;
 mod read;
+mod usage;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use crate::storage::{Fault, Leftover, Storage, Uncounted};
 
 pub(crate) use compacting::Compacting;
 pub(crate) use read::{History, Wanted};
+pub(crate) use usage::Answered;
 
 /// Everything that is done with sessions beside sending messages to them.
 /// Cheap to clone.
@@ -144,6 +146,23 @@ impl Sessions {
         Ok(self.with_state(patched.map_err(Refusal::NotSaved)??))
     }
 
+    /// Changes what the user can set of a session, also before anything was
+    /// said in it. In one step: a message that comes meanwhile finds it set.
+    pub(crate) async fn set(&self, key: &SessionKey, patch: Patch) -> Result<Session, Refusal> {
+        if let Err(unknown) = self.is_configured(key.agent()) {
+            // Of an agent that is gone only what is there is changed.
+            return match self.patch(key, patch).await {
+                Err(Refusal::UnknownSession(_)) => Err(unknown),
+                patched => patched,
+            };
+        }
+        if patch.archives() {
+            self.is_quiet(key)?;
+        }
+        let set = self.storage.set(key.clone(), patch).await;
+        Ok(self.with_state(set.map_err(Refusal::NotSaved)??))
+    }
+
     /// Begins a conversation anew under the same id; `reason` is `new` or
     /// `reset`.
     pub(crate) async fn reset(&self, key: &SessionKey, reason: &str) -> Result<Session, Refusal> {
@@ -167,13 +186,31 @@ impl Sessions {
             });
         }
         let key = compacting.key();
+        let first_kept = self.first_kept(key, keep).await?;
+        let before = self.find(key).await?.session.tokens.context;
+        self.compact_before(compacting, summary, first_kept, before)
+            .await
+    }
+
+    /// Puts a summary in the place of all messages before the entry
+    /// `first_kept`; empty: of all there are. The context had `tokens_before`.
+    pub(crate) async fn compact_before(
+        &self,
+        compacting: &Compacting,
+        summary: String,
+        first_kept: String,
+        tokens_before: u64,
+    ) -> Result<Session, Refusal> {
         let compaction = Compaction {
             summary,
-            first_kept_entry_id: self.first_kept(key, keep).await?,
-            tokens_before: self.find(key).await?.session.tokens.context,
+            first_kept_entry_id: first_kept,
+            tokens_before,
             details: None,
         };
-        let compacted = self.storage.compact(key.clone(), compaction).await;
+        let compacted = self
+            .storage
+            .compact(compacting.key().clone(), compaction)
+            .await;
         Ok(self.with_state(compacted.map_err(Refusal::NotSaved)??))
     }
 

@@ -30,7 +30,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use books::Books;
 pub(crate) use books::RESET_COMMAND;
-pub(crate) use command::{Acceptance, Admitted, Closing, Found, Incoming, Overrides, Said};
+pub(crate) use command::{
+    Acceptance, Admitted, Closing, Found, Incoming, Overrides, QueueFields, Said,
+};
 use command::{BackendSessions, Command, Reply};
 pub(crate) use fault::Fault;
 pub(crate) use ledger::{Record, Spent};

@@ -8,6 +8,7 @@ use openclaw_sessions::transcript;
 
 use crate::door::stream::{self, Events};
 use crate::gateway::Gateway;
+use crate::queue::Wish;
 use crate::refusal::Refusal;
 use crate::run::{Run, Standing};
 use crate::storage::{Fault, Record};
@@ -20,6 +21,19 @@ pub(crate) struct Extra {
     /// A conversation that the client had elsewhere, put into the transcript
     /// before the message.
     pub(crate) earlier: Vec<transcript::Message>,
+    /// What becomes of it when the session is busy; None: it is answered next.
+    pub(crate) queue: Option<Wish>,
+    /// `provider/model` for this turn, instead of the session's.
+    pub(crate) model: Option<String>,
+    /// How much is thought in this turn, instead of what the session says.
+    pub(crate) thinking_level: Option<String>,
+}
+
+/// Whether `text` names a model: `provider/model`.
+pub(crate) fn is_model(text: &str) -> bool {
+    let parts = text.split_once('/');
+    parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
 
 /// A message that was accepted.

@@ -45,16 +45,17 @@ struct Event {
 }
 
 impl SystemEvents {
-    /// Adds an event. The same one twice in a row is kept once.
-    pub(crate) fn push(&self, key: &SessionKey, text: &str) {
+    /// Adds an event. The same one twice in a row is kept once; whether it is
+    /// a new one.
+    pub(crate) fn push(&self, key: &SessionKey, text: &str) -> bool {
         let text: String = text.trim().chars().take(LENGTH).collect();
         let mut sessions = self.lock();
         if text.is_empty() || (sessions.len() >= SESSIONS && !sessions.contains_key(key)) {
-            return;
+            return false;
         }
         let waiting = sessions.entry(key.clone()).or_default();
         if waiting.back().is_some_and(|last| last.text == text) {
-            return;
+            return false;
         }
         waiting.push_back(Event {
             at: Timestamp::now(),
@@ -63,6 +64,7 @@ impl SystemEvents {
         while waiting.len() > PER_SESSION {
             waiting.pop_front();
         }
+        true
     }
 
     /// `text` with the events that wait before it; they wait no more.
@@ -87,16 +89,25 @@ impl SystemEvents {
     }
 }
 
-/// Tells the agent of session `key` about an event; the run when it was woken.
+/// What became of an event.
+#[derive(Debug)]
+pub(crate) struct Woken {
+    /// It was not the last one that waited already.
+    pub(crate) is_new: bool,
+    /// The turn that is told of it, when that is now.
+    pub(crate) run: Option<Accepted>,
+}
+
+/// Tells the agent of session `key` about an event.
 pub(crate) async fn wake(
     gateway: &Arc<Gateway>,
     key: &SessionKey,
     text: &str,
     when: When,
-) -> Result<Option<Accepted>, Refusal> {
-    gateway.system_events.push(key, text);
+) -> Result<Woken, Refusal> {
+    let is_new = gateway.system_events.push(key, text);
     if when == When::NextTurn {
-        return Ok(None);
+        return Ok(Woken { is_new, run: None });
     }
     let message = Message {
         text: PROMPT.to_owned(),
@@ -105,7 +116,10 @@ pub(crate) async fn wake(
         ..Message::default()
     };
     let started = gateway.begin(message, Extra::default()).await?;
-    Ok(Some(started.accepted))
+    Ok(Woken {
+        is_new,
+        run: Some(started.accepted),
+    })
 }
 
 #[cfg(test)]

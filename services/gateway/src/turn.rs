@@ -1,11 +1,14 @@
 //! One turn, from the message to the durable reply.
 
+mod asked;
 mod assembler;
 mod context;
 mod conversation;
 mod follow;
 mod outcome;
+mod resumption;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,10 +16,10 @@ use std::time::Instant;
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
-use openclaw_proto::runner::Turn;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
 
+use crate::approvals;
 use crate::gateway::Gateway;
 use crate::notable;
 use crate::queue;
@@ -26,11 +29,12 @@ use crate::storage::{
 };
 use crate::submission::Extra;
 use crate::ws;
+use asked::Asked;
 use assembler::Assembler;
 use context::Context;
 
 pub(crate) use assembler::Assembly;
-pub(crate) use follow::{close_turn, kept_turns};
+pub(crate) use follow::{close_turn, end_abandoned, kept_turns};
 pub(crate) use outcome::interrupted;
 
 /// What the user is told when the conversation begins anew.
@@ -48,11 +52,14 @@ pub(crate) async fn drive(
     let Extra {
         instructions,
         earlier,
+        queue,
+        model,
+        thinking_level,
     } = extra;
     // Memory is asked while the disk works when the lane is free. Its answer
     // has no effects, so nothing is lost when the message is then refused.
     let (accepted, context) = tokio::join!(
-        accept(&gateway, &run, &text, earlier),
+        accept(&gateway, &run, &text, earlier, queue),
         prepare(&gateway, &run, &text, &mut ticket),
     );
     if let Some(admitted) = accepted {
@@ -63,6 +70,9 @@ pub(crate) async fn drive(
             (Some((mut context, together)), Said::Text(_)) => {
                 let mut admitted = *admitted;
                 context.bootstrap.extend(instructions);
+                let overrides = &mut admitted.overrides;
+                overrides.model = model.or(overrides.model.take());
+                overrides.thinking_level = thinking_level.or(overrides.thinking_level.take());
                 if let Some(text) = together {
                     admitted.said = Said::Text(text);
                 }
@@ -96,18 +106,35 @@ pub(crate) struct Left {
 pub(crate) async fn resume(gateway: Arc<Gateway>, run: Arc<Run>, left: Left, mut ticket: Ticket) {
     run.settle(Standing::Accepted(left.accepted.clone()));
     ws::narrate(&gateway, &run);
-    ticket.turn().await;
+    tokio::select! {
+        biased;
+        () = run.cancel.cancelled() => {}
+        () = ticket.turn() => {}
+    }
     let started = Instant::now();
     let mut reply = Reply::new(&gateway, &run, left.entries);
-    let outcome = match follow::follow_turn(&mut reply).await {
-        Some(outcome) => outcome,
-        None if left.said == Some(Said::Reset) => begin_anew(&mut reply).await,
-        None => start_again(&mut reply, left).await,
+    let outcome = match run.is_absorbed() {
+        true => Run::answered_elsewhere(),
+        false => go_on(&mut reply, left).await,
     };
+    let may_go_on = resumption::is_wanted(&reply, &outcome);
     finish(reply, outcome, started).await;
     gateway.runs.end(&run);
     drop(ticket);
+    if may_go_on {
+        resumption::go_on(&gateway, &run);
+    }
     gateway.announce();
+}
+
+/// Follows the turn of a run, if there is one, or starts it.
+async fn go_on(reply: &mut Reply<'_>, left: Left) -> Kind {
+    queue::begun(reply.gateway, reply.run);
+    match follow::follow_turn(reply).await {
+        Some(outcome) => outcome,
+        None if left.said == Some(Said::Reset) => begin_anew(reply).await,
+        None => start_again(reply, left).await,
+    }
 }
 
 /// Starts the turn of a run that the runner has never heard of, if it may be.
@@ -129,6 +156,7 @@ async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
 /// Makes the end durable, tells it, and lets the runner forget the turn.
 async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
     let Reply { gateway, run, .. } = reply;
+    approvals::run_ended(gateway, &run.id).await;
     let (outcome, is_durable) = reply.close(outcome).await;
     notable::ended(&outcome, started.elapsed());
     gateway.counters.runs.ended(&outcome);
@@ -142,10 +170,11 @@ async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
 
 /// Makes the message durable and tells whoever waits for that.
 async fn accept(
-    gateway: &Gateway,
-    run: &Run,
+    gateway: &Arc<Gateway>,
+    run: &Arc<Run>,
     text: &str,
     earlier: Vec<Message>,
+    wish: Option<queue::Wish>,
 ) -> Option<Box<Admitted>> {
     if !earlier.is_empty() {
         // What goes wrong with it goes wrong with the message too, which is
@@ -163,6 +192,9 @@ async fn accept(
         Ok(Acceptance::New(admitted)) => {
             notable::accepted();
             run.settle(Standing::Accepted(admitted.accepted.clone()));
+            if let (Some(wish), Said::Text(text)) = (wish, &admitted.said) {
+                queue::arrived(gateway, run, text, wish, &admitted.overrides);
+            }
             gateway.announce();
             return Some(admitted);
         }
@@ -192,7 +224,7 @@ async fn prepare(
     let received_ms = now_ms() - CLOCK_SLACK_MS;
     let context = async {
         ticket.turn().await;
-        let together = queue::collect(gateway, run, text).await;
+        let together = queue::compose(gateway, run, text).await;
         let asked = together.as_deref().unwrap_or(text);
         (
             context::fetch(&gateway.memory, run, asked, received_ms).await,
@@ -220,67 +252,23 @@ async fn begin_anew(reply: &mut Reply<'_>) -> Kind {
 }
 
 async fn answer(reply: &mut Reply<'_>, admitted: Admitted, context: Context) -> Kind {
-    match turn(reply, admitted, context).await {
+    let mut asked = Asked::new(reply, admitted, context);
+    let outcome = match asked.turn(reply).await {
         Ok(turn) => follow::run_turn(reply, turn).await,
+        Err(outcome) => outcome,
+    };
+    if !outcome::is_overflow(&outcome) || reply.has_spoken {
+        return outcome;
+    }
+    // Nothing was said and nothing done: it can be asked again, also by the
+    // gateway that is started when this one dies meanwhile.
+    follow::close_turn(reply.gateway, &reply.run.id).await;
+    match asked.turn_after_overflow(reply).await {
+        Ok(Some(turn)) => follow::run_turn(reply, turn).await,
+        Ok(None) => outcome,
         Err(outcome) => outcome,
     }
 }
-
-/// Collects what the runner needs.
-async fn turn(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Result<Turn, Kind> {
-    let Admitted {
-        accepted,
-        transcript,
-        said,
-        overrides,
-    } = admitted;
-    let text = match said {
-        Said::Text(text) => text,
-        Said::Reset => String::new(),
-    };
-    let Reply { gateway, run, .. } = reply;
-    let text = gateway.system_events.before(&run.key, text);
-    let tokens = gateway.configuration.settings().memory.context_tokens;
-    let budget = conversation::history_budget(tokens, &text, &context);
-    let mut waiting = gateway.lanes.runs(&run.key);
-    waiting.extend(run.collected());
-    let (backend_sessions, history) = tokio::join!(
-        gateway.storage.begin(&run.id, &run.key),
-        conversation::load(transcript, budget, waiting),
-    );
-    let backend_sessions =
-        backend_sessions.map_err(|fault| outcome::internal("begin the turn", &fault))?;
-    let history = history.map_err(|error| outcome::internal("read the conversation", &error))?;
-    if history.corrupt_lines > 0 {
-        tracing::warn!(
-            corrupt_lines = history.corrupt_lines,
-            "the transcript has lines that are no entries; they are skipped"
-        );
-    }
-    let session_id = accepted.session_id;
-    Ok(Turn {
-        run_id: run.id.clone(),
-        session_key: accepted.session_key,
-        session_id: session_id.clone(),
-        agent_id: accepted.agent_id,
-        channel: run.channel.clone(),
-        text,
-        bootstrap: context.bootstrap,
-        passages: conversation::passages(
-            context.recall,
-            &history,
-            &session_id,
-            context.received_ms,
-        ),
-        received_ms: context.received_ms,
-        notes: context.notes,
-        backend_sessions: conversation::backend_sessions(&history, backend_sessions),
-        history: conversation::messages(history),
-        model: overrides.model,
-        thinking_level: overrides.thinking_level,
-    })
-}
-
 /// What a run says, on its way to the readers and to the disk.
 pub(crate) struct Reply<'a> {
     gateway: &'a Arc<Gateway>,
@@ -291,6 +279,10 @@ pub(crate) struct Reply<'a> {
     /// Events of the turn that were heard.
     heard: u64,
     appends: Vec<Pending<()>>,
+    /// Whether the agent has said or done anything.
+    has_spoken: bool,
+    /// Calls of tools that have no result yet.
+    open_calls: HashSet<String>,
     /// The command that is answered; no prompt sees it.
     command: Option<&'static str>,
 }
@@ -304,12 +296,18 @@ impl<'a> Reply<'a> {
             skip,
             heard: 0,
             appends: Vec::new(),
+            has_spoken: false,
+            open_calls: HashSet::new(),
             command: None,
         }
     }
 
     /// Takes an event that does not end the run.
     async fn take(&mut self, kind: Kind) {
+        if let Kind::Steered { run_ids } = &kind {
+            queue::taken(self.gateway, self.run, run_ids);
+        }
+        self.note(&kind);
         if let Some(mut messages) = self.assembler.add(&kind, now_ms()) {
             // A run's events make the same entries every time.
             let known = self.skip.min(messages.len());
@@ -318,7 +316,17 @@ impl<'a> Reply<'a> {
             let pending = self.gateway.storage.append(&self.run.key, messages).await;
             self.appends.extend(pending.ok());
         }
+        approvals::observe(self.gateway, self.run, &kind).await;
         self.run.publish(kind);
+    }
+
+    fn note(&mut self, kind: &Kind) {
+        self.has_spoken |= matches!(kind, Kind::TextDelta { .. } | Kind::ToolCall { .. });
+        match kind {
+            Kind::ToolCall { id, .. } => drop(self.open_calls.insert(id.clone())),
+            Kind::ToolResult(result) => drop(self.open_calls.remove(&result.call_id)),
+            _ => {}
+        }
     }
 
     /// Makes the end durable and returns what the readers are told: only a

@@ -22,16 +22,23 @@ mod refused;
 mod throttle;
 mod upgrade;
 
+use openclaw_protocol::scope::Scope;
 use serde_json::Value;
 
 use crate::gateway::Gateway;
 use audience::Audience;
 
-pub(crate) use hub::Hub;
+pub(crate) use hub::{Hub, follow_secret};
 pub(crate) use narrator::narrate;
 pub(crate) use upgrade::upgrade;
 
 /// Tells the clients of a scheduled job that changed.
 pub(crate) fn tell_cron(gateway: &Gateway, payload: impl FnOnce() -> Value) {
     gateway.hub.tell(Audience::Readers, "cron", payload);
+}
+
+/// Tells the clients that may decide about approvals.
+pub(crate) fn tell_approvers(gateway: &Gateway, event: &str, payload: impl FnOnce() -> Value) {
+    let audience = Audience::Holders(Scope::Approvals);
+    gateway.hub.tell(audience, event, payload);
 }

@@ -20,46 +20,61 @@ pub(crate) use language::{Language, Languages};
 /// Longer terms are encoded data that nobody searches for; in bytes.
 const TERM_LIMIT: usize = 64;
 
-/// Calls `sink` with every term of `text`, in order, stemmed as `language` and
-/// without the words that say nothing in it.
-pub(crate) fn terms(text: &str, language: Language, sink: impl FnMut(&str)) {
-    terms_without(Languages::default().with(language), text, language, sink);
+/// A word of a text as it is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word<'a> {
+    /// In lower case, to be stemmed.
+    Plain(&'a str),
+    /// As it is searched for, whatever the language.
+    Exact(&'a str),
 }
 
-/// As [`terms`], without the stop words of all `stop_words`.
-pub(crate) fn terms_without(
-    stop_words: Languages,
-    text: &str,
-    language: Language,
-    mut sink: impl FnMut(&str),
-) {
+/// Calls `sink` with every term of `text`, in order, stemmed as `language` and
+/// without the words that say nothing in it.
+pub(crate) fn terms(text: &str, language: Language, mut sink: impl FnMut(&str)) {
+    words(text, |word| match word {
+        Word::Exact(word) => sink(word),
+        Word::Plain(word) if stop_words::languages_of(word).contains(language) => {}
+        Word::Plain(word) => sink(&stem(word, language)),
+    });
+}
+
+/// The stem of a [`Word::Plain`] in `language`.
+pub(crate) fn stem(word: &str, language: Language) -> Cow<'_, str> {
+    match language.stem(word) {
+        Cow::Borrowed(stem) => fold::without_accents(stem),
+        Cow::Owned(stem) => Cow::Owned(fold::without_accents(&stem).into_owned()),
+    }
+}
+
+/// Whether a [`Word::Plain`] says nothing in `language`.
+pub(crate) fn is_stop_word(word: &str, language: Language) -> bool {
+    stop_words::languages_of(word).contains(language)
+}
+
+/// Calls `sink` with every word of `text`, in order.
+pub(crate) fn words(text: &str, mut sink: impl FnMut(Word<'_>)) {
     let text = composed(text);
     let mut folded = String::new();
     word::split(&text, |part| {
         folded.clear();
         match part {
-            word::Part::Whole(whole) => fold::lowercase(whole, &mut folded),
-            word::Part::Word(plain) => {
-                fold::lowercase(plain, &mut folded);
-                if stop_words.iter().any(|words| words.is_stop_word(&folded)) {
-                    return;
-                }
-            }
+            word::Part::Whole(word) | word::Part::Word(word) => fold::lowercase(word, &mut folded),
             word::Part::Bigram(pair) => folded.push_str(pair),
         }
         if folded.is_empty() || folded.len() > TERM_LIMIT {
             return;
         }
         match part {
-            word::Part::Word(_) => sink(&fold::without_accents(&language.stem(&folded))),
-            word::Part::Whole(_) => sink(&fold::without_accents(&folded)),
-            word::Part::Bigram(_) => sink(&folded),
+            word::Part::Word(_) => sink(Word::Plain(&folded)),
+            word::Part::Whole(_) => sink(Word::Exact(&fold::without_accents(&folded))),
+            word::Part::Bigram(_) => sink(Word::Exact(&folded)),
         }
     });
 }
 
-/// The language most of the stop words in `text` belong to; English when there
-/// are none.
+/// The language most of the stop words in `text` belong to; when there are none,
+/// what its script tells, and at last English.
 pub(crate) fn language_of(text: &str) -> Language {
     let text = composed(text);
     let mut count = language::Count::default();
@@ -170,6 +185,76 @@ mod tests {
             list("Wohnungen", Language::German),
             list("der Wohnung", Language::German)
         );
+    }
+
+    /// In each language two forms of a word in texts of their own.
+    #[rustfmt::skip]
+    const FORMS: [(Language, &str, &str); 31] = [
+        (Language::English, "She is baking the cakes", "how do you bake a cake"),
+        (Language::German, "Ich habe die Wohnungen nicht gesehen", "wo ist meine Wohnung"),
+        (Language::French, "Nous avons mangé dans les jardins", "le jardin est où"),
+        (Language::Spanish, "No me gustan los perros de mi vecino", "el perro está aquí"),
+        (Language::Italian, "Non ho ancora comprato i libri per la scuola", "dove sono il libro e la penna"),
+        (Language::Portuguese, "Eu não tenho os cachorros em casa", "o cachorro é do meu pai, não é"),
+        (Language::Dutch, "Ik heb de boeken niet in het huis", "waar is mijn boek, dat van mij"),
+        (Language::Swedish, "Jag har inte sett bilarna på vägen", "var är min bil, som jag har"),
+        (Language::Danish, "Jeg har ikke set bilerne på gaden, og det er ikke mig", "hvor er min bil nu"),
+        (Language::Norwegian, "Jeg har ikke sett bilene på veien, og det er noe annet", "hvor er min bil nå, hva skjer"),
+        (Language::Finnish, "Minä olen nähnyt talossa kissan, mutta se ei ole minun", "talosta se ei ole nyt"),
+        (Language::Polish, "Nie mam jeszcze książki na jutro, ale będę je miał", "gdzie jest moja książka"),
+        (Language::Hungarian, "A házakban nem volt senki, és ez nagyon jó", "hol van a ház, és ki az"),
+        (Language::Romanian, "Nu am văzut casele din oraș, dar sunt acolo", "unde este casa și ce face"),
+        (Language::Russian, "Я купил новые книги для своей сестры", "где моя книга и что это"),
+        (Language::Turkish, "Evler çok güzel ama ben bunu istemiyorum", "ev nerede, bu ne kadar"),
+        (Language::Arabic, "هذا هو الكتاب الذي في البيت", "أين كتاب من هذا"),
+        (Language::Greek, "Δεν έχω δει τους δρόμους της πόλης", "πού είναι ο δρόμος"),
+        (Language::Hindi, "मैं किताबें पढ़ रहा हूँ और यह अच्छी है", "किताब कहाँ है"),
+        (Language::Tamil, "நான் வீடுகள் பற்றி ஒரு கதை", "வீடு என்ன"),
+        (Language::Indonesian, "Saya membaca buku itu dan tidak akan lupa", "bacaan apa yang ada di sini"),
+        (Language::Catalan, "No he vist els gats amb la meva germana, però són aquí", "on és el gat amb què"),
+        (Language::Serbian, "Nisam video knjige, ali gde je to što sam kupio", "gde je moja knjiga, šta je to"),
+        (Language::Lithuanian, "Aš nemačiau namų, bet jie yra labai gražūs", "kur yra mano namas"),
+        (Language::Estonian, "Ma ei ole raamatuid näinud, aga need on minu omad", "kus on minu raamat ja mis see on"),
+        (Language::Irish, "Tá na leabhair ar an mbord agus níl siad agam", "cá bhfuil an bord atá agam"),
+        (Language::Basque, "Mendiak oso handiak dira eta ez dut inoiz ikusi", "non dago nire mendien, mendietan, zer da"),
+        (Language::Armenian, "Ես քաղաքներում եմ և դա իմ համար է", "որտեղ է իմ քաղաքը"),
+        (Language::Nepali, "मेरो किताबहरू घरमा छन् र यो राम्रो छ", "मेरो किताब कहाँ छ"),
+        (Language::Yiddish, "איך האָב געזען די קינדער און עס איז גוט", "וואו איז דאָס קינד און ווער"),
+        (Language::Esperanto, "Mi ne vidis la domojn kaj ili estas grandaj", "kie estas mia domo"),
+    ];
+
+    #[test]
+    fn forms_of_a_word_meet_in_every_language() {
+        let mut strange = Vec::new();
+        for (language, text, question) in FORMS {
+            let of = |text: &str| list(text, language);
+            let common = of(text).iter().any(|term| of(question).contains(term));
+            let told = [language_of(text), language_of(question)];
+            if !common || told != [language; 2] {
+                strange.push((language, told, of(text), of(question)));
+            }
+        }
+        assert!(strange.is_empty(), "{strange:#?}");
+    }
+
+    #[test]
+    fn a_script_tells_where_no_word_does() {
+        assert_eq!(language_of("Купить билеты"), Language::Russian);
+        assert_eq!(language_of("Καλημέρα"), Language::Greek);
+        assert_eq!(language_of("kernel 6.1 東京"), Language::English);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_analysed_in_any_language(
+            text in proptest::prop_oneof!["\\PC{0,40}", "[a-zäöüßéçñøåžčşğ']{1,20}", "[а-яёљњћђ]{1,20}",
+                "[α-ωάέήίόύώς]{1,20}", "[\u{600}-\u{6ff}]{1,20}", "[\u{900}-\u{97f}]{1,20}",
+                "[\u{b80}-\u{bff}]{1,20}", "[\u{531}-\u{58f}]{1,20}", "[\u{590}-\u{5ff}]{1,20}"]
+        ) {
+            for language in Language::ALL {
+                terms(&text, language, |term| assert!(!term.contains(' ')));
+            }
+        }
     }
 
     #[test]

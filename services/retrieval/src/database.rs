@@ -11,6 +11,7 @@ use crate::document::Source;
 use crate::error::Error;
 use crate::part::{Part, Unit};
 
+mod fallback;
 mod schema;
 mod vectors;
 
@@ -348,7 +349,7 @@ impl Database {
         for table in ["passages", "parts", "documents", "segments"] {
             self.execute("clear", &format!("DELETE FROM {table}"), [])?;
         }
-        Ok(())
+        self.empty_fallback()
     }
 
     fn execute(

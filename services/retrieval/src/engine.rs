@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::database::{Database, Hash};
 use crate::embed::Embedders;
 use crate::error::Error;
 use crate::part;
+use crate::search::Scratch;
 use crate::snapshot::{DocumentEntry, Live, Snapshot};
 
+mod fallback;
 mod find;
 mod keep;
 mod open;
@@ -54,6 +57,9 @@ pub struct Engine {
     reader: Mutex<Database>,
     snapshot: RwLock<Arc<Snapshot>>,
     embedders: Embedders,
+    scratch: Mutex<Scratch>,
+    /// Passages that only the fallback has.
+    waiting: AtomicUsize,
 }
 
 /// How much an index has.
@@ -68,6 +74,10 @@ pub struct Status {
     /// Passages whose vectors the table that is installed did not make; they
     /// are found by keywords until [`Engine::maintain`] has made them anew.
     pub stale: usize,
+    /// Passages whose part of the index was lost and is being made again; they
+    /// are found by SQLite's index of words until [`Engine::maintain`] has made
+    /// it.
+    pub waiting: usize,
     /// Why there are no vectors at all.
     pub problem: Option<String>,
 }
@@ -135,6 +145,7 @@ impl Engine {
             documents: snapshot.documents.len(),
             passages: snapshot.size().units,
             size: size(&self.folder),
+            waiting: self.waiting.load(Ordering::Relaxed),
             stale: stale.map(|live| live.size().units).sum(),
             problem,
         }
@@ -181,6 +192,7 @@ impl Engine {
     /// Gives back memory that is only good for the next search.
     pub fn release(&self) {
         self.embedders.release();
+        *self.scratch() = Scratch::default();
         self.reader().shrink();
         self.writer().shrink();
     }
@@ -194,6 +206,10 @@ impl Engine {
             .snapshot
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(snapshot);
+    }
+
+    fn scratch(&self) -> MutexGuard<'_, Scratch> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn writer(&self) -> MutexGuard<'_, Database> {

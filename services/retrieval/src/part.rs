@@ -26,8 +26,9 @@ const SILENCE_MS: i64 = 4 * 3_600_000;
 /// Longer messages are cut into passages; in bytes, about 800 tokens.
 const MESSAGE: usize = 3200;
 /// Changes whenever the same document makes other terms, so that everything is
-/// indexed anew.
-pub(crate) const ANALYSIS: u64 = 1;
+/// indexed anew; a step of the database's schema has all documents put again
+/// then.
+pub(crate) const ANALYSIS: u64 = 2;
 
 /// What is found.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -123,21 +123,39 @@ impl<'a> Space<'a> {
     }
 }
 
+/// What a search needs much memory for, to be used by the next.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    keywords: keywords::Tables,
+    meaning: meaning::Tables,
+}
+
 /// The best units for `question`, best first.
-pub(crate) fn candidates(snapshot: &Snapshot, question: &Question, query: &Query) -> Candidates {
+pub(crate) fn candidates(
+    snapshot: &Snapshot,
+    question: &Question,
+    query: &Query,
+    scratch: &mut Scratch,
+) -> Candidates {
     let space = Space::new(snapshot, query);
-    let keywords = keywords::Scores::new(&space, question);
-    let meaning = question
-        .vector
-        .as_ref()
-        .map(|vector| meaning::Scores::new(&space, vector, question.table));
+    let tables = std::mem::take(&mut scratch.keywords);
+    let keywords = keywords::Scores::new(&space, question, tables);
+    let meaning = question.vector.as_ref().map(|vector| {
+        let tables = std::mem::take(&mut scratch.meaning);
+        meaning::Scores::new(&space, vector, question.table, tables)
+    });
     let limit = (query.limit * SPARE).max(POOL);
     let list = fusion::best(&space, query, &keywords, meaning.as_ref(), limit);
-    Candidates {
+    let candidates = Candidates {
         list,
         wanted: Wanted::new(&keywords.weights),
-        cut_short: keywords.cut_short || meaning.is_some_and(|meaning| meaning.cut_short),
+        cut_short: keywords.cut_short || meaning.as_ref().is_some_and(|m| m.cut_short),
+    };
+    scratch.keywords = keywords.tables;
+    if let Some(meaning) = meaning {
+        scratch.meaning = meaning.tables;
     }
+    candidates
 }
 
 /// Orders by score, of equals the newer first, then as they are indexed: the
@@ -159,6 +177,13 @@ pub(crate) fn sort_hits(hits: &mut [Hit]) {
         let score = b.score.total_cmp(&a.score);
         score.then_with(|| b.timestamp_ms.cmp(&a.timestamp_ms))
     });
+}
+
+/// Gives a hit the score that `parts` make.
+pub(crate) fn score(hit: &mut Hit, parts: Parts, query: &Query, ages: bool) {
+    let (score, decay) = fusion::total(&parts, query, hit.timestamp_ms, ages);
+    hit.score = score;
+    hit.parts = Parts { decay, ..parts };
 }
 
 /// Makes the score anew from parts that have changed.

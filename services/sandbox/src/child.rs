@@ -2,30 +2,50 @@
 
 use std::convert::Infallible;
 use std::ffi::{CString, OsString};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::process::ExitCode;
 
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use nix::unistd::{Pid, chdir, execve, getppid, setsid};
+use nix::unistd::{chdir, execve, setsid};
 
 use crate::failure::{
     EXIT_CONFINEMENT, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND, Failure, StepError, system,
 };
-use crate::valid::ValidPlan;
-use crate::{capabilities, descriptors, environment, filter, ids, limits, paths, sys, view};
+use crate::valid::{Grant, ValidPlan};
+use crate::{
+    capabilities, descriptors, doors, environment, filter, ids, init, limits, namespaces, paths,
+    root, sys, view,
+};
 
-/// Confines this process and executes the program. Returns only when that failed, after saying so.
-pub(crate) fn become_program(plan: ValidPlan, args: Vec<OsString>, supervisor: Pid) -> ExitCode {
+/// Confines this process and executes the program. Returns when that failed, after saying so; or,
+/// in namespaces of the turn's own, when the program has ended.
+pub(crate) fn become_program(
+    plan: ValidPlan,
+    args: Vec<OsString>,
+    doors: Option<OwnedFd>,
+    supervisor: OwnedFd,
+) -> ExitCode {
     let program = plan.program.clone();
     let variables = environment::rebuilt(&plan.environment);
-    if let Err(failure) = confine(plan, supervisor) {
+    let is_first = plan.is_apart();
+    if let Err(failure) = confine(plan, doors, supervisor) {
         failure.report();
         return EXIT_CONFINEMENT.into();
     }
-    let Err(error) = execute(&program, args, &variables);
+    let execute = || finish(&program, args, &variables);
+    match is_first {
+        true => init::run(execute),
+        false => execute(),
+    }
+}
+
+fn finish(program: &Path, args: Vec<OsString>, variables: &[CString]) -> ExitCode {
+    let Err(error) = execute(program, args, variables);
     let code = match error {
         Errno::ENOENT | Errno::ENOTDIR => EXIT_NOT_FOUND,
         _ => EXIT_NOT_EXECUTABLE,
@@ -39,7 +59,7 @@ fn named(step: &'static str) -> impl Fn(StepError) -> Failure {
 }
 
 /// Every step is irreversible, and each stands where the kernel rule named beside it puts it.
-fn confine(plan: ValidPlan, supervisor: Pid) -> Result<(), Failure> {
+fn confine(plan: ValidPlan, doors: Option<OwnedFd>, supervisor: OwnedFd) -> Result<(), Failure> {
     // setsid(2) fails for the leader of a group: only a freshly forked process is sure not to be
     // one. The new session has no terminal to type into.
     let session = setsid().map_err(system("make", "session"));
@@ -48,14 +68,11 @@ fn confine(plan: ValidPlan, supervisor: Pid) -> Result<(), Failure> {
     sys::reset_signals()
         .map_err(system("reset", "signals"))
         .map_err(named("signals"))?;
-    // Mounting needs CAP_SYS_ADMIN: before the ids. It also opens the grants with root's rights.
-    if let Some(identity) = plan.confinement.as_ref().and_then(|c| c.identity.as_ref()) {
-        view::apply(&plan.hide, &plan.grants, identity).map_err(named("view"))?;
-    }
-    // After the view, which holds descriptors; before the ids, because RLIMIT_NPROC is checked
-    // when a process changes its user.
-    limits::apply(&plan.limits).map_err(named("limits"))?;
-    descriptors::keep_standard().map_err(named("descriptors"))?;
+    // Namespaces, interfaces and mounts need capabilities: before the ids. The grants are opened
+    // with root's rights on the way.
+    let own = look(&plan, doors.as_ref())?;
+    // Before the ids, because RLIMIT_NPROC is checked when a process changes its user.
+    limits::apply(&plan.limits, counts_alone(&plan)).map_err(named("limits"))?;
     if let Some(confinement) = &plan.confinement {
         // Dropping from the bounding set needs CAP_SETPCAP, which goes with user 0.
         capabilities::drop_bounding().map_err(named("capabilities"))?;
@@ -67,7 +84,10 @@ fn confine(plan: ValidPlan, supervisor: Pid) -> Result<(), Failure> {
         capabilities::clear().map_err(named("capabilities"))?;
     }
     // Cleared by every change of ids: after them.
-    follow(supervisor).map_err(named("parent"))?;
+    follow(&supervisor).map_err(named("parent"))?;
+    // After the last use of one.
+    drop((doors, supervisor));
+    descriptors::keep_standard().map_err(named("descriptors"))?;
     // With the agent's own rights, so that a directory closed to it is found here.
     chdir(&plan.cwd)
         .map_err(system("change to directory", plan.cwd.display()))
@@ -78,20 +98,52 @@ fn confine(plan: ValidPlan, supervisor: Pid) -> Result<(), Failure> {
             .map_err(system("set", "no_new_privs"))
             .map_err(named("no_new_privs"))?;
         // After everything that opens a path outside the grants.
-        paths::apply(&plan.grants, confinement.refuse_tcp).map_err(named("landlock"))?;
+        paths::apply(plan.grants.iter().chain(&own), &confinement.tcp)
+            .map_err(named("landlock"))?;
         // Last: it refuses calls that the steps above make.
         filter::apply(&confinement.filters).map_err(named("seccomp"))?;
     }
     Ok(())
 }
 
+/// What there is to be seen: of files, of the network. Returns what is granted beside the grants.
+fn look(plan: &ValidPlan, doors: Option<&OwnedFd>) -> Result<Vec<Grant>, Failure> {
+    let Some(confinement) = &plan.confinement else {
+        return Ok(Vec::new());
+    };
+    if let Some(apart) = &confinement.apart {
+        namespaces::enter_others(apart.own_network).map_err(named("namespaces"))?;
+        if apart.own_network {
+            doors::open(&apart.listen, doors).map_err(named("network"))?;
+        }
+        return root::enter(&plan.grants, apart.tmp.as_deref()).map_err(named("root"));
+    }
+    if let Some(identity) = &confinement.identity {
+        view::apply(&plan.hide, &plan.grants, identity).map_err(named("view"))?;
+    }
+    Ok(Vec::new())
+}
+
+/// Whether the kernel counts this turn's processes apart from all others of the user: it does in
+/// a user namespace, user_namespaces(7).
+fn counts_alone(plan: &ValidPlan) -> bool {
+    let root = plan
+        .confinement
+        .as_ref()
+        .is_some_and(|c| c.identity.is_some());
+    plan.is_apart() && !root
+}
+
 /// Dies with the supervisor, even with one that was killed and could end nothing.
-fn follow(supervisor: Pid) -> Result<(), StepError> {
+fn follow(supervisor: &OwnedFd) -> Result<(), StepError> {
     prctl::set_pdeathsig(Signal::SIGKILL).map_err(system("set", "parent-death signal"))?;
-    // One that died before the line above sends nothing any more.
-    match getppid() == supervisor {
-        true => Ok(()),
-        false => Err(StepError::ParentGone),
+    // One that died before the line above sends nothing any more. Not getppid: it is 0 for a
+    // parent outside of the namespace.
+    let mut watched = [PollFd::new(supervisor.as_fd(), PollFlags::POLLIN)];
+    match poll(&mut watched, PollTimeout::ZERO) {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(StepError::ParentGone),
+        Err(error) => Err(system("look at", "supervisor")(error)),
     }
 }
 

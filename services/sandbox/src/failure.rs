@@ -82,6 +82,13 @@ pub(crate) enum StepError {
     },
     #[error("user 0 could be regained after it was given up")]
     Regained,
+    #[error("a {which} namespace is not permitted here: {remedy}")]
+    Namespace {
+        which: &'static str,
+        remedy: &'static str,
+        #[source]
+        source: Errno,
+    },
     #[error("the parent died before the turn began")]
     ParentGone,
     #[error("the kernel did not enforce the path rules (Landlock is off)")]

@@ -34,7 +34,13 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The programs to stack, for a kernel with this Landlock version. The kernel takes the strictest
 /// answer of all.
-pub(crate) fn programs(network: Network, abi: i32) -> Result<Vec<BpfProgram>, BackendError> {
+///
+/// With `apart` there is a network of its own, and addresses need no rule.
+pub(crate) fn programs(
+    network: &Network,
+    apart: bool,
+    abi: i32,
+) -> Result<Vec<BpfProgram>, BackendError> {
     let mut refused = Rules::new();
     for call in REFUSED.iter().copied().flatten() {
         refused.insert(*call, Vec::new());
@@ -44,6 +50,9 @@ pub(crate) fn programs(network: Network, abi: i32) -> Result<Vec<BpfProgram>, Ba
     refuse_terminal_input(&mut refused)?;
     refuse_personalities(&mut refused)?;
     refuse_sockets(&mut refused, network)?;
+    if let (Network::Loopback(_), false) = (network, apart) {
+        refuse_all_but_tcp(&mut refused)?;
+    }
     if abi < ABI_TRUNCATE {
         refuse_truncation(&mut refused)?;
     }
@@ -135,13 +144,13 @@ fn refuse_personalities(rules: &mut Rules) -> Result<(), BackendError> {
     refuse(rules, libc::SYS_personality, other)
 }
 
-fn refuse_sockets(rules: &mut Rules, network: Network) -> Result<(), BackendError> {
+fn refuse_sockets(rules: &mut Rules, network: &Network) -> Result<(), BackendError> {
     let family = |family: i32| u64::from(family.unsigned_abs());
     match network {
         Network::ModelOnly => {
             rules.insert(libc::SYS_socket, Vec::new());
         }
-        Network::Full => {
+        Network::Loopback(_) | Network::Full => {
             let allowed = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
             let other = allowed.map(|allowed| when(0, SeccompCmpOp::Ne, family(allowed)));
             let other = other.into_iter().collect::<Result<_, _>>()?;
@@ -160,6 +169,29 @@ fn refuse_sockets(rules: &mut Rules, network: Network) -> Result<(), BackendErro
     for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
         let kind = when(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), family(kind))?;
         refuse(rules, libc::SYS_socketpair, vec![kind])?;
+    }
+    Ok(())
+}
+
+/// Landlock's port rules are about TCP alone: what it does not see is refused here. That is every
+/// other kind of internet socket, and multipath TCP.
+fn refuse_all_but_tcp(rules: &mut Rules) -> Result<(), BackendError> {
+    let number = |value: i32| u64::from(value.unsigned_abs());
+    for family in [libc::AF_INET, libc::AF_INET6] {
+        let family = || when(0, SeccompCmpOp::Eq, number(family));
+        for kind in [
+            libc::SOCK_DGRAM,
+            libc::SOCK_RAW,
+            libc::SOCK_RDM,
+            libc::SOCK_SEQPACKET,
+            libc::SOCK_DCCP,
+        ] {
+            let kind = when(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), number(kind))?;
+            refuse(rules, libc::SYS_socket, vec![family()?, kind])?;
+        }
+        let other = |protocol| when(2, SeccompCmpOp::Ne, number(protocol));
+        let other = vec![family()?, other(0)?, other(libc::IPPROTO_TCP)?];
+        refuse(rules, libc::SYS_socket, other)?;
     }
     Ok(())
 }
@@ -229,7 +261,7 @@ mod tests {
     /// A filter binds the thread that takes it and what that thread starts, so a test can take one.
     fn confined<T: Send + 'static>(abi: i32, attempt: impl FnOnce() -> T + Send + 'static) -> T {
         let confined = move || {
-            apply(&programs(Network::Full, abi).unwrap()).unwrap();
+            apply(&programs(&Network::Full, false, abi).unwrap()).unwrap();
             attempt()
         };
         std::thread::spawn(confined).join().unwrap()

@@ -1,8 +1,12 @@
 //! Starting the helper.
 
 use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
 use crate::plan::Plan;
 
@@ -17,6 +21,15 @@ pub enum LaunchError {
         /// What could not be written.
         #[source]
         source: serde_json::Error,
+    },
+    /// The descriptor for the doors cannot be passed on.
+    #[error("pass on the descriptor for the doors of run {run_id}")]
+    Doors {
+        /// Whose plan.
+        run_id: String,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
     },
 }
 
@@ -46,6 +59,40 @@ impl Launcher {
         args: &[OsString],
         env: &[(String, String)],
     ) -> Result<Command, LaunchError> {
+        self.assemble(plan, program, args, env, None)
+    }
+
+    /// As [`Launcher::command`], with the end of [`doors::pair`](crate::doors::pair) over which the
+    /// helper hands the listeners of [`Network::Loopback`](crate::Network::Loopback) back.
+    ///
+    /// Drop `doors` after the command was started; until then nothing else may be started, because
+    /// every child inherits it.
+    ///
+    /// # Errors
+    /// As above, or the descriptor cannot be made inheritable.
+    pub fn command_with_doors(
+        &self,
+        plan: &Plan,
+        program: &Path,
+        args: &[OsString],
+        env: &[(String, String)],
+        doors: &OwnedFd,
+    ) -> Result<Command, LaunchError> {
+        fcntl(doors, FcntlArg::F_SETFD(FdFlag::empty())).map_err(|error| LaunchError::Doors {
+            run_id: plan.run_id.clone(),
+            source: error.into(),
+        })?;
+        self.assemble(plan, program, args, env, Some(doors.as_raw_fd()))
+    }
+
+    fn assemble(
+        &self,
+        plan: &Plan,
+        program: &Path,
+        args: &[OsString],
+        env: &[(String, String)],
+        doors: Option<i32>,
+    ) -> Result<Command, LaunchError> {
         let json = serde_json::to_string(plan).map_err(|source| LaunchError::Encode {
             run_id: plan.run_id.clone(),
             source,
@@ -56,6 +103,11 @@ impl Launcher {
         let mut command = self.bare();
         command
             .args(["run", "--parent", &std::process::id().to_string()])
+            .args(
+                doors
+                    .iter()
+                    .flat_map(|doors| ["--doors".to_owned(), doors.to_string()]),
+            )
             .args(["--plan", &json, "--"])
             .arg(program)
             .args(args)

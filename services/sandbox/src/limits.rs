@@ -8,17 +8,19 @@ use crate::plan::Limits;
 /// Between the warning (SIGXCPU) and the end (SIGKILL) of a process out of processor time.
 const CPU_GRACE_SECONDS: u64 = 1;
 
-/// Sets the limits of this process and of everything it starts.
-pub(crate) fn apply(limits: &Limits) -> Result<(), StepError> {
+/// Processes of a turn that are not the agent's: the supervisor, and the first of the namespace.
+const OWN_PROCESSES: u64 = 2;
+
+/// Sets the limits of this process and of everything it starts. `alone`: only this turn's processes
+/// are counted.
+pub(crate) fn apply(limits: &Limits, alone: bool) -> Result<(), StepError> {
     set(Resource::RLIMIT_CORE, 0, 0)?;
     each(Resource::RLIMIT_AS, limits.address_space)?;
     each(Resource::RLIMIT_NOFILE, limits.open_files)?;
     each(Resource::RLIMIT_FSIZE, limits.file_size)?;
     if let Some(more) = limits.processes {
-        each(
-            Resource::RLIMIT_NPROC,
-            Some(tasks_now()?.saturating_add(more)),
-        )?;
+        let others = if alone { OWN_PROCESSES } else { tasks_now()? };
+        each(Resource::RLIMIT_NPROC, Some(others.saturating_add(more)))?;
     }
     if let Some(seconds) = limits.cpu_seconds {
         let hard = seconds.saturating_add(CPU_GRACE_SECONDS);

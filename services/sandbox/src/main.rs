@@ -11,9 +11,10 @@ fn main() -> ExitCode {
         Ok(Request::Run {
             plan,
             parent,
+            doors,
             program,
             args,
-        }) => run(*plan, parent, program, args),
+        }) => run(*plan, parent, doors, program, args),
         Ok(Request::Spawner { parent }) => spawner::run(parent),
         Ok(Request::Probe { json }) => report(&probe::run(), json),
         Err(error) => refuse(&error),

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
-    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
 };
 
 use crate::failure::{StepError, io};
-use crate::valid::{Access, Grant};
+use crate::valid::{Access, Grant, Tcp};
 
 /// The newest version this list was written for. The kernel's own may be lower: rights it does
 /// not know are left out then, and the probes say which.
@@ -20,18 +20,26 @@ const ABI_KNOWN: ABI = ABI::V9;
 ///
 /// # Errors
 /// A grant cannot be opened, or nothing at all is enforced.
-pub(crate) fn apply(grants: &[Grant], refuse_tcp: bool) -> Result<i32, StepError> {
+pub(crate) fn apply<'a>(
+    grants: impl IntoIterator<Item = &'a Grant>,
+    tcp: &Tcp,
+) -> Result<i32, StepError> {
     // Signals and abstract sockets stay inside the turn: a turn of an ordinary user has the same
     // user id as the daemons and the desktop.
     let mut rules = Ruleset::default()
         .handle_access(AccessFs::from_all(ABI_KNOWN))?
         .scope(Scope::from_all(ABI_KNOWN))?;
-    if refuse_tcp {
-        // Handled and never granted. The filter refuses the sockets already; this holds for
-        // descriptors that came in from outside too.
+    if *tcp != Tcp::Free {
+        // Handled, so that what is not granted is refused. Where no port is granted the filter
+        // refuses the sockets already; this holds for descriptors that came in from outside too.
         rules = rules.handle_access(AccessNet::from_all(ABI_KNOWN))?;
     }
     let mut rules = rules.create()?;
+    if let Tcp::Ports(ports) = tcp {
+        for port in ports {
+            rules = rules.add_rule(NetPort::new(*port, AccessNet::ConnectTcp))?;
+        }
+    }
     for grant in grants {
         let rights = rights(grant.access, is_directory(&grant.path)?);
         let object = PathFd::new(&grant.path).map_err(landlock_path(&grant.path))?;

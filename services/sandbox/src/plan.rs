@@ -42,7 +42,10 @@ pub const AGENT_USER: &str = "openclaw-agent";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Everything: the granted paths, no privileges, the system-call filter.
+    /// Everything of [`Level::Workspace`], in namespaces of the turn's own: a root in which only
+    /// the grants exist, its own processes, and no network but what the plan gives.
+    Strict,
+    /// The granted paths, no privileges, the system-call filter. Needs no namespaces.
     Workspace,
     /// Only supervision, limits, closed descriptors and the rebuilt environment. The program runs
     /// with all rights of its caller.
@@ -51,12 +54,19 @@ pub enum Level {
 
 /// Which sockets a confined program may make.
 ///
-/// Unix sockets cannot be made at either setting; `socketpair` of the stream kinds stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Unix sockets cannot be made at any setting; `socketpair` of the stream kinds stays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
     /// None at all. The model is reached over an inherited descriptor.
     ModelOnly,
+    /// IPv4 and IPv6 on a loopback. At [`Level::Strict`] that is the turn's own, and the helper
+    /// listens on these ports of it for the caller (see [`Launcher::command_with_doors`]). At
+    /// [`Level::Workspace`] it is the machine's, and only TCP connections to these ports can be
+    /// made, from Landlock version 4 on; the caller listens itself.
+    ///
+    /// [`Launcher::command_with_doors`]: crate::Launcher::command_with_doors
+    Loopback(Vec<u16>),
     /// IPv4, IPv6 and routing netlink (which address look-ups need).
     Full,
 }
@@ -126,8 +136,12 @@ pub struct Plan {
     /// User to become when started as root; `nobody` where it does not exist.
     pub agent_user: String,
     /// Directories replaced by an empty read-only one, apart from the grants in them, when started
-    /// as root: the home that is closed to the agent's user, and `/tmp`. Ignored otherwise.
+    /// as root: the home that is closed to the agent's user, and `/tmp`. Ignored otherwise, and at
+    /// [`Level::Strict`], where nothing but the grants exists.
     pub hide: Vec<PathBuf>,
+    /// The directory that is `/tmp` at [`Level::Strict`], one of `read_write`; without it `/tmp`
+    /// is a small one in memory. Ignored otherwise.
+    pub tmp: Option<PathBuf>,
 }
 
 impl Plan {
@@ -144,9 +158,10 @@ impl Plan {
             limits: Limits::default(),
             network: Network::ModelOnly,
             parent_death_signal: true,
-            level: Level::Workspace,
+            level: Level::Strict,
             agent_user: AGENT_USER.to_owned(),
             hide: Vec::new(),
+            tmp: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! The process that outlives the agent by a moment and takes all of it along.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,7 +13,7 @@ use nix::unistd::{ForkResult, Pid, chdir, getpid, getppid, setsid};
 use crate::failure::{EXIT_CONFINEMENT, Failure, StepError, system};
 use crate::plan::Plan;
 use crate::tree::{self, Reaped};
-use crate::{child, descriptors, sys};
+use crate::{capabilities, child, descriptors, identity, namespaces, sys};
 
 /// Added to a signal's number where a process ended by it, as shells do.
 const SIGNAL_BASE: i32 = 128;
@@ -30,9 +31,16 @@ const END_SIGNALS: [Signal; 4] = [
 /// standard error.
 ///
 /// `parent` is the process that has to be alive, and this one's parent, for the turn to begin.
+/// `doors` is where listeners on the turn's own loopback are handed over (see [`crate::doors`]).
 /// Has to be called from a process with one thread.
-pub fn run(plan: Plan, parent: Option<i32>, program: PathBuf, args: Vec<OsString>) -> ExitCode {
-    match start(plan, parent, program, args) {
+pub fn run(
+    plan: Plan,
+    parent: Option<i32>,
+    doors: Option<OwnedFd>,
+    program: PathBuf,
+    args: Vec<OsString>,
+) -> ExitCode {
+    match start(plan, parent, doors, program, args) {
         Ok(code) => code,
         Err(failure) => {
             failure.report();
@@ -44,6 +52,7 @@ pub fn run(plan: Plan, parent: Option<i32>, program: PathBuf, args: Vec<OsString
 fn start(
     plan: Plan,
     parent: Option<i32>,
+    doors: Option<OwnedFd>,
     program: PathBuf,
     args: Vec<OsString>,
 ) -> Result<ExitCode, Failure> {
@@ -65,19 +74,27 @@ fn start(
     prctl::set_child_subreaper(true)
         .map_err(system("become", "subreaper"))
         .map_err(failed)?;
+    if plan.is_apart() {
+        namespaces::enter_processes().map_err(|error| Failure::new("namespaces", &error))?;
+    }
     if plan.parent_death_signal {
         follow(parent).map_err(failed)?;
     }
     // Out of the terminal's foreground group, so that Ctrl-C reaches the daemon and the daemon
     // decides. Fails harmlessly for a group leader: run by hand, Ctrl-C ends the turn.
     let _ = setsid();
-    let supervisor = getpid();
+    let supervisor = sys::pidfd_open(getpid())
+        .map_err(system("open", "supervisor"))
+        .map_err(failed)?;
     match sys::fork()
         .map_err(system("fork", "agent"))
         .map_err(failed)?
     {
-        ForkResult::Child => Ok(child::become_program(plan, args, supervisor)),
-        ForkResult::Parent { child } => Ok(supervise(child, &signals)),
+        ForkResult::Child => Ok(child::become_program(plan, args, doors, supervisor)),
+        ForkResult::Parent { child } => {
+            drop((doors, supervisor));
+            Ok(supervise(child, &signals))
+        }
     }
 }
 
@@ -100,7 +117,11 @@ fn follow(parent: Option<i32>) -> Result<(), StepError> {
 }
 
 fn supervise(child: Pid, signals: &SigSet) -> ExitCode {
-    // Best effort, each: the tree is ended the same without.
+    // Best effort, each: the tree is ended the same without. The rights are those that came with
+    // a user namespace.
+    if !identity::is_root() {
+        let _ = capabilities::clear();
+    }
     let _ = descriptors::release_standard();
     let _ = descriptors::keep_standard();
     let _ = chdir("/");
@@ -135,7 +156,7 @@ fn wait_for_end(child: Pid, signals: &SigSet, note: &mut impl FnMut(WaitStatus))
     }
 }
 
-fn exit_code(status: WaitStatus) -> Option<i32> {
+pub(crate) fn exit_code(status: WaitStatus) -> Option<i32> {
     match status {
         WaitStatus::Exited(_, code) => Some(code),
         WaitStatus::Signaled(_, signal, _) => Some(SIGNAL_BASE + signal as i32),

@@ -1,6 +1,9 @@
 //! The only unsafe code: system calls that nix does not wrap, or cannot wrap safely.
 
+use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -12,6 +15,8 @@ use nix::unistd::{ForkResult, Pid};
 const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
 /// `LANDLOCK_CREATE_RULESET_VERSION` of linux/landlock.h.
 const LANDLOCK_CREATE_RULESET_VERSION: u32 = 1;
+/// `AT_RECURSIVE` of linux/fcntl.h.
+const RECURSIVE: u32 = 0x8000;
 /// Highest signal number on Linux, real-time signals included.
 const SIGNAL_MAX: i32 = 64;
 
@@ -136,6 +141,107 @@ pub(crate) fn pidfd_send(pidfd: &OwnedFd, signal: Signal) -> Result<(), Errno> {
     let (pidfd, signal) = (pidfd.as_raw_fd(), signal as i32);
     // SAFETY: a null pointer for the details of the signal is allowed by pidfd_send_signal(2).
     let code = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd, signal, none, 0) };
+    Errno::result(code).map(drop)
+}
+
+/// Attributes a mount is restricted by, `MOUNT_ATTR_*` of linux/mount.h.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MountFlags(u64);
+
+impl MountFlags {
+    pub(crate) const READ_ONLY: Self = Self(0x1);
+    pub(crate) const NO_SUID: Self = Self(0x2);
+    pub(crate) const NO_DEVICES: Self = Self(0x4);
+    pub(crate) const NO_EXECUTION: Self = Self(0x8);
+}
+
+impl std::ops::BitOr for MountFlags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+fn c_path(path: &Path) -> Result<CString, Errno> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)
+}
+
+/// A copy of what is mounted at `path` and below, attached nowhere (open_tree(2)).
+pub(crate) fn clone_mount(path: &Path) -> Result<OwnedFd, Errno> {
+    let path = c_path(path)?;
+    let flags = libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | RECURSIVE;
+    // SAFETY: the path is a string that lives through the call and is only read.
+    let code = unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) };
+    let descriptor = i32::try_from(Errno::result(code)?).map_err(|_| Errno::EOVERFLOW)?;
+    // SAFETY: the kernel just made this descriptor, and nothing else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Adds attributes to a copy and all below it (mount_setattr(2)).
+pub(crate) fn restrict_mount(mount: &OwnedFd, flags: MountFlags) -> Result<(), Errno> {
+    /// `struct mount_attr`, its first version.
+    #[repr(C)]
+    struct Attributes {
+        set: u64,
+        clear: u64,
+        propagation: u64,
+        user_namespace: u64,
+    }
+    let attributes = Attributes {
+        set: flags.0,
+        clear: 0,
+        propagation: 0,
+        user_namespace: 0,
+    };
+    let at = libc::AT_EMPTY_PATH.unsigned_abs() | RECURSIVE;
+    // SAFETY: the empty path and the structure live through the call and are only read; the size
+    // is the structure's own.
+    let code = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            mount.as_raw_fd(),
+            c"".as_ptr(),
+            at,
+            &raw const attributes,
+            size_of::<Attributes>(),
+        )
+    };
+    Errno::result(code).map(drop)
+}
+
+/// Attaches a copy at `target` (move_mount(2)).
+pub(crate) fn move_mount(mount: &OwnedFd, target: &Path) -> Result<(), Errno> {
+    let target = c_path(target)?;
+    // SAFETY: both paths are strings that live through the call and are only read.
+    let code = unsafe {
+        libc::syscall(
+            libc::SYS_move_mount,
+            mount.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_FDCWD,
+            target.as_ptr(),
+            libc::MOVE_MOUNT_F_EMPTY_PATH,
+        )
+    };
+    Errno::result(code).map(drop)
+}
+
+/// Brings up the interface `lo` of this network namespace, which starts down (netdevice(7)).
+pub(crate) fn bring_up_loopback() -> Result<(), Errno> {
+    // SAFETY: all zero is a valid value of this structure of integers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = from.cast_signed();
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: takes integers only.
+    let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+    let socket = Errno::result(socket)?;
+    // SAFETY: the kernel just made this descriptor, and nothing else owns it.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    // SAFETY: the request has the type this ioctl wants and lives through the call.
+    let code = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
     Errno::result(code).map(drop)
 }
 

@@ -1,8 +1,10 @@
 //! The command line of `openclaw-sandbox`.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use crate::doors;
 use crate::plan::Plan;
 
 /// What the command line asks for.
@@ -14,6 +16,8 @@ pub enum Request {
         plan: Box<Plan>,
         /// Process expected to be the parent, if the turn is to end with it.
         parent: Option<i32>,
+        /// Where listeners on the turn's own loopback are handed over.
+        doors: Option<OwnedFd>,
         /// Absolute path of the program.
         program: PathBuf,
         /// Its arguments.
@@ -36,7 +40,7 @@ pub enum Request {
 pub enum UsageError {
     /// Not one of the forms.
     #[error(
-        "usage: openclaw-sandbox run [--parent PID] --plan JSON -- PROGRAM [ARGUMENT…]\n\
+        "usage: openclaw-sandbox run [--parent PID] [--doors FD] --plan JSON -- PROGRAM [ARGUMENT…]\n\
          \x20      openclaw-sandbox probe [--json]\n\
          \x20      openclaw-sandbox spawner [--parent PID]"
     )]
@@ -44,6 +48,9 @@ pub enum UsageError {
     /// `--parent` takes a process id.
     #[error("--parent is not a process id")]
     Parent,
+    /// `--doors` takes an open descriptor.
+    #[error("--doors is not the number of an open descriptor")]
+    Doors,
     /// The plan is not readable.
     #[error("--plan is not a plan")]
     Plan(#[source] serde_json::Error),
@@ -79,7 +86,7 @@ fn parse_spawner(mut args: impl Iterator<Item = OsString>) -> Result<Request, Us
 }
 
 fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageError> {
-    let (mut plan, mut parent) = (None, None);
+    let (mut plan, mut parent, mut doors) = (None, None, None);
     loop {
         let option = args.next().ok_or(UsageError::Form)?;
         if option == "--" {
@@ -89,6 +96,10 @@ fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageE
         let value = value.to_str().ok_or(UsageError::Form)?;
         match option.to_str() {
             Some("--plan") => plan = Some(serde_json::from_str(value).map_err(UsageError::Plan)?),
+            Some("--doors") => {
+                let number = value.parse().map_err(|_| UsageError::Doors)?;
+                doors = Some(doors::inherited(number).ok_or(UsageError::Doors)?);
+            }
             Some("--parent") => parent = Some(value.parse().map_err(|_| UsageError::Parent)?),
             _ => return Err(UsageError::Form),
         }
@@ -96,6 +107,7 @@ fn parse_run(mut args: impl Iterator<Item = OsString>) -> Result<Request, UsageE
     Ok(Request::Run {
         plan: Box::new(plan.ok_or(UsageError::Form)?),
         parent,
+        doors,
         program: args.next().ok_or(UsageError::Form)?.into(),
         args: args.collect(),
     })

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use seccompiler::BpfProgram;
 
 use crate::identity::{self, Identity, IdentityError};
-use crate::plan::{Level, Limits, Plan};
+use crate::plan::{Level, Limits, Network, Plan};
 use crate::{filter, sys};
 
 /// Paths of one list. Each costs three system calls at every start.
@@ -139,10 +139,32 @@ pub struct ValidPlan {
 /// What only a confined turn needs.
 #[derive(Debug)]
 pub(crate) struct Confinement {
-    pub(crate) refuse_tcp: bool,
+    pub(crate) tcp: Tcp,
     pub(crate) filters: Vec<BpfProgram>,
+    /// Absent below [`Level::Strict`].
+    pub(crate) apart: Option<Apart>,
     /// Whom to become; absent when this process is not root.
     pub(crate) identity: Option<Identity>,
+}
+
+/// What only a turn in namespaces of its own needs.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    pub(crate) own_network: bool,
+    /// Ports of its loopback.
+    pub(crate) listen: Vec<u16>,
+    pub(crate) tmp: Option<PathBuf>,
+}
+
+/// What Landlock says about TCP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Tcp {
+    /// Nothing.
+    Free,
+    /// No port can be connected to, nor listened on.
+    Refused,
+    /// These can be connected to.
+    Ports(Vec<u16>),
 }
 
 impl Plan {
@@ -162,15 +184,22 @@ impl Plan {
         )?;
         collect(&mut grants, "read_only", self.read_only, Access::ReadOnly)?;
         collect(&mut grants, "devices", self.devices, Access::Device)?;
-        let confined = self.level == Level::Workspace;
+        let confined = self.level != Level::Off;
         check_program(program, &grants, confined)?;
         check_directory("cwd", &self.cwd, &grants, confined)?;
         let confinement = match self.level {
             Level::Off => None,
-            Level::Workspace => Some(Confinement::new(self.network, &self.agent_user)?),
+            level => {
+                let apart = (level == Level::Strict).then(|| Apart {
+                    own_network: self.network != Network::Full,
+                    listen: listen(&self.network),
+                    tmp: self.tmp,
+                });
+                Some(Confinement::new(&self.network, apart, &self.agent_user)?)
+            }
         };
-        let root = confinement.as_ref().is_some_and(|c| c.identity.is_some());
-        let hide = if root {
+        let covers = |c: &Confinement| c.identity.is_some() && c.apart.is_none();
+        let hide = if confinement.as_ref().is_some_and(covers) {
             hidden(&self.hide, &grants)?
         } else {
             Vec::new()
@@ -188,18 +217,38 @@ impl Plan {
     }
 }
 
+impl ValidPlan {
+    /// Whether the turn runs in namespaces of its own.
+    pub(crate) fn is_apart(&self) -> bool {
+        let confinement = self.confinement.as_ref();
+        confinement.is_some_and(|confinement| confinement.apart.is_some())
+    }
+}
+
 impl Confinement {
-    fn new(network: crate::Network, agent_user: &str) -> Result<Self, PlanError> {
+    fn new(network: &Network, apart: Option<Apart>, agent_user: &str) -> Result<Self, PlanError> {
         let abi = sys::landlock_abi().ok_or(PlanError::NoLandlock)?;
         let identity = match identity::is_root() {
             true => Some(identity::agent(agent_user)?),
             false => None,
         };
         Ok(Self {
-            refuse_tcp: network == crate::Network::ModelOnly,
-            filters: filter::programs(network, abi)?,
+            tcp: match (network, &apart) {
+                (Network::ModelOnly, _) => Tcp::Refused,
+                (Network::Loopback(ports), None) => Tcp::Ports(ports.clone()),
+                _ => Tcp::Free,
+            },
+            filters: filter::programs(network, apart.is_some(), abi)?,
+            apart,
             identity,
         })
+    }
+}
+
+fn listen(network: &Network) -> Vec<u16> {
+    match network {
+        Network::Loopback(ports) => ports.clone(),
+        Network::ModelOnly | Network::Full => Vec::new(),
     }
 }
 

@@ -17,7 +17,8 @@ use crate::error::Error;
 use crate::history::Said;
 use crate::time::{iso_seconds, unix_ms};
 use crate::transcript::{
-    AssistantMessage, Block, Content, Draft, Line, Lines, Message, Transcript, UserMessage,
+    AssistantMessage, Block, Content, Draft, Line, Lines, Message, StopReason, Transcript,
+    UserMessage,
 };
 
 pub use view::View;
@@ -186,11 +187,26 @@ fn take(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message, a
             let answered = latest.find(|(known, _)| run.is_none() || *known == run);
             if let Some((_, exchange)) = answered {
                 add(&mut exchange.bot_text, &text);
+                if broke_off(message) {
+                    exchange.bot_text.clear();
+                }
                 exchange.replied_ms = at;
             }
         }
         _ => {}
     }
+}
+
+/// Whether the answer ends here without being whole: an error is recorded with
+/// an empty one (seed 000).
+fn broke_off(message: &Message) -> bool {
+    matches!(
+        message,
+        Message::Assistant(AssistantMessage {
+            stop_reason: StopReason::Error | StopReason::Aborted,
+            ..
+        })
+    )
 }
 
 /// Adds the words of one more response.

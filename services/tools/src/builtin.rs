@@ -1,8 +1,12 @@
-//! The four built-in tools.
+//! The built-in tools.
 
+mod background;
+mod edit;
 mod failure;
 mod lines;
 mod list;
+mod patch;
+mod process;
 mod read;
 mod shell;
 mod workspace;
@@ -14,22 +18,29 @@ use serde_json::Value;
 
 pub use workspace::Workspace;
 
-use crate::{FailureKind, HandlerError, RegisterError, Registry, ToolDefinition};
+use crate::{FailureKind, HandlerError, RegisterError, Registry, Renames, ToolDefinition, catalog};
 
 /// A built-in tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Builtin {
-    /// `read_file {path, offset?, limit?}`
+    /// `read_file {path, offset?, limit?}`, OpenClaw's `read`.
     ReadFile,
-    /// `write_file {path, content, append?}`
+    /// `write_file {path, content, append?}`, OpenClaw's `write`.
     WriteFile,
-    /// `list_directory {path?}`
+    /// `edit {path, edits: [{oldText, newText}]}`: every old text must be in
+    /// the file exactly once, and all are looked up before anything changes.
+    Edit,
+    /// `apply_patch {input}`: the format of Codex and OpenClaw, all or nothing.
+    ApplyPatch,
+    /// `list_directory {path?, limit?, after?}`, OpenClaw's `ls`.
     ListDirectory,
-    /// `execute_shell {command, timeout_seconds?, workdir?}`
+    /// `execute_shell {command, workdir?, env?, timeout_seconds?, background?,
+    /// yield_ms?, pty?}`, OpenClaw's `exec`. The command is a line for the
+    /// shell or a list of words.
     ///
     /// The output always has these three labels, in this order; the byte
     /// counts are those of the whole streams, of which the beginning and the
-    /// end are kept (12 KiB each):
+    /// end are kept (12 KiB each); a file has the rest and a note names it:
     ///
     /// ```text
     /// exit code: 1
@@ -39,20 +50,28 @@ pub enum Builtin {
     /// ```
     ///
     /// A command killed by a signal has `exit code: 137 (killed by signal 9,
-    /// SIGKILL)`; one stopped at its time limit (120 s, at most 600) fails with
+    /// SIGKILL)`; one stopped at its time limit (120 s, at most 1800) fails with
     /// [`FailureKind::TIMEOUT`], `exit code: none (timed out)` and what it had
-    /// said. A non-zero exit code is not a failure of the tool. A line
+    /// said. A non-zero exit code is not a failure of the tool. Lines
     /// `note: …` may follow. Bytes that are not UTF-8 become U+FFFD.
+    ///
+    /// With `background`, `yield_ms` or `pty` both streams come together as
+    /// `output`, and what has not ended in time goes on for [`Self::Process`].
     ExecuteShell,
+    /// `process {action, sessionId?, …}`: list, poll, log, write, kill, remove.
+    Process,
 }
 
 impl Builtin {
     /// All of them, in the order models are told about them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 7] = [
         Self::ReadFile,
         Self::WriteFile,
+        Self::Edit,
+        Self::ApplyPatch,
         Self::ListDirectory,
         Self::ExecuteShell,
+        Self::Process,
     ];
 
     /// The name models call it by.
@@ -61,8 +80,11 @@ impl Builtin {
         match self {
             Self::ReadFile => "read_file",
             Self::WriteFile => "write_file",
+            Self::Edit => "edit",
+            Self::ApplyPatch => "apply_patch",
             Self::ListDirectory => "list_directory",
             Self::ExecuteShell => "execute_shell",
+            Self::Process => "process",
         }
     }
 
@@ -78,13 +100,17 @@ impl Builtin {
         let (description, parameters) = match self {
             Self::ReadFile => (read::DESCRIPTION, read::parameters()),
             Self::WriteFile => (write::DESCRIPTION, write::parameters()),
+            Self::Edit => (edit::DESCRIPTION, edit::parameters()),
+            Self::ApplyPatch => (patch::DESCRIPTION, patch::parameters()),
             Self::ListDirectory => (list::DESCRIPTION, list::parameters()),
             Self::ExecuteShell => (shell::DESCRIPTION, shell::parameters()),
+            Self::Process => (process::DESCRIPTION, process::parameters()),
         };
         ToolDefinition::new(self.name(), description, parameters)
     }
 
-    /// Adds it to `registry`, with relative paths taken from `workspace`.
+    /// Adds it to `registry` under all its names, with relative paths taken
+    /// from `workspace`.
     ///
     /// # Errors
     /// When its name is taken.
@@ -98,11 +124,44 @@ impl Builtin {
         match self {
             Self::ReadFile => registry.register(definition, in_place(workspace, read::run)),
             Self::WriteFile => registry.register(definition, in_place(workspace, write::run)),
+            Self::Edit => registry.register(definition, in_place(workspace, edit::run)),
+            Self::ApplyPatch => registry.register(definition, in_place(workspace, patch::run)),
             Self::ListDirectory => registry.register(definition, in_place(workspace, list::run)),
-            Self::ExecuteShell => registry.register(definition, move |arguments| {
+            Self::ExecuteShell => {
+                registry.register_with_context(definition, move |context, arguments| {
+                    let workspace = workspace.clone();
+                    async move { shell::run(&workspace, context, parse(arguments)?).await }
+                })
+            }
+            Self::Process => registry.register(definition, move |arguments| {
                 let workspace = workspace.clone();
-                async move { shell::run(&workspace, parse(arguments)?).await }
+                async move { process::run(&workspace, parse(arguments)?).await }
             }),
+        }?;
+        self.add_aliases(registry);
+        Ok(())
+    }
+
+    fn add_aliases(self, registry: &mut Registry) {
+        let name = self.name();
+        let aliases = catalog::find(name).map_or(&[][..], |known| known.aliases);
+        for alias in aliases {
+            registry.alias(alias, name, self.renames());
+        }
+        if self == Self::Process {
+            // It has one name everywhere; only its arguments have others.
+            registry.alias(name, name, process::RENAMES);
+        }
+    }
+
+    /// Other names of the arguments of a tool that is called by another name.
+    fn renames(self) -> Renames {
+        match self {
+            Self::ExecuteShell => shell::RENAMES,
+            Self::ReadFile | Self::WriteFile | Self::Edit | Self::ListDirectory => {
+                &[("file_path", "path")]
+            }
+            Self::ApplyPatch | Self::Process => &[],
         }
     }
 }

@@ -69,6 +69,12 @@ impl FailureKind {
     pub const INVALID_SCHEMA: Self = Self(Cow::Borrowed("invalid_schema"));
     /// No tool of that name.
     pub const UNKNOWN_TOOL: Self = Self(Cow::Borrowed("unknown_tool"));
+    /// A policy does not let this agent have the tool; nothing ran.
+    pub const NOT_ALLOWED: Self = Self(Cow::Borrowed("not_allowed"));
+    /// Somebody was asked and said no, or nobody answered; nothing ran.
+    pub const DENIED: Self = Self(Cow::Borrowed("denied"));
+    /// What a change was to be made to is not there, or is there twice.
+    pub const NO_MATCH: Self = Self(Cow::Borrowed("no_match"));
     /// A file or folder that is not there, or not visible from here.
     pub const NOT_FOUND: Self = Self(Cow::Borrowed("not_found"));
     /// Refused by file permissions or by the sandbox.

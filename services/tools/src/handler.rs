@@ -11,14 +11,49 @@ use crate::FailureKind;
 type Running = Pin<Box<dyn Future<Output = Result<String, HandlerError>> + Send>>;
 
 /// A handler with its type erased.
-pub(crate) type Handler = Arc<dyn Fn(Value) -> Running + Send + Sync>;
+pub(crate) type Handler = Arc<dyn Fn(Context, Value) -> Running + Send + Sync>;
+
+/// Takes what a tool says while it runs: the call's id and a piece of text.
+pub(crate) type Listener = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 pub(crate) fn erase<H, F>(handler: H) -> Handler
 where
-    H: Fn(Value) -> F + Send + Sync + 'static,
+    H: Fn(Context, Value) -> F + Send + Sync + 'static,
     F: Future<Output = Result<String, HandlerError>> + Send + 'static,
 {
-    Arc::new(move |arguments| Box::pin(handler(arguments)))
+    Arc::new(move |context, arguments| Box::pin(handler(context, arguments)))
+}
+
+/// What a handler knows of its call.
+#[derive(Clone)]
+pub struct Context {
+    call_id: String,
+    listener: Option<Listener>,
+}
+
+impl Context {
+    pub(crate) fn new(call_id: String, listener: Option<Listener>) -> Self {
+        Self { call_id, listener }
+    }
+
+    /// The id of the call.
+    #[must_use]
+    pub fn call_id(&self) -> &str {
+        &self.call_id
+    }
+
+    /// Tells whoever follows the call what the tool says so far. The result has
+    /// it again.
+    pub fn say(&self, text: &str) {
+        if let Some(listener) = &self.listener {
+            listener(&self.call_id, text);
+        }
+    }
+
+    /// Whether anybody follows the call.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.listener.is_some()
+    }
 }
 
 /// A handler's failure; the registry adds the tool's name.

@@ -6,10 +6,15 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::handler::{self, Handler};
+use crate::alias::{Alias, Renames};
+use crate::gate::Gate;
+use crate::handler::{self, Handler, Listener};
+use crate::policy::Denial;
 use crate::text;
 use crate::validation::Arguments;
-use crate::{FailureKind, HandlerError, ToolCall, ToolDefinition, ToolFailure, ToolResult};
+use crate::{
+    Context, FailureKind, HandlerError, ToolCall, ToolDefinition, ToolFailure, ToolResult,
+};
 
 /// Longest output of one call. Built-in tools stay below it by their own
 /// limits; it keeps any other tool from flooding the model's context.
@@ -22,6 +27,10 @@ const MAX_NAME_BYTES: usize = 64;
 #[derive(Default)]
 pub struct Registry {
     tools: Vec<Tool>,
+    aliases: Vec<Alias>,
+    denied: Vec<Denial>,
+    gate: Option<Gate>,
+    listener: Option<Listener>,
 }
 
 struct Tool {
@@ -76,6 +85,22 @@ impl Registry {
         H: Fn(Value) -> F + Send + Sync + 'static,
         F: Future<Output = Result<String, HandlerError>> + Send + 'static,
     {
+        self.register_with_context(definition, move |_, arguments| handler(arguments))
+    }
+
+    /// As [`Registry::register`], for a handler that wants to know its call.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn register_with_context<H, F>(
+        &mut self,
+        definition: ToolDefinition,
+        handler: H,
+    ) -> Result<(), RegisterError>
+    where
+        H: Fn(Context, Value) -> F + Send + Sync + 'static,
+        F: Future<Output = Result<String, HandlerError>> + Send + 'static,
+    {
         self.check(&definition)?;
         self.tools.push(Tool {
             definition,
@@ -83,6 +108,29 @@ impl Registry {
             arguments: OnceLock::new(),
         });
         Ok(())
+    }
+
+    /// Lets the tool `name` be called `alias` too, unless that is a tool of its
+    /// own; with its own name as alias, its arguments have other names. Models are not told of it. Arguments are renamed first.
+    pub fn alias(&mut self, alias: &str, name: &str, renames: Renames) {
+        self.aliases.push(Alias::new(alias, name, renames));
+    }
+
+    /// Notes why a tool is not there, for a model that calls it all the same.
+    pub fn deny(&mut self, denial: Denial) {
+        self.denied.push(denial);
+    }
+
+    /// Asks `gate` before every call of the tools it wants to be asked about,
+    /// when the arguments have been checked. What it refuses does not run.
+    pub fn guard(&mut self, gate: Gate) {
+        self.gate = Some(gate);
+    }
+
+    /// Tells `listener` what tools say while they run: the call's id and a
+    /// piece of text.
+    pub fn listen(&mut self, listener: impl Fn(&str, &str) + Send + Sync + 'static) {
+        self.listener = Some(std::sync::Arc::new(listener));
     }
 
     /// All definitions, in the order of registration.
@@ -102,11 +150,40 @@ impl Registry {
             name,
             arguments,
         } = call;
-        let outcome = match self.find(&name) {
-            Ok(tool) => tool.run(arguments).await,
+        let outcome = match self.resolve(&name, arguments) {
+            Ok((tool, arguments)) => self.run(tool, &id, arguments).await,
             Err(error) => Err(error),
         };
         conclude(id, name, outcome)
+    }
+
+    /// Checks, asks, runs.
+    async fn run(
+        &self,
+        tool: &Tool,
+        call_id: &str,
+        arguments: Value,
+    ) -> Result<String, HandlerError> {
+        tool.arguments()?.check(&arguments)?;
+        if let Some(gate) = &self.gate {
+            gate.ask(call_id, &tool.definition.name, &arguments).await?;
+        }
+        let context = Context::new(call_id.to_owned(), self.listener.clone());
+        tool.run(context, arguments).await
+    }
+
+    /// The tool of that name or alias, and the arguments with its own names.
+    fn resolve(&self, name: &str, arguments: Value) -> Result<(&Tool, Value), HandlerError> {
+        let arguments = match arguments {
+            Value::Null => Value::Object(Map::new()),
+            other => other,
+        };
+        let own = |alias: &&Alias| alias.name() == name || !self.has(name);
+        let mut aliases = self.aliases.iter().filter(|alias| alias.is(name));
+        match aliases.find(own) {
+            Some(alias) => Ok((self.find(alias.name())?, alias.rename(arguments))),
+            None => Ok((self.find(name)?, arguments)),
+        }
     }
 
     fn check(&self, definition: &ToolDefinition) -> Result<(), RegisterError> {
@@ -115,7 +192,7 @@ impl Registry {
         if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.bytes().all(allowed) {
             return Err(RegisterError::Name { name });
         }
-        if self.list().any(|known| known.name == name) {
+        if self.has(&name) {
             return Err(RegisterError::Duplicate { name });
         }
         if !definition.parameters.is_object() {
@@ -127,6 +204,10 @@ impl Registry {
     fn find(&self, name: &str) -> Result<&Tool, HandlerError> {
         let found = self.tools.iter().find(|tool| tool.definition.name == name);
         found.ok_or_else(|| {
+            if let Some(denial) = self.denial(name) {
+                let message = format!("it is not allowed here: {}", denial.reason);
+                return HandlerError::new(FailureKind::NOT_ALLOWED, message);
+            }
             let known: Vec<&str> = self.list().map(|tool| tool.name.as_str()).collect();
             HandlerError::new(
                 FailureKind::UNKNOWN_TOOL,
@@ -134,18 +215,22 @@ impl Registry {
             )
         })
     }
+
+    fn has(&self, name: &str) -> bool {
+        self.list().any(|known| known.name == name)
+    }
+
+    fn denial(&self, name: &str) -> Option<&Denial> {
+        let name = crate::catalog::find(name).map_or(name, |known| known.name);
+        self.denied.iter().find(|denial| denial.tool == name)
+    }
 }
 
 impl Tool {
-    async fn run(&self, arguments: Value) -> Result<String, HandlerError> {
-        let arguments = match arguments {
-            Value::Null => Value::Object(Map::new()),
-            other => other,
-        };
-        self.arguments()?.check(&arguments)?;
+    async fn run(&self, context: Context, arguments: Value) -> Result<String, HandlerError> {
         let handler = self.handler.clone();
         // A task of its own, so that a panic comes back as a JoinError.
-        let task = tokio::spawn(async move { handler(arguments).await });
+        let task = tokio::spawn(async move { handler(context, arguments).await });
         match AbortOnDropHandle::new(task).await {
             Ok(outcome) => outcome,
             Err(error) => Err(HandlerError::new(

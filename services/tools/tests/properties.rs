@@ -237,7 +237,7 @@ fn section<'a>(text: &'a str, name: &str) -> (String, &'a str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     /// Feature: openclaw-mvp, Property 16: Shell Command Output Capture
     #[test]

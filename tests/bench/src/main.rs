@@ -17,6 +17,7 @@ mod process;
 mod programs;
 mod recording;
 mod sample;
+mod socket;
 mod stage;
 mod suite;
 mod table;

@@ -12,6 +12,7 @@ mod activation;
 mod claude;
 mod clients;
 mod crowd;
+mod front;
 mod gap;
 mod http;
 mod messages;
@@ -30,6 +31,8 @@ pub(crate) enum Part {
     Clients,
     /// The OpenAI-compatible API on the gateway's port
     Http,
+    /// WebSocket clients by the hundred: idle, told of a turn, and sending messages
+    Front,
     /// The agent's process, plain and confined
     Spawn,
     /// From socket activation to the first reply
@@ -45,11 +48,12 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Start,
         Self::Messages,
         Self::Clients,
         Self::Http,
+        Self::Front,
         Self::Spawn,
         Self::Activation,
         Self::Offline,
@@ -70,6 +74,7 @@ impl Part {
             Self::Messages => messages::measure(stage, table).await,
             Self::Clients => clients::measure(stage, table).await,
             Self::Http => http::measure(stage, table).await,
+            Self::Front => front::measure(stage, table).await,
             Self::Spawn => spawn::measure(stage, table).await,
             Self::Activation => activation::measure(stage, table).await,
             Self::Offline => offline::measure(stage, table).await,

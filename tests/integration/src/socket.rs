@@ -154,6 +154,15 @@ impl Socket {
         }
     }
 
+    /// The first event that `wanted` wants, if it came already or when it comes.
+    pub async fn heard(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        let is_wanted = |frame: &Value| frame["type"] == "event" && wanted(frame);
+        match self.seen.iter().find(|frame| is_wanted(frame)) {
+            Some(frame) => frame.clone(),
+            None => self.event(wanted).await,
+        }
+    }
+
     /// Waits for the end of a run: its last `chat` event.
     pub async fn end_of(&mut self, run_id: &str) -> Value {
         let is_end = |frame: &Value| {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -119,7 +119,11 @@ impl Player {
                 self.hold(self.deltas == 1).await;
                 self.deltas += 1;
                 self.delay().await;
-                bytes
+                if self.pace.clock {
+                    stamped(&bytes)
+                } else {
+                    bytes
+                }
             }
         };
         Some(Ok(Frame::data(bytes)))
@@ -150,6 +154,14 @@ impl Player {
         tokio::task::yield_now().await;
         Some(Err(CutOff))
     }
+}
+
+/// `bytes` with the time in the place of [`Pace::CLOCK`].
+fn stamped(bytes: &Bytes) -> Bytes {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = format!("{:016}", now.unwrap_or_default().as_micros());
+    let text = String::from_utf8_lossy(bytes);
+    text.replacen(Pace::CLOCK, &now, 1).into()
 }
 
 /// `pieces` as far as `ending` lets them go.

@@ -56,6 +56,8 @@ pub struct Pace {
     pub gate: Option<String>,
     /// Wait at the gate before even the response head is sent.
     pub silent: bool,
+    /// Put the time at which a delta is sent in the place of its [`Pace::CLOCK`].
+    pub clock: bool,
 }
 
 /// How an answer ends.
@@ -108,6 +110,9 @@ pub struct Usage {
 impl Pace {
     /// Characters per text delta when nothing else is said: small enough that a sentence is several deltas.
     pub const DEFAULT_CHUNK: usize = 16;
+
+    /// Stands for a time in a text: microseconds since 1970, which have as many digits until 2286.
+    pub const CLOCK: &str = "0000000000000000";
 }
 
 impl Default for Scenario {

@@ -30,7 +30,7 @@ impl fmt::Display for UnknownScenario {
 
 impl std::error::Error for UnknownScenario {}
 
-const KNOWN: &str = "echo, text WORDS, thinking, tool NAME JSON, tools [{name, arguments}, …], loop NAME JSON, slow [MS], \
+const KNOWN: &str = "echo, text WORDS, thinking, clock MS DELTAS, tool NAME JSON, tools [{name, arguments}, …], loop NAME JSON, slow [MS], \
     held GATE, silent GATE, cut, unfinished, bad-sse, bad-json, error-event, empty, length, huge [BYTES], \
     STATUS [RETRY-AFTER], or a scenario as JSON";
 
@@ -90,6 +90,7 @@ fn plain(name: &str, rest: &str) -> Option<Scenario> {
         "empty" => Scenario::text(""),
         "thinking" => sample.thinking("Let me think about that."),
         "slow" => sample.chunk(4).delay_ms(number(rest, DEFAULT_DELAY_MS)?),
+        "clock" => clock(rest)?,
         "held" if !rest.is_empty() => Scenario::held(SAMPLE, rest),
         "silent" if !rest.is_empty() => Scenario {
             pace: Pace {
@@ -118,6 +119,17 @@ fn plain(name: &str, rest: &str) -> Option<Scenario> {
         },
         _ => return None,
     })
+}
+
+/// Every delta is the time at which it is sent.
+fn clock(rest: &str) -> Option<Scenario> {
+    let (delay_ms, deltas) = rest.split_once(char::is_whitespace)?;
+    let delta = format!("{} ", Pace::CLOCK);
+    let mut scenario = Scenario::text(delta.repeat(deltas.trim().parse().ok()?))
+        .chunk(delta.len())
+        .delay_ms(delay_ms.parse().ok()?);
+    scenario.pace.clock = true;
+    Some(scenario)
 }
 
 fn with_tools(name: &str, rest: &str) -> Option<Scenario> {
@@ -216,7 +228,15 @@ mod tests {
 
     #[test]
     fn wrong_names_and_numbers_are_refused() {
-        for text in ["nonsense", "slow soon", "held", "200", "tool", "tool x {"] {
+        for text in [
+            "nonsense",
+            "slow soon",
+            "held",
+            "clock 5",
+            "200",
+            "tool",
+            "tool x {",
+        ] {
             assert!(Scenario::named(text).is_err(), "{text}");
         }
         assert!(Scenario::directed("no directive here").is_none());

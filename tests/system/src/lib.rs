@@ -6,5 +6,5 @@
 mod machine;
 mod outcome;
 
-pub use machine::{Account, Machine, Network};
+pub use machine::{Account, Machine, Network, is_emulated, patience};
 pub use outcome::Outcome;

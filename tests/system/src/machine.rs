@@ -10,6 +10,21 @@ use crate::outcome::Outcome;
 
 /// A command that takes longer hangs; the slowest, an installation, takes some seconds.
 const COMMAND_TIMEOUT_SECONDS: u32 = 120;
+/// How much longer everything may take where the machine's processor is a program.
+const EMULATED: u32 = 10;
+
+/// Whether the machine has a kernel of its own.
+pub fn is_emulated() -> bool {
+    std::env::var("OPENCLAW_TESTBED_MACHINE").is_ok_and(|machine| machine == "qemu")
+}
+
+/// By how much a time that is enough natively is multiplied.
+pub fn patience() -> u32 {
+    match is_emulated() {
+        true => EMULATED,
+        false => 1,
+    }
+}
 
 /// Who runs a command in the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +121,7 @@ impl Machine {
         let mut command = testbed();
         command
             .args(["exec", &self.leader, account.name(), "timeout"])
-            .arg(COMMAND_TIMEOUT_SECONDS.to_string())
+            .arg((COMMAND_TIMEOUT_SECONDS * patience()).to_string())
             .args(["bash", "-c", line])
             .stdin(Stdio::null());
         command

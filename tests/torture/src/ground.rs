@@ -11,6 +11,11 @@ use openclaw_config::{Environment, Paths};
 use openclaw_proto::gateway;
 use scripted_model::Server;
 
+/// What the agent may spend in a day. A fast machine gets through so many turns
+/// that the scripted model's prices would end them.
+const SPENDING: &str = "agents.defaults.limits.costPerDay";
+const UNBOUNDED_DOLLARS: f64 = 1e6;
+
 /// A running suite.
 #[derive(Debug)]
 pub struct Ground {
@@ -34,7 +39,8 @@ impl Ground {
     /// The model cannot listen, or the folder's paths are not usable.
     pub async fn own() -> anyhow::Result<Self> {
         let model = Server::start().await.context("start the model")?;
-        let suite = Setup::anthropic(&model).start().await;
+        let setup = Setup::anthropic(&model).set(SPENDING, UNBOUNDED_DOLLARS);
+        let suite = setup.start().await;
         let (state, runtime) = (suite.state(), suite.runtime());
         let place = |path: PathBuf| path.display().to_string();
         let environment: Environment = [

@@ -5,13 +5,15 @@ use std::process::ExitStatus;
 use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
 use serde_json::Value;
 
+use super::Speaker;
+use super::limits::{Count, Limits};
 use crate::translate::{Translate, ending};
 
 /// How much of a line that is not JSON is quoted.
 const QUOTE_LIMIT: usize = 120;
 
 /// Translates one run of the CLI.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Output {
     session: Option<String>,
     model: String,
@@ -21,15 +23,29 @@ pub(crate) struct Output {
     malformed: Option<String>,
     /// What it says that the turn cost, in US dollars.
     cost: Option<f64>,
+    /// Answers its questions until it has said its last word.
+    speaker: Option<Speaker>,
+    limits: Limits,
+    count: Count,
 }
 
 impl Output {
-    pub(crate) fn new(session: String, model: Option<String>) -> Self {
+    pub(crate) fn new(session: String, model: Option<String>, limits: Limits) -> Self {
         Self {
             session: Some(session),
             model: model.unwrap_or_default(),
-            ..Self::default()
+            streamed: false,
+            malformed: None,
+            cost: None,
+            speaker: None,
+            limits,
+            count: Count::default(),
         }
+    }
+
+    /// With somebody who answers its questions.
+    pub(crate) fn answering(self, speaker: Option<Speaker>) -> Self {
+        Self { speaker, ..self }
     }
 }
 
@@ -46,6 +62,12 @@ impl Translate for Output {
             "assistant" if !inner => self.assistant(&value),
             "user" if !inner => tool_results(&value),
             "result" => self.result(&value),
+            "control_request" => {
+                if let Some(speaker) = &self.speaker {
+                    speaker.answer(&value);
+                }
+                Vec::new()
+            }
             _ => Vec::new(),
         }
     }
@@ -116,6 +138,9 @@ impl Output {
         if event["type"] == "message_start" {
             self.streamed = false;
         }
+        if let Some((code, message)) = self.count.tokens(event, &self.limits) {
+            return vec![Kind::Failed(self.failed(code, message))];
+        }
         let delta = &event["delta"];
         match delta["type"].as_str() {
             Some("text_delta") => {
@@ -135,20 +160,30 @@ impl Output {
     fn assistant(&mut self, value: &Value) -> Vec<Kind> {
         let message = &value["message"];
         let synthetic = message["model"] == "<synthetic>";
+        let id = message["id"].as_str().unwrap_or_default();
         let blocks = message["content"].as_array().into_iter().flatten();
         blocks
             .filter_map(|block| match block["type"].as_str()? {
                 "text" if !self.streamed && !synthetic => Some(Kind::TextDelta {
                     text: text(&block["text"])?,
                 }),
-                "tool_use" => Some(Kind::ToolCall {
-                    id: text(&block["id"])?,
-                    name: text(&block["name"])?,
-                    arguments: block["input"].clone(),
-                }),
+                "tool_use" => self.call(id, block),
                 _ => None,
             })
             .collect()
+    }
+
+    fn call(&mut self, message: &str, block: &Value) -> Option<Kind> {
+        let (name, arguments) = (text(&block["name"])?, &block["input"]);
+        let passed = self.count.call(message, &name, arguments, &self.limits);
+        if let Some((code, words)) = passed {
+            return Some(Kind::Failed(self.failed(code, words)));
+        }
+        Some(Kind::ToolCall {
+            id: text(&block["id"])?,
+            name,
+            arguments: arguments.clone(),
+        })
     }
 
     fn result(&mut self, value: &Value) -> Vec<Kind> {
@@ -156,6 +191,8 @@ impl Output {
             self.session = Some(session.to_owned());
         }
         self.cost = value["total_cost_usd"].as_f64();
+        // The end of its input is the end of it.
+        self.speaker = None;
         let mut kinds = Vec::new();
         if let Some(usage) = usage(&value["usage"]) {
             kinds.push(Kind::Usage(usage));
@@ -213,6 +250,8 @@ impl Output {
                 Code::Auth,
                 "check ANTHROPIC_API_KEY or log in again with `claude setup-token`",
             )
+        } else if has(&["Prompt is too long", "prompt is too long"]) {
+            (Code::ContextOverflow, "begin a new conversation with /new")
         } else if has(&["429", "rate_limit", "usage limit", "Usage limit"]) {
             (Code::RateLimited, "wait and send the message again")
         } else if has(&["529", "overloaded", "Overloaded"]) {
@@ -314,13 +353,22 @@ fn text(value: &Value) -> Option<String> {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use std::os::unix::process::ExitStatusExt as _;
 
     use super::*;
 
+    const LIMITS: Limits = Limits {
+        steps: 50,
+        identical_calls: 5,
+        output_tokens: 100_000,
+    };
+
     fn kinds(lines: &[&str]) -> Vec<Kind> {
-        let mut output = Output::new("s0".to_owned(), None);
+        let mut output = Output::new("s0".to_owned(), None, LIMITS);
         lines.iter().flat_map(|line| output.line(line)).collect()
     }
 
@@ -387,7 +435,7 @@ mod tests {
 
     #[test]
     fn a_line_that_is_not_json_is_noted_and_decides_only_a_crash() {
-        let mut output = Output::new("s".to_owned(), None);
+        let mut output = Output::new("s".to_owned(), None, LIMITS);
         assert!(matches!(
             output.line("Segfault at 0x0").as_slice(),
             [Kind::Note { .. }]

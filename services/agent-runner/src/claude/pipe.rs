@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
+use tokio::sync::mpsc;
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -19,6 +20,8 @@ use crate::host::{Answer, Tools};
 
 /// One request, in bytes.
 const LINE_LIMIT: usize = 1 << 20;
+/// Answers that may wait for an MCP server that does not read.
+const ANSWERS: usize = 32;
 /// The FIFOs' names.
 const REQUEST: &str = "request";
 const RESPONSE: &str = "response";
@@ -74,7 +77,25 @@ fn open(request: &Path, response: &Path) -> io::Result<(Receiver, Sender)> {
     ))
 }
 
-async fn answer_all(receiver: Receiver, mut sender: Sender, tools: Tools) {
+/// Answers each request by itself: one that waits for somebody does not hold
+/// up the others.
+async fn answer_all(receiver: Receiver, sender: Sender, tools: Tools) {
+    let (answers, waiting) = mpsc::channel(ANSWERS);
+    let writing = write_all(sender, waiting);
+    let reading = read_all(receiver, &tools, answers);
+    tokio::join!(writing, reading);
+}
+
+async fn write_all(mut sender: Sender, mut answers: mpsc::Receiver<Vec<u8>>) {
+    while let Some(line) = answers.recv().await {
+        if let Err(error) = sender.write_all(&line).await {
+            tracing::warn!(%error, "the MCP server cannot be answered");
+            return;
+        }
+    }
+}
+
+async fn read_all(receiver: Receiver, tools: &Tools, answers: mpsc::Sender<Vec<u8>>) {
     let mut lines = FramedRead::new(receiver, LinesCodec::new_with_max_length(LINE_LIMIT));
     while let Some(line) = lines.next().await {
         let request = match line.map_err(|error| error.to_string()).and_then(|line| {
@@ -86,18 +107,19 @@ async fn answer_all(receiver: Receiver, mut sender: Sender, tools: Tools) {
                 continue;
             }
         };
-        let answer = tools.call(&request.tool, request.arguments).await;
-        let response = Response {
-            id: request.id,
-            answer,
-        };
-        let Ok(mut line) = serde_json::to_vec(&response) else {
-            continue;
-        };
-        line.push(b'\n');
-        if let Err(error) = sender.write_all(&line).await {
-            tracing::warn!(%error, "the MCP server cannot be answered");
-            return;
-        }
+        let (tools, answers) = (tools.clone(), answers.clone());
+        tokio::spawn(async move {
+            let answer = tools.call(&request.tool, request.arguments).await;
+            let response = Response {
+                id: request.id,
+                answer,
+            };
+            let Ok(mut line) = serde_json::to_vec(&response) else {
+                return;
+            };
+            line.push(b'\n');
+            // Nobody waits for an answer when the turn has ended.
+            let _ = answers.send(line).await;
+        });
     }
 }

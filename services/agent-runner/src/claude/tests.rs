@@ -20,8 +20,10 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         backend_sessions: sessions,
         received_ms: 0,
         notes: Vec::new(),
+        granted_commands: Vec::new(),
         model: None,
         thinking_level: None,
+        purpose: openclaw_proto::runner::Purpose::Message,
     }
 }
 
@@ -78,15 +80,25 @@ fn the_arguments_name_files_of_the_turn() {
     let places = places(folder.path());
     let turn = turn(Vec::new());
     let session = session(&turn, &places);
-    let arguments = arguments(
-        &turn,
-        &places,
-        &session,
-        Some("m"),
-        Path::new("/opt/openclaw-agent"),
-        Path::new("/pipe"),
-    )
-    .unwrap();
+    let start = Start {
+        turn: &turn,
+        places: &places,
+        session: &session,
+        model: Some("m"),
+        own: ClaudeTools {
+            allowed: vec!["Read"],
+            denied: vec!["Bash"],
+        },
+        agent_program: Path::new("/opt/openclaw-agent"),
+        pipe: Path::new("/pipe"),
+    };
+    let arguments = start.arguments().unwrap();
+    let after = |name: &str| {
+        let position = arguments.iter().position(|argument| argument == name);
+        arguments[position.unwrap() + 1].to_str().unwrap()
+    };
+    assert_eq!(after("--allowedTools"), "Read,mcp__openclaw");
+    assert!(after("--disallowedTools").starts_with("Bash,"));
     let position = arguments.iter().position(|a| a == "--session-id").unwrap();
     assert_eq!(arguments[position + 1], session.id.as_str());
     let mcp: Value =

@@ -32,6 +32,10 @@ enum Line {
         output: String,
         error: Option<ToolFailure>,
     },
+    ToolOutput {
+        call_id: String,
+        text: String,
+    },
     Usage {
         #[serde(default)]
         input: u64,
@@ -41,6 +45,9 @@ enum Line {
         cache_read: u64,
         #[serde(default)]
         cache_write: u64,
+    },
+    Steered {
+        run_ids: Vec<String>,
     },
     Done {
         stop_reason: String,
@@ -147,6 +154,7 @@ impl Lines {
                 output,
                 error,
             }),
+            Line::ToolOutput { call_id, text } => Kind::ToolOutput { call_id, text },
             Line::Usage {
                 input,
                 output,
@@ -158,6 +166,7 @@ impl Lines {
                 cache_read,
                 cache_write,
             }),
+            Line::Steered { run_ids } => Kind::Steered { run_ids },
             Line::Done { stop_reason, model } => self.done(stop_reason, model),
             Line::Error {
                 code,
@@ -199,7 +208,12 @@ mod tests {
                 r#"{"type":"tool_result","call_id":"1","success":false,"output":"","error":{"tool":"t","type":"x","message":"m"}}"#,
                 "ToolResult",
             ),
+            (
+                r#"{"type":"tool_output","call_id":"1","text":"so far"}"#,
+                "ToolOutput",
+            ),
             (r#"{"type":"usage","input":1,"output":2}"#, "Usage"),
+            (r#"{"type":"steered","run_ids":["r"]}"#, "Steered"),
             (r#"{"type":"done","stop_reason":"stop"}"#, "Done"),
             (
                 r#"{"type":"error","code":"auth","message":"m","retry_after_ms":null}"#,

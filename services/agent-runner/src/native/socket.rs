@@ -22,6 +22,7 @@ use super::asking::{Answer, Asked, Asking};
 use super::refusal::Refusal;
 use crate::bill::Bill;
 use crate::host::Tools;
+use crate::steering::Inbox;
 
 /// A request to the model: a whole context window with room for images.
 const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
@@ -38,6 +39,7 @@ pub(super) struct Host {
     pub(super) asking: Option<Arc<Asking>>,
     pub(super) bill: Arc<Bill>,
     pub(super) tools: Tools,
+    pub(super) inbox: Inbox,
 }
 
 type Body = BoxBody<Bytes, Infallible>;
@@ -70,6 +72,7 @@ impl Host {
         let path = request.uri().path().to_owned();
         match (request.method(), path.as_str()) {
             (&Method::GET, "/turn") => reply(StatusCode::OK, self.request.clone()),
+            (&Method::GET, "/steering") => self.steering(),
             (&Method::POST, path) if path.starts_with("/model/") => {
                 let asked = asked(request.headers());
                 match read(request.into_body()).await {
@@ -92,6 +95,21 @@ impl Host {
                 StatusCode::NOT_FOUND,
                 Code::Internal,
                 "there is nothing here",
+            ),
+        }
+    }
+
+    /// The messages that came while the turn went on.
+    fn steering(&self) -> Response<Body> {
+        match self.inbox.take() {
+            Ok(messages) => {
+                let messages = serde_json::to_vec(&messages).unwrap_or_default();
+                reply(StatusCode::OK, messages.into())
+            }
+            Err(error) => problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                Code::Internal,
+                &failure::chain(&error),
             ),
         }
     }

@@ -131,7 +131,10 @@ impl Systemd {
         let line = self.line().await.map_err(failed)?;
         let mut properties = limits(&request);
         properties.extend(process(&request, program, environment)?);
-        if self.namespaces.load(Ordering::Relaxed) {
+        if request.confined {
+            properties.extend(hardening());
+        }
+        if request.confined && self.namespaces.load(Ordering::Relaxed) {
             properties.extend(namespaces(&request));
         }
         let stdin: OwnedFd = request.stdin;
@@ -292,11 +295,16 @@ fn process(
         ("Environment", variables.into()),
         ("SyslogIdentifier", "openclaw-turn".into()),
         ("UMask", 0o077_u32.into()),
+    ])
+}
+
+fn hardening() -> Properties<'static> {
+    vec![
         ("NoNewPrivileges", true.into()),
         ("LockPersonality", true.into()),
         ("RestrictRealtime", true.into()),
         ("RestrictSUIDSGID", true.into()),
-    ])
+    ]
 }
 
 /// What needs a user namespace. On systemd 252 mount options of a user's unit

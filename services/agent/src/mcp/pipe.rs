@@ -1,17 +1,22 @@
 //! Host tools through a pair of named pipes: sockets are out of reach in the
 //! sandbox, and standard input and output belong to the CLI that started us.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+use tokio_util::task::AbortOnDropHandle;
 
-use crate::host::HostAnswer;
+use crate::host::{self, HostAnswer};
 
 /// For the whole of one call. A search takes milliseconds.
 const CALL_LIMIT: Duration = Duration::from_secs(30);
@@ -23,11 +28,21 @@ const OPEN_INTERVAL: Duration = Duration::from_millis(20);
 /// Bytes of one answer line.
 const MAX_LINE_BYTES: u64 = 1024 * 1024;
 
-/// Both ends, opened at the first call.
+/// Calls that wait for their answers, by id.
+type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<HostAnswer>>>>;
+
+/// Both ends, opened at the first call. Any number of calls may wait.
 pub(super) struct ToolPipe {
     folder: PathBuf,
-    ends: Option<(Sender, BufReader<Receiver>)>,
-    next_id: u64,
+    ends: tokio::sync::Mutex<Option<Ends>>,
+    waiting: Waiting,
+    next_id: AtomicU64,
+}
+
+struct Ends {
+    sender: Sender,
+    /// Ended when the pipe broke.
+    reader: AbortOnDropHandle<()>,
 }
 
 /// Why a call got no answer.
@@ -47,6 +62,8 @@ pub(super) enum PipeError {
     Receive(#[source] io::Error),
     #[error("the runner's answer is longer than {MAX_LINE_BYTES} bytes")]
     TooLong,
+    #[error("the pipe to the runner broke, or its answer is longer than {MAX_LINE_BYTES} bytes")]
+    Broken,
     #[error("cannot write the call")]
     Unwritable(#[source] serde_json::Error),
 }
@@ -69,46 +86,70 @@ impl ToolPipe {
     pub(super) fn new(folder: PathBuf) -> Self {
         // The server may be started again within a turn; an answer to its
         // predecessor must not be taken for one of ours.
-        let next_id = u64::from(std::process::id()) << 20;
+        let first = u64::from(std::process::id()) << 20;
         Self {
             folder,
-            ends: None,
-            next_id,
+            ends: tokio::sync::Mutex::default(),
+            waiting: Waiting::default(),
+            next_id: AtomicU64::new(first),
         }
     }
 
-    /// One call and its answer. After a failure, or when it is dropped half
-    /// way, the pipes are opened anew.
+    /// One call and its answer. A question to people takes as long as they
+    /// need; the runner knows when that is too long.
     pub(super) async fn call(
-        &mut self,
+        &self,
         tool: &str,
         arguments: &Value,
     ) -> Result<HostAnswer, PipeError> {
-        let deadline = Instant::now() + CALL_LIMIT;
-        let exchange = self.exchange(tool, arguments);
-        timeout_at(deadline, exchange)
-            .await
-            .unwrap_or(Err(PipeError::Timeout))
-    }
-
-    async fn exchange(&mut self, tool: &str, arguments: &Value) -> Result<HostAnswer, PipeError> {
-        let id = self.next_id;
-        self.next_id += 1;
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (answer, answered) = oneshot::channel();
+        lock(&self.waiting).insert(id, answer);
+        let _forgotten = Forgotten(&self.waiting, id);
         let request = Request {
             id,
             tool,
             arguments,
         };
-        let mut line = serde_json::to_vec(&request).map_err(PipeError::Unwritable)?;
+        timeout(CALL_LIMIT, self.send(&request))
+            .await
+            .unwrap_or(Err(PipeError::Timeout))?;
+        let answered = async { answered.await.map_err(|_| PipeError::Broken) };
+        if !is_quick(tool) {
+            return answered.await;
+        }
+        timeout(CALL_LIMIT, answered)
+            .await
+            .unwrap_or(Err(PipeError::Timeout))
+    }
+
+    async fn send(&self, request: &Request<'_>) -> Result<(), PipeError> {
+        let mut line = serde_json::to_vec(request).map_err(PipeError::Unwritable)?;
         line.push(b'\n');
-        let (mut sender, mut receiver) = match self.ends.take() {
-            Some(ends) => ends,
-            None => (self.open_request().await?, self.open_response()?),
+        let mut ends = self.ends.lock().await;
+        let broken = |ends: &Ends| ends.reader.is_finished();
+        // Taken out: a call that is dropped half way leaves half a line, and
+        // the pipes are opened anew.
+        let mut open = match ends.take().filter(|ends| !broken(ends)) {
+            Some(open) => open,
+            None => self.open().await?,
         };
-        sender.write_all(&line).await.map_err(PipeError::Send)?;
-        let answer = answer_to(id, &mut receiver).await?;
-        self.ends = Some((sender, receiver));
-        Ok(answer)
+        open.sender
+            .write_all(&line)
+            .await
+            .map_err(PipeError::Send)?;
+        *ends = Some(open);
+        Ok(())
+    }
+
+    async fn open(&self) -> Result<Ends, PipeError> {
+        let sender = self.open_request().await?;
+        let receiver = self.open_response()?;
+        let reader = read_all(receiver, Arc::clone(&self.waiting));
+        Ok(Ends {
+            sender,
+            reader: AbortOnDropHandle::new(tokio::spawn(reader)),
+        })
     }
 
     async fn open_request(&self) -> Result<Sender, PipeError> {
@@ -136,21 +177,42 @@ impl ToolPipe {
     }
 }
 
+/// Whether the runner answers by itself, without asking anybody else.
+fn is_quick(tool: &str) -> bool {
+    tool == host::OFFER || host::tool(tool).is_some()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Nobody waits for the answer any more.
+struct Forgotten<'a>(&'a Waiting, u64);
+
+impl Drop for Forgotten<'_> {
+    fn drop(&mut self) {
+        lock(self.0).remove(&self.1);
+    }
+}
+
 fn open_error(path: &std::path::Path, source: io::Error) -> PipeError {
     let path = path.display().to_string();
     PipeError::Open { path, source }
 }
 
-/// Skips what belongs to calls that were given up: their answers, and the
-/// rest of a line that was half read.
-async fn answer_to(id: u64, receiver: &mut BufReader<Receiver>) -> Result<HostAnswer, PipeError> {
-    loop {
-        let line = read_line(receiver).await?;
-        match serde_json::from_slice::<Response>(&line) {
-            Ok(response) if response.id == id => return Ok(response.answer),
-            _ => {}
+/// Hands answers to those who wait. What belongs to calls that were given up
+/// is skipped, and so is the rest of a line that was half read.
+async fn read_all(mut receiver: BufReader<Receiver>, waiting: Waiting) {
+    while let Ok(line) = read_line(&mut receiver).await {
+        if let Ok(Response { id, answer }) = serde_json::from_slice(&line)
+            && let Some(caller) = lock(&waiting).remove(&id)
+        {
+            // Who does not wait any more needs no answer.
+            let _ = caller.send(answer);
         }
     }
+    // Everybody who waits hears of the break by this.
+    lock(&waiting).clear();
 }
 
 async fn read_line(receiver: &mut BufReader<Receiver>) -> Result<Vec<u8>, PipeError> {

@@ -90,7 +90,8 @@ impl Conversation {
     }
 
     /// Two messages in a row, the first of them unanswered, become one.
-    fn push_user(&mut self, text: String) {
+    /// What the user says now, after what was said before.
+    pub(super) fn push_user(&mut self, text: String) {
         match self.entries.last_mut() {
             Some(Entry::User(before)) => {
                 before.push_str("\n\n");

@@ -35,7 +35,10 @@ pub(super) fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &
             retry_after,
         };
     }
-    let (code, what, todo) = meaning(status, retry_after);
+    let (code, what, todo) = match is_overflow(status, body) {
+        true => overflow(),
+        false => meaning(status, retry_after),
+    };
     let message = match provider_message(&parsed, body) {
         message if message.is_empty() => format!("{what} (HTTP {}){todo}", status.as_u16()),
         message => format!("{what} (HTTP {}): {message}{todo}", status.as_u16()),
@@ -62,6 +65,34 @@ fn own_code(body: &Value) -> Option<Code> {
     ]
     .into_iter()
     .find(|code| code.as_str() == kind)
+}
+
+/// What providers and servers of models say of a prompt that is too long: the
+/// Messages API, OpenAI's error code, vLLM, llama-server, OpenRouter and Ollama.
+const OVERFLOWS: [&str; 8] = [
+    "prompt is too long",
+    "exceed context limit",
+    "context_length_exceeded",
+    "maximum context length",
+    "exceed_context_size",
+    "exceeds the available context size",
+    "context window",
+    "request_too_large",
+];
+
+/// Whether the request was refused because of its length.
+fn is_overflow(status: StatusCode, body: &str) -> bool {
+    let body = body.to_lowercase();
+    matches!(status.as_u16(), 400 | 413 | 422) && OVERFLOWS.iter().any(|words| body.contains(words))
+}
+
+fn overflow() -> (Code, &'static str, String) {
+    (
+        Code::ContextOverflow,
+        "the conversation does not fit into the model's window",
+        ". Begin a new one with /new, or lower memory.maxContextTokens to what the model takes"
+            .into(),
+    )
 }
 
 fn meaning(status: StatusCode, retry_after: Option<Duration>) -> (Code, &'static str, String) {
@@ -142,6 +173,9 @@ mod tests {
 
     #[test]
     fn statuses_become_the_shared_codes() {
+        let too_long = r#"{"error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#;
+        assert_eq!(refused(400, None, too_long).code, Code::ContextOverflow);
+        assert_eq!(refused(500, None, too_long).code, Code::ModelError);
         for (status, code) in [
             (400, Code::ModelError),
             (401, Code::Auth),

@@ -220,6 +220,10 @@ async fn handle(
     if path == "/turn" {
         return Ok(whole(script.lock().unwrap().turn.to_string()));
     }
+    // Nobody says anything in between.
+    if path == "/steering" {
+        return Ok(whole("[]".to_owned()));
+    }
     {
         let mut sent = sent.lock().unwrap();
         sent.bytes.push(body.len());

@@ -92,12 +92,9 @@ async fn a_budget_that_is_used_up_ends_the_turn_with_the_runners_words() {
 
 #[tokio::test]
 async fn a_request_that_is_wrong_is_not_repeated() {
-    let outcome = ask(vec![Answer::status(
-        400,
-        &error("invalid_request_error", "prompt is too long"),
-    )])
-    .await;
-    assert_eq!(outcome.end()["code"], "model_error");
+    let too_long = error("invalid_request_error", "prompt is too long");
+    let outcome = ask(vec![Answer::status(400, &too_long)]).await;
+    assert_eq!(outcome.end()["code"], "context_overflow");
     assert!(message(&outcome).contains("prompt is too long"));
     let outcome = ask(vec![Answer::status(
         404,

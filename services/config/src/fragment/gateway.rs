@@ -144,6 +144,13 @@ pub struct Hooks {
     pub default_session_key: Option<String>,
     /// Whether callers may name a session.
     pub allow_request_session_key: Option<bool>,
-    /// Agents that callers may name; all when there is no list.
+    /// How the keys of sessions begin that hooks work in; in any way when
+    /// there is no list.
+    pub allowed_session_key_prefixes: Option<Vec<String>>,
+    /// Agents that may work for callers; all when there is no list.
     pub allowed_agent_ids: Option<Vec<String>>,
+    /// Mappings after the user's own: `gmail`.
+    pub presets: Vec<String>,
+    /// What calls with names of the user's own do; the first that matches.
+    pub mappings: Vec<super::hooks::Mapping>,
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::settings::DmScope;
+use crate::settings::{DmScope, Interrupted};
 
 /// `session`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -26,6 +26,10 @@ pub struct Session {
     pub reset_by_channel: BTreeMap<String, Reset>,
     /// Messages that begin a conversation anew.
     pub reset_triggers: Option<Vec<String>>,
+    /// What becomes of an answer that the end of the machine cut off: `ask`
+    /// waits for the user, `resume` goes on by itself unless a tool was running
+    /// then, whose effect nobody knows.
+    pub interrupted: Option<Interrupted>,
     /// OpenClaw's older place for `reset.idleMinutes`.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub idle_minutes: Option<u64>,

@@ -11,7 +11,9 @@ use super::include::deep_merge;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
-use crate::settings::{AgentSettings, MemorySearch, SessionSettings, Settings, memory};
+use crate::settings::{
+    AgentSettings, MemorySearch, Network, SandboxLevel, SessionSettings, Settings, memory, tools,
+};
 
 /// One MiB in bytes.
 const MIB: u64 = 1 << 20;
@@ -56,19 +58,40 @@ fn standard(settings: &Settings) -> Value {
             "enabled": settings.gateway.hooks.enabled,
             "path": settings.gateway.hooks.path,
             "allowRequestSessionKey": settings.gateway.hooks.allow_request_session_key,
+            "presets": [],
+            "mappings": [],
         },
         "logging": {"level": settings.log_level.name()},
         "memory": {
             "maxContextTokens": settings.memory.context_tokens,
             "temporalDecayHalfLife": memory::HALF_LIFE_DAYS,
         },
+        "mcp": {"servers": {}},
         "models": {"mode": "merge", "providers": {}},
         "sandbox": {
-            "level": settings.sandbox.level.name(),
+            "hosts": [],
+            "level": SandboxLevel::Strict.name(),
+            "missing": settings.sandbox.missing.name(),
+            "network": Network::ModelOnly.name(),
             "paths": {"ro": [], "rw": []},
             "user": settings.sandbox.user,
         },
         "session": session(&settings.session),
+        "tools": tools(),
+    })
+}
+
+fn tools() -> Value {
+    json!({
+        "profile": tools::PROFILE,
+        "allow": [],
+        "alsoAllow": [],
+        "deny": [],
+        "exec": {
+            "safeBins": [],
+            "allowlist": [],
+            "approvalTimeoutSec": tools::PATIENCE.as_secs(),
+        },
     })
 }
 
@@ -109,6 +132,7 @@ fn session(session: &SessionSettings) -> Value {
         "resetByType": {},
         "resetByChannel": {},
         "resetTriggers": session.reset_triggers,
+        "interrupted": session.interrupted.name(),
     })
 }
 

@@ -6,11 +6,15 @@ use crate::key::KeyPath;
 use crate::paths::Paths;
 
 /// Where paths are; `*` is any key or index.
-const PATHS: [&str; 9] = [
+const PATHS: [&str; 13] = [
     "agent.claudeCliPath",
     "agents.defaults.claudeCliPath",
+    "agents.defaults.sandbox.paths.ro.*",
+    "agents.defaults.sandbox.paths.rw.*",
     "agents.defaults.workspace",
     "agents.list.*.claudeCliPath",
+    "agents.list.*.sandbox.paths.ro.*",
+    "agents.list.*.sandbox.paths.rw.*",
     "agents.list.*.workspace",
     "logging.file",
     "memory.workspacePath",

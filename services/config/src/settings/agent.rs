@@ -8,6 +8,8 @@ use crate::error::Error;
 use crate::fragment::{self, Agent, Fragment};
 use crate::paths::Paths;
 use crate::settings::memory::{self, MemorySearch};
+use crate::settings::sandbox::{self, AgentSandbox, SandboxLevel};
+use crate::settings::tools::{self, Ask, ToolSettings};
 
 /// The agent that is always there.
 const MAIN: &str = "main";
@@ -142,6 +144,18 @@ pub struct AgentSettings {
     pub memory: MemorySearch,
     /// What its conversations begin with.
     pub bootstrap: Bootstrap,
+    /// Which tools it has, and when somebody is asked.
+    pub tools: ToolSettings,
+    /// How it is confined.
+    pub sandbox: AgentSandbox,
+}
+
+impl AgentSettings {
+    /// When somebody is asked before a command of this agent runs at `level`,
+    /// which may be lower than the configured one.
+    pub fn ask(&self, level: SandboxLevel) -> Ask {
+        tools::asks(self, level)
+    }
 }
 
 /// A value that is not allowed.
@@ -174,21 +188,33 @@ pub(super) fn resolve(
         let merged = over(&base, &listed.agent);
         let key = format!("agents.list.{index}");
         // The one of the defaults is the default agent's.
-        let settings = one(
+        let mut settings = one(
             paths,
             &listed.id,
             &merged,
             listed.agent.workspace.as_deref(),
             &key,
             half_life,
+            &fragment.sandbox,
         )?;
+        let defaults = &fragment.agents.defaults.tools;
+        settings.tools = tools::resolve(&[&fragment.tools, defaults, &listed.agent.tools]);
         agents.insert(listed.id.clone(), settings);
         if listed.default {
             default_agent.clone_from(&listed.id);
         }
     }
     if !agents.contains_key(MAIN) {
-        let settings = one(paths, MAIN, &base, None, "agents.defaults", half_life)?;
+        let mut settings = one(
+            paths,
+            MAIN,
+            &base,
+            None,
+            "agents.defaults",
+            half_life,
+            &fragment.sandbox,
+        )?;
+        settings.tools = tools::resolve(&[&fragment.tools, &fragment.agents.defaults.tools]);
         agents.insert(MAIN.to_owned(), settings);
     }
     let default_workspace = fragment.agents.defaults.workspace.as_deref();
@@ -248,6 +274,9 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             .bootstrap_total_max_chars
             .or(base.bootstrap_total_max_chars),
         skip_bootstrap: own.skip_bootstrap.or(base.skip_bootstrap),
+        // Layers, which are not merged: see `tools`.
+        tools: own.tools.clone(),
+        sandbox: own.sandbox.over(&base.sandbox),
     }
 }
 
@@ -258,6 +287,7 @@ fn one(
     workspace: Option<&str>,
     key: &str,
     half_life: Option<f64>,
+    all: &fragment::Sandbox,
 ) -> Result<AgentSettings, Problem> {
     Ok(AgentSettings {
         id: id.to_owned(),
@@ -283,6 +313,13 @@ fn one(
         limits: limits(&agent.limits, key)?,
         memory: search(paths, agent, half_life, key)?,
         bootstrap: bootstrap(agent, key)?,
+        tools: ToolSettings::default(),
+        sandbox: sandbox::of_agent(all, &agent.sandbox, paths).map_err(|(below, problem)| {
+            Problem {
+                key: format!("{key}.sandbox.{below}"),
+                problem,
+            }
+        })?,
     })
 }
 

@@ -7,15 +7,15 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::fragment::gateway as fragment;
 use crate::secret::Secret;
+use hooks::Hooks;
 
 pub(crate) mod files;
+pub mod hooks;
 
 /// OpenClaw's port of WebSocket and HTTP.
 const PORT: u16 = 18789;
 /// Seed 000, OPENCLAW_CLI_PORT.
 const CLI_PORT: u16 = 8080;
-/// Where hooks are, as in OpenClaw.
-const HOOKS_PATH: &str = "/hooks";
 /// OpenClaw's limit of failed attempts: 10 in a minute, then five minutes
 /// nothing.
 const ATTEMPTS: u32 = 10;
@@ -44,23 +44,6 @@ pub struct RateLimit {
     pub lockout: Duration,
     /// Whether programs of this machine that are no browsers are not counted.
     pub exempt_loopback: bool,
-}
-
-/// Webhooks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hooks {
-    /// Whether they are served.
-    pub enabled: bool,
-    /// The token of the callers; kept by the gateway alone.
-    pub token: Option<Secret>,
-    /// Where they are, without the slash at the end.
-    pub path: String,
-    /// The session of calls that name none; a new one each when there is none.
-    pub default_session_key: Option<String>,
-    /// Whether callers may name a session.
-    pub allow_request_session_key: bool,
-    /// Agents that callers may name; `None`: all.
-    pub allowed_agents: Option<Vec<String>>,
 }
 
 /// Seed 000's listener.
@@ -153,7 +136,7 @@ impl Gateway {
             chat_completions: endpoints.chat_completions.enabled.unwrap_or(true),
             responses: endpoints.responses.enabled.unwrap_or(true),
             metrics: endpoints.metrics.enabled.unwrap_or(false),
-            hooks: self::hooks(hooks)?,
+            hooks: hooks::resolve(hooks)?,
             cli: Cli {
                 port: gateway.cli.port.unwrap_or(CLI_PORT),
                 secret: None,
@@ -319,28 +302,6 @@ fn origins(written: &[String]) -> Result<Vec<String>, Problem> {
 
 fn lowercase(written: &[String]) -> Vec<String> {
     written.iter().map(|text| text.to_lowercase()).collect()
-}
-
-fn hooks(fragment: &fragment::Hooks) -> Result<Hooks, Problem> {
-    let path = fragment.path.as_deref().unwrap_or(HOOKS_PATH);
-    let path = path.trim_end_matches('/');
-    let problem = match path {
-        "" => Some("is the root, where everything else is; give one such as \"/hooks\""),
-        path if !path.starts_with('/') => Some("must begin with a slash"),
-        path if path.contains(['{', '}', '*', '?', '#']) => Some("is no plain path"),
-        _ => None,
-    };
-    if let Some(problem) = problem {
-        return Err(("hooks.path".to_owned(), problem.to_owned()));
-    }
-    Ok(Hooks {
-        enabled: fragment.enabled.unwrap_or(false),
-        token: None,
-        path: path.to_owned(),
-        default_session_key: fragment.default_session_key.clone(),
-        allow_request_session_key: fragment.allow_request_session_key.unwrap_or(false),
-        allowed_agents: fragment.allowed_agent_ids.clone(),
-    })
 }
 
 #[cfg(test)]

@@ -31,8 +31,32 @@ pub struct SessionSettings {
     pub reset: ResetPolicies,
     /// Messages that begin one anew.
     pub reset_triggers: Vec<String>,
+    /// What becomes of an answer that the end of the machine cut off.
+    pub interrupted: Interrupted,
     /// What tokens cost, by `provider/model`.
     pub prices: BTreeMap<String, Price>,
+}
+
+/// `session.interrupted`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Interrupted {
+    /// The user is told and decides: what was done may not bear doing twice.
+    #[default]
+    Ask,
+    /// It goes on by itself, unless a tool was running.
+    Resume,
+}
+
+impl Interrupted {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Resume => "resume",
+        }
+    }
 }
 
 /// `session.dmScope`.
@@ -150,6 +174,7 @@ impl SessionSettings {
             reset_triggers: written
                 .reset_triggers
                 .unwrap_or_else(|| RESET_TRIGGERS.map(str::to_owned).to_vec()),
+            interrupted: written.interrupted.unwrap_or_default(),
             prices: prices(document),
         })
     }

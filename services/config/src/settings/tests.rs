@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde_json::json;
 
@@ -26,7 +27,8 @@ fn an_empty_file_is_enough() {
         main.workspace,
         PathBuf::from("/home/claw/.openclaw/workspace")
     );
-    assert_eq!(settings.sandbox.level, SandboxLevel::Workspace);
+    assert_eq!(main.sandbox.level, SandboxLevel::Strict);
+    assert_eq!(main.sandbox.network, Network::ModelOnly);
     assert_eq!(settings.log_level, LogLevel::Info);
 }
 

@@ -66,7 +66,7 @@ pub(super) fn confinements(suite: &Suite) -> Vec<Check> {
         checks.push(Check::warn(
             "sandbox",
             "the agent-runner promises no confinement",
-            "set sandbox.level to \"workspace\"",
+            "set sandbox.level to \"strict\"",
         ));
     }
     checks

@@ -4,12 +4,15 @@ use std::future;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use openclaw_proto::approval::Decision;
+use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Message, Reply};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::conversation;
 use super::interruption::{Stop, Stops};
+use super::question::{self, Questions};
 use super::sink::Sink;
 use super::summary::{State, Summary};
 use crate::connection::Gateway;
@@ -26,22 +29,25 @@ pub(super) struct Listener {
     sink: Box<dyn Sink>,
     summary: Summary,
     stop: Option<(Stop, Instant)>,
+    questions: Questions,
 }
 
 enum News {
     Reply(Option<Result<Reply, Failure>>),
     Stop(Stop),
+    Answer(String, Decision),
     Overdue,
 }
 
 impl Listener {
     /// Prints to `sink`.
-    pub(super) fn new(gateway: Gateway, sink: Box<dyn Sink>) -> Self {
+    pub(super) fn new(gateway: Gateway, sink: Box<dyn Sink>, questions: Questions) -> Self {
         Self {
             gateway,
             sink,
             summary: Summary::default(),
             stop: None,
+            questions,
         }
     }
 
@@ -59,13 +65,17 @@ impl Listener {
                 News::Reply(None) => return self.ended(),
                 News::Stop(stop) if self.stop.is_some() => return Err(stop.failure()),
                 News::Stop(stop) => self.cancel(stop),
+                News::Answer(id, decision) => {
+                    // Whether it worked is seen by what the run says.
+                    tokio::spawn(question::decide(self.gateway.clone(), id, decision));
+                }
                 News::Overdue => return self.overdue(),
             }
         }
     }
 
     async fn news(
-        &self,
+        &mut self,
         replies: &mut mpsc::Receiver<Result<Reply, Failure>>,
         stops: &mut Stops,
     ) -> News {
@@ -79,6 +89,7 @@ impl Listener {
         tokio::select! {
             reply = replies.recv() => News::Reply(reply),
             stop = stops.next() => News::Stop(stop),
+            (id, decision) = self.questions.answer() => News::Answer(id, decision),
             () = overdue => News::Overdue,
         }
     }
@@ -95,7 +106,13 @@ impl Listener {
             }
             Reply::Event(event) => {
                 self.summary.observe(event);
-                self.sink.event(event)
+                self.sink.event(event)?;
+                match &event.kind {
+                    Kind::ApprovalRequested(request) => self.questions.ask(request),
+                    Kind::ApprovalResolved(resolved) => self.questions.resolved(resolved),
+                    _ => {}
+                }
+                Ok(())
             }
         }
     }

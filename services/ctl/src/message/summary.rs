@@ -1,6 +1,6 @@
 //! A whole run in one document.
 
-use openclaw_proto::event::{Code, Event, Kind, Resources, ToolResult, Usage};
+use openclaw_proto::event::{Code, Event, Kind, Resources, ToolFailure, ToolResult, Usage};
 use openclaw_proto::gateway::Accepted;
 use serde::Serialize;
 use serde_json::Value;
@@ -52,6 +52,9 @@ struct ToolCall {
     /// `null` while there is no result.
     success: Option<bool>,
     output: Option<String>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ToolFailure>,
 }
 
 /// Why there is no whole reply.
@@ -77,7 +80,12 @@ impl Summary {
     pub(super) fn observe(&mut self, event: &Event) {
         match &event.kind {
             Kind::TextDelta { text } => self.text.push_str(text),
-            Kind::Thinking { .. } | Kind::Note { .. } => {}
+            Kind::Thinking { .. }
+            | Kind::Note { .. }
+            | Kind::Steered { .. }
+            | Kind::ApprovalRequested(_)
+            | Kind::ApprovalResolved(_)
+            | Kind::ToolOutput { .. } => {}
             Kind::ToolCall {
                 id,
                 name,
@@ -88,6 +96,7 @@ impl Summary {
                 arguments: arguments.clone(),
                 success: None,
                 output: None,
+                error: None,
             }),
             Kind::ToolResult(result) => self.tool_result(result),
             Kind::Usage(usage) => self.add(usage),
@@ -147,6 +156,7 @@ impl Summary {
         if let Some(call) = call {
             call.success = Some(result.success);
             call.output = Some(result.output.clone());
+            call.error.clone_from(&result.error);
         }
     }
 

@@ -15,6 +15,7 @@ pub(super) fn line(kind: &Kind) -> Option<String> {
         } => format!("→ {name} {arguments}"),
         Kind::ToolResult(result) => format!("← {}", outcome(result)),
         Kind::Note { text } => format!("· {text}"),
+        Kind::ToolOutput { text, .. } => format!("│ {}", text.lines().last()?),
         _ => return None,
     };
     Some(output::one_line(&text, WIDTH))

@@ -62,6 +62,12 @@ pub(crate) struct Runner {
     pub(crate) model: String,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) confinements: Vec<Confinement>,
+    /// strict, workspace or off.
+    pub(crate) sandbox_level: String,
+    /// model-only, allowlist or full.
+    pub(crate) sandbox_network: String,
+    /// What is less than that sounds like.
+    pub(crate) sandbox_weaker: Vec<String>,
     pub(crate) configuration_problem: Option<String>,
     /// `None`: agents run as the user that the daemon runs as.
     pub(crate) agent_user: Option<String>,
@@ -186,6 +192,9 @@ impl From<wire::runner::StatusResponse> for Runner {
             model: status.model,
             candidates: status.candidates.into_iter().map(Into::into).collect(),
             confinements: status.confinements.into_iter().map(Into::into).collect(),
+            sandbox_level: status.sandbox_level,
+            sandbox_network: status.sandbox_network,
+            sandbox_weaker: status.sandbox_weaker,
             configuration_problem: filled(status.configuration_problem),
             agent_user: filled(status.agent_user),
         }

@@ -123,8 +123,14 @@ fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Vec<String>>) {
         .iter()
         .filter(|confinement| confinement.is_enforced())
         .count();
-    let summary = format!("{enforced} of {all} confinements enforced");
+    let summary = format!(
+        "{}, network {}; {enforced} of {all} confinements enforced",
+        status.sandbox_level, status.sandbox_network
+    );
     rows.push(row("sandbox", &summary));
+    for weaker in &status.sandbox_weaker {
+        rows.push(row("", weaker));
+    }
     for confinement in &status.confinements {
         if verbose || !confinement.is_enforced() {
             let text = format!(
@@ -176,6 +182,9 @@ mod tests {
                     confinement("seccomp", "enforced"),
                     confinement("landlock", "unavailable"),
                 ],
+                sandbox_level: "workspace".to_owned(),
+                sandbox_network: "model-only".to_owned(),
+                sandbox_weaker: vec!["agents see names".to_owned()],
                 configuration_problem: None,
                 agent_user: None,
             }),
@@ -199,7 +208,8 @@ mod tests {
             "backend        native: a key is there",
             "model          anthropic/m",
             "               claude-cli not available: not installed",
-            "sandbox        1 of 2 confinements enforced",
+            "sandbox        workspace, network model-only; 1 of 2 confinements enforced",
+            "               agents see names",
             "               landlock unavailable: why",
             "configuration  f:1:2: broken",
         ] {

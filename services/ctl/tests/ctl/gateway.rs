@@ -248,6 +248,27 @@ impl Gateway for Scripted {
         Ok(Response::new(wire::ListTurnsResponse::default()))
     }
 
+    async fn list_approvals(
+        &self,
+        _: Request<wire::ListApprovalsRequest>,
+    ) -> Result<Response<wire::ListApprovalsResponse>, Status> {
+        Ok(Response::new(wire::ListApprovalsResponse::default()))
+    }
+
+    async fn decide_approval(
+        &self,
+        _: Request<wire::DecideApprovalRequest>,
+    ) -> Result<Response<wire::DecideApprovalResponse>, Status> {
+        Err(Status::not_found("nothing waits here"))
+    }
+
+    async fn revoke_grant(
+        &self,
+        _: Request<wire::RevokeGrantRequest>,
+    ) -> Result<Response<wire::RevokeGrantResponse>, Status> {
+        Err(Status::not_found("that command was not allowed for good"))
+    }
+
     async fn access_token(
         &self,
         _request: Request<wire::AccessTokenRequest>,

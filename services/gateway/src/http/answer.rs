@@ -66,6 +66,13 @@ pub(super) fn json(status: StatusCode, document: &Value) -> Response<Body> {
     )
 }
 
+/// An answer without a body.
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
 /// An answer of some other kind of text.
 pub(super) fn text(
     status: StatusCode,

@@ -24,6 +24,15 @@ pub(super) async fn json<T: DeserializeOwned>(
     limit: usize,
 ) -> Result<T, Problem> {
     check_type(&request)?;
+    json_of_any_type(request, limit).await
+}
+
+/// The same where a page cannot send it anyway: a header with a token is no
+/// simple one.
+pub(super) async fn json_of_any_type<T: DeserializeOwned>(
+    request: Request<Body>,
+    limit: usize,
+) -> Result<T, Problem> {
     let read = read(request.into_body(), limit);
     let bytes = tokio::time::timeout(DEADLINE, read).await.map_err(|_| {
         let message = format!("the body did not arrive within {DEADLINE:?}");

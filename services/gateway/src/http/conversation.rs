@@ -59,6 +59,7 @@ pub(super) fn submission(
             true => Vec::new(),
             false => said.into_iter().map(entry).collect(),
         },
+        ..Extra::default()
     };
     let message = Message {
         text,

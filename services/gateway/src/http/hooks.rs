@@ -1,8 +1,13 @@
 //! Webhooks: other programs of the user tell the assistant something, or give
-//! it work. `POST <path>/wake` and `POST <path>/agent`, with a token of their
-//! own.
+//! it work. `POST <path>/wake`, `POST <path>/agent`, and names of the user's
+//! own (`hooks.mappings`), with a token of their own. Fields and answers are
+//! OpenClaw's (reference: `hooks` of its configuration).
 
 mod agent;
+mod mapped;
+mod policy;
+mod template;
+mod wake;
 
 use std::sync::Arc;
 
@@ -11,8 +16,7 @@ use axum::extract::Request;
 use axum::http::header::ALLOW;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse as _;
-use openclaw_config::settings::gateway::Hooks;
-use openclaw_sessions::{AgentId, SessionKey};
+use openclaw_config::settings::gateway::hooks::{Hooks, WakeMode};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -21,7 +25,7 @@ use super::problem::Problem;
 use super::{answer, body};
 use crate::front::is_same;
 use crate::gateway::Gateway;
-use crate::system_event::{self, When};
+use crate::system_event::When;
 
 /// Bytes of a call, as in OpenClaw.
 const BODY_LIMIT: usize = 256 * 1024;
@@ -38,9 +42,9 @@ pub(super) async fn call(
     let answered = match check(&gateway, hooks, &request) {
         Err(problem) => Err(problem),
         Ok(()) => match name {
-            "wake" => wake(gateway, request).await,
-            "agent" => agent::agent(gateway, hooks, request).await,
-            _ => Err(Problem::not_found(request.uri().path())),
+            "wake" => wake::call(gateway, hooks, request).await,
+            "agent" => agent(gateway, hooks, request).await,
+            _ => mapped::call(gateway, hooks, name, request).await,
         },
     };
     let mut response = answered.unwrap_or_else(Problem::into_response);
@@ -93,14 +97,6 @@ fn presented(headers: &HeaderMap) -> Option<&str> {
     })
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Wake {
-    text: String,
-    #[serde(default)]
-    mode: Mode,
-}
-
 /// When the agent is told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -108,6 +104,15 @@ enum Mode {
     #[default]
     Now,
     NextHeartbeat,
+}
+
+impl From<WakeMode> for Mode {
+    fn from(mode: WakeMode) -> Self {
+        match mode {
+            WakeMode::Now => Self::Now,
+            WakeMode::NextHeartbeat => Self::NextHeartbeat,
+        }
+    }
 }
 
 impl Mode {
@@ -126,30 +131,25 @@ impl Mode {
     }
 }
 
-/// Tells the main session something.
-async fn wake(gateway: Arc<Gateway>, request: Request) -> Result<Response<Body>, Problem> {
-    let wake: Wake = body::json(request, BODY_LIMIT).await?;
-    if wake.text.trim().is_empty() {
-        return Err(Problem::invalid("text", "is empty; say what happened"));
-    }
-    let key = main_session(&gateway)?;
-    let run = system_event::wake(&gateway, &key, &wake.text, wake.mode.when()).await?;
-    let mut document = json!({"ok": true, "mode": wake.mode.as_str(), "eventOutcome": "queued"});
-    if let Some(accepted) = run {
-        document["eventOutcome"] = json!("delivered");
-        document["runId"] = json!(accepted.run_id);
+/// Starts a turn and returns its run, or waits for its end.
+async fn agent(
+    gateway: Arc<Gateway>,
+    hooks: &Hooks,
+    request: Request,
+) -> Result<Response<Body>, Problem> {
+    let headers = request.headers().clone();
+    let asked: agent::Asked = body::json_of_any_type(request, BODY_LIMIT).await?;
+    let waits = asked.wait_for_completion;
+    let work = asked.work(&gateway, hooks, &headers)?;
+    let begun = work.begin(&gateway).await?;
+    let mut document = json!({"ok": true, "runId": begun.run_id});
+    // It goes on when the caller is gone.
+    let finish = tokio::spawn(begun.finish(gateway));
+    if waits {
+        let finished = finish.await;
+        document["completion"] = finished.map_err(|_| Problem::interrupted())??;
     }
     Ok(answer::json(StatusCode::OK, &document))
-}
-
-/// The default agent's main session.
-fn main_session(gateway: &Gateway) -> Result<SessionKey, Problem> {
-    let settings = gateway.front.settings();
-    let agent: AgentId = settings
-        .default_agent
-        .parse()
-        .map_err(crate::refusal::Refusal::from)?;
-    Ok(SessionKey::main(&agent))
 }
 
 #[cfg(test)]

@@ -56,6 +56,15 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
+    /// The gateway stops.
+    pub(super) fn interrupted() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "interrupted",
+            "the gateway stops",
+        )
+    }
+
     /// OpenAI's word for the kind of error.
     fn kind(&self) -> &'static str {
         match self.status.as_u16() {

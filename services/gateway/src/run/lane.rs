@@ -105,6 +105,20 @@ impl Lanes {
         lane.map(|place| place.run_id.clone()).collect()
     }
 
+    /// Whether no run of the session was before this one.
+    pub(crate) fn is_first(&self, key: &SessionKey, run_id: &str) -> bool {
+        let state = self.lock();
+        let first = state.sessions.get(key).and_then(VecDeque::front);
+        first.is_none_or(|place| place.run_id == run_id)
+    }
+
+    /// The run whose turn it is in the session.
+    pub(crate) fn running(&self, key: &SessionKey) -> Option<String> {
+        let state = self.lock();
+        let first = state.sessions.get(key)?.front()?;
+        matches!(first.stage, Stage::Running).then(|| first.run_id.clone())
+    }
+
     /// The runs that wait in a session's lane, in their order.
     pub(crate) fn waiting(&self, key: &SessionKey) -> Vec<String> {
         let state = self.lock();

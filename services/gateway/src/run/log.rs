@@ -155,7 +155,11 @@ impl EventLog {
 
 fn cost(kind: &Kind) -> usize {
     let payload = match kind {
-        Kind::TextDelta { text } | Kind::Thinking { text } | Kind::Note { text } => text.len(),
+        Kind::TextDelta { text }
+        | Kind::Thinking { text }
+        | Kind::Note { text }
+        | Kind::ToolOutput { text, .. } => text.len(),
+        Kind::ApprovalRequested(request) => request.command.len(),
         Kind::ToolCall { arguments, .. } => arguments.to_string().len(),
         Kind::ToolResult(result) => result.output.len(),
         _ => 0,

@@ -3,18 +3,19 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use openclaw_daemon::failure;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Message;
 use openclaw_sessions::{SessionKey, now_ms};
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::job::{Ended, Job, Payload};
 use super::{Refused, event};
 use crate::gateway::Gateway;
 use crate::refusal::Refusal;
-use crate::submission::Extra;
+use crate::submission::{Extra, Started};
 use crate::system_event::{self, When};
 use crate::ws;
 
@@ -52,12 +53,18 @@ fn until(next_ms: i64) -> Duration {
     Duration::from_millis(u64::try_from(next_ms - now_ms()).unwrap_or_default())
 }
 
-/// Jobs whose run the last gateway did not see the end of.
-async fn take_up(gateway: &Gateway) {
+/// Jobs whose run the last gateway did not see the end of. A turn went on
+/// without it, or was begun again; what it is asked again is the same run.
+async fn take_up(gateway: &Arc<Gateway>) {
     let Ok(jobs) = gateway.schedule.all().await else {
         return;
     };
     for mut job in jobs {
+        if let (Some(started), Payload::AgentTurn { .. }) = (job.running_since(), &job.payload) {
+            let run_id = run_id(&job, started);
+            gateway.spawn(finish(Arc::clone(gateway), job, run_id, started));
+            continue;
+        }
         let before = job.clone();
         job.forget_run(now_ms());
         if job != before
@@ -98,10 +105,15 @@ async fn begin(gateway: &Arc<Gateway>, mut job: Job) -> Result<String, Refused> 
     job.begin(started);
     gateway.schedule.update(&job).await?;
     ws::tell_cron(gateway, || event(job.id(), "started", Some(&job)));
-    let run_id = format!("cron:{}:{started}", job.id());
+    let run_id = run_id(&job, started);
     let work = finish(Arc::clone(gateway), job, run_id.clone(), started);
     gateway.spawn(work);
     Ok(run_id)
+}
+
+/// What clients know the run by that began at `started`.
+fn run_id(job: &Job, started: i64) -> String {
+    format!("cron:{}:{started}", job.id())
 }
 
 async fn finish(gateway: Arc<Gateway>, mut job: Job, run_id: String, started: i64) {
@@ -154,7 +166,13 @@ async fn perform(gateway: &Arc<Gateway>, job: &Job, run_id: &str) -> Result<Stri
             let woken = system_event::wake(gateway, &key, text, when).await;
             woken.map(|_| "told".to_owned()).map_err(words)
         }
-        Payload::AgentTurn { message, .. } => {
+        Payload::AgentTurn { message, rest, .. } => {
+            let word = |name: &str| Some(rest.get(name)?.as_str()?.to_owned());
+            let extra = Extra {
+                model: word("model"),
+                thinking_level: word("thinking"),
+                ..Extra::default()
+            };
             let message = Message {
                 text: message.clone(),
                 session_key: key.to_string(),
@@ -162,29 +180,38 @@ async fn perform(gateway: &Arc<Gateway>, job: &Job, run_id: &str) -> Result<Stri
                 idempotency_key: run_id.to_owned(),
                 ..Message::default()
             };
-            let (run, _) = gateway
-                .submit_with(message, Extra::default())
-                .map_err(words)?;
-            answer(&run).await
+            let started = gateway.begin(message, extra).await.map_err(words)?;
+            let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
+            answer(started, limit.filter(|seconds| *seconds > 0)).await
         }
     }
 }
 
-async fn answer(run: &crate::run::Run) -> Result<String, String> {
-    let (mut seq, mut text) = (1, String::new());
-    loop {
-        match run.log.wait_for(seq).await {
-            Ok(Some(event)) => {
-                seq = event.seq + 1;
-                match event.kind {
-                    Kind::TextDelta { text: more } => text.push_str(&more),
-                    Kind::Failed(failed) => return Err(failed.message),
-                    Kind::Aborted { reason, .. } => return Err(format!("aborted: {reason}")),
-                    _ => {}
-                }
+/// What the turn says; it is ended when it takes longer than `limit` seconds.
+async fn answer(started: Started, limit: Option<u64>) -> Result<String, String> {
+    let Started {
+        mut events, run, ..
+    } = started;
+    let mut told = Box::pin(async move {
+        let mut text = String::new();
+        while let Some(event) = events.next().await {
+            match event.map_err(|status| status.message().to_owned())?.kind {
+                Kind::TextDelta { text: more } => text.push_str(&more),
+                Kind::Failed(failed) => return Err(failed.message),
+                Kind::Aborted { reason, .. } => return Err(format!("aborted: {reason}")),
+                _ => {}
             }
-            Ok(None) => return Ok(text.chars().take(SUMMARY_LIMIT).collect()),
-            Err(missed) => seq = missed.first(),
+        }
+        Ok(text.chars().take(SUMMARY_LIMIT).collect())
+    });
+    let limit = limit.map_or(Duration::MAX, Duration::from_secs);
+    match timeout(limit, told.as_mut()).await {
+        Ok(result) => result,
+        Err(_) => {
+            if let Some(run) = run {
+                run.end("the job's timeoutSeconds passed");
+            }
+            told.await
         }
     }
 }

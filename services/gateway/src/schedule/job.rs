@@ -246,6 +246,11 @@ impl Job {
         self.state.running_at_ms.is_some()
     }
 
+    /// When the run began that is under way.
+    pub(super) fn running_since(&self) -> Option<i64> {
+        self.state.running_at_ms
+    }
+
     /// Whether it goes away after its run.
     pub(super) fn ends_with_its_run(&self) -> bool {
         let flag = self.rest.get("deleteAfterRun").and_then(Value::as_bool);

@@ -16,12 +16,12 @@ use openclaw_sessions::transcript::{Draft, Marker, Message, Usage, UserMessage};
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use super::command::{
-    Acceptance, Admitted, BackendSessions, Closing, Found, Incoming, Overrides, Reply, Said,
-    backend_session_of, state_of,
+    Acceptance, Admitted, BackendSessions, Closing, Found, Incoming, Overrides, QueueFields, Reply,
+    Said, backend_session_of, state_of,
 };
 use super::fault::Fault;
 use super::home::Home;
-use super::ledger::{Change, Ledger, Record, Spent};
+use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::policy::{self, Anew};
 use super::shelf::{Appended, Shelf};
@@ -90,6 +90,11 @@ impl Books {
         self.ledger
             .apply(changes)
             .map_err(Fault::ledger(&self.ledger_path))
+    }
+
+    /// Puts on disk what the ledger was told.
+    pub(super) fn sync_ledger(&self) -> io::Result<()> {
+        ledger::sync(&self.ledger_path)
     }
 
     pub(super) fn accept(&mut self, incoming: Incoming, reply: Reply<Acceptance>) -> Staged {
@@ -237,12 +242,15 @@ impl Books {
             spent: spent.clone(),
         };
         if closing.messages.is_empty() {
+            self.home.answered(&closing.run_id, &closing.key, true, now);
             return Staged::new(reply, Ok(())).changing(change(closing.outcome));
         }
         let drafts = closing.messages.into_iter().map(Draft::from).collect();
         match self.append(&closing.key, drafts) {
             Ok(Appended { file, ids }) => {
-                self.home.answered(&closing.run_id, &closing.key, now);
+                let whole = matches!(closing.outcome, Kind::Done(_));
+                self.home
+                    .answered(&closing.run_id, &closing.key, whole, now);
                 let through = self.seen_through(&closing.run_id, &closing.outcome, ids.last());
                 let noted = self.note(&closing.key, &closing.outcome, through, now, |entry| {
                     entry.add_usage(&closing.usage, closing.context_tokens);
@@ -423,6 +431,12 @@ fn overrides_of(entry: &SessionEntry) -> Overrides {
     Overrides {
         model: entry.model_override(),
         thinking_level: entry.text("thinkingLevel").map(str::to_owned),
+        queue: QueueFields {
+            mode: entry.get("queueMode"),
+            debounce_ms: entry.get("queueDebounceMs"),
+            cap: entry.get("queueCap"),
+            drop: entry.get("queueDrop"),
+        },
     }
 }
 

@@ -72,6 +72,16 @@ pub(crate) struct Overrides {
     /// `provider/model`.
     pub(crate) model: Option<String>,
     pub(crate) thinking_level: Option<String>,
+    pub(crate) queue: QueueFields,
+}
+
+/// What a session's entry says of messages that find it busy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct QueueFields {
+    pub(crate) mode: Option<String>,
+    pub(crate) debounce_ms: Option<u64>,
+    pub(crate) cap: Option<u64>,
+    pub(crate) drop: Option<String>,
 }
 
 /// A run of the ledger.

@@ -85,11 +85,15 @@ impl Home {
         }
     }
 
-    /// A run has its end.
-    pub(super) fn answered(&mut self, run_id: &str, key: &SessionKey, now: i64) {
+    /// A run has its end. What was said before an error is no answer: it is in
+    /// the transcript alone.
+    pub(super) fn answered(&mut self, run_id: &str, key: &SessionKey, whole: bool, now: i64) {
         match self.open.remove(run_id) {
             Some(mut exchange) => {
                 exchange.replied_ms = now;
+                if !whole {
+                    exchange.bot_text.clear();
+                }
                 self.ended.push(exchange);
             }
             // It was accepted by the gateway before this one.

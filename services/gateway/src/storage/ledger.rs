@@ -1,6 +1,8 @@
 //! The ledger of runs: who owns which message, and what became of it.
 
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use openclaw_proto::event::{Kind, Resources};
@@ -131,6 +133,20 @@ pub(crate) enum Change {
 
 pub(crate) struct Ledger(Connection);
 
+/// Puts on disk what was written to the ledger at `path`: its log holds that
+/// until SQLite moves it, with waits of its own.
+pub(super) fn sync(path: &Path) -> io::Result<()> {
+    match File::open(log_of(path)).and_then(|log| log.sync_data()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        synced => synced,
+    }
+}
+
+/// The write-ahead log of the ledger at `path`.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    PathBuf::from(format!("{}-wal", path.display()))
+}
+
 impl Ledger {
     /// Opens or creates the ledger and forgets runs that ended long ago.
     pub(crate) fn open(path: &Path, now_ms: i64) -> Result<Self, LedgerError> {
@@ -146,18 +162,10 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// Applies `changes` in one transaction. It is on disk afterwards when a
-    /// message was accepted. The other changes can be seen in the transcripts
-    /// too, so that losing power right after them loses nothing, and they are
-    /// not worth another wait for the disk.
+    /// Applies `changes` in one transaction. They are on disk after the next
+    /// [`sync`]; all of them can be seen in the transcripts too, so that losing
+    /// power before that loses nothing, and nobody waits for the disk twice.
     pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<(), LedgerError> {
-        let durable = changes
-            .iter()
-            .any(|change| matches!(change, Change::Insert(_)));
-        let synchronous = if durable { "FULL" } else { "NORMAL" };
-        self.0
-            .pragma_update(None, "synchronous", synchronous)
-            .map_err(failed("configure"))?;
         let transaction = self.0.transaction().map_err(failed("write to"))?;
         for change in changes {
             write(&transaction, change).map_err(failed("write to"))?;
@@ -218,7 +226,7 @@ impl Ledger {
             .pragma_update(None, "cache_size", -CACHE_KIB)
             .map_err(failed("configure"))?;
         connection
-            .pragma_update(None, "synchronous", "FULL")
+            .pragma_update(None, "synchronous", "NORMAL")
             .map_err(failed("configure"))
     }
 

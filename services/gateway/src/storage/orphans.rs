@@ -1,29 +1,29 @@
 //! Messages that are in a transcript but not in the ledger.
 //!
-//! A message is written to its transcript first and entered into the ledger
-//! then, with one wait for the disk each. A gateway that is killed between the
-//! two leaves a message that nobody owns.
+//! A message is written to its transcript first, with a wait for the disk, and
+//! entered into the ledger then, which is put on disk a little later. A gateway
+//! that is killed between the two leaves a message that nobody owns, and so
+//! does a machine that loses power before the ledger is on disk.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use openclaw_sessions::store::SessionEntry;
 use openclaw_sessions::transcript::{self, Entry};
 use openclaw_sessions::{AgentId, Error};
 
-use super::ledger::Record;
+use super::ledger::{Record, log_of};
 use super::shelf::Shelf;
 
 /// Milliseconds for which a message may be on its way from its transcript to
-/// the ledger. The very write that was to enter it may have been cut off, so
+/// the ledger on disk: many times the interval of its syncs. The very write that was to enter it may have been cut off, so
 /// the time of the last write alone does not tell.
 const UNDER_WAY: i64 = 10_000;
 
 /// In Unix milliseconds, a time before which everything that is in a
 /// transcript is in the ledger too. Asked before the ledger is opened.
 pub(super) fn settled_until(ledger: &Path) -> i64 {
-    let log = PathBuf::from(format!("{}-wal", ledger.display()));
-    let times = [modified_ms(ledger), modified_ms(&log)];
+    let times = [modified_ms(ledger), modified_ms(&log_of(ledger))];
     let last = times.into_iter().flatten().max();
     last.map_or(i64::MAX, |last| last - UNDER_WAY)
 }

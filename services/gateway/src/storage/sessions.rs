@@ -124,6 +124,11 @@ impl Storage {
         self.work(move |books| books.patch(&key, &patch)).await
     }
 
+    /// Changes a session, which is entered first when it is new.
+    pub(crate) async fn set(&self, key: SessionKey, patch: Patch) -> Result<Asked<Session>, Fault> {
+        self.work(move |books| books.set(&key, &patch)).await
+    }
+
     /// Begins a conversation anew.
     pub(crate) async fn reset(
         &self,

@@ -32,6 +32,11 @@ const INDEX_SHARE: u32 = 20;
 /// no use in saying so every second.
 const INDEX_RETRY: Duration = Duration::from_secs(30);
 
+/// Accepted messages are in the ledger on disk this long after they are in
+/// their transcripts. What is lost in between is found there again
+/// ([`super::orphans`]), which looks back much longer.
+const LEDGER_INTERVAL: Duration = Duration::from_millis(500);
+
 pub(super) struct Worker {
     books: Books,
     commands: Receiver<Envelope>,
@@ -40,6 +45,8 @@ pub(super) struct Worker {
     flush_at: Option<Instant>,
     /// The earliest time for that.
     flush_after: Instant,
+    /// When a changed ledger is to be put on disk.
+    sync_at: Option<Instant>,
 }
 
 impl Worker {
@@ -54,6 +61,7 @@ impl Worker {
             sessions,
             flush_at: None,
             flush_after: Instant::now(),
+            sync_at: None,
         };
         worker.count_sessions();
         Ok(worker)
@@ -81,6 +89,7 @@ impl Worker {
             }
             self.commit(batch);
         }
+        self.sync_ledger();
         self.settle();
         let flushed = self.books.shelf.flush().map_err(Fault::from);
         if let Err(fault) = &flushed {
@@ -101,7 +110,11 @@ impl Worker {
             if self.books.shelf.take_is_new() {
                 self.flush_at = Some(self.flush_after.max(Instant::now()));
             }
-            let Some(at) = self.flush_at else {
+            // However many commands wait: what is looked back to has an end.
+            if self.sync_at.is_some_and(|at| at <= Instant::now()) {
+                self.sync_ledger();
+            }
+            let Some(at) = self.flush_at.into_iter().chain(self.sync_at).min() else {
                 return self.commands.recv().ok();
             };
             match self
@@ -110,8 +123,17 @@ impl Worker {
             {
                 Ok(envelope) => return Some(envelope),
                 Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if self.sync_at == Some(at) => self.sync_ledger(),
                 Err(RecvTimeoutError::Timeout) => self.write_indexes(),
             }
+        }
+    }
+
+    fn sync_ledger(&mut self) {
+        self.sync_at = None;
+        if let Err(error) = self.books.sync_ledger() {
+            failure::report("put the ledger on disk, trying again later", &error);
+            self.sync_at = Some(Instant::now() + LEDGER_INTERVAL);
         }
     }
 
@@ -148,12 +170,14 @@ impl Worker {
         self.sync_transcripts(&mut batch);
         self.sync_index(&mut batch);
         let changes: Vec<Change> = batch.iter_mut().filter_map(Staged::take_change).collect();
-        if !changes.is_empty()
-            && let Err(fault) = self.books.tell(&changes)
-        {
-            batch
-                .iter_mut()
-                .for_each(|staged| staged.ledger_failed(&fault));
+        if !changes.is_empty() {
+            self.sync_at
+                .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
+            if let Err(fault) = self.books.tell(&changes) {
+                batch
+                    .iter_mut()
+                    .for_each(|staged| staged.ledger_failed(&fault));
+            }
         }
         // The last change first, so that each finds what it left.
         for staged in batch.iter_mut().rev() {

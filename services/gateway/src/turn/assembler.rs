@@ -84,7 +84,10 @@ impl Assembler {
             Kind::TextDelta { .. } | Kind::Thinking { .. } | Kind::ToolCall { .. }
         );
         let complete = speaks && (!self.results.is_empty() || self.bytes > ENTRY_LIMIT);
-        let messages = complete.then(|| self.flush(End::default(), now_ms));
+        let messages = match kind {
+            Kind::Steered { .. } => self.steered(now_ms),
+            _ => complete.then(|| self.flush(End::default(), now_ms)),
+        };
         match kind {
             Kind::TextDelta { text } => self.text(text),
             Kind::Thinking { text } => self.thinking(text),
@@ -122,6 +125,17 @@ impl Assembler {
             context_tokens: self.context_tokens,
             resources: self.resources,
         }
+    }
+
+    /// What was said before the user spoke again is an entry of its own. It does
+    /// not end as a reply does: the run goes on.
+    fn steered(&mut self, now_ms: i64) -> Option<Vec<Message>> {
+        let is_empty = self.blocks.is_empty() && self.results.is_empty();
+        let end = End {
+            stop_reason: StopReason::ToolUse,
+            ..End::default()
+        };
+        (!is_empty).then(|| self.flush(end, now_ms))
     }
 
     fn text(&mut self, more: &str) {

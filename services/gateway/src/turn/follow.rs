@@ -13,6 +13,7 @@ use tonic::{Code, Status};
 use super::{Reply, outcome};
 use crate::gateway::Gateway;
 use crate::notable;
+use crate::queue;
 
 /// How long the runner may take to acknowledge a turn; it may have to be
 /// started first.
@@ -46,6 +47,12 @@ pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
         };
         starts += 1;
         notable::started(&started.backend);
+        if !started.model.is_empty() {
+            let chosen = (started.provider.clone(), started.model.clone());
+            // Asked again, it is the same one.
+            let _ = reply.run.model.set(chosen);
+        }
+        queue::begun(reply.gateway, reply.run);
         reserve(reply, &started);
         reply.assembler.speaks(&started);
         let before = reply.heard;
@@ -113,6 +120,15 @@ pub(crate) async fn close_turn(gateway: &Gateway, run_id: &str) {
     if let Err(status) = patiently(|| gateway.runner.close_turn(run_id)).await {
         tracing::debug!(code = ?status.code(), "the runner was not told to forget the turn");
     }
+}
+
+/// Ends a turn whose answer nobody waits for, and lets the runner forget it.
+pub(crate) async fn end_abandoned(gateway: &Gateway, run_id: &str) {
+    let end = patiently(|| gateway.runner.cancel_turn(run_id, "nobody waits for it")).await;
+    if let Err(status) = end {
+        tracing::debug!(code = ?status.code(), "a turn that is not wanted was not ended");
+    }
+    close_turn(gateway, run_id).await;
 }
 
 /// The turns that the runner keeps until they are closed.

@@ -27,6 +27,11 @@ pub(super) fn internal(operation: &'static str, error: &(dyn Error + 'static)) -
     failed(Code::Internal, message, "")
 }
 
+/// Whether the provider found the prompt too long.
+pub(super) fn is_overflow(outcome: &Kind) -> bool {
+    matches!(outcome, Kind::Failed(failed) if failed.code == Code::ContextOverflow)
+}
+
 /// The runner did not take the turn.
 pub(super) fn not_started(status: &Status) -> Kind {
     let (code, message) = match status.code() {

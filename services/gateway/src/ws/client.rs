@@ -45,6 +45,8 @@ pub(super) struct Identity {
     pub(super) caps: Caps,
     /// A paired device.
     pub(super) device_id: Option<String>,
+    /// It came in with the shared token or password.
+    pub(super) by_secret: bool,
 }
 
 /// A connection that may ask for things.

@@ -88,6 +88,7 @@ pub(super) async fn admit(
             scopes,
             caps: Caps::of(&Connect::names(&connect.caps)),
             device_id: connect.device.as_ref().map(|device| device.id.0.clone()),
+            by_secret: matches!(proof, shared::Proof::Secret(_)),
         },
         method: proof.name(),
         issued,

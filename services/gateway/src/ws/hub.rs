@@ -1,13 +1,13 @@
 //! All clients, and the way to tell them something.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use openclaw_protocol::Event;
 use openclaw_protocol::event::StateVersion;
-use openclaw_sessions::{SessionKey, now_ms};
+use openclaw_sessions::now_ms;
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -23,7 +23,6 @@ use super::outbox::{Close, Outbox};
 use super::presence::Presence;
 use super::throttle::Throttle;
 use crate::gateway::Gateway;
-use crate::queue::Mode;
 
 /// How often everybody is told that the gateway is there
 /// (`policy.tickIntervalMs`).
@@ -58,7 +57,6 @@ pub(crate) struct Hub {
     pub(super) health: Health,
     pub(super) strangers: Arc<Semaphore>,
     pub(super) config_writes: Throttle,
-    queue_modes: Mutex<HashMap<SessionKey, Mode>>,
     /// Keys of commands, the newest last.
     commands: Mutex<VecDeque<String>>,
     /// The tasks of the connections.
@@ -75,7 +73,6 @@ impl Hub {
             health: Health::default(),
             strangers: Arc::new(Semaphore::new(STRANGER_LIMIT)),
             config_writes: Throttle::default(),
-            queue_modes: Mutex::default(),
             commands: Mutex::default(),
             connections: TaskTracker::new(),
         }
@@ -84,24 +81,6 @@ impl Hub {
     /// How many clients there are.
     pub(crate) fn count(&self) -> usize {
         self.lock().len()
-    }
-
-    /// What messages do that find the session busy.
-    pub(super) fn queue_mode(&self, key: &SessionKey) -> Mode {
-        let modes = self.queue_modes.lock();
-        let modes = modes.unwrap_or_else(PoisonError::into_inner);
-        modes.get(key).copied().unwrap_or_default()
-    }
-
-    /// Sets it, until the gateway stops.
-    pub(super) fn set_queue_mode(&self, key: &SessionKey, mode: Mode) {
-        let modes = self.queue_modes.lock();
-        let mut modes = modes.unwrap_or_else(PoisonError::into_inner);
-        if mode == Mode::default() {
-            modes.remove(key);
-        } else {
-            modes.insert(key.clone(), mode);
-        }
     }
 
     /// Whether a command with this idempotency key was not run yet.
@@ -218,6 +197,18 @@ impl Hub {
         }
     }
 
+    /// Closes the connections that came in with a secret that holds no more.
+    fn expel_secret_holders(&self) {
+        for client in self.lock().values() {
+            if client.identity.by_secret {
+                client.close(Close::new(
+                    POLICY,
+                    "the token was changed; connect with the new one",
+                ));
+            }
+        }
+    }
+
     /// Says goodbye to everybody, and waits a moment for it to be read.
     pub(crate) async fn close(&self) {
         self.tell(
@@ -234,6 +225,33 @@ impl Hub {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Client>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the connections of those who came in with the shared secret when that
+/// changes, until the gateway is gone.
+pub(crate) async fn follow_secret(gateway: Weak<Gateway>) {
+    let Some(strong) = gateway.upgrade() else {
+        return;
+    };
+    let mut configuration = strong.configuration.clone();
+    let mut rotations = strong.front.rotations();
+    let secret = |gateway: &Gateway| gateway.front.secrets().reveal().map(str::to_owned);
+    let mut known = secret(&strong);
+    drop(strong);
+    loop {
+        let goes_on = tokio::select! {
+            changed = configuration.changed() => changed,
+            changed = rotations.changed() => changed.is_ok(),
+        };
+        let Some(gateway) = gateway.upgrade().filter(|_| goes_on) else {
+            return;
+        };
+        let now = secret(&gateway);
+        if now != known {
+            known = now;
+            gateway.hub.expel_secret_holders();
+        }
     }
 }
 

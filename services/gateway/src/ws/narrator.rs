@@ -114,6 +114,8 @@ struct Narrator<'a> {
     thinking: String,
     output_tokens: u64,
     started_ms: i64,
+    /// Clients were told that the run is being prepared.
+    prepared: bool,
     model_told: bool,
     /// A tool has answered, and the model is asked again.
     asked_again: bool,
@@ -142,6 +144,7 @@ impl<'a> Narrator<'a> {
             thinking: String::new(),
             output_tokens: 0,
             started_ms: now_ms(),
+            prepared: false,
             model_told: false,
             asked_again: false,
             tools: HashMap::new(),
@@ -152,8 +155,17 @@ impl<'a> Narrator<'a> {
     }
 
     fn accepted(&mut self) {
-        self.status("preparing_workspace");
+        // One that waits for another turn is not being prepared.
+        if self.gateway.lanes.is_first(&self.run.key, &self.run.id) {
+            self.prepare();
+        }
         self.index("send");
+    }
+
+    fn prepare(&mut self) {
+        if !std::mem::replace(&mut self.prepared, true) {
+            self.status("preparing_workspace");
+        }
     }
 
     fn take(&mut self, event: Event) {
@@ -178,6 +190,13 @@ impl<'a> Narrator<'a> {
                 self.agent("usage", data);
             }
             Kind::Resources(_) => {}
+            Kind::ApprovalRequested(request) => self.approval_requested(&request),
+            Kind::ApprovalResolved(resolved) => self.approval_resolved(&resolved),
+            Kind::ToolOutput { call_id, text } => self.tool_output(&call_id, &text),
+            Kind::Steered { .. } => {
+                self.next_item();
+                self.asked_again = true;
+            }
             Kind::Note { text } => self.agent("notice", json!({ "text": text })),
             Kind::Done(done) => self.done(&done),
             Kind::Failed(failed) => self.failed(&failed),
@@ -191,11 +210,15 @@ impl<'a> Narrator<'a> {
             return;
         }
         self.model_told = true;
+        if let Some(chosen) = self.run.model.get() {
+            self.model = chosen.clone();
+        }
         // Ended before anything was asked of a model.
         let not_asked = matches!(kind, Kind::Aborted { backend, .. } if backend.is_empty());
         if not_asked || self.run.is_absorbed() {
             return;
         }
+        self.prepare();
         self.status("preparing_context");
         let data = json!({ "phase": "start", "startedAt": self.started_ms });
         self.lifecycle(data);
@@ -244,6 +267,14 @@ impl<'a> Narrator<'a> {
     async fn pause(&self) {
         if self.text.len() > SHORT_TEXT && !self.silent {
             sleep_until(self.text_at).await;
+        }
+    }
+
+    /// What is said from here on is another item.
+    fn next_item(&mut self) {
+        if self.text.len() > self.item_start {
+            self.item_start = self.text.len();
+            self.item += 1;
         }
     }
 

@@ -32,6 +32,7 @@ struct RunnerPlay(Arc<RunnerState>);
 struct RunnerState {
     turns: Mutex<HashMap<String, Vec<Kind>>>,
     cancelled: Mutex<Vec<(String, String)>>,
+    decided: Mutex<Vec<runner::DecideApprovalRequest>>,
     asked_to_cancel: Notify,
     news: watch::Sender<u64>,
     /// Attach calls so far.
@@ -49,6 +50,7 @@ impl Runner {
         let play = RunnerPlay(Arc::new(RunnerState {
             turns: Mutex::default(),
             cancelled: Mutex::default(),
+            decided: Mutex::default(),
             asked_to_cancel: Notify::new(),
             news: watch::Sender::new(0),
             attached: watch::Sender::new(0),
@@ -185,6 +187,30 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
     ) -> Result<Response<runner::KeptTurnsResponse>, Status> {
         let run_ids = lock(&self.0.turns).keys().cloned().collect();
         Ok(Response::new(runner::KeptTurnsResponse { run_ids }))
+    }
+
+    async fn decide_approval(
+        &self,
+        request: Request<runner::DecideApprovalRequest>,
+    ) -> Result<Response<runner::DecideApprovalResponse>, Status> {
+        let request = request.into_inner();
+        let mut decided = lock(&self.0.decided);
+        if decided
+            .iter()
+            .any(|it| it.approval_id == request.approval_id)
+        {
+            return Err(Status::already_exists("decided"));
+        }
+        decided.push(request);
+        Ok(Response::new(runner::DecideApprovalResponse {}))
+    }
+
+    async fn steer_turn(
+        &self,
+        _: Request<runner::SteerTurnRequest>,
+    ) -> Result<Response<runner::SteerTurnResponse>, Status> {
+        // This runner's backend takes nothing in between.
+        Ok(Response::new(runner::SteerTurnResponse::default()))
     }
 
     async fn list_turns(

@@ -10,9 +10,22 @@ pub(super) fn lowercase(word: &str, folded: &mut String) {
     for character in word.chars() {
         match character {
             'ß' | 'ẞ' => folded.push_str("ss"),
+            // Not with the combining dot that full lower case leaves.
+            'İ' => folded.push('i'),
             _ if character.is_ascii() => folded.push(character.to_ascii_lowercase()),
             _ => folded.extend(character.to_lowercase()),
         }
+    }
+}
+
+/// Letters that people type without, and that Unicode does not take apart.
+fn without_stroke(letter: char) -> char {
+    match letter {
+        'ı' => 'i',
+        'ł' => 'l',
+        'ø' => 'o',
+        'đ' => 'd',
+        _ => letter,
     }
 }
 
@@ -24,5 +37,6 @@ pub(super) fn without_accents(word: &str) -> Cow<'_, str> {
     }
     // Combining Diacritical Marks only: the marks of other scripts are vowels.
     let is_accent = |character: &char| ('\u{300}'..='\u{36f}').contains(character);
-    Cow::Owned(word.nfd().filter(|c| !is_accent(c)).nfc().collect())
+    let plain = word.nfd().filter(|c| !is_accent(c)).nfc();
+    Cow::Owned(plain.map(without_stroke).collect())
 }

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use rust_stemmers::{Algorithm, Stemmer};
+use pagefind_stem::{Algorithm, Stemmer};
 
 use super::stop_words;
 
 /// A language with stop words and a Snowball stemmer.
+///
+/// In this order: of languages that a text is equally likely in, the first. The
+/// numbers are those of the bits that segments keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Language {
     /// Also what nothing else is known of.
@@ -14,19 +17,115 @@ pub(crate) enum Language {
     German,
     French,
     Spanish,
+    Italian,
+    Portuguese,
+    Dutch,
+    Swedish,
+    Danish,
+    Norwegian,
+    Finnish,
+    Polish,
+    Hungarian,
+    Romanian,
+    Russian,
+    Turkish,
+    Arabic,
+    Greek,
+    Hindi,
+    Tamil,
+    Indonesian,
+    Catalan,
+    /// With Croatian and Bosnian, in both scripts.
+    Serbian,
+    Lithuanian,
+    Estonian,
+    Irish,
+    Basque,
+    Armenian,
+    Nepali,
+    Yiddish,
+    Esperanto,
 }
 
+/// What is known of a language: its ISO 639-1 code, how its words are stemmed,
+/// and the words of it that say nothing.
+type Facts = (&'static str, Algorithm, &'static str);
+
 impl Language {
-    pub(super) const ALL: [Self; 4] = [Self::English, Self::German, Self::French, Self::Spanish];
+    pub(super) const ALL: [Self; 31] = [
+        Self::English,
+        Self::German,
+        Self::French,
+        Self::Spanish,
+        Self::Italian,
+        Self::Portuguese,
+        Self::Dutch,
+        Self::Swedish,
+        Self::Danish,
+        Self::Norwegian,
+        Self::Finnish,
+        Self::Polish,
+        Self::Hungarian,
+        Self::Romanian,
+        Self::Russian,
+        Self::Turkish,
+        Self::Arabic,
+        Self::Greek,
+        Self::Hindi,
+        Self::Tamil,
+        Self::Indonesian,
+        Self::Catalan,
+        Self::Serbian,
+        Self::Lithuanian,
+        Self::Estonian,
+        Self::Irish,
+        Self::Basque,
+        Self::Armenian,
+        Self::Nepali,
+        Self::Yiddish,
+        Self::Esperanto,
+    ];
+
+    fn facts(self) -> Facts {
+        use Algorithm as A;
+        match self {
+            Self::English => ("en", A::English, include_str!("stop_words/en.txt")),
+            Self::German => ("de", A::German, include_str!("stop_words/de.txt")),
+            Self::French => ("fr", A::French, include_str!("stop_words/fr.txt")),
+            Self::Spanish => ("es", A::Spanish, include_str!("stop_words/es.txt")),
+            Self::Italian => ("it", A::Italian, include_str!("stop_words/it.txt")),
+            Self::Portuguese => ("pt", A::Portuguese, include_str!("stop_words/pt.txt")),
+            Self::Dutch => ("nl", A::Dutch, include_str!("stop_words/nl.txt")),
+            Self::Swedish => ("sv", A::Swedish, include_str!("stop_words/sv.txt")),
+            Self::Danish => ("da", A::Danish, include_str!("stop_words/da.txt")),
+            Self::Norwegian => ("no", A::Norwegian, include_str!("stop_words/no.txt")),
+            Self::Finnish => ("fi", A::Finnish, include_str!("stop_words/fi.txt")),
+            Self::Polish => ("pl", A::Polish, include_str!("stop_words/pl.txt")),
+            Self::Hungarian => ("hu", A::Hungarian, include_str!("stop_words/hu.txt")),
+            Self::Romanian => ("ro", A::Romanian, include_str!("stop_words/ro.txt")),
+            Self::Russian => ("ru", A::Russian, include_str!("stop_words/ru.txt")),
+            Self::Turkish => ("tr", A::Turkish, include_str!("stop_words/tr.txt")),
+            Self::Arabic => ("ar", A::Arabic, include_str!("stop_words/ar.txt")),
+            Self::Greek => ("el", A::Greek, include_str!("stop_words/el.txt")),
+            Self::Hindi => ("hi", A::Hindi, include_str!("stop_words/hi.txt")),
+            Self::Tamil => ("ta", A::Tamil, include_str!("stop_words/ta.txt")),
+            Self::Indonesian => ("id", A::Indonesian, include_str!("stop_words/id.txt")),
+            Self::Catalan => ("ca", A::Catalan, include_str!("stop_words/ca.txt")),
+            Self::Serbian => ("sr", A::Serbian, include_str!("stop_words/sr.txt")),
+            Self::Lithuanian => ("lt", A::Lithuanian, include_str!("stop_words/lt.txt")),
+            Self::Estonian => ("et", A::Estonian, include_str!("stop_words/et.txt")),
+            Self::Irish => ("ga", A::Irish, include_str!("stop_words/ga.txt")),
+            Self::Basque => ("eu", A::Basque, include_str!("stop_words/eu.txt")),
+            Self::Armenian => ("hy", A::Armenian, include_str!("stop_words/hy.txt")),
+            Self::Nepali => ("ne", A::Nepali, include_str!("stop_words/ne.txt")),
+            Self::Yiddish => ("yi", A::Yiddish, include_str!("stop_words/yi.txt")),
+            Self::Esperanto => ("eo", A::Esperanto, include_str!("stop_words/eo.txt")),
+        }
+    }
 
     /// Its ISO 639-1 code.
     pub(crate) fn code(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::German => "de",
-            Self::French => "fr",
-            Self::Spanish => "es",
-        }
+        self.facts().0
     }
 
     /// The language with a code; English when there is none.
@@ -37,28 +136,28 @@ impl Language {
         known.unwrap_or(Self::English)
     }
 
-    fn stop_words(self) -> &'static [&'static str] {
-        match self {
-            Self::English => &stop_words::ENGLISH,
-            Self::German => &stop_words::GERMAN,
-            Self::French => &stop_words::FRENCH,
-            Self::Spanish => &stop_words::SPANISH,
-        }
+    /// The words that say nothing, between white space.
+    pub(super) fn stop_words(self) -> &'static str {
+        self.facts().2
     }
 
-    /// Whether `word`, in lower case, says nothing of what a text is about.
-    pub(crate) fn is_stop_word(self, word: &str) -> bool {
-        self.stop_words().binary_search(&word).is_ok()
-    }
-
+    /// The stem of `word`, which is in lower case.
     pub(super) fn stem(self, word: &str) -> Cow<'_, str> {
-        let algorithm = match self {
-            Self::English => Algorithm::English,
-            Self::German => Algorithm::German,
-            Self::French => Algorithm::French,
-            Self::Spanish => Algorithm::Spanish,
-        };
-        Stemmer::create(algorithm).stem(word)
+        Stemmer::create(self.facts().1).stem(word)
+    }
+
+    /// The language most likely written in the script of `character`, where a
+    /// script tells.
+    fn of_script(character: char) -> Option<Self> {
+        match character {
+            '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Some(Self::Greek),
+            '\u{400}'..='\u{52f}' => Some(Self::Russian),
+            '\u{530}'..='\u{58f}' => Some(Self::Armenian),
+            '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' => Some(Self::Arabic),
+            '\u{900}'..='\u{97f}' => Some(Self::Hindi),
+            '\u{b80}'..='\u{bff}' => Some(Self::Tamil),
+            _ => None,
+        }
     }
 }
 
@@ -87,29 +186,42 @@ impl Languages {
         Self(bits)
     }
 
+    /// Whether `language` is in it.
+    pub(crate) fn contains(self, language: Language) -> bool {
+        self.0 & 1 << language as u8 != 0
+    }
+
     /// Its members.
     pub(crate) fn iter(self) -> impl Iterator<Item = Language> {
         Language::ALL
             .into_iter()
-            .filter(move |&language| self.0 & 1 << language as u8 != 0)
+            .filter(move |&language| self.contains(language))
     }
 }
 
 /// Words looked at to tell a text's language: a page has shown it by then.
 const WORDS: usize = 500;
 
-/// Stop words seen, by language.
+/// What tells the language of a text: stop words seen, by language, and in what
+/// script words are.
+///
+/// Not the trigrams of letters that language detectors count: between names,
+/// paths and code these take a note of a dozen words for any language.
 #[derive(Default)]
 pub(super) struct Count {
     words: usize,
     stop_words: [usize; Language::ALL.len()],
+    by_script: Option<Language>,
 }
 
 impl Count {
     pub(super) fn add(&mut self, word: &str) {
         self.words += 1;
-        for (language, count) in Language::ALL.into_iter().zip(&mut self.stop_words) {
-            *count += usize::from(language.is_stop_word(word));
+        for language in stop_words::languages_of(word).iter() {
+            self.stop_words[language as usize] += 1;
+        }
+        if self.by_script.is_none() {
+            self.by_script = word.chars().next().and_then(Language::of_script);
         }
     }
 
@@ -117,14 +229,15 @@ impl Count {
         self.words >= WORDS
     }
 
-    /// The first of the languages with most stop words.
+    /// The first of the languages with most stop words; where there are none,
+    /// the one that is most often in the script.
     pub(super) fn language(&self) -> Language {
-        let mut best = (Language::English, self.stop_words[0]);
-        for (language, &count) in Language::ALL.into_iter().zip(&self.stop_words) {
-            if count > best.1 {
-                best = (language, count);
-            }
-        }
-        best.0
+        let most = self.stop_words.iter().max().copied().unwrap_or_default();
+        let counts = Language::ALL.into_iter().zip(self.stop_words);
+        let first = counts
+            .filter(|(_, count)| *count == most && most > 0)
+            .map(|(language, _)| language)
+            .next();
+        first.or(self.by_script).unwrap_or(Language::English)
     }
 }

@@ -1,92 +1,82 @@
-//! Words that say nothing of what a text is about, sorted by bytes.
+//! Words that say nothing of what a text is about.
+//!
+//! They are texts of the program, not lists of strings, which would be memory of
+//! its own of every daemon that only waits.
 
-/// English: Snowball's list, and what apostrophes leave over.
-#[rustfmt::skip]
-pub(super) const ENGLISH: [&str; 153] = [
-    "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are",
-    "aren", "as", "at", "be", "because", "been", "before", "being", "below", "between", "both",
-    "but", "by", "can", "cannot", "could", "couldn", "d", "did", "didn", "do", "does", "doesn",
-    "doing", "don", "down", "during", "each", "few", "for", "from", "further", "had", "hadn", "has",
-    "hasn", "have", "haven", "having", "he", "her", "here", "hers", "herself", "him", "himself",
-    "his", "how", "i", "if", "in", "into", "is", "isn", "it", "its", "itself", "just", "let", "ll",
-    "m", "me", "more", "most", "mustn", "my", "myself", "no", "nor", "not", "now", "of", "off",
-    "on", "once", "only", "or", "other", "ought", "our", "ours", "ourselves", "out", "over", "own",
-    "re", "s", "same", "shan", "she", "should", "shouldn", "so", "some", "such", "t", "than",
-    "that", "the", "their", "theirs", "them", "themselves", "then", "there", "these", "they",
-    "this", "those", "through", "to", "too", "under", "until", "up", "us", "ve", "very", "was",
-    "wasn", "we", "were", "weren", "what", "when", "where", "which", "while", "who", "whom", "why",
-    "will", "with", "won", "would", "wouldn", "you", "your", "yours", "yourself", "yourselves",
-];
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::OnceLock;
 
-/// German: Snowball's list, shortened to what is frequent.
-#[rustfmt::skip]
-pub(super) const GERMAN: [&str; 215] = [
-    "aber", "alle", "allem", "allen", "aller", "alles", "als", "also", "am", "an", "ander",
-    "andere", "anderem", "anderen", "anderer", "anderes", "auch", "auf", "aus", "bei", "bin", "bis",
-    "bist", "da", "damit", "dann", "das", "dass", "dasselbe", "dazu", "dein", "deine", "deinem",
-    "deinen", "deiner", "dem", "den", "denn", "der", "derer", "des", "dessen", "dich", "die",
-    "dies", "diese", "dieselbe", "diesem", "diesen", "dieser", "dieses", "dir", "doch", "dort",
-    "du", "durch", "ein", "eine", "einem", "einen", "einer", "eines", "einig", "einige", "einigem",
-    "einigen", "einiger", "einmal", "er", "es", "etwas", "euch", "euer", "eure", "eurem", "euren",
-    "für", "gegen", "gewesen", "hab", "habe", "haben", "hat", "hatte", "hatten", "hier", "hin",
-    "hinter", "ich", "ihm", "ihn", "ihnen", "ihr", "ihre", "ihrem", "ihren", "ihrer", "ihres", "im",
-    "in", "indem", "ins", "ist", "jede", "jedem", "jeden", "jeder", "jedes", "jene", "jenem",
-    "jenen", "jener", "jetzt", "kann", "kein", "keine", "keinem", "keinen", "keiner", "können",
-    "könnte", "machen", "man", "manche", "manchem", "manchen", "mancher", "mein", "meine", "meinem",
-    "meinen", "meiner", "meines", "mich", "mir", "mit", "muss", "musste", "nach", "nicht", "nichts",
-    "noch", "nun", "nur", "ob", "oder", "ohne", "sehr", "sein", "seine", "seinem", "seinen",
-    "seiner", "seines", "selbst", "sich", "sie", "sind", "so", "solche", "solchem", "solchen",
-    "solcher", "soll", "sollte", "sondern", "sonst", "um", "und", "uns", "unser", "unsere",
-    "unserem", "unseren", "unter", "viel", "vom", "von", "vor", "wann", "war", "waren", "warst",
-    "warum", "was", "weg", "weil", "weiter", "welche", "welchem", "welchen", "welcher", "welches",
-    "wenn", "wer", "werde", "werden", "wie", "wieder", "will", "wir", "wird", "wirst", "wo",
-    "wollen", "wollte", "während", "würde", "würden", "zu", "zum", "zur", "zwar", "zwischen",
-    "über",
-];
+use xxhash_rust::xxh3::xxh3_64;
 
-/// French: Snowball's list, shortened to what is frequent.
-#[rustfmt::skip]
-pub(super) const FRENCH: [&str; 124] = [
-    "ai", "aie", "ait", "as", "au", "aura", "aurait", "aux", "avait", "avec", "avez", "avoir",
-    "avons", "c", "ce", "cela", "ces", "cet", "cette", "ceux", "chez", "comme", "d", "dans", "de",
-    "des", "donc", "du", "elle", "elles", "en", "es", "est", "et", "eu", "eux", "fait", "faut",
-    "fut", "ici", "il", "ils", "j", "je", "l", "la", "le", "les", "leur", "leurs", "lui", "là", "m",
-    "ma", "mais", "me", "mes", "moi", "mon", "même", "n", "ne", "ni", "nos", "notre", "nous", "on",
-    "ont", "ou", "où", "par", "pas", "peu", "peut", "plus", "pour", "pourquoi", "qu", "quand",
-    "que", "quel", "quelle", "quelles", "quels", "qui", "quoi", "s", "sa", "sans", "se", "sera",
-    "serait", "ses", "si", "soit", "son", "sont", "sous", "sur", "t", "ta", "te", "tes", "toi",
-    "ton", "toujours", "tous", "tout", "toute", "toutes", "tu", "un", "une", "vers", "vos", "votre",
-    "vous", "y", "à", "ça", "étaient", "était", "été", "être",
-];
+use super::{Language, Languages};
 
-/// Spanish: Snowball's list, shortened to what is frequent.
-#[rustfmt::skip]
-pub(super) const SPANISH: [&str; 139] = [
-    "a", "al", "algo", "algunas", "algunos", "ante", "antes", "como", "con", "contra", "cual",
-    "cuando", "cuándo", "cómo", "de", "del", "desde", "donde", "durante", "dónde", "e", "el",
-    "ella", "ellas", "ellos", "en", "entre", "era", "eran", "eres", "es", "esa", "esas", "ese",
-    "eso", "esos", "esta", "estaba", "estaban", "estado", "estamos", "estar", "estas", "este",
-    "esto", "estos", "estoy", "está", "están", "fue", "fueron", "ha", "hace", "han", "has", "hasta",
-    "hay", "he", "hemos", "la", "las", "le", "les", "lo", "los", "me", "mi", "mis", "mucho",
-    "muchos", "muy", "más", "mí", "nada", "ni", "no", "nos", "nosotros", "nuestra", "nuestro", "o",
-    "os", "otra", "otras", "otro", "otros", "para", "pero", "poco", "por", "porque", "que", "quien",
-    "quienes", "quién", "qué", "se", "sea", "ser", "si", "sido", "sin", "sobre", "sois", "somos",
-    "son", "soy", "su", "sus", "suya", "suyo", "sí", "también", "tanto", "te", "tenemos", "tener",
-    "tengo", "ti", "tiene", "tienen", "toda", "todas", "todo", "todos", "tu", "tus", "tú", "un",
-    "una", "uno", "unos", "usted", "ustedes", "vosotros", "y", "ya", "yo", "él",
-];
+/// For hashes of words the languages in which they say nothing.
+type Table = HashMap<u64, Languages, BuildHasherDefault<Same>>;
+
+/// The languages in which `word`, in lower case, says nothing of what a text is
+/// about.
+pub(super) fn languages_of(word: &str) -> Languages {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    let found = TABLE.get_or_init(table).get(&xxh3_64(word.as_bytes()));
+    found.copied().unwrap_or_default()
+}
+
+fn table() -> Table {
+    let mut table = Table::default();
+    for language in Language::ALL {
+        for word in language.stop_words().split_whitespace() {
+            let languages = table.entry(xxh3_64(word.as_bytes())).or_default();
+            *languages = languages.with(language);
+        }
+    }
+    table.shrink_to_fit();
+    table
+}
+
+/// Hashes are their own hashes.
+#[derive(Default)]
+struct Same(u64);
+
+impl Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64(bytes);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+}
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
-    fn the_lists_can_be_searched_by_halving() {
-        for list in [
-            &super::ENGLISH[..],
-            &super::GERMAN,
-            &super::FRENCH,
-            &super::SPANISH,
-        ] {
-            assert!(list.is_sorted());
+    fn words_know_their_languages() {
+        let list = |word| languages_of(word).iter().collect::<Vec<_>>();
+        assert_eq!(list("the"), [Language::English]);
+        assert_eq!(list("nicht"), [Language::German]);
+        assert!(list("die").contains(&Language::German));
+        assert!(list("на").contains(&Language::Russian) && list("на").contains(&Language::Serbian));
+        assert_eq!(list("zeppelin"), []);
+    }
+
+    #[test]
+    fn every_language_has_words_as_they_are_looked_up() {
+        for language in Language::ALL {
+            let words = language.stop_words();
+            assert!(words.split_whitespace().count() > 50, "{language:?}");
+            for word in words.split_whitespace() {
+                let mut folded = String::new();
+                super::super::fold::lowercase(word, &mut folded);
+                assert_eq!(folded, word, "{language:?}");
+                assert!(!word.contains(|c: char| c.is_ascii_punctuation()), "{word}");
+            }
         }
     }
 }

@@ -39,6 +39,10 @@ pub(super) fn split<'a>(text: &'a str, mut sink: impl FnMut(Part<'a>)) {
 }
 
 fn is_word(character: char) -> bool {
+    // Most are: the tables of Unicode are not asked.
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric();
+    }
     (character.is_alphanumeric() || is_combining_mark(character)) && !is_spaceless(character)
 }
 

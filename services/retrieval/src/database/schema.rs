@@ -6,7 +6,8 @@ use crate::error::Error;
 
 /// What makes each version of the schema from the one before. The database
 /// itself has the number of the last that was applied (`PRAGMA user_version`).
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY,
         path TEXT NOT NULL UNIQUE,
@@ -48,7 +49,16 @@ const STEPS: [&str; 1] = ["
         vector BLOB NOT NULL,
         PRIMARY KEY (model, hash)
     ) WITHOUT ROWID;
-"];
+",
+    // Words are stemmed in more languages: every document is put again, and
+    // found as before until it is.
+    "UPDATE documents SET stamp = '';
+    -- Of parts that no segment has; the texts are in passages.
+    CREATE VIRTUAL TABLE fallback USING fts5 (
+        text, context, speaker,
+        content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+    );",
+];
 
 /// Brings the schema to the version of this program.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), Error> {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::embed::vector::Quantised;
-use crate::query::{Choice, Found, Hit, LIMIT, Query};
-use crate::search::{self, Candidate, Pool, Question, Wanted, snippet};
+use crate::query::{Choice, Found, Hit, LIMIT, Parts, Query};
+use crate::search::{self, Candidate, Candidates, Pool, Question, Wanted, snippet};
 
 impl Engine {
     /// The passages that answer `query` best, best first.
@@ -19,21 +19,21 @@ impl Engine {
                 .ok(),
         };
         let question = Question::new(&query.text, snapshot.languages(), table.as_deref());
-        let mut candidates = search::candidates(&snapshot, &question, query);
+        // Another search at the same time makes its own.
+        let mut scratch = std::mem::take(&mut *self.scratch());
+        let mut candidates = search::candidates(&snapshot, &question, query, &mut scratch);
+        *self.scratch() = scratch;
         if let Err(warning) = self.rescore(&snapshot, query, &mut candidates) {
             warnings.push(warning);
         }
-        Ok(Found {
-            hits: self.hits(
-                &snapshot,
-                &question,
-                query,
-                &candidates.list,
-                &candidates.wanted,
-            )?,
+        let hits = self.hits(&snapshot, &question, query, &candidates)?;
+        let mut found = Found {
+            hits,
             complete: !candidates.cut_short,
             warnings,
-        })
+        };
+        self.add_fallback(query, &candidates.wanted, &mut found)?;
+        Ok(found)
     }
 
     fn hits(
@@ -41,18 +41,20 @@ impl Engine {
         snapshot: &Snapshot,
         question: &Question,
         query: &Query,
-        candidates: &[Candidate],
-        wanted: &Wanted,
+        candidates: &Candidates,
     ) -> Result<Vec<Hit>, Error> {
         let limit = query.limit.min(LIMIT);
-        let enough = candidates.iter().filter(|c| c.score >= query.min_score);
+        let enough = candidates
+            .list
+            .iter()
+            .filter(|c| c.score >= query.min_score);
         let with_vectors = enough.map(|&c| (c, vector(snapshot, question.table, &c)));
         let mut pool = Pool::new(with_vectors, query.ranking.mmr_lambda);
         let mut hits = Vec::new();
         while hits.len() < limit
             && let Some((candidate, vector)) = pool.next()
         {
-            let Some(hit) = self.hit(snapshot, &candidate, wanted)? else {
+            let Some(hit) = self.hit(snapshot, &candidate, &candidates.wanted)? else {
                 continue;
             };
             if pool.choose(&hit.snippet, &vector) {
@@ -72,8 +74,24 @@ impl Engine {
     ) -> Result<Option<Hit>, Error> {
         let segment = &snapshot.live[candidate.live].segment;
         let part = segment.part(segment.lengths(candidate.unit).part as usize);
-        let ordinal = candidate.unit - part.first as usize;
-        let Some(stored) = self.reader().unit(part.id, ordinal)? else {
+        let hit = self.shown(part.id, candidate.unit - part.first as usize, wanted)?;
+        Ok(hit.map(|hit| Hit {
+            timestamp_ms: candidate.timestamp_ms,
+            score: candidate.score,
+            parts: candidate.parts,
+            ..hit
+        }))
+    }
+
+    /// What is to be shown of a unit of a part, without a score, and without a
+    /// time where it has none of its own; None when it was forgotten.
+    pub(super) fn shown(
+        &self,
+        part: i64,
+        ordinal: usize,
+        wanted: &Wanted,
+    ) -> Result<Option<Hit>, Error> {
+        let Some(stored) = self.reader().unit(part, ordinal)? else {
             return Ok(None);
         };
         let unit = stored.unit;
@@ -92,9 +110,9 @@ impl Engine {
             end_line,
             message: unit.message,
             speaker: unit.speaker,
-            timestamp_ms: candidate.timestamp_ms,
-            score: candidate.score,
-            parts: candidate.parts,
+            timestamp_ms: unit.timestamp_ms.unwrap_or_default(),
+            score: 0.0,
+            parts: Parts::default(),
             snippet: shown.text,
         }))
     }

@@ -61,6 +61,9 @@ impl Engine {
             .filter(|id| !known.contains(id));
         let missing: Vec<i64> = missing.take(limit).collect();
         self.index_again(&mut writer, &missing)?;
+        if missing.is_empty() {
+            self.close_fallback(&mut writer)?;
+        }
         self.tidy(&mut writer)?;
         Ok(!missing.is_empty())
     }
@@ -73,6 +76,7 @@ impl Engine {
         let table = self.embedders.table().ok();
         let mut builder = Builder::new(table.as_deref());
         let mut delta = Delta::default();
+        let mut units = 0;
         writer.transaction(|database| {
             for &id in parts {
                 delta.gone.insert(id);
@@ -80,7 +84,9 @@ impl Engine {
                     continue;
                 };
                 builder.add(id, &part, day_ms);
+                units += part.units.len();
                 database.settle_part(id, None)?;
+                database.leave_fallback(id)?;
             }
             for row in database.parts(true)? {
                 delta.owners.insert(row.id, row.document);
@@ -89,6 +95,16 @@ impl Engine {
         })?;
         delta.segments.extend(builder.finish());
         self.apply(delta);
+        let left = self.waiting.load(Ordering::Relaxed).saturating_sub(units);
+        self.waiting.store(left, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Everything is in a segment again.
+    fn close_fallback(&self, writer: &mut Database) -> Result<(), Error> {
+        if self.waiting.swap(0, Ordering::Relaxed) > 0 {
+            writer.transaction(|database| database.empty_fallback())?;
+        }
         Ok(())
     }
 

@@ -54,11 +54,27 @@ impl Engine {
             writer: Mutex::new(writer),
             snapshot: RwLock::new(Arc::new(snapshot)),
             embedders: Embedders::new(options.clone()),
+            scratch: Mutex::default(),
+            waiting: AtomicUsize::default(),
         };
-        // What was in memory only is searched from the start; more than that was
-        // lost with a segment, and is for later.
-        engine.adopt(UNITS)?;
+        engine.take_up()?;
         Ok(engine)
+    }
+
+    /// What was in memory only is indexed at once; more than that was lost with
+    /// a segment, and is found through the fallback until it is indexed again.
+    fn take_up(&self) -> Result<(), Error> {
+        let homeless = self.reader().homeless_passages()?;
+        if homeless <= UNITS {
+            self.writer()
+                .transaction(|database| database.empty_fallback())?;
+            return self.adopt(usize::MAX).map(drop);
+        }
+        let filled = self
+            .writer()
+            .transaction(|database| database.fill_fallback())?;
+        self.waiting.store(filled, Ordering::Relaxed);
+        Ok(())
     }
 }
 

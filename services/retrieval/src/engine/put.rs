@@ -119,6 +119,7 @@ impl Engine {
         let mut writer = self.writer();
         writer.transaction(|database| database.clear())?;
         let old = self.snapshot();
+        self.waiting.store(0, Ordering::Relaxed);
         self.publish(Snapshot::default());
         self.remove_files(old.live.iter().filter_map(|live| live.file));
         Ok(())

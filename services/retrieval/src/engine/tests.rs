@@ -207,6 +207,43 @@ fn a_damaged_segment_is_made_again() {
 }
 
 #[test]
+fn what_a_large_damaged_segment_had_is_found_all_the_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    let told = note("told.md", "The foxes' den is behind the mill.", 3);
+    engine.put(&[many(5000), vec![told]].concat()).unwrap();
+    engine.flush().unwrap();
+    let question = "where does the fox live? at the mill?";
+    let before = find(&engine, question);
+    assert_eq!(before.hits[0].path, "told.md");
+    drop(engine);
+    for file in segment_files(folder.path()) {
+        fs::write(file, "no segment").unwrap();
+    }
+    let (engine, opened) = open(folder.path());
+    assert_eq!((opened, engine.status().waiting), (Opened::Kept, 5001));
+    let found = find(&engine, question);
+    assert_eq!(found.hits[0].path, "told.md");
+    assert!(found.hits[0].parts.bm25 > 0.0 && found.hits[0].parts.decay < 1.0);
+    assert!(found.warnings[0].contains("5001 passages"), "{found:?}");
+    // Nothing of it is an operator.
+    let path = &paths(&engine, "\"quoted\" AND (NEAR* OR ^entry77:")[0];
+    assert!(path.starts_with("77"), "{path}");
+    let mut query = Query::new("entry77", NOW_MS);
+    query.without = vec!["77.md".to_owned()];
+    let others = engine.search(&query).unwrap().hits;
+    assert!(others.iter().all(|hit| hit.path != "77.md"), "{others:?}");
+    assert!(engine.maintain().unwrap());
+    let between = engine.status().waiting;
+    assert!(between > 0 && between < 5001, "{between}");
+    assert_eq!(paths(&engine, "entry4")[0], "4.md");
+    assert_eq!(paths(&engine, "entry4999")[0], "4999.md");
+    while engine.maintain().unwrap() {}
+    assert_eq!(engine.status().waiting, 0);
+    assert_eq!(find(&engine, question), before);
+}
+
+#[test]
 fn a_damaged_database_is_made_anew_and_told() {
     let folder = tempfile::tempdir().unwrap();
     let (engine, _) = open(folder.path());

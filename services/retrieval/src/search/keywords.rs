@@ -3,7 +3,7 @@
 
 use super::Space;
 use super::question::Question;
-use crate::segment::{Posting, Segment};
+use crate::segment::{Posting, Postings, Segment};
 use crate::term::Key;
 
 /// How soon further occurrences of a term stop counting. With [`B`] the values
@@ -16,19 +16,45 @@ const WORDS: usize = 64;
 
 /// Scores of every unit and every part, by their numbers in the [`Space`].
 #[derive(Debug)]
-pub(super) struct Scores {
+pub(super) struct Scores<'a> {
+    pub(super) tables: Tables,
+    /// What all words weigh.
+    pub(super) weight: f32,
+    /// What each word of the question weighs.
+    pub(super) weights: Vec<(&'a [Key], f32)>,
+    pub(super) cut_short: bool,
+}
+
+/// What there is a number of for every unit or part: kept from one search for
+/// the next, which would have to ask the kernel for all of it.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
     pub(super) unit: Vec<f32>,
     pub(super) window: Vec<f32>,
     pub(super) part: Vec<f32>,
     /// What the words weigh that are in a unit and its neighbours.
     pub(super) covered: Vec<f32>,
-    /// What all words weigh.
-    pub(super) weight: f32,
     /// Whether somebody who is named speaks.
     pub(super) named: Vec<bool>,
-    /// What each word of the question weighs.
-    pub(super) weights: Vec<(Key, f32)>,
-    pub(super) cut_short: bool,
+    /// Zero, but while a word is looked up.
+    counts: Vec<u32>,
+}
+
+impl Tables {
+    fn clear(&mut self, units: usize, parts: usize) {
+        zero(&mut self.unit, units);
+        zero(&mut self.window, units);
+        zero(&mut self.part, parts);
+        zero(&mut self.covered, units);
+        zero(&mut self.named, units);
+        zero(&mut self.counts, units);
+    }
+}
+
+/// Makes `numbers` as many zeros.
+pub(super) fn zero<T: Copy + Default>(numbers: &mut Vec<T>, count: usize) {
+    numbers.clear();
+    numbers.resize(count, T::default());
 }
 
 /// Where a word is: numbers of units or parts in their segments, and how often.
@@ -80,59 +106,56 @@ impl Found {
     }
 }
 
-impl Scores {
-    pub(super) fn new(space: &Space<'_>, question: &Question) -> Self {
+impl<'a> Scores<'a> {
+    pub(super) fn new(space: &Space<'_>, question: &'a Question, mut tables: Tables) -> Self {
+        tables.clear(space.units, space.parts);
         let mut scores = Self {
-            unit: vec![0.0; space.units],
-            window: vec![0.0; space.units],
-            part: vec![0.0; space.parts],
-            covered: vec![0.0; space.units],
+            tables,
             weight: 0.0,
-            named: vec![false; space.units],
             weights: Vec::new(),
             cut_short: false,
         };
         let mut found = Found::default();
-        let mut counts = vec![0; space.units];
         for word in rarest(space, question) {
             if space.is_late() {
                 scores.cut_short = true;
                 break;
             }
             found.clear();
-            collect(space, word, &mut found, &mut counts);
+            collect(space, word, &mut found, &mut scores.tables.counts);
             scores.add(space, word, &found);
         }
         scores.speakers(space, &question.speakers);
         scores
     }
 
-    fn add(&mut self, space: &Space<'_>, word: &[Key], found: &Found) {
+    fn add(&mut self, space: &Space<'_>, word: &'a [Key], found: &Found) {
         let size = space.size;
         let units = size.units.max(1) as f32;
         let rarity = idf(size.units, found.units.len());
         // A word that no text has asks for something that is not there.
         self.weight += rarity;
-        self.weights.extend(word.iter().map(|&key| (key, rarity)));
+        self.weights.push((word, rarity));
         let own = Bm25::new(rarity, size.length as f32 / units);
         let rare_window = idf(size.units, found.windows.len());
         let near = Bm25::new(rare_window, size.window_length as f32 / units);
         let rare_part = idf(size.parts, found.parts.len());
         let whole = Bm25::new(rare_part, size.length as f32 / size.parts.max(1) as f32);
+        let tables = &mut self.tables;
         for (index, live) in space.live.iter().enumerate() {
             let (first, first_part) = space.starts[index];
             for &(unit, count) in found.of(index, |ends| ends.units, &found.units) {
                 let length = live.segment.lengths(unit as usize).unit;
-                self.unit[first + unit as usize] += own.score(count, length);
+                tables.unit[first + unit as usize] += own.score(count, length);
             }
             for &(unit, count) in found.of(index, |ends| ends.windows, &found.windows) {
                 let length = live.segment.lengths(unit as usize).window;
-                self.window[first + unit as usize] += near.score(count, length);
-                self.covered[first + unit as usize] += rarity;
+                tables.window[first + unit as usize] += near.score(count, length);
+                tables.covered[first + unit as usize] += rarity;
             }
             for &(part, count) in found.of(index, |ends| ends.parts, &found.parts) {
                 let length = live.segment.part(part as usize).length;
-                self.part[first_part + part as usize] += whole.score(count, length);
+                tables.part[first_part + part as usize] += whole.score(count, length);
             }
         }
     }
@@ -142,7 +165,7 @@ impl Scores {
             for posting in keys.iter().flat_map(|&key| live.segment.postings(key)) {
                 let unit = posting.unit as usize;
                 if unit < live.segment.units() && space.is_allowed(space.part(index, unit)) {
-                    self.named[space.starts[index].0 + unit] = true;
+                    self.tables.named[space.starts[index].0 + unit] = true;
                 }
             }
         }
@@ -235,13 +258,16 @@ fn collect(space: &Space<'_>, word: &[Key], found: &mut Found, counts: &mut [u32
 
 /// Where any of a word's keys is, in order.
 fn postings<'a>(segment: &'a Segment, word: &[Key]) -> Box<dyn Iterator<Item = Posting> + 'a> {
-    let [several @ .., last] = word else {
+    let lists = word.iter().map(|&key| segment.postings(key));
+    // Of the stems in all languages mostly one is a word.
+    let mut lists: Vec<Postings<'_>> = lists.filter(|list| list.size() > 0).collect();
+    let Some(last) = lists.pop() else {
         return Box::new(std::iter::empty());
     };
-    if several.is_empty() {
-        return Box::new(segment.postings(*last));
+    if lists.is_empty() {
+        return Box::new(last);
     }
-    let mut all: Vec<Posting> = word.iter().flat_map(|&key| segment.postings(key)).collect();
+    let mut all: Vec<Posting> = lists.into_iter().flatten().chain(last).collect();
     all.sort_unstable_by_key(|posting| posting.unit);
     all.dedup_by(|next, first| {
         let same = next.unit == first.unit;

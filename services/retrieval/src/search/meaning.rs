@@ -1,8 +1,12 @@
 //! How near every unit's vector is to the question's: an exact scan.
 
+use std::ops::Range;
+
 use super::Space;
 use super::fusion::Extent;
+use super::keywords::zero;
 use crate::embed::vector::{DIMENSIONS, Quantised, products};
+use crate::segment::{Segment, UnitEntry, range};
 
 /// Rows between two looks at the clock.
 const ROWS: usize = 16_384;
@@ -10,9 +14,7 @@ const ROWS: usize = 16_384;
 /// Cosines of every unit, by their numbers in the [`Space`].
 #[derive(Debug)]
 pub(super) struct Scores {
-    pub(super) unit: Vec<f32>,
-    /// Of it with its neighbours.
-    pub(super) window: Vec<f32>,
+    pub(super) tables: Tables,
     /// How far the cosines reach of what is searched.
     pub(super) units: Extent,
     /// Of it with its neighbours.
@@ -20,12 +22,27 @@ pub(super) struct Scores {
     pub(super) cut_short: bool,
 }
 
+/// What there is a number of for every unit: kept from one search for the next.
+#[derive(Debug, Default)]
+pub(super) struct Tables {
+    pub(super) unit: Vec<f32>,
+    /// Of it with its neighbours.
+    pub(super) window: Vec<f32>,
+    products: Vec<i32>,
+}
+
 impl Scores {
     /// Segments whose vectors another table made have none that count.
-    pub(super) fn new(space: &Space<'_>, vector: &Quantised, table: u64) -> Self {
+    pub(super) fn new(
+        space: &Space<'_>,
+        vector: &Quantised,
+        table: u64,
+        mut tables: Tables,
+    ) -> Self {
+        zero(&mut tables.unit, space.units);
+        zero(&mut tables.window, space.units);
         let mut scores = Self {
-            unit: vec![0.0; space.units],
-            window: vec![0.0; space.units],
+            tables,
             units: Extent::empty(),
             windows: Extent::empty(),
             cut_short: false,
@@ -33,62 +50,83 @@ impl Scores {
         let Some(query) = vector.values.first_chunk::<DIMENSIONS>() else {
             return scores;
         };
-        let mut dots = Vec::new();
         for (index, live) in space.live.iter().enumerate() {
             if live.segment.table() != table {
                 continue;
             }
-            dots.clear();
+            scores.tables.products.clear();
             for rows in live.segment.vectors().chunks(ROWS * DIMENSIONS) {
                 if space.is_late() {
                     scores.cut_short = true;
                     return scores;
                 }
-                products(query, rows, &mut dots);
+                products(query, rows, &mut scores.tables.products);
             }
-            scores.scale(space, index, &dots, vector.scale);
+            scores.scale(space, index, vector.scale);
         }
         scores
     }
 
-    fn scale(&mut self, space: &Space<'_>, live: usize, dots: &[i32], scale: f32) {
+    /// From products to cosines, part by part: neighbours are of one part.
+    fn scale(&mut self, space: &Space<'_>, live: usize, scale: f32) {
         let segment = &space.live[live].segment;
         let (start, first_part) = space.starts[live];
-        let units = start..start + segment.units();
-        let cosines = &mut self.unit[units.clone()];
-        let windows = &mut self.window[units];
-        // What a unit adds to a window it is in, and the part it is of.
-        let mut before = (u32::MAX, 0.0);
-        let mut entries = segment
-            .unit_entries()
-            .zip(dots.iter().copied())
-            .enumerate()
-            .peekable();
-        let share = |norm: f32, cosine: f32| norm * cosine;
-        while let Some((index, (unit, dot))) = entries.next() {
-            let cosine = dot as f32 * unit.scale * scale;
-            cosines[index] = cosine;
-            let own = share(unit.norm, cosine);
-            let lengths = segment.lengths(index);
-            let flows = lengths.window > lengths.unit;
-            let mut sum = own;
-            if flows && before.0 == unit.part {
-                sum += before.1;
+        for index in 0..segment.parts() {
+            if !space.is_allowed(first_part + index) {
+                continue;
             }
-            if let Some(&(_, (next, dot))) = entries.peek()
-                && flows
-                && next.part == unit.part
+            let part = segment.part(index);
+            let units = range(&part);
+            let Some(products) = self.tables.products.get(units.clone()) else {
+                continue;
+            };
+            let numbers = start + units.start..start + units.end;
+            let cosines = &mut self.tables.unit[numbers.clone()];
+            let windows = &mut self.tables.window[numbers];
+            for ((cosine, &product), unit) in cosines
+                .iter_mut()
+                .zip(products)
+                .zip(entries(segment, units.clone()))
             {
-                sum += share(next.norm, dot as f32 * next.scale * scale);
+                *cosine = product as f32 * unit.scale * scale;
             }
-            if unit.window_norm > 0.0 {
-                windows[index] = sum / unit.window_norm;
+            if part.flows {
+                spread(cosines, windows, entries(segment, units));
+            } else {
+                windows.copy_from_slice(cosines);
             }
-            if space.is_allowed(first_part + unit.part as usize) {
-                self.units.include(cosines[index]);
-                self.windows.include(windows[index]);
-            }
-            before = (unit.part, own);
+            cosines
+                .iter()
+                .for_each(|&cosine| self.units.include(cosine));
+            windows
+                .iter()
+                .for_each(|&cosine| self.windows.include(cosine));
         }
     }
+}
+
+fn entries(segment: &Segment, units: Range<usize>) -> impl Iterator<Item = UnitEntry> {
+    units.map(|unit| segment.unit(unit))
+}
+
+/// The cosines of units with their neighbours: those of sums of vectors, of
+/// which each counts as much as it is long.
+fn spread(cosines: &[f32], windows: &mut [f32], units: impl Iterator<Item = UnitEntry>) {
+    let mut before = 0.0;
+    let mut place: Option<(usize, f32, f32)> = None;
+    for (index, (&cosine, unit)) in cosines.iter().zip(units).enumerate() {
+        let own = unit.norm * cosine;
+        if let Some((index, sum, norm)) = place {
+            windows[index] = ratio(sum + own, norm);
+        }
+        place = Some((index, before + own, unit.window_norm));
+        before = own;
+    }
+    if let Some((index, sum, norm)) = place {
+        windows[index] = ratio(sum, norm);
+    }
+}
+
+fn ratio(sum: f32, norm: f32) -> f32 {
+    if norm > 0.0 { sum / norm } else { 0.0 }
 }

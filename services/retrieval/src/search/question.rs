@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::{self, Language, Languages, calendar};
+use crate::analysis::{self, Language, Languages, Word, calendar};
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised};
 use crate::term::{self, Key};
@@ -43,29 +43,41 @@ fn words(text: &str, languages: Languages) -> Vec<Vec<Key>> {
     let mut words: Vec<Vec<Key>> = Vec::new();
     for (word, mark) in calendar::mentions(text) {
         let mut keys = vec![term::date_key(mark)];
-        keys.extend(stems(word, own, languages));
+        keys.extend(stems(word, own, languages).into_iter().flatten());
         if seen.insert(keys[0]) {
             seen.extend(&keys);
             words.push(keys);
         }
     }
-    let single = stems(text, own, languages).into_iter();
-    words.extend(single.filter(|&key| seen.insert(key)).map(|key| vec![key]));
+    for mut keys in stems(text, own, languages) {
+        keys.retain(|&key| seen.insert(key));
+        if !keys.is_empty() {
+            words.push(keys);
+        }
+    }
     words
 }
 
-/// The keys of the words of `text`, without those that say nothing, stemmed in
-/// every language of `languages`: documents are stemmed in their own, and a
-/// question is too short to tell which is meant.
-fn stems(text: &str, own: Language, languages: Languages) -> Vec<Key> {
-    let mut keys = Vec::new();
-    for language in languages.iter() {
-        let stop_words = Languages::default().with(own).with(language);
-        analysis::terms_without(stop_words, text, language, |term| {
-            keys.push(term::key(term))
-        });
-    }
-    keys
+/// For each word of `text` that says something its keys: the stems in every
+/// language of `languages`. Documents are stemmed in their own, and a question
+/// is too short to tell which is meant.
+fn stems(text: &str, own: Language, languages: Languages) -> Vec<Vec<Key>> {
+    let mut words = Vec::new();
+    analysis::words(text, |word| {
+        let mut keys: Vec<Key> = match word {
+            Word::Exact(word) => vec![term::key(word)],
+            Word::Plain(word) if analysis::is_stop_word(word, own) => Vec::new(),
+            Word::Plain(word) => languages
+                .iter()
+                .filter(|&language| !analysis::is_stop_word(word, language))
+                .map(|language| term::key(&analysis::stem(word, language)))
+                .collect(),
+        };
+        keys.sort_unstable();
+        keys.dedup();
+        words.push(keys);
+    });
+    words
 }
 
 fn speakers(text: &str) -> Vec<Key> {

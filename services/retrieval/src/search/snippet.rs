@@ -1,8 +1,11 @@
 //! The part of a passage that is shown.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::analysis::{self, Language};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::analysis::{self, Language, Word};
 use crate::term::{self, Key};
 
 /// The most characters shown of a passage (as OpenClaw's).
@@ -12,32 +15,56 @@ const ELLIPSIS: char = '…';
 /// Shown before a match in a line that is cut, in characters.
 const BEFORE: usize = 100;
 
-/// Which terms of a question are in a text, a bit each.
+/// Which words of a question are in a text, a bit each.
 type Matches = u64;
 
-/// The terms of a question and what they weigh.
+/// The words of a question, by any of their keys, and what they weigh.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     bits: HashMap<Key, usize>,
     weights: Vec<f32>,
+    /// What words match that were looked at, by their hashes: stems are dear,
+    /// and the same words are in all that is found.
+    known: RefCell<HashMap<u64, Matches>>,
 }
 
 impl Wanted {
     /// As many as there are bits.
-    pub(super) fn new(weights: &[(Key, f32)]) -> Self {
-        let weights = &weights[..weights.len().min(Matches::BITS as usize)];
+    pub(super) fn new(words: &[(&[Key], f32)]) -> Self {
+        let words = &words[..words.len().min(Matches::BITS as usize)];
+        let keys = words.iter().zip(0..).map(|((keys, _), bit)| (*keys, bit));
         Self {
-            bits: weights.iter().map(|(key, _)| *key).zip(0..).collect(),
-            weights: weights.iter().map(|(_, weight)| *weight).collect(),
+            bits: keys
+                .flat_map(|(keys, bit)| keys.iter().map(move |&key| (key, bit)))
+                .collect(),
+            weights: words.iter().map(|(_, weight)| *weight).collect(),
+            known: RefCell::default(),
         }
     }
 
     fn matches(&self, text: &str, language: Language) -> Matches {
         let mut found = 0;
-        analysis::terms(text, language, |term| {
-            found |= self.bits.get(&term::key(term)).map_or(0, |bit| 1 << bit);
+        analysis::words(text, |word| {
+            found |= match word {
+                Word::Exact(word) => self.bit(word),
+                Word::Plain(word) => self.stemmed(word, language),
+            };
         });
         found
+    }
+
+    fn stemmed(&self, word: &str, language: Language) -> Matches {
+        let hash = xxh3_64_with_seed(word.as_bytes(), language as u64);
+        *self.known.borrow_mut().entry(hash).or_insert_with(|| {
+            if analysis::is_stop_word(word, language) {
+                return 0;
+            }
+            self.bit(&analysis::stem(word, language))
+        })
+    }
+
+    fn bit(&self, term: &str) -> Matches {
+        self.bits.get(&term::key(term)).map_or(0, |bit| 1 << bit)
     }
 
     fn weight(&self, matches: Matches) -> f32 {
@@ -163,8 +190,9 @@ mod tests {
     use super::*;
 
     fn shown(passage: &str, question: &str) -> Snippet {
-        let words = question.split(' ').map(|word| (term::key(word), 1.0));
-        let wanted = Wanted::new(&words.collect::<Vec<_>>());
+        let keys: Vec<Key> = question.split(' ').map(term::key).collect();
+        let words: Vec<(&[Key], f32)> = keys.chunks(1).map(|key| (key, 1.0)).collect();
+        let wanted = Wanted::new(&words);
         best(passage, Language::English, &wanted)
     }
 

@@ -14,10 +14,12 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket, socketpair};
 use nix::unistd::{ForkResult, Pid, getpid, getppid, pause, pipe, setsid, truncate, write};
 
+use super::apart::{own_network, own_processes, own_root};
 use super::scene::Scene;
 use super::trial::{Attempt, Verdict, enforced, failed, readable, unavailable};
 use crate::failure::{StepError, io as in_io, system};
-use crate::plan::{Limits, Network};
+use crate::plan::{Level, Limits, Network};
+use crate::valid::Tcp;
 use crate::{capabilities, filter, ids, limits, paths, sys, tree, view};
 
 /// For a process to die after its parent did.
@@ -48,6 +50,9 @@ pub(super) const ALL: &[Attempt] = &[
     plain("namespaces", namespaces),
     plain("kill_all", kill_all),
     plain("foreign_calls", foreign_calls),
+    strict("own_root", own_root),
+    strict("own_processes", own_processes),
+    strict("own_network", own_network),
 ];
 
 const fn plain(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
@@ -56,10 +61,15 @@ const fn plain(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
 
 const fn for_root(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
     Attempt {
-        name,
-        abi: 0,
         root: true,
-        run,
+        ..plain(name, run)
+    }
+}
+
+const fn strict(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
+    Attempt {
+        level: Level::Strict,
+        ..plain(name, run)
     }
 }
 
@@ -68,6 +78,7 @@ const fn landlock(name: &'static str, abi: i32, run: fn(&Scene) -> Found) -> Att
         name,
         abi,
         root: false,
+        level: Level::Workspace,
         run,
     }
 }
@@ -87,11 +98,11 @@ fn errno<T>(answer: io::Result<T>) -> Result<T, Errno> {
 
 fn path_rules(scene: &Scene) -> Result<i32, StepError> {
     prctl::set_no_new_privs().map_err(system("set", "no_new_privs"))?;
-    paths::apply(&scene.grants(), true)
+    paths::apply(&scene.grants(), &Tcp::Refused)
 }
 
 fn filtered(scene: &Scene) -> Result<(), StepError> {
-    let programs = filter::programs(Network::ModelOnly, scene.abi);
+    let programs = filter::programs(&Network::ModelOnly, false, scene.abi);
     let programs = programs.map_err(seccompiler::Error::from)?;
     prctl::set_no_new_privs().map_err(system("set", "no_new_privs"))?;
     filter::apply(&programs)
@@ -157,7 +168,7 @@ fn rlimits(_: &Scene) -> Found {
         open_files: Some(OPEN_FILES),
         ..Limits::default()
     };
-    limits::apply(&wanted)?;
+    limits::apply(&wanted, false)?;
     let read = |resource| getrlimit(resource).map_err(system("read", "limit"));
     if read(Resource::RLIMIT_CORE)? != (0, 0) {
         return Ok(failed("core dumps are possible"));

@@ -3,6 +3,7 @@
 //! Every check runs in a forked process of its own, applies only the steps it is about and then
 //! tries what they forbid. A kernel that accepts a rule and does not act on it is found this way.
 
+mod apart;
 mod attempts;
 mod scene;
 mod trial;
@@ -14,7 +15,7 @@ use nix::sys::signal::{SigSet, Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::identity;
-use crate::plan::AGENT_USER;
+use crate::plan::{AGENT_USER, Level};
 
 /// What a check found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub enum State {
 pub struct Check {
     /// Stable name, snake case.
     pub name: String,
+    /// The lowest level that promises it.
+    pub level: Level,
     /// What was found.
     pub state: State,
     /// For people: the evidence, or the reason.
@@ -62,6 +65,16 @@ impl Report {
         self.checks.iter().filter(failed)
     }
 
+    /// The checks that failed, of those that `level` promises.
+    pub fn failed_at(&self, level: Level) -> impl Iterator<Item = &Check> {
+        let promised = move |check: &&Check| match level {
+            Level::Strict => true,
+            Level::Workspace => check.level == Level::Workspace,
+            Level::Off => false,
+        };
+        self.failed().filter(promised)
+    }
+
     /// The check of this name.
     pub fn get(&self, name: &str) -> Option<&Check> {
         self.checks.iter().find(|check| check.name == name)
@@ -74,6 +87,7 @@ impl fmt::Display for Report {
             name,
             state,
             detail,
+            ..
         } in &self.checks
         {
             let state = format!("{state:?}").to_lowercase();
@@ -102,6 +116,7 @@ pub fn run() -> Report {
             .collect(),
         Err(error) => vec![Check {
             name: "probe".into(),
+            level: Level::Workspace,
             state: State::Failed,
             detail: format!("cannot make a temporary directory: {error}"),
         }],

@@ -13,6 +13,7 @@ use nix::unistd::{ForkResult, pipe};
 use super::scene::Scene;
 use super::{Check, State};
 use crate::failure::{Failure, StepError};
+use crate::plan::Level;
 use crate::{sys, tree};
 
 /// A check takes milliseconds; one that hangs is ended and reported.
@@ -34,6 +35,8 @@ pub(super) struct Attempt {
     pub(super) abi: i32,
     /// Only root has something to give up or to hide.
     pub(super) root: bool,
+    /// Only this level promises it, and those above.
+    pub(super) level: Level,
     pub(super) run: fn(&Scene) -> Result<Verdict, StepError>,
 }
 
@@ -52,6 +55,7 @@ pub(super) fn check(attempt: &Attempt, scene: &Scene) -> Check {
     };
     Check {
         name: attempt.name.to_owned(),
+        level: attempt.level,
         state: verdict.state,
         detail: verdict.detail,
     }
@@ -87,32 +91,32 @@ fn apart(attempt: &Attempt, scene: &Scene) -> Result<Verdict, Errno> {
         sys::leave();
     }
     drop(writer);
-    let text = listen(reader);
+    let found = listen(reader);
     // It leaves by itself right after its answer; only what hangs has to be searched for.
     let exits: SigSet = [Signal::SIGCHLD].into_iter().collect();
     let _ = sys::wait_signal(&exits, Some(EXIT_LIMIT));
     tree::end_all(|_| {});
-    let words = text.as_deref().and_then(|text| text.split_once(' '));
-    Ok(match words {
-        Some(("enforced", detail)) => enforced(detail),
-        Some(("unavailable", detail)) => unavailable(detail),
-        Some((_, detail)) => failed(detail),
-        None => failed("the check gave no answer"),
-    })
+    Ok(found)
 }
 
-fn tell(writer: OwnedFd, found: &Verdict) {
+/// Says to the process that waits what was found.
+pub(super) fn tell(writer: OwnedFd, found: &Verdict) {
     let state = format!("{:?}", found.state).to_lowercase();
     let _ = write!(File::from(writer), "{state} {}", found.detail);
 }
 
-fn listen(reader: OwnedFd) -> Option<String> {
-    if !readable(&reader, LIMIT_MILLISECONDS) {
-        return None;
-    }
+/// What a process that does a check has found.
+pub(super) fn listen(reader: OwnedFd) -> Verdict {
     let mut text = String::new();
-    File::from(reader).read_to_string(&mut text).ok()?;
-    Some(text)
+    if readable(&reader, LIMIT_MILLISECONDS) {
+        let _ = File::from(reader).read_to_string(&mut text);
+    }
+    match text.split_once(' ') {
+        Some(("enforced", detail)) => enforced(detail),
+        Some(("unavailable", detail)) => unavailable(detail),
+        Some((_, detail)) => failed(detail),
+        None => failed("the check gave no answer"),
+    }
 }
 
 /// Whether there is something to read, or the end, within the time.

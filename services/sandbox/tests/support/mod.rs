@@ -70,6 +70,7 @@ impl Site {
             chown(site("workspace"), Some(owner), Some(owner)).unwrap();
         }
         let mut plan = Plan::new("run-1", "main", &site("workspace"));
+        plan.level = Level::Workspace;
         plan.read_write.push(site("workspace"));
         plan.environment.push("PATH".to_owned());
         Self {
@@ -84,6 +85,11 @@ impl Site {
 
     pub fn off(mut self) -> Self {
         self.plan.level = Level::Off;
+        self
+    }
+
+    pub fn strict(mut self) -> Self {
+        self.plan.level = Level::Strict;
         self
     }
 

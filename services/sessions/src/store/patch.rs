@@ -23,6 +23,8 @@ enum Kind {
     Text(usize),
     /// One of these.
     Word(&'static [&'static str]),
+    /// A number of at most so much.
+    Number(u64),
     /// True notes the time under this name.
     Since(&'static str),
     /// `provider/model`.
@@ -30,7 +32,7 @@ enum Kind {
 }
 
 /// The fields by the names of OpenClaw's `sessions.patch`.
-const FIELDS: [(&str, Kind); 21] = [
+const FIELDS: [(&str, Kind); 24] = [
     ("label", Kind::Text(LABEL_LIMIT)),
     ("displayName", Kind::Text(LABEL_LIMIT)),
     ("category", Kind::Text(LABEL_LIMIT)),
@@ -53,6 +55,9 @@ const FIELDS: [(&str, Kind); 21] = [
         "queueMode",
         Kind::Word(&["steer", "followup", "collect", "interrupt"]),
     ),
+    ("queueDebounceMs", Kind::Number(60_000)),
+    ("queueCap", Kind::Number(10_000)),
+    ("queueDrop", Kind::Word(&["summarize", "old", "new"])),
     (
         "permissionMode",
         Kind::Word(&["read-only", "guarded", "workspace", "full"]),
@@ -70,6 +75,7 @@ pub struct Patch(Vec<Change>);
 #[derive(Debug, Clone, PartialEq)]
 enum Change {
     Set(&'static str, String),
+    SetNumber(&'static str, u64),
     Clear(&'static str),
     Model {
         provider: Option<String>,
@@ -164,6 +170,7 @@ impl Patch {
         for change in &self.0 {
             match change {
                 Change::Set(name, value) => entry.set(name, value.clone()),
+                Change::SetNumber(name, value) => entry.set(name, *value),
                 Change::Clear(name) => entry.clear(name),
                 Change::Model { provider, model } => {
                     entry.set_model_override(provider.as_deref(), model);
@@ -197,6 +204,14 @@ impl Kind {
                     .then_some(Change::Set(name, word))
             }
             (Self::Model, Value::String(model)) => model_change(model.trim()),
+            (Self::Number(most), Value::Number(number)) => {
+                let number = number.as_u64().filter(|number| *number <= most);
+                number.map(|number| Change::SetNumber(name, number))
+            }
+            // As a command line has it.
+            (Self::Number(_), Value::String(text)) => {
+                self.change(name, &Value::from(text.trim().parse::<u64>().ok()?))
+            }
             _ => None,
         }
     }
@@ -205,6 +220,7 @@ impl Kind {
         match self {
             Self::Text(limit) => format!("a text of 1 to {limit} bytes, or null"),
             Self::Word(words) => format!("{}, or null", words.join(", ")),
+            Self::Number(most) => format!("a number up to {most}, or null"),
             Self::Since(_) => "true or false".to_owned(),
             Self::Model => "\"provider/model\", or null".to_owned(),
         }
@@ -293,6 +309,8 @@ mod tests {
             ("model", "a b".into(), "provider/model"),
             ("label", "x".repeat(513).into(), "512 bytes"),
             ("label", "a\u{1b}[2J".into(), "a text"),
+            ("queueCap", Value::from(-1), "up to 10000"),
+            ("queueCap", "many".into(), "up to 10000"),
         ] {
             let error = patched(&[(name, value)]).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains(part), "{error}");

@@ -1,5 +1,6 @@
 //! `list_directory`.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry};
 use std::io;
 
@@ -22,7 +23,11 @@ pub(super) const DESCRIPTION: &str =
 pub(super) fn parameters() -> Value {
     json!({
         "type": "object",
-        "properties": {"path": {"type": "string", "minLength": 1}},
+        "properties": {
+            "path": {"type": "string", "minLength": 1},
+            "limit": {"type": "integer", "minimum": 1},
+            "after": {"type": "string", "description": "Begin behind this name"}
+        },
         "additionalProperties": false
     })
 }
@@ -30,6 +35,8 @@ pub(super) fn parameters() -> Value {
 #[derive(Deserialize)]
 pub(super) struct Arguments {
     path: Option<String>,
+    limit: Option<usize>,
+    after: Option<String>,
 }
 
 pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String, HandlerError> {
@@ -43,18 +50,22 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String,
     if entries.is_empty() {
         return Ok("(empty folder)\n".to_owned());
     }
+    let is_all = entries.len() < MAX_SCANNED;
     entries.sort_by_key(DirEntry::file_name);
-    let mut output: String = entries.iter().take(MAX_ENTRIES).map(line).collect();
-    if entries.len() > MAX_ENTRIES {
+    if let Some(after) = arguments.after.as_deref().map(OsStr::new) {
+        entries.retain(|entry| entry.file_name() > *after);
+    }
+    let limit = arguments.limit.unwrap_or(MAX_ENTRIES).min(MAX_ENTRIES);
+    let mut output: String = entries.iter().take(limit).map(line).collect();
+    if entries.len() > limit {
         output.push_str(&format!(
-            "[truncated, {}{} more entries; list a folder inside, or use execute_shell]\n",
-            if entries.len() == MAX_SCANNED {
-                "at least "
-            } else {
-                ""
-            },
-            entries.len() - MAX_ENTRIES
+            "[truncated, {}{} more entries; list a folder inside, or use after]\n",
+            if is_all { "" } else { "at least " },
+            entries.len() - limit
         ));
+    }
+    if output.is_empty() {
+        output.push_str("(no more entries)\n");
     }
     Ok(output)
 }

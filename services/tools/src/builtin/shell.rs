@@ -1,48 +1,75 @@
-//! `execute_shell`.
+//! `execute_shell`, OpenClaw's `exec`.
 
 mod capture;
 mod group;
+mod live;
 mod report;
+mod spill;
+mod start;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
-use std::process::Stdio;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::process::{Child, Command};
+use tokio::process::Child;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::Workspace;
+use super::background::{self, Launch};
 use super::failure::{io_failure, wrong_type};
-use crate::{FailureKind, HandlerError};
+use crate::{Context, FailureKind, HandlerError, Renames};
 use capture::{Capture, pump};
-use group::ProcessGroup;
-use report::{End, Report};
+use report::Report;
+
+pub(super) use group::ProcessGroup;
+pub(super) use live::Live;
+pub(super) use report::End;
+pub(super) use spill::{MAX_BYTES, Spill};
+pub(super) use start::{CommandLine, Streams, Variables, start, start_on_terminal};
 
 /// Without a word from the model.
 const DEFAULT_TIMEOUT_SECONDS: u64 = 120;
 
-/// The most a model may ask for; a turn has a limit of its own above it.
-const MAX_TIMEOUT_SECONDS: u64 = 600;
+/// The most a model may ask for, as long as a turn; a turn has a limit of its
+/// own above it.
+const MAX_TIMEOUT_SECONDS: u64 = 1800;
+
+/// The most a call may wait before it goes into the background.
+const MAX_YIELD_MS: u64 = MAX_TIMEOUT_SECONDS * 1000;
 
 /// How long output is still read after the shell itself is gone: a process it
 /// left in the background may hold the pipes open for good.
-const DRAIN_GRACE: Duration = Duration::from_millis(200);
+pub(super) const DRAIN_GRACE: Duration = Duration::from_millis(200);
 
-pub(super) const DESCRIPTION: &str = "Run a shell command in the workspace. Returns exit code, stdout and stderr. No terminal, no input.";
+pub(super) const DESCRIPTION: &str = "Run a command in the workspace: a shell line, or a list of words. Returns exit code, stdout and stderr. No input. background or yield_ms leave it running for the process tool.";
+
+pub(super) const RENAMES: Renames = &[
+    ("timeoutSeconds", "timeout_seconds"),
+    ("timeoutSec", "timeout_seconds"),
+    ("timeout", "timeout_seconds"),
+    ("yieldMs", "yield_ms"),
+    ("cwd", "workdir"),
+];
 
 pub(super) fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "command": {"type": "string", "minLength": 1},
+            "command": {
+                "type": ["string", "array"], "minLength": 1,
+                "items": {"type": "string"}, "minItems": 1
+            },
+            "workdir": {"type": "string", "minLength": 1},
+            "env": {"type": "object", "additionalProperties": {"type": "string"}},
             "timeout_seconds": {
                 "type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_SECONDS,
                 "description": format!("Default {DEFAULT_TIMEOUT_SECONDS}")
             },
-            "workdir": {"type": "string", "minLength": 1}
+            "background": {"type": "boolean"},
+            "yield_ms": {"type": "integer", "minimum": 0, "maximum": MAX_YIELD_MS},
+            "pty": {"type": "boolean", "description": "On a terminal"}
         },
         "required": ["command"],
         "additionalProperties": false
@@ -51,35 +78,92 @@ pub(super) fn parameters() -> Value {
 
 #[derive(Deserialize)]
 pub(super) struct Arguments {
-    command: String,
+    command: CommandLine,
     timeout_seconds: Option<u64>,
     workdir: Option<String>,
+    #[serde(default)]
+    env: Variables,
+    #[serde(default)]
+    background: bool,
+    yield_ms: Option<u64>,
+    #[serde(default)]
+    pty: bool,
 }
 
 /// Runs the command. A non-zero exit code is a result like any other; only a
 /// command that could not start or did not end in time is a failure.
 pub(super) async fn run(
     workspace: &Workspace,
+    context: Context,
     arguments: Arguments,
 ) -> Result<String, HandlerError> {
-    let seconds = arguments.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS);
+    start::check(&arguments.env)?;
     let workdir = workdir(workspace, arguments.workdir.as_deref())?;
-    let child = start(&arguments.command, &workdir)
-        .map_err(|error| io_failure(workspace, "run a shell in", &workdir, &error))?;
-    let deadline = Instant::now() + Duration::from_secs(seconds);
-    let report = follow(child, deadline).await.map_err(|error| {
+    let limit = arguments.timeout_seconds.map(Duration::from_secs);
+    let default = Duration::from_secs(DEFAULT_TIMEOUT_SECONDS);
+    if arguments.background || arguments.yield_ms.is_some() || arguments.pty {
+        let patience = match (arguments.background, arguments.yield_ms) {
+            (true, None) => Some(Duration::ZERO),
+            (_, Some(ms)) => Some(Duration::from_millis(ms)),
+            (false, None) => None,
+        };
+        let launch = Launch {
+            command: arguments.command,
+            workdir,
+            variables: arguments.env,
+            terminal: arguments.pty,
+            // Whoever waits to the end waits as long as for any command.
+            limit: limit.or(patience.is_none().then_some(default)),
+        };
+        return background::run(workspace, launch, patience).await;
+    }
+    let limit = limit.unwrap_or(default);
+    let streams = Streams::captured();
+    let child = start(&arguments.command, &workdir, &arguments.env, streams)
+        .map_err(|error| not_started(workspace, &arguments.command, &workdir, &error))?;
+    let live = Live::new(context);
+    let report = follow(child, Instant::now() + limit, &live).await;
+    let report = report.map_err(|error| {
         HandlerError::new(
             FailureKind::IO,
-            format!("cannot wait for the shell: {error}"),
+            format!("cannot wait for the command: {error}"),
         )
     })?;
     match report.end {
         End::Status(_) => Ok(report.to_string()),
-        End::TimedOut => Err(HandlerError::new(
-            FailureKind::TIMEOUT,
-            format!("the command did not end within {seconds} s and was killed, with everything it had started"),
-        )
-        .with_output(report.to_string())),
+        End::TimedOut => Err(timed_out(limit).with_output(report.to_string())),
+    }
+}
+
+pub(super) fn timed_out(limit: Duration) -> HandlerError {
+    HandlerError::new(
+        FailureKind::TIMEOUT,
+        format!(
+            "the command did not end within {} s and was killed, with everything it had started",
+            limit.as_secs()
+        ),
+    )
+}
+
+/// Why a command did not start: a program of that name is not there, or the
+/// folder cannot be entered.
+pub(super) fn not_started(
+    workspace: &Workspace,
+    command: &CommandLine,
+    workdir: &std::path::Path,
+    error: &std::io::Error,
+) -> HandlerError {
+    match command {
+        CommandLine::Words(words) if error.kind() == std::io::ErrorKind::NotFound => {
+            HandlerError::new(
+                FailureKind::NOT_FOUND,
+                format!(
+                    "there is no program {:?}",
+                    words.first().map_or("", String::as_str)
+                ),
+            )
+        }
+        _ => io_failure(workspace, "run a command in", workdir, error),
     }
 }
 
@@ -87,58 +171,24 @@ fn workdir(workspace: &Workspace, path: Option<&str>) -> Result<PathBuf, Handler
     let workdir = workspace.resolve(path.unwrap_or("."));
     match std::fs::metadata(&workdir) {
         Ok(metadata) if metadata.is_dir() => Ok(workdir),
-        Ok(_) => Err(wrong_type("run a shell in", &workdir, "it is not a folder")),
-        Err(error) => Err(io_failure(workspace, "run a shell in", &workdir, &error)),
+        Ok(_) => Err(wrong_type(
+            "run a command in",
+            &workdir,
+            "it is not a folder",
+        )),
+        Err(error) => Err(io_failure(workspace, "run a command in", &workdir, &error)),
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the tools run inside the sandbox already, and their children inherit it"
-)]
-fn start(command: &str, workdir: &Path) -> std::io::Result<Child> {
-    let mut shell = Command::new(shell());
-    for (name, _) in std::env::vars_os() {
-        if is_credential(&name.to_string_lossy()) {
-            shell.env_remove(name);
-        }
-    }
-    shell
-        .arg("-c")
-        .arg(command)
-        .current_dir(workdir)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-}
-
-/// Another agent's CLI has its model's key in its environment, which an MCP
-/// server inherits; what a model has run is not to have it.
-fn is_credential(name: &str) -> bool {
-    ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"]
-        .iter()
-        .any(|end| name.ends_with(end))
-}
-
-/// bash where there is one: models write bash.
-fn shell() -> &'static str {
-    ["/bin/bash", "/usr/bin/bash"]
-        .into_iter()
-        .find(|path| Path::new(path).exists())
-        .unwrap_or("/bin/sh")
 }
 
 /// Collects output until the shell ends or `deadline`. Processes it left in
 /// the background live on until the turn ends; their output is no longer read.
-async fn follow(mut child: Child, deadline: Instant) -> std::io::Result<Report> {
+async fn follow(mut child: Child, deadline: Instant, live: &Live) -> std::io::Result<Report> {
     let group = ProcessGroup::of(&child);
     let (out, err) = (child.stdout.take(), child.stderr.take());
-    let (mut stdout, mut stderr) = (Capture::default(), Capture::default());
+    let (mut stdout, mut stderr) = (Capture::named("stdout"), Capture::named("stderr"));
     let (end, held_open) = {
         let mut pumps = pin!(async {
-            tokio::join!(pump(out, &mut stdout), pump(err, &mut stderr));
+            tokio::join!(pump(out, &mut stdout, live), pump(err, &mut stderr, live));
         });
         let mut drained = false;
         let in_time = timeout_at(deadline, async {

@@ -1,23 +1,36 @@
 //! Where relative paths begin.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// The folder the tools work in.
+use super::background::Processes;
+
+/// The folder the tools work in, and the commands they left running there.
+/// Clones share both.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: PathBuf,
+    processes: Arc<Processes>,
 }
 
 impl Workspace {
     /// Takes `root`, an absolute path, as the start of relative paths.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self {
+            root: root.into(),
+            processes: Arc::default(),
+        }
     }
 
     /// The folder itself.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Commands in the background; they end with the last clone.
+    pub(super) fn processes(&self) -> &Arc<Processes> {
+        &self.processes
     }
 
     /// `path` as an absolute one. It may lead outside: what may be touched is

@@ -67,6 +67,16 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String,
     ))
 }
 
+/// Replaces the text of a file, or makes it with the folders it is in.
+pub(super) fn replace_text(
+    workspace: &Workspace,
+    path: &Path,
+    text: &str,
+) -> Result<(), HandlerError> {
+    let target = Target::find(workspace, path)?;
+    replace(&target, text.as_bytes()).map_err(|error| io_failure(workspace, "write", path, &error))
+}
+
 /// The file behind the path, symlinks followed: a rename would replace the link.
 struct Target {
     path: PathBuf,

@@ -20,6 +20,8 @@ use crate::table::{Table, Unit};
 const ROUNDS: usize = 10;
 /// Pairs before them: the CLI's first run in a home takes longer.
 const WARM_UP: usize = 2;
+/// Where the CLI looks for its model.
+const MODEL_URL: &str = "ANTHROPIC_BASE_URL";
 /// Milliseconds added to the plain CLI, at most.
 const ADDED_TARGET: f64 = 40.0;
 
@@ -52,13 +54,20 @@ async fn record(stage: &Stage, model: &Model, program: &Path) -> anyhow::Result<
     // It fails: the recorder is no agent.
     let (_, terminal) = conversation::send(&suite.client(), "main").await?;
     suite.stop().await?;
-    read_back(
+    let mut plain = read_back(
         program,
         &home.paths.agent_home("main"),
         &home.paths.default_workspace("main"),
         &stage.folder().join("plain"),
     )
-    .with_context(|| format!("how the runner starts the CLI was not recorded: {terminal:?}"))
+    .with_context(|| format!("how the runner starts the CLI was not recorded: {terminal:?}"))?;
+    // The turn's door is gone with the turn.
+    for (name, value) in &mut plain.environment {
+        if name == MODEL_URL {
+            model.url().clone_into(value);
+        }
+    }
+    Ok(plain)
 }
 
 async fn compare(plain: &Plain, client: &Client, table: &mut Table) -> anyhow::Result<()> {

@@ -11,6 +11,7 @@ use crate::conversation::TEXT;
 use crate::home::Backend;
 use crate::model::Model;
 use crate::sample::Sample;
+use crate::socket::Place;
 use crate::stage::Stage;
 use crate::suite::Suite;
 use crate::table::{Table, Unit};
@@ -64,21 +65,14 @@ struct Door {
 
 impl Door {
     async fn of(suite: &Suite) -> anyhow::Result<Self> {
-        let gateway = suite.client();
-        let status = gateway.status().await.context("ask for the status")?;
-        let mut listeners = status.listeners.into_iter();
-        let listener = listeners.find(|listener| listener.name == "http");
-        let token = gateway
-            .access_token(false)
-            .await
-            .context("ask for the token")?;
+        let Place { address, token } = Place::of(suite).await?;
         Ok(Self {
             client: Client::builder()
                 .no_proxy()
                 .build()
                 .context("make a client")?,
-            address: listener.context("the gateway has no port")?.address,
-            token: token.token.unwrap_or_default(),
+            address,
+            token,
         })
     }
 

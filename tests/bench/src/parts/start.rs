@@ -23,6 +23,8 @@ const STARTS: usize = 20;
 const READY_TARGET: f64 = 15.0;
 /// MiB of the three daemons together, at most.
 const MEMORY_TARGET: f64 = 15.0;
+/// For how long nobody asks them anything before their memory is read.
+const IDLE: Duration = Duration::from_secs(10);
 /// What a daemon's own helpers (the proof of the sandbox) may take after READY.
 const SETTLE_DEADLINE: Duration = Duration::from_secs(20);
 /// Between two looks at them: there is no event for the end of another process's child.
@@ -75,6 +77,7 @@ async fn idle(activator: &Activator<'_>, home: &Home, table: &mut Table) -> anyh
         settle(daemon.process()?).await?;
         daemons.push((daemon.daemon, daemon.process()?));
     }
+    sleep(IDLE).await;
     let total = memory(&daemons, "idle", table)?;
     table.target(
         "PSS, the three together, idle",

@@ -116,3 +116,59 @@ async fn a_price_that_nobody_knows_is_said_once() {
     let run = suite.ask("hello").await;
     assert_eq!(run["resources"]["costUsd"], Value::Null, "{run}");
 }
+
+/// The Claude Code CLI that does not stop calling a tool.
+async fn claude_goes_on(limit: &str, value: u64, scenario: Scenario) -> Option<Value> {
+    let model = Server::start().await.unwrap();
+    let key = format!("agents.defaults.limits.{limit}");
+    let suite = Setup::claude(&model)?.set(&key, value).start().await;
+    model.push(scenario);
+    Some(suite.ask("go on").await)
+}
+
+#[tokio::test]
+async fn the_claude_cli_makes_so_many_steps_and_no_more() {
+    let Some(run) = claude_goes_on("steps", 2, dear_for_claude(1)).await else {
+        return;
+    };
+    let error = &run["error"];
+    assert_eq!(error["code"], "step_limit", "{run}");
+    assert!(
+        error["message"].as_str().unwrap().contains("limits.steps"),
+        "{run}"
+    );
+}
+
+#[tokio::test]
+async fn the_claude_cli_does_not_call_the_same_again_and_again() {
+    let calls = Scenario::tool_forever("Glob", json!({"pattern": "*.none"}));
+    let Some(run) = claude_goes_on("identicalCalls", 2, calls).await else {
+        return;
+    };
+    assert_eq!(run["error"]["code"], "loop_detected", "{run}");
+}
+
+#[tokio::test]
+async fn the_claude_cli_writes_so_much_and_no_more() {
+    let Some(run) = claude_goes_on("outputTokens", 250, dear_for_claude(100)).await else {
+        return;
+    };
+    let words = message(&run);
+    assert!(
+        words.contains("300 tokens") && words.contains("outputTokens"),
+        "{words}"
+    );
+}
+
+/// Nine calls of a tool of the CLI, each answer of so many tokens.
+fn dear_for_claude(output: u64) -> Scenario {
+    let usage = Usage {
+        input: 1,
+        output,
+        ..Usage::default()
+    };
+    (0..9).fold(Scenario::text("Done.").usage(usage), |then, number| {
+        let call = json!({"pattern": format!("{number}.none")});
+        Scenario::tool("Glob", call).usage(usage).then(then)
+    })
+}

@@ -9,13 +9,16 @@
     reason = "test code, shared functions included"
 )]
 
+mod approvals;
 mod bounds;
 mod budgets;
 mod cancel;
 mod claude;
 mod claude_failures;
+mod claude_tools;
 mod cli_session;
 mod client;
+mod compaction;
 mod configuration;
 mod confinement;
 mod conversation;
@@ -35,9 +38,14 @@ mod openai;
 mod operation;
 mod properties;
 mod retry;
+mod servers;
 mod survival;
+mod tools;
 mod ws_abuse;
 mod ws_clients;
 mod ws_features;
+mod ws_methods;
+mod ws_properties;
 mod ws_replay;
+mod ws_schedule;
 mod ws_schema;

@@ -138,6 +138,8 @@ async fn without_its_embedder_it_says_so_and_searches_on() {
         .note("memory/cats.md", "The cat is called Mourek.\n")
         .start()
         .await;
+    // The note is taken in, whatever becomes of its vectors.
+    suite.ctl(&["memory", "index"]).await;
     let said = suite
         .ctl(&["memory", "search", "cat called"])
         .await

@@ -71,8 +71,10 @@ async fn its_status_counts_the_turns() {
         backend_sessions: Vec::new(),
         received_ms: 0,
         notes: Vec::new(),
+        granted_commands: Vec::new(),
         model: None,
         thinking_level: None,
+        purpose: runner::Purpose::Message,
     };
     within("StartTurn", client.start_turn(turn)).await.unwrap();
     managed.hear("STATUS=1 turn running").await;

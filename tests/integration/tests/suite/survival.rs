@@ -148,3 +148,59 @@ async fn a_crash_of_everything_closes_the_run_as_interrupted() {
     assert!(suite.say("after").await.contains("after"));
     assert_eq!(model.turns().len(), 2);
 }
+
+/// Kills everything in the middle of an answer, and starts it again.
+async fn crashed(model: &Server, scenario: Scenario, heard: &str) -> integration_tests::Suite {
+    let setup = Setup::anthropic(model).set("session.interrupted", "resume");
+    let suite = setup.start().await;
+    model.push(scenario);
+    let mut talk = suite.begin(&["message", "tell"]);
+    talk.hear("Once upon").await;
+    if !heard.is_empty() {
+        suite.log.message(heard).await;
+    }
+    processes::end_all(&suite.path(""));
+    drop(talk);
+    suite.restart().await
+}
+
+#[tokio::test]
+async fn an_interrupted_answer_is_gone_on_with_where_that_is_wanted() {
+    let model = Server::start().await.unwrap();
+    let held = Scenario::held("Once upon a time there was a king.", "never");
+    let suite = crashed(&model, held, "").await;
+    suite.log.message("gone on with").await;
+    let asked = asked::turns(&model, 2).await.pop().unwrap();
+    let words = asked::words(&asked);
+    assert!(
+        words.contains("Once upon") && words.contains("go on from there"),
+        "{words}"
+    );
+    assert!(suite.say("after").await.contains("after"));
+    assert_eq!(model.turns().len(), 3, "gone on with once");
+    let suite = suite.restart().await;
+    assert!(suite.say("and again").await.contains("again"));
+    assert_eq!(model.turns().len(), 4);
+}
+
+#[tokio::test]
+async fn a_tool_whose_effect_is_unknown_is_left_to_the_user() {
+    let model = Server::start().await.unwrap();
+    let mut scenario = Scenario::tool(
+        "execute_shell",
+        serde_json::json!({"command": "sleep 1000"}),
+    );
+    scenario.text = "Once upon a time".to_owned();
+    let suite = crashed(&model, scenario, "the agent called a tool").await;
+    suite.log.message("run ended").await;
+    assert!(suite.say("after").await.contains("after"));
+    assert_eq!(model.turns().len(), 2);
+    let messages = suite.messages();
+    let told = messages
+        .iter()
+        .filter_map(|message| message["errorMessage"].as_str());
+    assert!(
+        told.collect::<String>().contains("say \"continue\""),
+        "{messages:?}"
+    );
+}

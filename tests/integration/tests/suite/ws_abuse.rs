@@ -157,10 +157,11 @@ async fn a_client_that_does_not_read_is_dropped_and_others_go_on() {
     let asked = async {
         for number in 0..6 {
             let id = format!("h{number}");
-            let params = json!({"sessionKey": "main", "message": huge, "idempotencyKey": id});
+            // Each in a session of its own: no prompt has more than one.
+            let params = json!({"sessionKey": id, "message": huge, "idempotencyKey": id});
             good.call("chat.send", params).await;
             let end = good.end_of(&id).await;
-            assert_eq!(end["payload"]["state"], "final");
+            assert_eq!(end["payload"]["state"], "final", "{end}");
             good.seen.clear();
         }
     };

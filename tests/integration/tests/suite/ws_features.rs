@@ -1,8 +1,8 @@
 //! What WebSocket clients can do.
 
 use integration_tests::socket::{self, Socket};
-use integration_tests::{Setup, Suite};
-use scripted_model::Server;
+use integration_tests::{Setup, Suite, within};
+use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
 async fn scene() -> (Suite, Server) {
@@ -12,6 +12,27 @@ async fn scene() -> (Suite, Server) {
 
 fn send(session: &str, message: &str, id: &str) -> Value {
     json!({"sessionKey": session, "message": message, "idempotencyKey": id})
+}
+
+/// Waits until `count` messages were handed to turns that run.
+async fn steering(suite: &Suite, count: usize) {
+    let handed = || {
+        let files = std::fs::read_dir(suite.state().join("state/turns"));
+        let paths = files
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|file| file.path());
+        let steering = paths.filter(|path| path.extension().is_some_and(|end| end == "steering"));
+        let texts = steering.filter_map(|path| std::fs::read_to_string(path).ok());
+        texts.map(|text| text.lines().count()).sum::<usize>()
+    };
+    within("messages for the turn", async {
+        while handed() < count {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    })
+    .await;
 }
 
 fn text(end: &Value) -> &str {
@@ -103,6 +124,115 @@ async fn collected_messages_are_answered_together() {
     assert_eq!(absorbed["payload"].get("message"), None, "{absorbed}");
 }
 
+/// Said while another turn runs, it goes into that turn.
+#[tokio::test]
+async fn a_steering_message_is_answered_by_the_turn_that_runs() {
+    let (suite, model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    model.push(Scenario::held("First half and the rest.", "steer"));
+    socket.call("chat.send", send("s", "begin", "s1")).await;
+    socket.event(|it| it["payload"]["state"] == "delta").await;
+    for (id, text) in [("s2", "second while busy"), ("s3", "third while busy")] {
+        let ack = socket.call("chat.send", send("s", text, id)).await;
+        assert_eq!(ack["status"], "started");
+    }
+    let history = socket
+        .call("chat.history", json!({"sessionKey": "s"}))
+        .await;
+    assert_eq!(history["pendingInputs"]["total"], 2, "{history}");
+    // What was offered is there when the model has ended its first answer.
+    steering(&suite, 2).await;
+    model.release("steer");
+    let end = socket.end_of("s1").await;
+    let said = text(&end);
+    assert!(said.starts_with("First half and the rest.\n\n"), "{said}");
+    assert!(
+        said.contains("second while busy") && said.contains("third while busy"),
+        "{said}"
+    );
+    for id in ["s2", "s3"] {
+        let absorbed = socket.end_of(id).await;
+        assert_eq!(absorbed["payload"]["state"], "final");
+        assert_eq!(absorbed["payload"].get("message"), None, "{absorbed}");
+    }
+    assert_eq!(model.turns().len(), 2, "the same turn asked twice");
+    let history = socket
+        .call("chat.history", json!({"sessionKey": "s"}))
+        .await;
+    assert_eq!(history["pendingInputs"]["total"], 0, "{history}");
+    socket.call("chat.send", send("s", "and now?", "s4")).await;
+    socket.end_of("s4").await;
+    let asked = integration_tests::asked::words(model.turns().last().unwrap());
+    for words in [
+        "begin",
+        "First half",
+        "second while busy",
+        "third while busy",
+        "and now?",
+    ] {
+        assert!(asked.contains(words), "{words}: {asked}");
+    }
+}
+
+/// What is beyond the cap gets no turn, and the next one is told of it.
+#[tokio::test]
+async fn more_messages_than_may_wait_are_summarised() {
+    let (suite, model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    model.push(Scenario::held("Busy.", "busy"));
+    // Not waited for: what is asked for first takes effect first.
+    let settings = send("o", "/queue followup cap:2", "o0");
+    socket.begin("chat.send", settings).await;
+    socket.call("chat.send", send("o", "begin", "o1")).await;
+    for n in 2..=5 {
+        let ack = send("o", &format!("message {n}"), &format!("o{n}"));
+        assert_eq!(socket.call("chat.send", ack).await["status"], "started");
+    }
+    for id in ["o2", "o3"] {
+        assert_eq!(socket.end_of(id).await["payload"].get("message"), None);
+    }
+    model.release("busy");
+    let next = socket.end_of("o4").await;
+    let said = text(&next);
+    assert!(said.contains("Dropped 2 messages due to cap."), "{said}");
+    assert!(said.contains("- message 2\n- message 3"), "{said}");
+    assert!(said.contains("message 4"), "{said}");
+    assert_eq!(text(&socket.end_of("o5").await), "You said: message 5");
+}
+
+/// A level of thinking is for one message.
+#[tokio::test]
+async fn a_message_may_say_how_much_is_thought() {
+    let (suite, model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    let mut params = send("main", "think hard", "h1");
+    params["thinking"] = json!("high");
+    socket.call("chat.send", params.clone()).await;
+    socket.end_of("h1").await;
+    socket
+        .call("chat.send", send("main", "and not", "h2"))
+        .await;
+    socket.end_of("h2").await;
+    let turns = model.turns();
+    assert!(
+        turns[0].json().get("thinking").is_some(),
+        "{}",
+        turns[0].json()
+    );
+    assert!(
+        turns[1].json().get("thinking").is_none(),
+        "{}",
+        turns[1].json()
+    );
+    params["thinking"] = json!("a bit");
+    params["idempotencyKey"] = json!("h3");
+    let error = socket.fail("chat.send", params).await;
+    assert!(
+        error["message"].as_str().unwrap().contains("/thinking"),
+        "{error}"
+    );
+}
+
 #[tokio::test]
 async fn an_interrupting_message_ends_what_runs() {
     let (suite, _model) = scene().await;
@@ -135,7 +265,23 @@ async fn commands_are_answered_by_the_gateway() {
         ("c7", "/model", "Current:"),
         ("c8", "/usage", "Input: 0"),
         ("c9", "/stop", "nothing to stop"),
-        ("c10", "/new", "new conversation"),
+        ("c10", "/new", "New session started"),
+        (
+            "c12",
+            "/queue collect debounce:2s cap:7 drop:old",
+            "cap=7, drop=old",
+        ),
+        ("c13", "/queue nonsense", "Unrecognized queue mode"),
+        ("c14", "/queue reset", "reset to default"),
+        ("c15", "/name A trip", "A trip"),
+        ("c16", "/models", "model"),
+        ("c17", "/agents", "main (default)"),
+        ("c18", "/tools", "execute_shell"),
+        ("c19", "/approve", "Nothing waits"),
+        ("c20", "/compact", "skipped"),
+        ("c21", "/model anthropic/claude-x", "claude-x"),
+        ("c22", "/exec", "sandbox"),
+        ("c23", "/commands", "/approve"),
     ] {
         socket.call("chat.send", send("main", command, id)).await;
         let end = socket.end_of(id).await;

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use integration_tests::socket::{self, Socket};
-use integration_tests::{Setup, Suite};
+use integration_tests::{Setup, Suite, asked};
 use scripted_model::Server;
 use serde_json::{Value, json};
 
@@ -49,6 +49,9 @@ fn said(text: &str) -> String {
     }
     if let Some(call) = text.strip_prefix("TOOLCALL write ") {
         return format!("[[scenario:tool write_file {call}]]");
+    }
+    if text.starts_with("FAIL401") {
+        return "[[scenario:401]]".to_owned();
     }
     if text.starts_with("SLOW") || text.starts_with("STREAM") {
         return format!("[[scenario:slow 40]] {text}");
@@ -161,11 +164,24 @@ async fn wait_for(socket: &mut Socket, lines: &[Value]) {
         let ended = matches!(
             payload["state"].as_str(),
             Some("final" | "aborted" | "error")
-        );
-        if line["frame"]["event"] == "chat" && ended && is_own(&own, payload) {
-            let run_id = payload["runId"].as_str().unwrap().to_owned();
-            socket.end_of(&run_id).await;
+        ) || (payload["stream"] == "lifecycle" && payload["data"]["phase"] == "end");
+        let run_id = payload["runId"].as_str().unwrap_or_default();
+        if ended && is_own(&own, payload) {
+            socket.end_of(run_id).await;
+        } else if payload["state"] == "delta" && is_own(&own, payload) {
+            begin_of(socket, run_id).await;
         }
+    }
+}
+
+/// Waits for the first words of a run.
+async fn begin_of(socket: &mut Socket, run_id: &str) {
+    let is_word = |frame: &Value| {
+        let payload = &frame["payload"];
+        payload["runId"] == run_id && payload["state"] == "delta"
+    };
+    if !socket.seen.iter().any(is_word) {
+        socket.event(is_word).await;
     }
 }
 
@@ -181,14 +197,19 @@ fn recorded(lines: &[Value]) -> Vec<Value> {
 async fn compare(suite: &Suite, name: &str, origin: Option<&str>) {
     let lines = recording(name);
     let (came, code) = replay(suite, &lines, origin).await;
-    let recorded = recorded(&lines);
-    assert_eq!(order(&came, None), order(&recorded, None), "{name}");
-    for run_id in run_ids(&lines) {
+    same(name, &lines, &came, code);
+}
+
+/// What came must be what was recorded in `lines`.
+fn same(name: &str, lines: &[Value], came: &[Value], code: u16) {
+    let recorded = recorded(lines);
+    assert_eq!(order(came, None), order(&recorded, None), "{name}");
+    for run_id in run_ids(lines) {
         let id = Some(run_id.as_str());
-        let (ours, theirs) = (order(&came, id), order(&recorded, id));
+        let (ours, theirs) = (order(came, id), order(&recorded, id));
         assert_eq!(ours, theirs, "{name}, run {run_id}");
         let ends = |frames: &[Value]| frames.iter().filter(|it| is_end(it, &run_id)).count();
-        assert_eq!(ends(&came), ends(&recorded), "{name}, run {run_id}");
+        assert_eq!(ends(came), ends(&recorded), "{name}, run {run_id}");
     }
     let closed = lines.last().unwrap()["frame"]["code"].as_u64();
     assert_eq!(Some(u64::from(code)), closed, "{name}");
@@ -231,9 +252,77 @@ async fn a_chat_is_told_as_recorded() {
 #[tokio::test]
 async fn tools_are_told_as_recorded() {
     let (suite, _model) = suite().await;
-    let lines = recording("tool");
+    let mut lines = recording("tool");
+    // What its client sent later went into the run or not, as it came.
+    let mut sent = 0;
+    lines.retain(|line| {
+        let is_message = line["dir"] == "c2s" && line["frame"]["method"] != "connect";
+        sent += usize::from(is_message);
+        !is_message || sent == 1
+    });
     let (came, _) = replay(&suite, &lines, None).await;
     let recorded = recorded(&lines);
     let run_id = run_ids(&lines).remove(0);
     assert_eq!(order(&came, Some(&run_id)), order(&recorded, Some(&run_id)));
+}
+
+#[tokio::test]
+async fn a_stream_is_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    compare(&suite, "stream", None).await;
+}
+
+#[tokio::test]
+async fn commands_are_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    compare(&suite, "slash", None).await;
+}
+
+/// Messages that come while a turn runs go into it.
+#[tokio::test]
+async fn steering_is_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    compare(&suite, "queue", None).await;
+}
+
+/// Up to the end that clients are told: OpenClaw's run goes on a little while
+/// it notices, and then fails with an event of its own.
+#[tokio::test]
+async fn an_aborted_run_is_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    let lines = recording("abort");
+    let (came, _) = replay(&suite, &lines, None).await;
+    let recorded = recorded(&lines);
+    assert_eq!(order(&came, None), order(&recorded, None));
+    let ids = run_ids(&lines);
+    let ours = order(&came, Some(&ids[0]));
+    let theirs = order(&recorded, Some(&ids[0]));
+    assert_eq!(ours, theirs[..ours.len()]);
+    assert_eq!(order(&came, Some(&ids[1])), order(&recorded, Some(&ids[1])));
+}
+
+/// The recording without the second error of the same run: a run ends once.
+#[tokio::test]
+async fn a_refused_key_is_told_as_recorded() {
+    let (suite, _model) = suite().await;
+    compare(&suite, "errors", None).await;
+}
+
+/// Up to the end of the connection: OpenClaw's gateway waits for what runs,
+/// and here that goes on without it.
+#[tokio::test]
+async fn the_end_of_the_gateway_is_told_as_recorded() {
+    let (suite, model) = suite().await;
+    let lines = recording("shutdown");
+    let end = async {
+        asked::turns(&model, 1).await;
+        suite.terminate();
+    };
+    let ((came, code), ()) = tokio::join!(replay(&suite, &lines, None), end);
+    let recorded = recorded(&lines);
+    assert_eq!(order(&came, None), order(&recorded, None));
+    let run_id = run_ids(&lines).remove(0);
+    let (ours, theirs) = (order(&came, Some(&run_id)), order(&recorded, Some(&run_id)));
+    assert_eq!(ours, theirs[..ours.len()]);
+    assert_eq!(code, 1012);
 }

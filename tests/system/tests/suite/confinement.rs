@@ -98,7 +98,11 @@ fn an_agent_writes_in_its_workspace_only() -> Result<()> {
         "/home/claw/.openclaw/outside.txt",
     ] {
         let answer = stage.ask("main", &format!("/run touch {outside}"))?;
-        let refused = ["Permission denied", "Read-only file system"];
+        let refused = [
+            "No such file or directory",
+            "Permission denied",
+            "Read-only file system",
+        ];
         ensure!(
             refused.iter().any(|words| answer.contains(words)),
             "{outside}: {answer}"
@@ -124,7 +128,10 @@ fn an_agent_reads_nothing_of_the_home() -> Result<()> {
         "/home/claw/.config/openclaw/env",
     ] {
         let answer = stage.ask("main", &format!("/run cat {path}"))?;
-        ensure!(answer.contains("Permission denied"), "{path}: {answer}");
+        ensure!(
+            answer.contains("No such file or directory"),
+            "{path}: {answer}"
+        );
         ensure!(
             !answer.contains("TOP-SECRET") && !answer.contains(KEY),
             "{answer}"

@@ -5,6 +5,7 @@
 
 mod activation;
 mod confinement;
+mod escape;
 mod front;
 mod installation;
 mod journal;

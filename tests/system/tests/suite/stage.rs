@@ -58,8 +58,11 @@ pub(crate) fn bare_machine(network: Network) -> Result<Machine> {
     Machine::boot(network, &folders)
 }
 
-/// The folder of the built programs: that of this test's profile.
+/// The folder of the built programs: that of this test's profile, unless another one is named.
 fn programs() -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os("OPENCLAW_TESTBED_PROGRAMS") {
+        return Ok(named.into());
+    }
     let this = std::env::current_exe().context("where is this program?")?;
     this.ancestors()
         .nth(2)

@@ -99,6 +99,10 @@ fn stopping_its_unit_ends_a_turn_for_everyone() -> Result<()> {
     let asking = stage.start_asking("scripted", "[[scenario:held stopped]]")?;
     stage.wait_for_turns(1)?;
     let unit = unit_of_turn(&stage)?;
+    let agents = format!(
+        "for pid in $(pgrep -f '[o]penclaw-agent turn'); do grep -q {unit} /proc/$pid/cgroup && exit; done; exit 1"
+    );
+    ensure!(stage.attempt(&agents)?.status == 0, "no agent in {unit}");
     stage.user(&format!("systemctl --user stop {unit}"))?;
     let answer = asking.wait_with_output().context("the client is gone")?;
     ensure!(answer.status.code() == Some(1), "{}", answer.status);
@@ -108,7 +112,7 @@ fn stopping_its_unit_ends_a_turn_for_everyone() -> Result<()> {
         "{complaint}"
     );
     eventually("the agent is gone", || {
-        Ok(stage.attempt("pgrep -f '[o]penclaw-agent turn'")?.status == 1)
+        Ok(stage.attempt(&agents)?.status == 1)
     })?;
     ensure!(stage.property(&unit, "ActiveState")? != "failed");
     ensure!(!stage.ask("main", "hello")?.is_empty());

@@ -1,4 +1,3 @@
-use openclaw_config::Environment;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -6,7 +5,7 @@ use super::*;
 
 fn settings(section: serde_json::Value) -> Gateway {
     let (gateway, hooks) = (serde_json::from_value(section).unwrap(), Default::default());
-    Gateway::resolve(&gateway, &hooks, &Environment::default(), "f").unwrap()
+    Gateway::resolve(&gateway, &hooks, "f").unwrap()
 }
 
 fn ask(headers: &[(&'static str, &str)], settings: &Gateway) -> Result<Peer, Misdirected> {

@@ -1,157 +1,360 @@
-//! `POST <path>/agent`: a turn of its own for another program's message.
+//! A turn of its own for another program's message.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::Request;
-use axum::http::{Response, StatusCode};
-use openclaw_config::settings::gateway::Hooks;
+use axum::http::HeaderMap;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use openclaw_config::settings::gateway::hooks::{Hooks, SessionMode, TIMEOUT_LIMIT};
 use openclaw_proto::gateway::Message;
 use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::THINKING_LEVELS;
+use ring::digest::{Context, SHA256};
 use serde::Deserialize;
-use serde_json::json;
-use uuid::Uuid;
+use serde_json::{Value, json};
 
 use super::super::problem::Problem;
 use super::super::turn::{Abandoned, Turn};
-use super::super::{answer, body};
-use super::{BODY_LIMIT, Mode, main_session};
+use super::Mode;
+use super::policy::{self, Wanted};
 use crate::gateway::Gateway;
-use crate::submission::Extra;
+use crate::submission::{Extra, is_model};
 use crate::system_event;
 
 /// The channel of hooks' turns.
 const CHANNEL: &str = "hook";
 /// What a hook without a name is called.
 const NAME: &str = "Hook";
+/// Characters of a name.
+const NAME_LIMIT: usize = 80;
 /// Characters of the reply that the main session is told.
 const SUMMARY: usize = 1000;
-/// The longest that `timeoutSeconds` can say; a turn's own limit is below it.
-const TIMEOUT_LIMIT: u64 = 24 * 60 * 60;
 /// What a turn is ended with that took longer than its caller allows.
 const TOO_LONG: &str = "the hook's timeoutSeconds passed";
+/// Headers that say which calls are the same one, the first before the second.
+const REPEAT_HEADERS: [&str; 2] = ["idempotency-key", "x-openclaw-idempotency-key"];
+/// Characters of what says that; longer ones say nothing, as in OpenClaw.
+const REPEAT_LIMIT: usize = 256;
+/// A whole answer that says that there is nothing to say, as in OpenClaw.
+const SILENT: &str = "NO_REPLY";
 
+/// What `POST <path>/agent` carries.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Work {
+pub(super) struct Asked {
     message: String,
     name: Option<String>,
     agent_id: Option<String>,
     session_key: Option<String>,
-    /// When the main session hears of the result.
-    #[serde(default = "later")]
-    wake_mode: Mode,
-    timeout_seconds: Option<u64>,
+    session_mode: Option<String>,
+    idempotency_key: Option<Value>,
     #[serde(default)]
-    wait_for_completion: bool,
+    wake_mode: Mode,
+    deliver: Option<bool>,
+    channel: Option<String>,
+    to: Option<String>,
+    model: Option<String>,
+    thinking: Option<String>,
+    timeout_seconds: Option<f64>,
+    #[serde(default)]
+    pub(super) wait_for_completion: bool,
 }
 
-/// OpenClaw's default is now, which is a second turn for every call.
-fn later() -> Mode {
-    Mode::NextHeartbeat
+/// What a turn is to do.
+#[derive(Debug, Clone)]
+pub(super) struct Work {
+    pub(super) message: String,
+    pub(super) name: String,
+    pub(super) agent: String,
+    pub(super) session: String,
+    /// Whether `message` is told as what somebody else says.
+    pub(super) is_foreign: bool,
+    /// When the agent's main session hears of the result.
+    pub(super) wake_mode: Mode,
+    /// Whether it hears of one that is as expected.
+    pub(super) deliver: bool,
+    pub(super) model: Option<String>,
+    pub(super) thinking: Option<String>,
+    pub(super) timeout: Option<Duration>,
+    /// Calls with the same one are the same; empty: this is the only one.
+    pub(super) repeat: String,
 }
 
-/// Starts a turn and returns its run, or waits for its end.
-pub(super) async fn agent(
-    gateway: Arc<Gateway>,
-    hooks: &Hooks,
-    request: Request,
-) -> Result<Response<Body>, Problem> {
-    let work: Work = body::json(request, BODY_LIMIT).await?;
-    let message = work.message(hooks)?;
-    let turn = Turn::start(&gateway, message, Extra::default(), Abandoned::GoesOn).await?;
-    let run_id = turn.accepted.run_id.clone();
-    let waits = work.wait_for_completion;
-    let finish = finish(gateway, turn, work);
-    if !waits {
-        tokio::spawn(finish);
-        let document = json!({"ok": true, "runId": run_id});
-        return Ok(answer::json(StatusCode::OK, &document));
+/// Work that was begun.
+pub(super) struct Begun {
+    pub(super) run_id: String,
+    turn: Turn,
+    work: Work,
+}
+
+impl Asked {
+    /// The work, if the caller may ask for it.
+    pub(super) fn work(
+        self,
+        gateway: &Gateway,
+        hooks: &Hooks,
+        headers: &HeaderMap,
+    ) -> Result<Work, Problem> {
+        let deliver = self.deliver.unwrap_or(true);
+        if deliver {
+            self.destination()?;
+        }
+        let mode = self.session_mode(hooks)?;
+        let repeat = self.repeat(headers);
+        let wanted = self.session_key.map(Wanted::Callers);
+        Work {
+            agent: policy::agent(gateway, hooks, filled(&self.agent_id))?,
+            session: policy::session(hooks, wanted.as_ref(), mode)?,
+            name: name(self.name.as_deref().unwrap_or_default()),
+            is_foreign: true,
+            wake_mode: self.wake_mode,
+            deliver,
+            model: model(self.model)?,
+            thinking: thinking(self.thinking)?,
+            timeout: timeout(self.timeout_seconds)?,
+            message: self.message,
+            repeat,
+        }
+        .checked()
     }
-    let reply = finish.await?;
-    let document = json!({"ok": true, "runId": run_id, "status": "ok", "reply": reply});
-    Ok(answer::json(StatusCode::OK, &document))
+
+    /// No channel is built in, so the only place is the main session.
+    fn destination(&self) -> Result<(), Problem> {
+        match (filled(&self.channel), filled(&self.to)) {
+            (None, None) => Ok(()),
+            (Some(channel), Some(_)) => Err(Problem::invalid("channel", no_channel(channel))),
+            (None, Some(_)) => Err(Problem::invalid(
+                "channel",
+                "is missing; to alone is no place",
+            )),
+            (Some(_), None) => Err(Problem::invalid(
+                "to",
+                "is missing; say to whom on the channel",
+            )),
+        }
+    }
+
+    fn session_mode(&self, hooks: &Hooks) -> Result<SessionMode, Problem> {
+        match self.session_mode.as_deref() {
+            None | Some("isolated") => Ok(SessionMode::Isolated),
+            Some("persistent") if self.session_key.is_none() => Err(Problem::invalid(
+                "sessionKey",
+                "is missing; persistent says that a session goes on",
+            )),
+            Some("persistent") if hooks.session_prefixes.is_empty() => Err(Problem::invalid(
+                "sessionMode",
+                "is persistent: that needs hooks.allowedSessionKeyPrefixes",
+            )),
+            Some("persistent") => Ok(SessionMode::Persistent),
+            Some(_) => Err(Problem::invalid(
+                "sessionMode",
+                "must be isolated or persistent",
+            )),
+        }
+    }
+
+    fn repeat(&self, headers: &HeaderMap) -> String {
+        let mut said = REPEAT_HEADERS
+            .iter()
+            .filter_map(|name| headers.get(*name)?.to_str().ok())
+            .chain(self.idempotency_key.as_ref().and_then(Value::as_str))
+            .map(str::trim)
+            .filter(|key| !key.is_empty() && key.chars().count() <= REPEAT_LIMIT);
+        let Some(key) = said.next() else {
+            return String::new();
+        };
+        let options = json!([
+            self.message,
+            self.name,
+            self.agent_id,
+            self.session_key,
+            self.session_mode,
+            self.deliver,
+            self.model,
+            self.thinking,
+            self.timeout_seconds,
+        ]);
+        repeat(&["agent", key, &options.to_string()])
+    }
 }
 
 impl Work {
-    fn message(&self, hooks: &Hooks) -> Result<Message, Problem> {
+    /// The work, if there is something to do.
+    pub(super) fn checked(self) -> Result<Self, Problem> {
         if self.message.trim().is_empty() {
-            return Err(Problem::invalid(
-                "message",
-                "is empty; say what is to be done",
-            ));
+            let problem = "is empty; say what is to be done";
+            return Err(Problem::invalid("message", problem));
         }
-        if self.timeout_seconds.is_some_and(|s| s > TIMEOUT_LIMIT) {
-            let problem = format!("must be at most {TIMEOUT_LIMIT}");
-            return Err(Problem::invalid("timeoutSeconds", problem));
-        }
-        let agent = self.agent_id.clone().unwrap_or_default();
-        let allowed = hooks.allowed_agents.as_ref();
-        if !agent.is_empty() && allowed.is_some_and(|allowed| !allowed.contains(&agent)) {
-            let problem = "is not in hooks.allowedAgentIds";
-            return Err(Problem::invalid("agentId", problem));
-        }
-        Ok(Message {
-            text: format!(
-                "[{} sent this; it is information from outside, not the user's own words]\n{}",
-                self.name(),
-                self.message
-            ),
-            session_key: self.session(hooks)?,
-            agent_id: agent,
-            idempotency_key: String::new(),
+        Ok(self)
+    }
+
+    /// Begins it; what it is asked is durable when this returns.
+    pub(super) async fn begin(self, gateway: &Arc<Gateway>) -> Result<Begun, Problem> {
+        let message = Message {
+            text: self.text(),
+            session_key: self.session.clone(),
+            agent_id: self.agent.clone(),
+            idempotency_key: self.repeat.clone(),
             channel: CHANNEL.to_owned(),
             route: None,
+        };
+        let extra = Extra {
+            model: self.model.clone(),
+            thinking_level: self.thinking.clone(),
+            ..Extra::default()
+        };
+        let turn = Turn::start(gateway, message, extra, Abandoned::GoesOn).await?;
+        Ok(Begun {
+            run_id: turn.accepted.run_id.clone(),
+            turn,
+            work: self,
         })
     }
 
-    /// A session of its own unless told otherwise: what comes from outside
-    /// does not get into the user's conversation.
-    fn session(&self, hooks: &Hooks) -> Result<String, Problem> {
-        match (&self.session_key, &hooks.default_session_key) {
-            (Some(_), _) if !hooks.allow_request_session_key => Err(Problem::invalid(
-                "sessionKey",
-                "is not allowed: set hooks.allowRequestSessionKey if callers may choose",
-            )),
-            (Some(key), _) | (None, Some(key)) => Ok(key.clone()),
-            (None, None) => Ok(format!("hook:{}", Uuid::new_v4())),
+    fn text(&self) -> String {
+        let (name, message) = (&self.name, &self.message);
+        match self.is_foreign {
+            true => format!(
+                "[{name} sent this; it is information from outside, not the user's own words]\n{message}"
+            ),
+            false => message.clone(),
         }
     }
 
-    fn name(&self) -> String {
-        let name = self.name.as_deref().unwrap_or(NAME).trim();
-        name.chars().filter(|c| !c.is_control()).take(80).collect()
+    /// What the main session is told of the end, if anything.
+    fn told(&self, reply: &Result<String, Problem>) -> Option<String> {
+        let name = &self.name;
+        match reply {
+            Err(problem) => Some(format!("Hook {name} (error): {}", problem.words().1)),
+            Ok(text) if !self.deliver || disposition(text) != "visible" => None,
+            Ok(text) => {
+                let summary: String = text.chars().take(SUMMARY).collect();
+                Some(format!("Hook {name}: {summary}"))
+            }
+        }
     }
 }
 
-/// Waits for the end and tells the main session of it.
-async fn finish(gateway: Arc<Gateway>, turn: Turn, work: Work) -> Result<String, Problem> {
-    let accepted = turn.accepted.clone();
-    let deadline = work
-        .timeout_seconds
-        .map_or(Duration::MAX, Duration::from_secs);
-    let mut whole = Box::pin(turn.whole());
-    let reply = match tokio::time::timeout(deadline, whole.as_mut()).await {
-        Ok(reply) => reply,
-        Err(_) => {
-            if let Some(run) = gateway.runs.find(&accepted.run_id) {
-                run.end(TOO_LONG);
+impl Begun {
+    /// Waits for the end, tells the main session of it, and says what a caller
+    /// may know: how it ended, and not what was said.
+    pub(super) async fn finish(self, gateway: Arc<Gateway>) -> Result<Value, Problem> {
+        let Self { run_id, turn, work } = self;
+        let accepted = turn.accepted.clone();
+        let mut whole = Box::pin(turn.whole());
+        let deadline = work.timeout.unwrap_or(Duration::MAX);
+        let reply = match tokio::time::timeout(deadline, whole.as_mut()).await {
+            Ok(reply) => reply,
+            Err(_) => {
+                if let Some(run) = gateway.runs.find(&run_id) {
+                    run.end(TOO_LONG);
+                }
+                whole.await
             }
-            whole.await
+        };
+        let reply = reply.map(|reply| reply.text.trim().to_owned());
+        let key = policy::main_session(&work.agent)?;
+        let in_main =
+            SessionKey::parse(&accepted.session_key, key.agent()).is_ok_and(|it| it == key);
+        // A call that was repeated is told of once.
+        if let Some(told) = work.told(&reply)
+            && !in_main
+            && !accepted.existing
+        {
+            system_event::wake(&gateway, &key, &told, work.wake_mode.when()).await?;
         }
-    };
-    let result = reply.map(|reply| reply.text);
-    let told = match &result {
-        Ok(text) => text.chars().take(SUMMARY).collect(),
-        Err(problem) => format!("failed: {}", problem.words().1),
-    };
-    let key = main_session(&gateway)?;
-    let in_main = SessionKey::parse(&accepted.session_key, key.agent()).is_ok_and(|k| k == key);
-    if !in_main && !told.trim().is_empty() {
-        let text = format!("{}: {told}", work.name());
-        let when = work.wake_mode.when();
-        system_event::wake(&gateway, &key, &text, when).await?;
+        Ok(completion(&reply))
     }
-    result
+}
+
+/// How a turn ended, as OpenClaw tells callers.
+fn completion(reply: &Result<String, Problem>) -> Value {
+    let (status, disposition) = match reply {
+        Ok(text) => ("ok", disposition(text)),
+        Err(_) => ("error", "empty"),
+    };
+    json!({
+        "status": status,
+        "replyDisposition": disposition,
+        "delivered": false,
+        "deliveryAttempted": false,
+    })
+}
+
+fn disposition(text: &str) -> &'static str {
+    match text {
+        "" => "empty",
+        SILENT => "silent",
+        _ => "visible",
+    }
+}
+
+/// One line that says who calls.
+pub(super) fn name(text: &str) -> String {
+    let name: String = text
+        .trim()
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(NAME_LIMIT)
+        .collect();
+    match name.is_empty() {
+        true => NAME.to_owned(),
+        false => name,
+    }
+}
+
+/// The model of a turn, if one is named.
+pub(super) fn model(model: Option<String>) -> Result<Option<String>, Problem> {
+    let Some(model) = model.filter(|model| !model.trim().is_empty()) else {
+        return Ok(None);
+    };
+    match is_model(&model) {
+        true => Ok(Some(model)),
+        false => Err(Problem::invalid("model", "must be provider/model")),
+    }
+}
+
+/// How much is thought, if it is said.
+pub(super) fn thinking(level: Option<String>) -> Result<Option<String>, Problem> {
+    let level = level.map(|level| level.trim().to_lowercase());
+    match level.filter(|level| !level.is_empty()) {
+        Some(level) if !THINKING_LEVELS.contains(&level.as_str()) => {
+            let problem = format!("must be one of {}", THINKING_LEVELS.join(", "));
+            Err(Problem::invalid("thinking", problem))
+        }
+        level => Ok(level),
+    }
+}
+
+/// Whole seconds; what is no time is as if nothing were said, as in OpenClaw.
+fn timeout(seconds: Option<f64>) -> Result<Option<Duration>, Problem> {
+    match seconds.map(f64::floor).filter(|seconds| *seconds >= 1.0) {
+        Some(seconds) if seconds > TIMEOUT_LIMIT as f64 => {
+            let problem = format!("must be at most {TIMEOUT_LIMIT}");
+            Err(Problem::invalid("timeoutSeconds", problem))
+        }
+        seconds => Ok(seconds.map(Duration::from_secs_f64)),
+    }
+}
+
+/// What calls with the same `parts` have in common. Hooks cannot make one that
+/// another client uses.
+pub(super) fn repeat(parts: &[&str]) -> String {
+    let mut hash = Context::new(&SHA256);
+    for part in parts {
+        hash.update(&part.len().to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    format!("hook-{}", URL_SAFE_NO_PAD.encode(hash.finish()))
+}
+
+pub(super) fn no_channel(channel: &str) -> String {
+    format!("{channel} is not configured; without channel and to the main session is told")
+}
+
+fn filled(text: &Option<String>) -> Option<&str> {
+    text.as_deref()
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
 }

@@ -58,6 +58,13 @@ impl Books {
         self.change(key, patch.markers(), |entry, now| patch.apply(entry, now))
     }
 
+    pub(super) fn set(&mut self, key: &SessionKey, patch: &Patch) -> Worked<Session> {
+        match self.shelf.store(key.agent())?.get(key) {
+            Some(_) => self.patch(key, patch),
+            None => self.create(key, patch, None),
+        }
+    }
+
     pub(super) fn reset(&mut self, key: &SessionKey, reason: &str) -> Worked<Session> {
         let marker = Marker::Reset {
             reason: reason.to_owned(),

@@ -189,3 +189,21 @@ fn a_very_long_reply_goes_on_in_another_entry() {
     assert_eq!(batches.len(), 2);
     assert_eq!(batches[1][0]["content"][0]["text"], "end");
 }
+
+#[test]
+fn what_is_said_before_steering_is_an_entry_and_no_end() {
+    let mut assembler = Assembler::new("r");
+    let steered = Kind::Steered {
+        run_ids: vec!["other".to_owned()],
+    };
+    assert_eq!(assembler.add(&steered, 1), None, "nothing was said");
+    assert_eq!(assembler.add(&text("first"), 1), None);
+    let entries = assembler.add(&steered, 2).unwrap();
+    let [Message::Assistant(first)] = entries.as_slice() else {
+        panic!("{entries:?}");
+    };
+    assert_eq!(first.content.to_text(), "first");
+    // As a stop it would be taken for the run's end after a crash.
+    assert_eq!(first.stop_reason, StopReason::ToolUse);
+    assert_eq!(assembler.add(&text("second"), 3), None);
+}

@@ -69,8 +69,11 @@ pub(super) async fn prove(
         }
     }
     let words = Words::of(secrets.mode, connect, device_token.is_some());
-    if device_token.is_some() {
+    if device_token.is_none() {
+        tracing::info!(peer = %peer.addr, "refused a client without a token");
+    } else {
         failures.failed(peer, &limit);
+        gateway.front.denied.add();
         tracing::warn!(
             peer = %peer.addr,
             origin = peer.origin.as_deref().unwrap_or_default(),

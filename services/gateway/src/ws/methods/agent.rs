@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::run::{self, End, Started};
 use super::{Answer, Call};
-use crate::queue::Mode;
+use crate::queue::Wish;
 use crate::submission::Extra;
 use crate::ws;
 
@@ -34,6 +34,7 @@ struct Params {
     /// Seconds; 0: no limit beside the agent's own.
     timeout: Option<u64>,
     model: Option<String>,
+    thinking: Option<String>,
     #[serde(default)]
     attachments: Vec<Value>,
 }
@@ -46,19 +47,19 @@ const ADDED_PROMPT: &str = "client instructions";
 pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let params: Params = call.params()?;
-    let unsupported = [
-        ("attachments", !params.attachments.is_empty()),
-        ("model", params.model.is_some_and(|model| !model.is_empty())),
-    ];
-    if let Some((name, _)) = unsupported.iter().find(|(_, is_set)| *is_set) {
+    if !params.attachments.is_empty() {
         return Err(Failure::params(
             call.method,
-            &format!("at /{name}: is not supported; leave it out"),
+            "at /attachments: is not supported; leave it out",
         ));
     }
+    let model = params.model.filter(|model| !model.is_empty());
     let instructions = params.extra_system_prompt.filter(|text| !text.is_empty());
     let extra = Extra {
         instructions: instructions.map(instructions_file).into_iter().collect(),
+        queue: Some(Wish::default()),
+        model: run::model(call.method, model)?,
+        thinking_level: run::thinking(call.method, params.thinking)?,
         ..Extra::default()
     };
     let limit_ms = params.timeout.map(|seconds| seconds.saturating_mul(1000));
@@ -75,9 +76,7 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
         route: None,
     };
     let accepted_ms = now_ms();
-    let (run, accepted, new) = match run::start(&call.gateway, message, extra, Mode::default())
-        .await?
-    {
+    let (run, accepted, new) = match run::start(&call.gateway, message, extra).await? {
         Started::New(run, accepted) => (run, accepted, true),
         Started::Going(run, accepted) => (run, accepted, false),
         Started::Ended(record) => {

@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
+use openclaw_proto::approval::Decision;
 use openclaw_protocol::params::Filled;
-use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Code, Failure};
-use openclaw_sessions::now_ms;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
-use crate::approvals::{self, Approval, Decision, Outcome, Refused};
+use crate::approvals::{self, Approval, Outcome, Refused};
 use crate::gateway::Gateway;
-use crate::ws::audience::Audience;
+use crate::ws;
 
 /// The longest an approval may be asked to wait, in milliseconds.
 const PATIENCE_LIMIT_MS: u64 = 24 * 3600 * 1000;
@@ -21,7 +20,7 @@ impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Unknown => Self::new(Code::ApprovalNotFound, refused.to_string()),
-            Refused::TooMany => Self::unavailable(refused.to_string()),
+            Refused::TooMany | Refused::Unreachable(_) => Self::unavailable(refused.to_string()),
             Refused::NotAllowed(_) | Refused::Taken(_) => Self::invalid(refused.to_string()),
         }
     }
@@ -35,10 +34,7 @@ pub(crate) fn ask(
     patience: Duration,
 ) -> Result<Approval, Refused> {
     let approval = gateway.approvals.request(id, request, patience)?;
-    let audience = Audience::Holders(Scope::Approvals);
-    gateway
-        .hub
-        .tell(audience, "exec.approval.requested", || approval.to_json());
+    ws::tell_approvers(gateway, "exec.approval.requested", || approval.to_json());
     Ok(approval)
 }
 
@@ -74,36 +70,16 @@ struct Resolve {
 /// `exec.approval.resolve`
 pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
     let params: Resolve = call.params()?;
-    let decision = Decision::parse(&params.decision)
-        .ok_or_else(|| Failure::invalid("invalid decision: allow-once, allow-always or deny"))?;
-    let approval = call.gateway.approvals.resolve(&params.id, decision)?;
-    let by = call.client.identity.id.as_str();
-    tracing::info!(
-        openclaw_session = text(&approval, "sessionKey"),
-        openclaw_run = text(&approval, "runId"),
-        decision = decision.as_str(),
-        by,
-        "an approval was decided"
-    );
-    let payload = || {
-        json!({
-            "id": approval.id,
-            "decision": decision.as_str(),
-            "resolvedBy": by,
-            "ts": now_ms(),
-            "request": approval.to_json()["request"],
-        })
-    };
-    let audience = Audience::Holders(Scope::Approvals);
-    call.gateway
-        .hub
-        .tell(audience, "exec.approval.resolved", payload);
+    decide(&call, &params.id, &params.decision).await?;
     Ok(json!({ "ok": true }).into())
 }
 
-fn text<'a>(approval: &'a Approval, field: &str) -> &'a str {
-    let value = approval.request.get(field);
-    value.and_then(Value::as_str).unwrap_or_default()
+/// Decides, and tells those who may decide.
+pub(super) async fn decide(call: &Call, id: &str, decision: &str) -> Result<Approval, Failure> {
+    let decision = Decision::parse(decision)
+        .ok_or_else(|| Failure::invalid("invalid decision: allow-once, allow-always or deny"))?;
+    let by = call.client.identity.id.as_str();
+    Ok(approvals::decide(&call.gateway, id, decision, by).await?)
 }
 
 #[derive(Deserialize)]

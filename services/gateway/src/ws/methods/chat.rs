@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::run::{self, CHANNEL, Started};
 use super::{Answer, Call, commands};
-use crate::queue::Mode;
+use crate::queue::{Mode, Wish};
 use crate::submission::Extra;
 use crate::ws;
 
@@ -19,7 +19,7 @@ pub(super) use history::history;
 
 /// Parameters that clients send and that change nothing here: they are about
 /// channels that deliver, and about features of OpenClaw's own interface.
-const WITHOUT_EFFECT: [&str; 18] = [
+const WITHOUT_EFFECT: [&str; 17] = [
     "sessionId",
     "intent",
     "fastMode",
@@ -37,7 +37,6 @@ const WITHOUT_EFFECT: [&str; 18] = [
     "expectedSessionRoutingContract",
     "expectedPermissionMode",
     "expectedToolOverrides",
-    "thinking",
 ];
 
 #[derive(Deserialize)]
@@ -48,6 +47,7 @@ struct Send {
     message: String,
     idempotency_key: Filled,
     queue_mode: Option<Mode>,
+    thinking: Option<String>,
     timeout_ms: Option<u64>,
     #[serde(default)]
     suppress_command_interpretation: bool,
@@ -82,10 +82,14 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     {
         return Ok(answer);
     }
-    let session = call.gateway.key(&message.session_key, &message.agent_id)?;
-    let mode = params.queue_mode;
-    let mode = mode.unwrap_or_else(|| call.gateway.hub.queue_mode(&session));
-    match run::start(&call.gateway, message, Extra::default(), mode).await? {
+    let extra = Extra {
+        queue: Some(Wish {
+            mode: params.queue_mode,
+        }),
+        thinking_level: run::thinking(call.method, params.thinking)?,
+        ..Extra::default()
+    };
+    match run::start(&call.gateway, message, extra).await? {
         Started::New(run, _) => {
             run::limit(&run, params.timeout_ms);
             // The answer first, then the run's events.

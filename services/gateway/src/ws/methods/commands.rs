@@ -5,12 +5,14 @@ mod list;
 
 use openclaw_proto::gateway::Message;
 use openclaw_protocol::Failure;
+use openclaw_protocol::scope::Scope;
 use openclaw_sessions::SessionKey;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::chat::injected;
 use super::{Answer, Call};
-use crate::queue::Mode;
+use crate::approvals::Approval;
+use crate::refusal::Refusal;
 
 pub(super) use list::list;
 
@@ -25,6 +27,14 @@ pub(super) async fn take(call: &Call, message: &Message) -> Result<Option<Answer
     };
     let gateway = &call.gateway;
     let key = gateway.key(&message.session_key, &message.agent_id)?;
+    let begins_anew = matches!(name, "new" | "reset");
+    // With words behind it, or somebody at work, it is a message like others.
+    if begins_anew && (!argument.is_empty() || !gateway.lanes.runs(&key).is_empty()) {
+        return Ok(None);
+    }
+    if name == "approve" {
+        call.client.need(Scope::Approvals)?;
+    }
     let run_id = &message.idempotency_key;
     let status = |status: &str| json!({ "runId": run_id, "status": status });
     if !gateway.hub.is_new_command(run_id) {
@@ -63,7 +73,14 @@ async fn run(call: &Call, key: &SessionKey, name: &str, argument: &str) -> Resul
         "think" => about::think(call, key, argument).await,
         "compact" => compact(call, key).await,
         "stop" => stop(call, key).await,
-        "queue" => Ok(queue(call, key, argument)),
+        "new" | "reset" => reset(call, key, name).await,
+        "models" => about::models(call),
+        "agents" => Ok(about::agents(call)),
+        "tools" => Ok(super::tools::words(call, key)),
+        "exec" => Ok(about::exec(call, key)),
+        "name" => about::name(call, key, argument).await,
+        "approve" => approve(call, argument).await,
+        "queue" => about::queue(call, key, argument).await,
         // Only names of the list get here.
         other => Err(Failure::invalid(format!("/{other} is not known"))),
     }
@@ -87,26 +104,39 @@ async fn compact(call: &Call, key: &SessionKey) -> Result<String, Failure> {
     })
 }
 
-fn queue(call: &Call, key: &SessionKey, argument: &str) -> String {
-    let hub = &call.gateway.hub;
-    let mode = argument.split_whitespace().next().unwrap_or_default();
-    let options = "Options: modes steer, followup, collect, interrupt.";
-    match (mode, Mode::parse(mode)) {
-        ("", _) => {
-            let mode = hub.queue_mode(key).as_str();
-            let cap = crate::queue::CAP;
-            format!("Current queue settings: mode={mode}, debounce=500ms, cap={cap}.\n{options}")
-        }
-        ("default" | "reset", _) => {
-            hub.set_queue_mode(key, Mode::default());
-            "⚙️ Queue mode reset to default.".to_owned()
-        }
-        (_, Some(mode)) => {
-            hub.set_queue_mode(key, mode);
-            format!("⚙️ Queue mode set to {}.", mode.as_str())
-        }
-        (other, None) => format!("Unrecognized queue mode \"{other}\".\n{options}"),
+/// `/new` and `/reset`: the conversation begins anew. One in which somebody
+/// works goes on to its end first, and the message waits for that.
+async fn reset(call: &Call, key: &SessionKey, reason: &str) -> Result<String, Failure> {
+    match call.gateway.sessions.reset(key, reason).await {
+        Ok(session) => super::sessions::tell_changed(&call.gateway, &session, reason),
+        // Nothing was said yet.
+        Err(Refusal::UnknownSession(_)) => {}
+        Err(refusal) => return Err(refusal.into()),
     }
+    Ok("✅ New session started.".to_owned())
+}
+
+/// `/approve ID DECISION`
+async fn approve(call: &Call, argument: &str) -> Result<String, Failure> {
+    let mut words = argument.split_whitespace();
+    let (Some(id), Some(decision)) = (words.next(), words.next()) else {
+        let waiting = call.gateway.approvals.waiting();
+        let lines: Vec<String> = waiting.iter().map(approval_line).collect();
+        return Ok(match lines.is_empty() {
+            true => "Nothing waits for an approval.".to_owned(),
+            false => format!(
+                "Waiting:\n{}\nUsage: /approve <id> allow-once|allow-always|deny",
+                lines.join("\n")
+            ),
+        });
+    };
+    let approval = super::approvals::decide(call, id, decision).await?;
+    Ok(format!("⚙️ Approval {} decided: {decision}.", approval.id))
+}
+
+fn approval_line(approval: &Approval) -> String {
+    let command = approval.request.get("command").and_then(Value::as_str);
+    format!("{}  {}", approval.id, command.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -55,6 +55,13 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     if let Some(agent) = &params.agent_id {
         super::agents::known(&settings, agent)?;
     }
+    let names = names(&settings);
+    let models: Vec<Value> = names.iter().map(|name| choice(name, &settings)).collect();
+    Ok(json!({ "models": models }).into())
+}
+
+/// The models that the configuration names, the default first.
+pub(super) fn names(settings: &openclaw_config::Settings) -> Vec<String> {
     let agents = settings.agents.values().filter_map(|it| it.model.clone());
     let mut names: Vec<String> = settings.default_model.clone().into_iter().collect();
     for name in agents {
@@ -62,8 +69,7 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
             names.push(name);
         }
     }
-    let models: Vec<Value> = names.iter().map(|name| choice(name, &settings)).collect();
-    Ok(json!({ "models": models }).into())
+    names
 }
 
 fn choice(name: &str, settings: &openclaw_config::Settings) -> Value {

@@ -8,22 +8,19 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_protocol::Failure;
 use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::THINKING_LEVELS;
 use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::gateway::Gateway;
-use crate::queue::{self, Collectable, Mode};
 use crate::refusal::Refusal;
 use crate::run::{Run, Standing};
 use crate::storage::{Found, Record, replay};
-use crate::submission::Extra;
+use crate::submission::{Extra, is_model};
 use crate::ws::refused::stored;
 
 /// The channel of what comes over this protocol, as OpenClaw names it.
 pub(super) const CHANNEL: &str = "webchat";
-
-/// When a session whose queue is full may have room, in milliseconds.
-const CROWDED_MS: u64 = 1000;
 
 /// What became of a message.
 pub(super) enum Started {
@@ -41,42 +38,15 @@ pub(super) async fn start(
     gateway: &Arc<Gateway>,
     message: Message,
     extra: Extra,
-    mode: Mode,
 ) -> Result<Started, Failure> {
     let id = run_id(&message.idempotency_key);
-    let text = message.text.clone();
-    let key = gateway.key(&message.session_key, &message.agent_id)?;
-    let known = gateway.runs.find_public(&message.idempotency_key).is_some();
-    let busy = !gateway.lanes.runs(&key).is_empty();
-    if !known && gateway.lanes.waiting(&key).len() >= queue::CAP && mode != Mode::Interrupt {
-        let failure = format!("{} messages wait in this session already", queue::CAP);
-        return Err(Failure::unavailable(failure).retry_after(CROWDED_MS));
-    }
     let (run, existing) = gateway.enqueue(message, extra, Some(id))?;
-    // A command is for the gateway alone.
-    if !existing && mode == Mode::Collect && !text.trim_start().starts_with('/') {
-        let _ = run.collectable.set(Collectable::new(&text, busy));
-    }
     match run.settled().await {
         Standing::Accepted(accepted) if existing => Ok(Started::Going(run, accepted)),
-        Standing::Accepted(accepted) => {
-            if mode == Mode::Interrupt {
-                interrupt(gateway, &run);
-            }
-            Ok(Started::New(run, accepted))
-        }
+        Standing::Accepted(accepted) => Ok(Started::New(run, accepted)),
         Standing::Existing(record) => Ok(Started::Ended(record)),
         Standing::Refused(fault) => Err(Refusal::NotDurable(fault).into()),
         Standing::Asked => Err(Failure::unavailable("the run has no standing")),
-    }
-}
-
-/// Ends everything else that runs and waits in the session of `run`.
-fn interrupt(gateway: &Gateway, run: &Run) {
-    let mut live = gateway.runs.live();
-    live.retain(|other| other.key == run.key && other.id != run.id);
-    for other in live {
-        other.end("interrupted by a new message");
     }
 }
 
@@ -86,6 +56,30 @@ fn run_id(key: &str) -> String {
     match Uuid::parse_str(key) {
         Ok(id) if id.to_string() == key => key.to_owned(),
         _ => Uuid::new_v4().to_string(),
+    }
+}
+
+/// How much is to be thought in a turn, if the client says it.
+pub(super) fn thinking(method: &str, level: Option<String>) -> Result<Option<String>, Failure> {
+    let level = level.map(|level| level.trim().to_lowercase());
+    let Some(level) = level.filter(|level| !level.is_empty()) else {
+        return Ok(None);
+    };
+    if THINKING_LEVELS.contains(&level.as_str()) {
+        return Ok(Some(level));
+    }
+    let levels = THINKING_LEVELS.join(", ");
+    let problem = format!("at /thinking: must be one of {levels}");
+    Err(Failure::params(method, &problem))
+}
+
+/// The model of a turn, if the client says it.
+pub(super) fn model(method: &str, model: Option<String>) -> Result<Option<String>, Failure> {
+    match model {
+        Some(model) if !is_model(&model) => {
+            Err(Failure::params(method, "at /model: must be provider/model"))
+        }
+        model => Ok(model),
     }
 }
 

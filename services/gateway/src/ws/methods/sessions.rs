@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::run::{self, CHANNEL, Started};
 use super::{Answer, Call};
 use crate::gateway::Gateway;
+use crate::queue::Wish;
 use crate::submission::Extra;
 use crate::ws;
 use crate::ws::audience::Audience;
@@ -52,8 +53,7 @@ struct Send {
     timeout_ms: Option<u64>,
     #[serde(default)]
     attachments: Vec<Value>,
-    #[serde(rename = "thinking")]
-    _thinking: Option<String>,
+    thinking: Option<String>,
 }
 
 /// `sessions.send`: a message to a session.
@@ -68,7 +68,9 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     let key = call.gateway.key(&params.key, agent)?;
     let run_id = params.idempotency_key.map(|key| key.0);
     let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-    let status = match send_text(&call, &key, params.message, run_id.clone()).await? {
+    let thinking = run::thinking(call.method, params.thinking)?;
+    let sent = send_text(&call, &key, params.message, run_id.clone(), thinking).await?;
+    let status = match sent {
         Started::New(run, _) => {
             run::limit(&run, params.timeout_ms);
             "started"
@@ -85,6 +87,7 @@ async fn send_text(
     key: &SessionKey,
     text: String,
     run_id: String,
+    thinking_level: Option<String>,
 ) -> Result<Started, Failure> {
     let message = Message {
         text,
@@ -93,8 +96,12 @@ async fn send_text(
         channel: CHANNEL.to_owned(),
         ..Message::default()
     };
-    let mode = call.gateway.hub.queue_mode(key);
-    let started = run::start(&call.gateway, message, Extra::default(), mode).await?;
+    let extra = Extra {
+        queue: Some(Wish::default()),
+        thinking_level,
+        ..Extra::default()
+    };
+    let started = run::start(&call.gateway, message, extra).await?;
     if let Started::New(run, _) = &started {
         ws::narrate(&call.gateway, run);
     }

@@ -1,17 +1,15 @@
-//! `usage.*`: tokens, as the transcripts have them.
+//! `usage.*`: tokens and what they cost, as the transcripts have them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
-use openclaw_proto::sessions::{Archived, Query};
 use openclaw_protocol::Failure;
 use openclaw_sessions::now_ms;
-use openclaw_sessions::transcript::{self, Line, Message, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Answer, Call};
+use crate::sessions::Answered;
 
 /// Days when the client does not say how many.
 const DEFAULT_DAYS: i64 = 30;
@@ -30,30 +28,17 @@ struct Cost {
     days: Option<i64>,
 }
 
-/// `usage.cost`: tokens by day (UTC). Prices are not known, so every reply
-/// counts as one without a cost.
+/// `usage.cost`: tokens and US dollars by day (UTC). What was answered by a
+/// model whose price is not configured is counted in `missingCostEntries`.
 pub(super) async fn cost(mut call: Call) -> Result<Answer, Failure> {
     let params: Cost = call.params()?;
     let days = params.days.unwrap_or(DEFAULT_DAYS).clamp(1, DAYS_LIMIT);
     let today = day_of(now_ms());
     let first = today.saturating_sub((days - 1).days());
-    let query = Query {
-        archived: Archived::Also,
-        ..Query::default()
-    };
-    let page = call.gateway.sessions.list(query).await?;
-    let paths = page
-        .sessions
-        .into_iter()
-        .filter(|session| day_of(session.updated_at_ms) >= first)
-        .map(|session| PathBuf::from(session.transcript_path));
-    let replies = replies(paths.collect()).await?;
+    let answered = call.gateway.sessions.answered(begin_of(first)).await?;
     let mut by_day: BTreeMap<Date, Sum> = BTreeMap::new();
-    for (at_ms, usage) in replies {
-        let day = day_of(at_ms);
-        if (first..=today).contains(&day) {
-            by_day.entry(day).or_default().add(&usage);
-        }
+    for answer in &answered {
+        by_day.entry(day_of(answer.at_ms)).or_default().add(answer);
     }
     let mut total = Sum::default();
     let daily: Vec<Value> = first
@@ -76,72 +61,65 @@ pub(super) async fn cost(mut call: Call) -> Result<Answer, Failure> {
     .into())
 }
 
-/// Tokens.
+/// Tokens and dollars.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
-    input: u64,
-    output: u64,
-    cache_read: u64,
-    cache_write: u64,
-    replies: u64,
+    /// In the order of [`KINDS`].
+    tokens: [u64; 4],
+    dollars: [f64; 4],
+    /// Answers whose price is not known.
+    unpriced: u64,
 }
 
+/// The kinds of tokens.
+const KINDS: [&str; 4] = ["input", "output", "cacheRead", "cacheWrite"];
+
 impl Sum {
-    fn add(&mut self, usage: &Usage) {
+    fn add(&mut self, answer: &Answered) {
+        let (usage, cost) = (&answer.usage, answer.cost.unwrap_or_default());
         self.add_sum(&Self {
-            input: usage.input,
-            output: usage.output,
-            cache_read: usage.cache_read,
-            cache_write: usage.cache_write,
-            replies: 1,
+            tokens: [
+                usage.input,
+                usage.output,
+                usage.cache_read,
+                usage.cache_write,
+            ],
+            dollars: [cost.input, cost.output, cost.cache_read, cost.cache_write],
+            unpriced: u64::from(answer.cost.is_none()),
         });
     }
 
     fn add_sum(&mut self, other: &Self) {
-        self.input = self.input.saturating_add(other.input);
-        self.output = self.output.saturating_add(other.output);
-        self.cache_read = self.cache_read.saturating_add(other.cache_read);
-        self.cache_write = self.cache_write.saturating_add(other.cache_write);
-        self.replies += other.replies;
+        for (sum, more) in self.tokens.iter_mut().zip(other.tokens) {
+            *sum = sum.saturating_add(more);
+        }
+        for (sum, more) in self.dollars.iter_mut().zip(other.dollars) {
+            *sum += more;
+        }
+        self.unpriced += other.unpriced;
     }
 
     fn to_json(self) -> Value {
-        let parts = [self.input, self.output, self.cache_read, self.cache_write];
-        json!({
-            "input": self.input,
-            "output": self.output,
-            "cacheRead": self.cache_read,
-            "cacheWrite": self.cache_write,
-            "totalTokens": parts.iter().fold(0u64, |sum, part| sum.saturating_add(*part)),
-            "totalCost": 0,
-            "inputCost": 0,
-            "outputCost": 0,
-            "cacheReadCost": 0,
-            "cacheWriteCost": 0,
-            "missingCostEntries": self.replies,
-        })
+        let total = self
+            .tokens
+            .iter()
+            .fold(0u64, |sum, it| sum.saturating_add(*it));
+        let mut value = json!({
+            "totalTokens": total,
+            "totalCost": self.dollars.iter().sum::<f64>(),
+            "missingCostEntries": self.unpriced,
+        });
+        for (at, kind) in KINDS.into_iter().enumerate() {
+            value[kind] = json!(self.tokens[at]);
+            value[format!("{kind}Cost")] = json!(self.dollars[at]);
+        }
+        value
     }
 }
 
-/// When something was said and what it cost. A transcript that cannot be read
-/// is left out.
-async fn replies(paths: Vec<PathBuf>) -> Result<Vec<(i64, Usage)>, Failure> {
-    let read = move || {
-        let readings = paths.iter().filter_map(|path| transcript::read(path).ok());
-        readings
-            .flat_map(|reading| reading.lines)
-            .filter_map(|line| match line {
-                Line::Message(entry) => match entry.message {
-                    Message::Assistant(reply) => Some((reply.timestamp, reply.usage)),
-                    _ => None,
-                },
-                _ => None,
-            })
-            .collect()
-    };
-    tokio::task::spawn_blocking(read)
-        .await
-        .map_err(|_| Failure::unavailable("the reading thread ended"))
+fn begin_of(day: Date) -> i64 {
+    let begin = day.to_zoned(TimeZone::UTC);
+    begin.map_or(0, |begin| begin.timestamp().as_millisecond())
 }
 
 fn day_of(at_ms: i64) -> Date {

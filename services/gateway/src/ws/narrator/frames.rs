@@ -87,23 +87,40 @@ impl Narrator<'_> {
     }
 
     pub(super) fn failed(&mut self, failed: &Failed) {
+        let ended_at = now_ms();
+        let detail = json!({
+            "provider": self.model.0,
+            "model": self.model.1,
+            "failoverReason": failed.code.as_str(),
+        });
+        let of_provider = is_of_provider(failed.code);
+        if of_provider {
+            self.lifecycle(json!({
+                "phase": "finishing",
+                "error": failed.message,
+                "errorObservation": detail,
+                "aborted": false,
+                "endedAt": ended_at,
+            }));
+        }
         self.release_model();
+        if of_provider {
+            self.exhausted(failed);
+        }
         let data = json!({
             "phase": "error",
+            "aborted": false,
             "startedAt": self.started_ms,
-            "endedAt": now_ms(),
+            "endedAt": ended_at,
             "error": failed.message,
+            "errorObservation": detail,
             "executionSettled": true,
         });
         self.lifecycle(data);
         let mut state = json!({
             "state": "error",
             "errorMessage": failed.message,
-            "errorDetail": {
-                "provider": self.model.0,
-                "model": self.model.1,
-                "failoverReason": failed.code.as_str(),
-            },
+            "errorDetail": detail,
         });
         if let Some(kind) = error_kind(failed.code) {
             state["errorKind"] = json!(kind);
@@ -136,6 +153,18 @@ impl Narrator<'_> {
         self.index("aborted");
     }
 
+    /// Nobody else can be asked.
+    fn exhausted(&mut self, failed: &Failed) {
+        self.lifecycle(json!({
+            "phase": "fallback_step",
+            "fallbackStepType": "fallback_step",
+            "fallbackStepFromModel": format!("{}/{}", self.model.0, self.model.1),
+            "fallbackStepFromFailureReason": failed.code.as_str(),
+            "fallbackStepFromFailureDetail": failed.message,
+            "fallbackStepFinalOutcome": "chain_exhausted",
+        }));
+    }
+
     fn release_model(&mut self) {
         self.lifecycle(json!({ "phase": "model", "provider": null, "model": null }));
     }
@@ -158,6 +187,14 @@ impl Narrator<'_> {
         let audience = Audience::Messages(self.key);
         self.gateway.hub.tell(audience, "session.message", payload);
     }
+}
+
+/// Whether another provider, or another key, might have answered.
+fn is_of_provider(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Auth | Code::RateLimited | Code::Overloaded | Code::ModelError | Code::Network
+    )
 }
 
 /// The kinds of failure that clients show differently.

@@ -76,9 +76,14 @@ impl Narrator<'_> {
                     "runId": run,
                 }),
             ),
-            Kind::Thinking { .. } | Kind::Usage(_) | Kind::Note { .. } | Kind::Resources(_) => {
-                return None;
-            }
+            Kind::Thinking { .. }
+            | Kind::Usage(_)
+            | Kind::Note { .. }
+            | Kind::Resources(_)
+            | Kind::Steered { .. }
+            | Kind::ApprovalRequested(_)
+            | Kind::ApprovalResolved(_)
+            | Kind::ToolOutput { .. } => return None,
         })
     }
 }

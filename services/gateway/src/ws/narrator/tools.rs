@@ -1,6 +1,7 @@
 //! Tool calls, told three times: as an item, as a tool with its arguments and
 //! result, and as what a command printed.
 
+use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
 use openclaw_proto::event::ToolResult;
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
@@ -37,11 +38,72 @@ impl Narrator<'_> {
         });
         self.agent_to(Audience::Tools(self.key), "tool", data);
         self.tools.insert(id, tool);
-        // What is said after a tool is another item.
-        if self.text.len() > self.item_start {
-            self.item_start = self.text.len();
-            self.item += 1;
+        self.next_item();
+    }
+
+    /// More of what a tool says while it runs.
+    pub(super) fn tool_output(&mut self, id: &str, text: &str) {
+        let Some(tool) = self.tools.get(id) else {
+            return;
+        };
+        let (name, title, is_command) = (
+            tool.name.clone(),
+            format!("command {}", tool.summary),
+            tool.is_command,
+        );
+        let data = json!({
+            "phase": "update",
+            "name": name,
+            "toolCallId": id,
+            "partialResult": { "content": [{ "type": "text", "text": text }] },
+        });
+        self.agent_to(Audience::Tools(self.key), "tool", data);
+        if is_command {
+            let data = json!({
+                "itemId": format!("command:{id}"),
+                "phase": "delta",
+                "title": title,
+                "toolCallId": id,
+                "name": name,
+                "output": text,
+                "status": "running",
+            });
+            self.agent("command_output", data);
         }
+    }
+
+    pub(super) fn approval_requested(&mut self, request: &ApprovalRequested) {
+        let data = json!({
+            "phase": "requested",
+            "kind": "exec",
+            "status": "pending",
+            "title": "Command approval requested",
+            "approvalId": request.id,
+            "toolCallId": request.call_id,
+            "itemId": format!("tool:{}", request.call_id),
+            "command": request.command,
+            "reason": request.reason,
+            "expiresAtMs": request.expires_ms,
+        });
+        self.agent("approval", data);
+    }
+
+    pub(super) fn approval_resolved(&mut self, resolved: &ApprovalResolved) {
+        let status = match resolved.decision {
+            Some(Decision::AllowOnce | Decision::AllowAlways) => "approved",
+            Some(Decision::Deny) => "denied",
+            None => "expired",
+        };
+        let data = json!({
+            "phase": "resolved",
+            "kind": "exec",
+            "status": status,
+            "approvalId": resolved.id,
+            "decision": resolved.decision,
+            "resolvedBy": resolved.by,
+        });
+        self.agent("approval", data);
+        self.agent("lifecycle", json!({ "phase": "approval-resolved" }));
     }
 
     pub(super) fn tool_result(&mut self, result: &ToolResult) {

@@ -9,8 +9,8 @@ use nix::sys::signal::Signal;
 use super::capture::Capture;
 
 /// How a command ended.
-#[derive(Debug)]
-pub(super) enum End {
+#[derive(Debug, Clone, Copy)]
+pub(in crate::builtin) enum End {
     Status(ExitStatus),
     TimedOut,
 }
@@ -35,6 +35,12 @@ impl fmt::Display for Report {
                 f,
                 "note: a background process still holds the output open; its further output is lost, redirect it to a file"
             )?;
+        }
+        let files = [("stdout", &self.stdout), ("stderr", &self.stderr)];
+        for (name, capture) in files {
+            if let Some(path) = capture.file() {
+                writeln!(f, "note: all of {name} is in {}", path.display())?;
+            }
         }
         Ok(())
     }

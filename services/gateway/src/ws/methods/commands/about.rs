@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use openclaw_proto::sessions::Tokens;
 use openclaw_protocol::Failure;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::Patch;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::{Call, models};
+use crate::queue::{Change, Settings};
 use crate::refusal::Refusal;
-use crate::sessions::NewSession;
+use crate::sessions::Shown;
+use crate::storage::{Overrides, QueueFields};
 
 /// `/status`
 pub(super) async fn status(call: &Call, key: &SessionKey) -> Result<String, Failure> {
@@ -21,10 +22,10 @@ pub(super) async fn status(call: &Call, key: &SessionKey) -> Result<String, Fail
         model => format!("{provider}/{model}"),
     };
     let (running, waiting) = gateway.lanes.counts();
-    let session = match gateway.sessions.get(key).await {
-        Ok(shown) => Some(shown.session),
-        Err(Refusal::UnknownSession(_)) => None,
-        Err(refusal) => return Err(refusal.into()),
+    let shown = shown(call, key).await?;
+    let (session, session_entry) = match shown {
+        Some(Shown { session, entry }) => (Some(session), Some(entry)),
+        None => (None, None),
     };
     let messages = session.as_ref().map_or_else(
         || "new".to_owned(),
@@ -37,8 +38,111 @@ pub(super) async fn status(call: &Call, key: &SessionKey) -> Result<String, Fail
          ⚙️ Turns: {running} running, {waiting} waiting\n🪢 Queue: {}",
         env!("CARGO_PKG_VERSION"),
         duration(gateway.started.elapsed()),
-        gateway.hub.queue_mode(key).as_str(),
+        queue_of(session_entry.as_ref()).mode.as_str(),
     ))
+}
+
+/// The session, if anything was said in it or set of it.
+async fn shown(call: &Call, key: &SessionKey) -> Result<Option<Shown>, Failure> {
+    match call.gateway.sessions.get(key).await {
+        Ok(shown) => Ok(Some(shown)),
+        Err(Refusal::UnknownSession(_)) => Ok(None),
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
+fn queue_of(entry: Option<&Map<String, Value>>) -> Settings {
+    let text = |name: &str| Some(entry?.get(name)?.as_str()?.to_owned());
+    let number = |name: &str| entry?.get(name)?.as_u64();
+    Settings::of(&Overrides {
+        queue: QueueFields {
+            mode: text("queueMode"),
+            debounce_ms: number("queueDebounceMs"),
+            cap: number("queueCap"),
+            drop: text("queueDrop"),
+        },
+        ..Overrides::default()
+    })
+}
+
+/// `/queue`: shows or sets what messages do that find the session busy.
+pub(super) async fn queue(
+    call: &Call,
+    key: &SessionKey,
+    argument: &str,
+) -> Result<String, Failure> {
+    const OPTIONS: &str = "Options: modes steer, followup, collect, interrupt; debounce:<ms|s|m>, \
+                           cap:<n>, drop:old|new|summarize.";
+    match Settings::changes(argument) {
+        Err(word) => return Ok(format!("Unrecognized queue mode \"{word}\".\n{OPTIONS}")),
+        Ok(changes) if changes.is_empty() => {}
+        Ok(changes) => {
+            set_all(call, key, &changes).await?;
+            if changes.iter().all(|(_, value)| value.is_null()) {
+                return Ok("⚙️ Queue mode reset to default.".to_owned());
+            }
+        }
+    }
+    let shown = shown(call, key).await?;
+    let queue = queue_of(shown.as_ref().map(|shown| &shown.entry));
+    let (mode, drop) = (queue.mode.as_str(), queue.drop.as_str());
+    let figures = format!(
+        "debounce={}ms, cap={}, drop={drop}",
+        queue.debounce.as_millis(),
+        queue.cap
+    );
+    Ok(match argument.is_empty() {
+        true => format!("Current queue settings: mode={mode}, {figures}.\n{OPTIONS}"),
+        false => format!("⚙️ Queue mode set to {mode} ({figures})."),
+    })
+}
+
+/// `/models`
+pub(super) fn models(call: &Call) -> Result<String, Failure> {
+    let names = models::names(&call.gateway.configuration.settings());
+    Ok(match names.is_empty() {
+        true => "No model is configured; the backend chooses one.".to_owned(),
+        false => format!(
+            "Models:\n- {}\nSession: /model <provider/model>",
+            names.join("\n- ")
+        ),
+    })
+}
+
+/// `/agents`
+pub(super) fn agents(call: &Call) -> String {
+    let settings = call.gateway.configuration.settings();
+    let line = |id: &String| match *id == settings.default_agent {
+        true => format!("- {id} (default)"),
+        false => format!("- {id}"),
+    };
+    let lines: Vec<String> = settings.agents.keys().map(line).collect();
+    format!("Agents:\n{}", lines.join("\n"))
+}
+
+/// `/exec`
+pub(super) fn exec(call: &Call, key: &SessionKey) -> String {
+    let settings = call.gateway.configuration.settings();
+    let agent = settings.agent(key.agent().as_str());
+    let ask = agent.map_or("off", |agent| agent.ask(agent.sandbox.level).name());
+    format!(
+        "Current exec defaults: host=sandbox, effective=sandbox, ask={ask}.\n\
+         Commands run in the agent's sandbox; openclawctl doctor shows what it holds."
+    )
+}
+
+/// `/name`: shows, sets or clears the session's label.
+pub(super) async fn name(call: &Call, key: &SessionKey, argument: &str) -> Result<String, Failure> {
+    if argument.is_empty() {
+        let shown = shown(call, key).await?;
+        let label = shown.map(|shown| shown.session.label).unwrap_or_default();
+        return Ok(match label.as_str() {
+            "" => "This session has no name. Set one: /name <name>".to_owned(),
+            label => format!("Current session name: {label}."),
+        });
+    }
+    set(call, key, "label", json!(argument)).await?;
+    Ok(format!("⚙️ Session named \"{argument}\"."))
 }
 
 /// `/whoami`
@@ -49,15 +153,14 @@ pub(super) fn whoami(call: &Call) -> String {
 
 /// `/usage`
 pub(super) async fn usage(call: &Call, key: &SessionKey) -> Result<String, Failure> {
-    let used = match call.gateway.sessions.get(key).await {
-        Ok(shown) => shown.session.tokens,
-        Err(Refusal::UnknownSession(_)) => Tokens::default(),
-        Err(refusal) => return Err(refusal.into()),
-    };
+    let shown = shown(call, key).await?;
+    let (used, cost) = shown.map_or_else(Default::default, |shown| {
+        (shown.session.tokens, shown.session.cost_usd)
+    });
     Ok(format!(
         "📊 Usage of {key}\nInput: {} tokens\nOutput: {} tokens\nCache: {} read, {} written\n\
-         Context: {} tokens",
-        used.input, used.output, used.cache_read, used.cache_write, used.context
+         Context: {} tokens\nCost: ${:.4}",
+        used.input, used.output, used.cache_read, used.cache_write, used.context, cost
     ))
 }
 
@@ -119,23 +222,21 @@ pub(super) async fn think(
     }
 }
 
-async fn set(call: &Call, key: &SessionKey, field: &str, value: Value) -> Result<(), Failure> {
+async fn set(
+    call: &Call,
+    key: &SessionKey,
+    field: &'static str,
+    value: Value,
+) -> Result<(), Failure> {
+    set_all(call, key, &[(field, value)]).await
+}
+
+async fn set_all(call: &Call, key: &SessionKey, changes: &[Change]) -> Result<(), Failure> {
     let mut patch = Patch::default();
-    patch.change(field, &value).map_err(Refusal::Patch)?;
-    let sessions = &call.gateway.sessions;
-    match sessions.patch(key, patch.clone()).await {
-        Err(Refusal::UnknownSession(_)) => {
-            let new = NewSession {
-                key: Some(key.clone()),
-                patch,
-                spawned_by: None,
-            };
-            sessions.create(new).await?;
-        }
-        patched => {
-            patched?;
-        }
+    for (field, value) in changes {
+        patch.change(field, value).map_err(Refusal::Patch)?;
     }
+    call.gateway.sessions.set(key, patch).await?;
     Ok(())
 }
 

@@ -33,7 +33,25 @@ const COMMANDS: &[Command] = &[
         ..command("whoami", "Show your sender id.", "status")
     },
     command("usage", "Show the tokens this session has used.", "status"),
+    command("models", "List the models that are configured.", "status"),
+    command("agents", "List the agents.", "status"),
+    command("tools", "List the agent's tools.", "status"),
+    command("exec", "Show how commands are run.", "status"),
+    command("new", "Start a new session.", "session"),
+    command("reset", "Reset the current session.", "session"),
     command("stop", "Stop the current run.", "session"),
+    Command {
+        argument: Some(("name", "The session's name; nothing shows it")),
+        ..command("name", "Name the current session.", "session")
+    },
+    Command {
+        argument: Some(("decision", "ID and allow-once, allow-always or deny")),
+        ..command(
+            "approve",
+            "Decide about a command that waits.",
+            "management",
+        )
+    },
     command(
         "compact",
         "Put a summary in the place of older messages.",
@@ -49,19 +67,16 @@ const COMMANDS: &[Command] = &[
         ..command("think", "Show the thinking level.", "options")
     },
     Command {
-        argument: Some(("mode", "steer, followup, collect or interrupt")),
+        argument: Some((
+            "mode",
+            "steer, followup, collect or interrupt; debounce:500ms cap:20 drop:summarize",
+        )),
         ..command(
             "queue",
             "Say what happens to messages while the agent works.",
             "options",
         )
     },
-];
-
-/// Commands that the session itself takes, over every channel.
-const OF_SESSIONS: [(&str, &str); 2] = [
-    ("new", "Start a new session."),
-    ("reset", "Reset the current session."),
 ];
 
 /// The command's own name, if `name` is one or an alias of one.
@@ -73,9 +88,7 @@ pub(super) fn find(name: &str) -> Option<&'static str> {
 }
 
 pub(super) fn help() -> String {
-    let of_sessions = OF_SESSIONS.iter().map(|(name, _)| format!("/{name}"));
-    let own = COMMANDS.iter().map(|it| format!("/{}", it.name));
-    let names: Vec<String> = of_sessions.chain(own).collect();
+    let names: Vec<String> = COMMANDS.iter().map(|it| format!("/{}", it.name)).collect();
     format!(
         "ℹ️ Help\n\n{}\n\nMore: /commands for what each does.",
         names.join("  ")
@@ -83,29 +96,21 @@ pub(super) fn help() -> String {
 }
 
 pub(super) fn commands() -> String {
-    let of_sessions = OF_SESSIONS
-        .iter()
-        .map(|(name, what)| format!("/{name} - {what}"));
-    let lines: Vec<String> = of_sessions
-        .chain(COMMANDS.iter().map(|command| {
-            let aliases: String = command
-                .aliases
-                .iter()
-                .map(|it| format!(", /{it}"))
-                .collect();
-            format!("/{}{aliases} - {}", command.name, command.description)
-        }))
-        .collect();
+    let line = |command: &Command| {
+        let aliases: String = command
+            .aliases
+            .iter()
+            .map(|it| format!(", /{it}"))
+            .collect();
+        format!("/{}{aliases} - {}", command.name, command.description)
+    };
+    let lines: Vec<String> = COMMANDS.iter().map(line).collect();
     format!("ℹ️ Slash commands\n{}", lines.join("\n"))
 }
 
 /// `commands.list`
 pub(in super::super) async fn list(_call: Call) -> Result<Answer, Failure> {
-    let of_sessions = OF_SESSIONS
-        .iter()
-        .map(|(name, what)| command(name, what, "session").to_json());
-    let own = COMMANDS.iter().map(Command::to_json);
-    let commands: Vec<Value> = of_sessions.chain(own).collect();
+    let commands: Vec<Value> = COMMANDS.iter().map(Command::to_json).collect();
     Ok(json!({ "commands": commands }).into())
 }
 

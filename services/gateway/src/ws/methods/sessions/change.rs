@@ -68,16 +68,7 @@ pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
             patch.change(name, value).map_err(Refusal::Patch)?;
         }
     }
-    let session = if call.gateway.sessions.get(&key).await.is_ok() {
-        call.gateway.sessions.patch(&key, patch).await?
-    } else {
-        let new = NewSession {
-            key: Some(key.clone()),
-            patch,
-            spawned_by: None,
-        };
-        call.gateway.sessions.create(new).await?
-    };
+    let session = call.gateway.sessions.set(&key, patch).await?;
     changed(&call, &key, &session, "patch").await
 }
 
@@ -217,7 +208,7 @@ pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> 
     if let Some(message) = params.message.filter(|text| !text.trim().is_empty()) {
         let run_id = params.idempotency_key.map(|key| key.0);
         let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        super::send_text(&call, &key, message, run_id.clone()).await?;
+        super::send_text(&call, &key, message, run_id.clone(), None).await?;
         answer["runStarted"] = json!(true);
         answer["runId"] = json!(run_id);
     }

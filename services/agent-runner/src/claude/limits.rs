@@ -1,0 +1,154 @@
+//! What a turn of the CLI may do. It has limits of its own for some of it, with
+//! words that do not say what to do; these hold whatever its version.
+
+use openclaw_config::settings;
+use openclaw_proto::event::Code;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The limits of one turn.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Limits {
+    /// Answers of the model that call tools.
+    pub(crate) steps: u32,
+    /// Calls of one tool in a row with the same arguments.
+    pub(crate) identical_calls: u32,
+    /// Tokens that the model may write.
+    pub(crate) output_tokens: u64,
+}
+
+impl Limits {
+    pub(crate) fn of(limits: &settings::Limits) -> Self {
+        Self {
+            steps: limits.steps,
+            identical_calls: limits.identical_calls,
+            output_tokens: limits.output_tokens,
+        }
+    }
+}
+
+/// What a turn has done so far.
+#[derive(Debug, Default)]
+pub(super) struct Count {
+    /// The answer that is being told: its lines all name it.
+    message: String,
+    steps: u32,
+    last_call: Option<(String, Value)>,
+    identical_calls: u32,
+    /// Tokens of the answers before,
+    written: u64,
+    /// and of the one that is being written.
+    writing: u64,
+}
+
+impl Count {
+    /// Counts a call; with the limit that was passed, and what to do about it.
+    pub(super) fn call(
+        &mut self,
+        message: &str,
+        name: &str,
+        arguments: &Value,
+        limits: &Limits,
+    ) -> Option<(Code, String)> {
+        if self.message != message || message.is_empty() {
+            message.clone_into(&mut self.message);
+            self.steps += 1;
+        }
+        let call = (name.to_owned(), arguments.clone());
+        match self.last_call.as_ref() == Some(&call) {
+            true => self.identical_calls += 1,
+            false => self.identical_calls = 1,
+        }
+        self.last_call = Some(call);
+        if self.steps > limits.steps {
+            return Some((
+                Code::StepLimit,
+                format!(
+                    "the turn was stopped after {} steps; say \"continue\" to go on from here, or \
+                     raise agents.defaults.limits.steps",
+                    limits.steps
+                ),
+            ));
+        }
+        (self.identical_calls > limits.identical_calls).then(|| {
+            (
+                Code::LoopDetected,
+                format!(
+                    "the turn was stopped: the agent called {name} {} times in a row with the \
+                     same arguments. Ask in other words, or raise \
+                     agents.defaults.limits.identicalCalls",
+                    self.identical_calls
+                ),
+            )
+        })
+    }
+
+    /// Counts what a line of the model's stream says of its tokens.
+    pub(super) fn tokens(&mut self, event: &Value, limits: &Limits) -> Option<(Code, String)> {
+        if event["type"] == "message_start" {
+            self.written += std::mem::take(&mut self.writing);
+        }
+        self.writing = event["usage"]["output_tokens"].as_u64()?;
+        let written = self.written + self.writing;
+        // The answer that passes it is told to its end unless it calls tools.
+        (written >= limits.output_tokens && event["delta"]["stop_reason"] == "tool_use").then(|| {
+            (
+                Code::ResourceLimit,
+                format!(
+                    "the turn was stopped: the model wrote {written} tokens, and {} are allowed; \
+                     say \"continue\" to go on from here, or raise \
+                     agents.defaults.limits.outputTokens",
+                    limits.output_tokens
+                ),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        steps: 3,
+        identical_calls: 2,
+        output_tokens: 100,
+    };
+
+    #[test]
+    fn steps_are_answers_and_not_calls() {
+        let mut count = Count::default();
+        for (message, call) in [("a", 1), ("a", 2), ("b", 3), ("c", 4)] {
+            assert_eq!(count.call(message, "Bash", &json!(call), &LIMITS), None);
+        }
+        let passed = count.call("d", "Bash", &json!(5), &LIMITS);
+        assert_eq!(passed.unwrap().0, Code::StepLimit);
+    }
+
+    #[test]
+    fn the_same_call_again_and_again_is_a_loop() {
+        let mut count = Count::default();
+        let same = json!({"command": "ls"});
+        for message in ["a", "b"] {
+            assert_eq!(count.call(message, "Bash", &same, &LIMITS), None);
+        }
+        let (code, words) = count.call("c", "Bash", &same, &LIMITS).unwrap();
+        assert_eq!(code, Code::LoopDetected);
+        assert!(words.contains("identicalCalls"), "{words}");
+    }
+
+    #[test]
+    fn tokens_of_all_answers_count() {
+        let mut count = Count::default();
+        let delta = |tokens: u64, reason: &str| json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": tokens}});
+        let start = json!({"type": "message_start"});
+        assert_eq!(count.tokens(&start, &LIMITS), None);
+        assert_eq!(count.tokens(&delta(60, "tool_use"), &LIMITS), None);
+        assert_eq!(count.tokens(&start, &LIMITS), None);
+        assert_eq!(count.tokens(&delta(60, "end_turn"), &LIMITS), None);
+        let passed = count.tokens(&delta(60, "tool_use"), &LIMITS);
+        assert_eq!(passed.unwrap().0, Code::ResourceLimit);
+    }
+}

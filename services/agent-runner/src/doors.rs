@@ -1,0 +1,296 @@
+//! A turn's doors: what its agent may reach over the network, besides or
+//! instead of the network itself. Each is a TCP listener that the turn's
+//! process serves.
+//!
+//! In a network namespace of the turn's own the helper listens, on ports that
+//! are always the same, and hands the listeners over; the agent has no other
+//! way out. Elsewhere the turn's process listens on the machine's loopback, on
+//! any port. In both cases a door opens to the turn's own token only: without
+//! a namespace others on this machine could knock too.
+
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
+
+use openclaw_config::settings::Host;
+use openclaw_sandbox::{Level, Network, doors};
+use serde::{Deserialize, Serialize};
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::sync::watch;
+use tokio_util::task::AbortOnDropHandle;
+use uuid::Uuid;
+
+use self::egress::Egress;
+use self::model::{ModelDoor, Relay};
+
+use crate::job::Standing;
+
+mod accept;
+mod addresses;
+mod egress;
+pub(crate) mod model;
+
+/// Where the model is in a network of the turn's own.
+const MODEL_PORT: u16 = 8790;
+/// Where the way to other hosts is there.
+const EGRESS_PORT: u16 = 8791;
+/// Variables that programs find a proxy in.
+const PROXY: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+/// What is not asked for through it.
+const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
+const LOOPBACK: &str = "127.0.0.1,localhost";
+
+/// Which doors a turn has.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub(crate) struct Doors {
+    /// The model, for programs that want a URL.
+    pub(crate) model: Option<ModelVariables>,
+    /// Other hosts.
+    pub(crate) hosts: Option<Vec<Host>>,
+}
+
+/// In which variables a program is told of its model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ModelVariables {
+    pub(crate) url: String,
+    /// Where it looks for a credential: it gets the turn's token.
+    pub(crate) token: String,
+}
+
+/// Doors that are there, or that the helper is about to hand over.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    token: String,
+    wanted: Doors,
+    listeners: Listeners,
+}
+
+#[derive(Debug)]
+enum Listeners {
+    Ours(Vec<TcpListener>),
+    Handed {
+        ours: OwnedFd,
+        /// Until the helper was started.
+        theirs: Option<OwnedFd>,
+    },
+}
+
+/// The doors of a turn that runs. They close with this value.
+#[derive(Debug)]
+pub(crate) struct OpenDoors {
+    relay: watch::Sender<Option<Arc<Relay>>>,
+    _server: AbortOnDropHandle<()>,
+}
+
+impl OpenDoors {
+    /// Serves them from now on, once the helper was started.
+    pub(crate) fn serve(mut opened: Opened) -> Self {
+        // What is started next is not to inherit it.
+        if let Listeners::Handed { theirs, .. } = &mut opened.listeners {
+            *theirs = None;
+        }
+        let (relay, given) = watch::channel(None);
+        let token = opened.token.clone();
+        let server = tokio::spawn(async move {
+            match opened.served().await {
+                Ok(served) => serve(served, &token, given).await,
+                // What the helper says on its standard error ends the turn.
+                Err(error) => tracing::debug!(%error, "no doors were handed over"),
+            }
+        });
+        Self {
+            relay,
+            _server: AbortOnDropHandle::new(server),
+        }
+    }
+
+    /// Says what is behind the model's.
+    pub(crate) fn give(&self, relay: Relay) {
+        self.relay.send_replace(Some(Arc::new(relay)));
+    }
+}
+
+async fn serve(served: Served, token: &str, relay: watch::Receiver<Option<Arc<Relay>>>) {
+    let model = async {
+        if let Some(listener) = served.model {
+            let door = ModelDoor::new(token.to_owned(), relay);
+            door.serve(listener).await;
+        }
+    };
+    let egress = async {
+        if let Some((listener, hosts)) = served.egress {
+            Egress::new(hosts, token).serve(listener).await;
+        }
+    };
+    tokio::join!(model, egress);
+}
+
+/// What is to be served.
+#[derive(Debug, Default)]
+struct Served {
+    model: Option<tokio::net::TcpListener>,
+    egress: Option<(tokio::net::TcpListener, Vec<Host>)>,
+}
+
+impl Doors {
+    /// Ports in a network of the turn's own.
+    pub(crate) fn ports(&self) -> Vec<u16> {
+        let model = self.model.as_ref().map(|_| MODEL_PORT);
+        let egress = self.hosts.as_ref().map(|_| EGRESS_PORT);
+        model.into_iter().chain(egress).collect()
+    }
+
+    fn count(&self) -> usize {
+        self.ports().len()
+    }
+}
+
+impl Opened {
+    /// Opens the doors of a turn that is about to be started, and completes
+    /// its plan and its variables. `None`: it has none.
+    pub(crate) fn new(standing: &mut Standing) -> io::Result<Option<Self>> {
+        let wanted = standing.doors.clone();
+        if wanted.count() == 0 {
+            return Ok(None);
+        }
+        let plan = &mut standing.plan;
+        let is_apart = plan.level == Level::Strict && plan.network != Network::Full;
+        let (listeners, ports) = if is_apart {
+            let (ours, theirs) = doors::pair()?;
+            let theirs = Some(theirs);
+            (Listeners::Handed { ours, theirs }, wanted.ports())
+        } else {
+            let (listeners, ports) = listen(wanted.count())?;
+            if let Network::Loopback(known) = &mut plan.network {
+                known.clone_from(&ports);
+            }
+            (Listeners::Ours(listeners), ports)
+        };
+        let token = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
+        let variables = variables(&wanted, &ports, &token);
+        plan.environment
+            .extend(variables.iter().map(|(name, _)| name.clone()));
+        let names: Vec<&String> = variables.iter().map(|(name, _)| name).collect();
+        standing
+            .variables
+            .retain(|(name, _)| !names.contains(&name));
+        standing.variables.extend(variables);
+        Ok(Some(Self {
+            token,
+            wanted,
+            listeners,
+        }))
+    }
+
+    /// The end that the helper is to inherit.
+    pub(crate) fn theirs(&self) -> Option<&OwnedFd> {
+        match &self.listeners {
+            Listeners::Ours(_) => None,
+            Listeners::Handed { theirs, .. } => theirs.as_ref(),
+        }
+    }
+
+    /// The listeners, once the helper was started. Waits until it has handed
+    /// them over; an error means that it ended before, for a reason that it
+    /// says itself.
+    async fn served(self) -> io::Result<Served> {
+        let listeners = match self.listeners {
+            Listeners::Ours(listeners) => listeners,
+            Listeners::Handed { ours, .. } => handed(ours).await?,
+        };
+        let mut listeners = listeners.into_iter().map(|listener| {
+            listener.set_nonblocking(true)?;
+            tokio::net::TcpListener::from_std(listener)
+        });
+        let mut next = || match listeners.next() {
+            Some(listener) => listener,
+            None => Err(io::ErrorKind::UnexpectedEof.into()),
+        };
+        let mut served = Served::default();
+        if self.wanted.model.is_some() {
+            served.model = Some(next()?);
+        }
+        if let Some(hosts) = self.wanted.hosts {
+            served.egress = Some((next()?, hosts));
+        }
+        Ok(served)
+    }
+}
+
+fn listen(count: usize) -> io::Result<(Vec<TcpListener>, Vec<u16>)> {
+    let mut listeners = Vec::new();
+    let mut ports = Vec::new();
+    for _ in 0..count {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        ports.push(listener.local_addr()?.port());
+        listeners.push(listener);
+    }
+    Ok((listeners, ports))
+}
+
+async fn handed(ours: OwnedFd) -> io::Result<Vec<TcpListener>> {
+    let ours = std::os::unix::net::UnixStream::from(ours);
+    ours.set_nonblocking(true)?;
+    let ours = UnixStream::from_std(ours)?;
+    let receive = || doors::receive(ours.as_fd());
+    ours.async_io(Interest::READABLE, receive).await
+}
+
+fn variables(wanted: &Doors, ports: &[u16], token: &str) -> Vec<(String, String)> {
+    let mut ports = ports.iter();
+    let mut variables = Vec::new();
+    let mut set = |name: &str, value: String| variables.push((name.to_owned(), value));
+    if let Some(model) = &wanted.model
+        && let Some(port) = ports.next()
+    {
+        set(&model.url, format!("http://127.0.0.1:{port}"));
+        set(&model.token, token.to_owned());
+    }
+    if wanted.hosts.is_some()
+        && let Some(port) = ports.next()
+    {
+        let proxy = format!("http://openclaw:{token}@127.0.0.1:{port}");
+        for name in PROXY {
+            set(name, proxy.clone());
+        }
+        for name in NO_PROXY {
+            set(name, LOOPBACK.to_owned());
+        }
+    }
+    variables
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_told_its_doors_and_not_the_key() {
+        let model = ModelVariables {
+            url: "ANTHROPIC_BASE_URL".to_owned(),
+            token: "ANTHROPIC_API_KEY".to_owned(),
+        };
+        let both = Doors {
+            model: Some(model),
+            hosts: Some(Vec::new()),
+        };
+        assert_eq!(both.ports(), [MODEL_PORT, EGRESS_PORT]);
+        let told = variables(&both, &both.ports(), "t");
+        let get = |name: &str| {
+            let found = told.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.as_str())
+        };
+        assert_eq!(get("ANTHROPIC_BASE_URL"), Some("http://127.0.0.1:8790"));
+        assert_eq!(get("ANTHROPIC_API_KEY"), Some("t"));
+        assert_eq!(get("https_proxy"), Some("http://openclaw:t@127.0.0.1:8791"));
+        let proxy = Doors {
+            model: None,
+            hosts: Some(Vec::new()),
+        };
+        assert_eq!(proxy.ports(), [EGRESS_PORT]);
+        let told = variables(&proxy, &[9], "t");
+        assert!(told.iter().all(|(name, _)| !name.starts_with("ANTHROPIC")));
+    }
+}

@@ -1,0 +1,117 @@
+//! Addresses that no name on a list of hosts may lead to.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Whether it is an address of the public internet: not this machine's, not of
+/// its networks, not its provider's metadata service (169.254.169.254 and
+/// fd00:ec2::254 are among the link-local and unique local ones).
+pub(super) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+/// IANA's special-purpose registry (RFC 6890), as far as it is not global.
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    let special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_broadcast()
+        || address.is_multicast()
+        || address.is_documentation();
+    // 0.0.0.0/8 this host, 100.64.0.0/10 shared, 192.0.0.0/24 protocols,
+    // 198.18.0.0/15 benchmarks, 240.0.0.0/4 reserved.
+    let reserved = first == 0
+        || first >= 240
+        || (first == 100 && (64..128).contains(&second))
+        || (first == 192 && second == 0 && third == 0)
+        || (first == 198 && (second & 0xfe) == 18);
+    !special && !reserved
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    // An address of the other kind in the clothes of this one.
+    if let Some(inner) = inner_v4(address) {
+        return is_public_v4(inner);
+    }
+    let [first, second, ..] = address.segments();
+    let documentation = (first == 0x2001 && second == 0xdb8) || (first & 0xfff0) == 0x3ff0;
+    // Only 2000::/3 is given out; unique local, link-local, multicast, ::1 are
+    // not in it. 2001::/23 are protocols.
+    (first & 0xe000) == 0x2000 && !documentation && !(first == 0x2001 && second < 0x200)
+}
+
+/// Mapped (RFC 4291), compatible, NAT64 (RFC 6052) and 6to4 (RFC 3056).
+fn inner_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let parts = address.segments();
+    let of = |high: u16, low: u16| {
+        let [a, b] = high.to_be_bytes();
+        let [c, d] = low.to_be_bytes();
+        Ipv4Addr::new(a, b, c, d)
+    };
+    match parts {
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] => Some(of(high, low)),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(of(high, low)),
+        [0x2002, high, low, ..] => Some(of(high, low)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_public_internet_is_public() {
+        for address in [
+            "127.0.0.1",
+            "127.8.8.8",
+            "0.0.0.0",
+            "10.1.2.3",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "100.100.100.200",
+            "192.0.0.192",
+            "192.0.2.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "224.0.0.1",
+            "255.255.255.255",
+            "240.0.0.1",
+            "::",
+            "::1",
+            "fe80::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "::127.0.0.1",
+            "64:ff9b::7f00:1",
+            "64:ff9b::a9fe:a9fe",
+            "2002:7f00:1::",
+            "2002:a9fe:a9fe::1",
+            "2001:db8::1",
+            "2001::1",
+        ] {
+            assert!(!is_public(address.parse().unwrap()), "{address}");
+        }
+        for address in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "172.32.0.1",
+            "100.128.0.1",
+            "198.20.0.1",
+            "2606:4700::1111",
+            "2002:808:808::1",
+            "::ffff:8.8.8.8",
+        ] {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Which tools a turn has, and when somebody is asked: from the settings, for
+//! whoever runs them.
+
+use openclaw_config::settings::{AgentSettings, Ask, SandboxLevel, Settings};
+use openclaw_tools::approval::{self, Rules};
+use openclaw_tools::catalog::{CLAUDE_ONLY, KNOWN, Profile};
+use openclaw_tools::{Denial, Layer, Policy, ToolDefinition};
+use serde::{Deserialize, Serialize};
+
+/// The tool that runs commands, about which somebody may be asked.
+pub(crate) const COMMANDS: &str = "execute_shell";
+
+/// The agent's policy.
+pub(crate) fn policy(agent: &AgentSettings) -> Policy {
+    let layer = |layer: &openclaw_config::settings::ToolLayer| Layer {
+        profile: layer.profile.as_deref().and_then(Profile::parse),
+        allow: layer.allow.clone(),
+        also_allow: layer.also_allow.clone(),
+        deny: layer.deny.clone(),
+    };
+    Policy::new(agent.tools.layers.iter().map(layer).collect())
+}
+
+/// What commands of the agent are judged by at `level`.
+pub(crate) fn rules(agent: &AgentSettings, level: SandboxLevel, granted: &[String]) -> Rules {
+    Rules {
+        ask: match agent.ask(level) {
+            Ask::Off => approval::Ask::Off,
+            Ask::OnMiss => approval::Ask::OnMiss,
+            Ask::Always => approval::Ask::Always,
+        },
+        allowlist: agent.tools.allowlist.clone(),
+        granted: granted.to_vec(),
+    }
+}
+
+/// What is wrong with the lists of tools in the configuration, in words.
+pub(crate) fn warnings(settings: &Settings) -> Vec<String> {
+    let unknown = |agent: &AgentSettings| -> Vec<String> {
+        let policy = policy(agent);
+        let entries = policy.unknown().into_iter();
+        entries
+            .map(|entry| format!("tools: {entry:?} is the name of no tool here and is ignored"))
+            .collect()
+    };
+    let mut warnings: Vec<String> = settings.agents.values().flat_map(unknown).collect();
+    warnings.sort();
+    warnings.dedup();
+    warnings.extend(settings.mcp_problems.iter().map(|(_, why)| why.clone()));
+    warnings
+}
+
+/// The tools as the one who runs them is told.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Offer {
+    /// Known tools, by name.
+    pub(crate) tools: Vec<String>,
+    /// Known tools that are not there, and why.
+    pub(crate) denied: Vec<Denial>,
+    /// Tools about whose calls this process is asked first.
+    pub(crate) gated: Vec<String>,
+    /// Tools that this process runs, beside the known ones.
+    pub(crate) host_tools: Vec<ToolDefinition>,
+}
+
+impl Offer {
+    /// What the policy and the rules leave.
+    pub(crate) fn new(policy: &Policy, rules: &Rules) -> Self {
+        let (tools, denied) = policy.split();
+        let asks = rules.ask != approval::Ask::Off;
+        Self {
+            tools: tools.into_iter().map(str::to_owned).collect(),
+            denied,
+            gated: asks.then(|| COMMANDS.to_owned()).into_iter().collect(),
+            host_tools: Vec::new(),
+        }
+    }
+
+    /// The tools of an agent that summarises a conversation: what is worth
+    /// keeping goes into the notes first.
+    pub(crate) fn for_summary() -> Self {
+        Self {
+            tools: vec!["memory_write".to_owned()],
+            ..Self::default()
+        }
+    }
+
+    /// Whether the tool is there.
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        let name = openclaw_tools::catalog::find(tool).map_or(tool, |known| known.name);
+        self.tools.iter().any(|known| known == name)
+            || self.host_tools.iter().any(|it| it.name == tool)
+    }
+}
+
+/// The Claude Code CLI's own tools: those that run without a question, and
+/// those that are not there.
+pub(crate) struct ClaudeTools {
+    pub(crate) allowed: Vec<&'static str>,
+    pub(crate) denied: Vec<&'static str>,
+}
+
+/// As the policy has them; commands are asked about unless nobody is.
+pub(crate) fn of_claude(policy: &Policy, rules: &Rules) -> ClaudeTools {
+    let known = KNOWN.iter().flat_map(|tool| tool.claude).copied();
+    let all = known.chain(CLAUDE_ONLY.iter().map(|(name, _)| *name));
+    let (allowed, denied): (Vec<_>, Vec<_>) = all.partition(|name| policy.denies(name).is_none());
+    let asked = |name: &&str| rules.ask != approval::Ask::Off && is_command(name);
+    ClaudeTools {
+        allowed: allowed.into_iter().filter(|name| !asked(name)).collect(),
+        denied,
+    }
+}
+
+/// None of them.
+pub(crate) fn none_of_claude() -> ClaudeTools {
+    let known = KNOWN.iter().flat_map(|tool| tool.claude).copied();
+    ClaudeTools {
+        allowed: Vec::new(),
+        denied: known
+            .chain(CLAUDE_ONLY.iter().map(|(name, _)| *name))
+            .collect(),
+    }
+}
+
+/// Whether the tool of the Claude Code CLI runs commands.
+pub(crate) fn is_command(name: &str) -> bool {
+    openclaw_tools::catalog::find(name).is_some_and(|tool| tool.name == COMMANDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(deny: &[&str], ask: approval::Ask) -> (Policy, Rules) {
+        let layer = Layer {
+            deny: deny.iter().map(|name| (*name).to_owned()).collect(),
+            ..Layer::default()
+        };
+        let rules = Rules {
+            ask,
+            allowlist: Vec::new(),
+            granted: Vec::new(),
+        };
+        (Policy::new(vec![layer]), rules)
+    }
+
+    #[test]
+    fn the_clis_own_tools_follow_the_policy() {
+        let (policy, rules) = with(&["exec", "group:web"], approval::Ask::Off);
+        let tools = of_claude(&policy, &rules);
+        assert_eq!(tools.denied, ["Bash", "WebFetch", "WebSearch"]);
+        assert!(tools.allowed.contains(&"Read"));
+        let (policy, rules) = with(&[], approval::Ask::OnMiss);
+        let tools = of_claude(&policy, &rules);
+        assert!(!tools.allowed.contains(&"Bash") && tools.denied.is_empty());
+        assert!(tools.allowed.contains(&"Edit"));
+    }
+
+    #[test]
+    fn an_offer_has_what_the_policy_leaves() {
+        let (policy, rules) = with(&["group:fs"], approval::Ask::Always);
+        let offer = Offer::new(&policy, &rules);
+        assert!(!offer.has("read_file") && offer.has("memory_search"));
+        assert_eq!(offer.gated, [COMMANDS]);
+        assert!(offer.denied.iter().any(|denial| denial.tool == "edit"));
+    }
+}

@@ -1,0 +1,131 @@
+//! Processes that stand ready for a turn.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use openclaw_config::programs;
+use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
+use openclaw_daemon::failure;
+use openclaw_sandbox::Network;
+use tokio::time::timeout;
+
+use super::{Error, Shop};
+use crate::claude;
+use crate::doors::Doors;
+use crate::environment;
+use crate::job::Standing;
+use crate::keeper::Held;
+use crate::places::Places;
+use crate::plan::{self, Bounds};
+use crate::reach;
+use crate::spare::{self, Ready};
+use crate::spool;
+
+/// Starts a process for the agent's next turn, unless one stands ready.
+pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, backend: &str) {
+    let Some(agent) = settings.agent(agent_id).filter(|_| backend != claude::NAME) else {
+        return;
+    };
+    let Some(name) = shop.spare.wanted(settings, agent_id) else {
+        return;
+    };
+    shop.spare.gone(&name).await;
+    match stand_ready(shop, settings, agent, &name).await {
+        Ok(ready) => {
+            let watch = ready.held.watch();
+            shop.spare.put(Some(ready));
+            let (spare, units) = (shop.spare.clone(), shop.units.clone());
+            tokio::spawn(async move {
+                let ends = async {
+                    match &watch {
+                        Ok(watch) => drop(watch.readable().await),
+                        Err(_) => std::future::pending().await,
+                    }
+                };
+                let killed = timeout(spare::LIFE, ends).await.is_ok();
+                if spare.end(&name).await && killed {
+                    // A unit that failed stays until somebody has looked.
+                    let _ = units.verdict(&name).await;
+                }
+            });
+        }
+        // The next turn tries again and says why.
+        Err(error) => {
+            shop.spare.put(None);
+            tracing::debug!(error = %failure::chain(&error), "no spare agent");
+        }
+    }
+}
+
+/// Starts a native or offline agent that waits for its turn.
+pub(super) async fn stand_ready(
+    shop: &Shop,
+    settings: &Arc<Settings>,
+    agent: &AgentSettings,
+    run_id: &str,
+) -> Result<Ready, Error> {
+    let missing = settings.sandbox.missing;
+    let level = shop.confinement.level(&agent.sandbox, missing).await?;
+    let program =
+        programs::sibling("openclaw-agent", &settings.environment).map_err(Error::Start)?;
+    let places = Places::prepare(settings, agent, run_id)?;
+    let doors = Doors {
+        model: None,
+        hosts: reach::hosts(agent, level),
+    };
+    let network = reach::network(agent, &doors);
+    reach::require(&shop.confinement, level, &network, missing).await?;
+    let mut variables = environment::common(&settings.environment, &places);
+    if network == Network::Full {
+        variables.extend(environment::network(&settings.environment));
+    }
+    let bounds = Bounds { level, network };
+    let confined = plan::for_agent(
+        settings, agent, &places, run_id, &program, &variables, bounds,
+    );
+    let standing = Standing {
+        arguments: vec!["turn".to_owned()],
+        socket: true,
+        doors,
+        ..standing(shop, settings, run_id, agent, confined, program, variables)?
+    };
+    Ok(Ready {
+        held: Held::start(&shop.units, settings, agent, &standing).await?,
+        places,
+        agent_id: agent.id.clone(),
+        settings: Arc::clone(settings),
+    })
+}
+
+pub(super) fn standing(
+    shop: &Shop,
+    settings: &Settings,
+    run_id: &str,
+    agent: &AgentSettings,
+    plan: openclaw_sandbox::Plan,
+    program: PathBuf,
+    variables: environment::Variables,
+) -> Result<Standing, Error> {
+    Ok(Standing {
+        run_id: run_id.to_owned(),
+        agent_id: agent.id.clone(),
+        unit: shop.units.unit(run_id),
+        spool: spool::path(&shop.turns, run_id),
+        reason: spool::reason(&shop.turns, run_id),
+        log_level: match settings.log_level {
+            LogLevel::Debug => "debug",
+            LogLevel::Info => "info",
+            LogLevel::Warn => "warn",
+            LogLevel::Error => "error",
+        }
+        .to_owned(),
+        helper: programs::sibling("openclaw-sandbox", &settings.environment)
+            .map_err(Error::Start)?,
+        plan,
+        program,
+        arguments: Vec::new(),
+        variables,
+        socket: false,
+        doors: Doors::default(),
+    })
+}

@@ -1,0 +1,72 @@
+//! The registry of one turn: built-in tools that run here, and tools that the
+//! runner runs.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use openclaw_tools::{
+    Builtin, Gate, HandlerError, RegisterError, Registry, ToolDefinition, Workspace,
+};
+use serde_json::{Value, json};
+
+use crate::request::Offer;
+use crate::{host, process};
+
+/// What the runner answers.
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<String, HandlerError>> + Send>>;
+
+/// The way to the runner: a tool's name and arguments.
+pub(crate) type Runner = Arc<dyn Fn(String, Value) -> Answering + Send + Sync>;
+
+/// The tools of `offer`, in its order, those from elsewhere last.
+pub(crate) fn registry(
+    offer: Offer,
+    workspace: &Workspace,
+    runner: &Runner,
+) -> Result<Registry, RegisterError> {
+    let mut registry = Registry::new();
+    for name in &offer.tools {
+        if let Some(tool) = Builtin::from_name(name) {
+            tool.register(&mut registry, workspace)?;
+        } else if let Some(tool) = host::tool(name) {
+            add(&mut registry, tool, runner)?;
+        } else {
+            process::log(&format!(
+                "no such tool here: {name}; the turn goes on without it"
+            ));
+        }
+    }
+    for tool in offer.host_tools {
+        let name = tool.name.clone();
+        if let Err(error) = add(&mut registry, tool, runner) {
+            process::log(&format!(
+                "{name} cannot be a tool: {error}; the turn goes on without it"
+            ));
+        }
+    }
+    offer.denied.into_iter().for_each(|it| registry.deny(it));
+    if !offer.gated.is_empty() {
+        registry.guard(gate(offer.gated, Arc::clone(runner)));
+    }
+    Ok(registry)
+}
+
+/// A tool that the runner runs.
+fn add(
+    registry: &mut Registry,
+    tool: ToolDefinition,
+    runner: &Runner,
+) -> Result<(), RegisterError> {
+    let (runner, name) = (Arc::clone(runner), tool.name.clone());
+    registry.register(tool, move |arguments| runner(name.clone(), arguments))
+}
+
+/// Asks the runner, which asks people where it must.
+fn gate(tools: Vec<String>, runner: Runner) -> Gate {
+    Gate::new(tools, move |call_id, tool, arguments| {
+        let question = json!({"call_id": call_id, "tool": tool, "arguments": arguments});
+        let answering = runner(host::APPROVAL.to_owned(), question);
+        async move { answering.await.map(drop) }
+    })
+}

@@ -1,0 +1,82 @@
+//! `tools` and `mcp`, as written in the file.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// `tools`, of the whole suite or of one agent.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "camelCase")]
+pub struct Tools {
+    /// What is there at most: `minimal`, `coding`, `messaging` or `full`.
+    #[cfg_attr(test, schemars(extend("enum" = ["minimal", "coding", "messaging", "full"])))]
+    pub profile: Option<String>,
+    /// Tools, `group:NAME` or patterns with `*`; empty: everything the profile has.
+    pub allow: Vec<String>,
+    /// Tools beside those of the profile and of `allow`.
+    pub also_allow: Vec<String>,
+    /// Tools that are not there, whatever else is said.
+    pub deny: Vec<String>,
+    /// Commands.
+    pub exec: Exec,
+}
+
+/// `tools.exec`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "camelCase")]
+pub struct Exec {
+    /// When somebody is asked before a command runs: `off`, `on-miss` (unless
+    /// it only reads or is listed) or `always`. By default `off` when the
+    /// sandbox leaves nothing but the workspace to be written, else `on-miss`.
+    #[cfg_attr(test, schemars(extend("enum" = ["off", "on-miss", "always"])))]
+    pub ask: Option<String>,
+    /// OpenClaw's: `deny` leaves no commands, `allowlist` asks on a miss.
+    pub security: Option<String>,
+    /// OpenClaw's: `deny`, `allowlist`, `ask`, `auto` or `full`.
+    pub mode: Option<String>,
+    /// Programs that may run with any arguments.
+    pub safe_bins: Vec<String>,
+    /// Simple commands that may run, `*` for anything: `cargo test *`.
+    pub allowlist: Vec<String>,
+    /// How long a command waits to be allowed before that counts as a no, in
+    /// seconds.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub approval_timeout_sec: Option<u64>,
+}
+
+/// `mcp`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Mcp {
+    /// Servers by name.
+    pub servers: BTreeMap<String, Server>,
+}
+
+/// A server of tools.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "camelCase")]
+pub struct Server {
+    /// The program: a path or a name on the PATH.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its variables.
+    pub env: BTreeMap<String, String>,
+    /// Where it starts; by default its own folder.
+    pub cwd: Option<String>,
+    /// A server elsewhere; only programs are supported.
+    pub url: Option<String>,
+    /// Whether it is used.
+    pub enabled: Option<bool>,
+    /// Whether it is not, in other programs' words.
+    pub disabled: Option<bool>,
+    /// `full` (the default) or `none`.
+    #[cfg_attr(test, schemars(extend("enum" = ["full", "none"])))]
+    pub network: Option<String>,
+    /// Folders granted beside its own and the system.
+    pub paths: super::SandboxPaths,
+}

@@ -1,0 +1,284 @@
+//! Which tools an agent has, when somebody is asked, and servers of tools.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{AgentSettings, SandboxLevel};
+use crate::fragment::tools::{Mcp, Server, Tools};
+use crate::paths::Paths;
+
+/// What is there at most where nothing is said.
+pub(crate) const PROFILE: &str = "full";
+
+/// How long a command waits to be allowed, as in OpenClaw.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30 * 60);
+
+/// Characters of a server's name, which begins its tools' names; those have 64.
+const SERVER_NAME_LENGTH: usize = 24;
+
+/// When somebody is asked before a command runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ask {
+    /// Never.
+    Off,
+    /// Unless the command only reads or is listed.
+    OnMiss,
+    /// Always.
+    Always,
+}
+
+impl Ask {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::OnMiss => "on-miss",
+            Self::Always => "always",
+        }
+    }
+}
+
+/// One layer of what is allowed: names, `group:NAME`, patterns with `*`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolLayer {
+    /// `minimal`, `coding`, `messaging` or `full`.
+    pub profile: Option<String>,
+    /// Empty: everything.
+    pub allow: Vec<String>,
+    /// Beside those.
+    pub also_allow: Vec<String>,
+    /// Not, whatever else is said.
+    pub deny: Vec<String>,
+}
+
+/// An agent's tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolSettings {
+    /// From the general to the agent's own; a tool must pass each.
+    pub layers: Vec<ToolLayer>,
+    /// When somebody is asked; `None`: what the sandbox makes reasonable, see
+    /// [`super::AgentSettings::ask`].
+    pub ask: Option<Ask>,
+    /// Commands that may run.
+    pub allowlist: Vec<String>,
+    /// How long a command waits to be allowed.
+    pub patience: Duration,
+}
+
+/// A server of tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpServer {
+    /// The program: a path or a name on the PATH.
+    pub command: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Its variables; credentials may be among them.
+    pub variables: BTreeMap<String, String>,
+    /// Where it starts; `None`: in its own folder.
+    pub folder: Option<PathBuf>,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// Granted read-only beside the system.
+    pub read_only: Vec<PathBuf>,
+    /// Granted read-write beside its own folder.
+    pub read_write: Vec<PathBuf>,
+}
+
+/// What is wrong: the key below `tools` or `mcp`, and why.
+type Problem = (String, String);
+
+/// The tools of an agent, from the general layer to its own.
+pub(super) fn resolve(layers: &[&Tools]) -> ToolSettings {
+    let mut settings = ToolSettings {
+        patience: PATIENCE,
+        ..ToolSettings::default()
+    };
+    for tools in layers {
+        settings.layers.push(layer(tools));
+        let exec = &tools.exec;
+        settings.ask = ask(tools).or(settings.ask);
+        settings.allowlist.extend(exec.allowlist.iter().cloned());
+        for program in &exec.safe_bins {
+            settings.allowlist.push(program.clone());
+            settings.allowlist.push(format!("{program} *"));
+        }
+        if let Some(seconds) = exec.approval_timeout_sec {
+            settings.patience = Duration::from_secs(seconds);
+        }
+    }
+    if let Some(general) = settings.layers.first_mut() {
+        general.profile.get_or_insert_with(|| PROFILE.to_owned());
+    }
+    settings
+}
+
+fn layer(tools: &Tools) -> ToolLayer {
+    let mut deny = tools.deny.clone();
+    let exec = &tools.exec;
+    if [&exec.security, &exec.mode]
+        .into_iter()
+        .any(|word| word.as_deref() == Some("deny"))
+    {
+        deny.push("group:runtime".to_owned());
+    }
+    ToolLayer {
+        profile: tools.profile.clone(),
+        allow: tools.allow.clone(),
+        also_allow: tools.also_allow.clone(),
+        deny,
+    }
+}
+
+/// What a layer says; OpenClaw's other words for it never make it less strict
+/// than its `ask`.
+fn ask(tools: &Tools) -> Option<Ask> {
+    let exec = &tools.exec;
+    let said = match exec.ask.as_deref() {
+        Some("off") => Some(Ask::Off),
+        Some("on-miss") => Some(Ask::OnMiss),
+        Some("always") => Some(Ask::Always),
+        _ => None,
+    };
+    let implied = match (exec.mode.as_deref(), exec.security.as_deref()) {
+        (Some("allowlist" | "ask" | "auto"), _) | (_, Some("allowlist")) => Some(Ask::OnMiss),
+        (Some("full"), _) if said.is_none() => Some(Ask::Off),
+        _ => None,
+    };
+    said.max(implied)
+}
+
+/// When somebody is asked before a command of `agent` runs at `level`. Without
+/// a word about it: never, where the sandbox leaves nothing but the workspace to
+/// be written, which the agent's file tools may write unasked too, so that
+/// asking would only teach people to say yes; otherwise unless the command only
+/// reads.
+pub(super) fn asks(agent: &AgentSettings, level: SandboxLevel) -> Ask {
+    let is_confined = level == SandboxLevel::Strict && agent.sandbox.read_write.is_empty();
+    let unsaid = if is_confined { Ask::Off } else { Ask::OnMiss };
+    agent.tools.ask.unwrap_or(unsaid)
+}
+
+/// The servers, and why some cannot be used, which takes only them away.
+pub(super) fn servers(
+    mcp: &Mcp,
+    paths: &Paths,
+) -> (BTreeMap<String, McpServer>, Vec<(String, String)>) {
+    let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
+    for (name, server) in &mcp.servers {
+        if server.enabled == Some(false) || server.disabled == Some(true) {
+            continue;
+        }
+        match one(name, server, paths) {
+            Ok(server) => _ = servers.insert(name.clone(), server),
+            Err((key, problem)) => {
+                problems.push((name.clone(), format!("mcp.servers.{name}{key} {problem}")));
+            }
+        }
+    }
+    (servers, problems)
+}
+
+fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, Problem> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > SERVER_NAME_LENGTH || !name.chars().all(allowed) {
+        let problem =
+            format!("is a name of other than 1 to {SERVER_NAME_LENGTH} of A-Z a-z 0-9 _ -");
+        return Err((String::new(), problem));
+    }
+    let Some(command) = server.command.as_deref().filter(|it| !it.is_empty()) else {
+        return Err(match server.url {
+            Some(_) => (
+                ".url".to_owned(),
+                "is a server elsewhere, which is not supported; give the command of a program \
+                 that talks to it"
+                    .to_owned(),
+            ),
+            None => (".command".to_owned(), "is missing".to_owned()),
+        });
+    };
+    if let Some((name, value)) = server.env.iter().find(|(_, value)| value.contains("${")) {
+        let problem = format!("refers to {value}, which is not set in the environment");
+        return Err((format!(".env.{name}"), problem));
+    }
+    Ok(McpServer {
+        command: match command.contains('/') {
+            true => paths.expand(command).display().to_string(),
+            false => command.to_owned(),
+        },
+        arguments: server.args.clone(),
+        variables: server.env.clone(),
+        folder: server.cwd.as_deref().map(|path| paths.expand(path)),
+        network: server.network.as_deref() != Some("none"),
+        read_only: server
+            .paths
+            .ro
+            .iter()
+            .map(|path| paths.expand(path))
+            .collect(),
+        read_write: server
+            .paths
+            .rw
+            .iter()
+            .map(|path| paths.expand(path))
+            .collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tools(text: &str) -> Tools {
+        json5::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_agents_own_word_comes_last_and_denials_add_up() {
+        let global = tools("{deny: ['exec'], exec: {ask: 'always', allowlist: ['make']}}");
+        let own = tools("{deny: ['write'], exec: {ask: 'off', safeBins: ['jq']}}");
+        let settings = resolve(&[&global, &own]);
+        assert_eq!(settings.ask, Some(Ask::Off));
+        assert_eq!(settings.layers[0].deny, ["exec"]);
+        assert_eq!(settings.layers[1].deny, ["write"]);
+        assert_eq!(settings.allowlist, ["make", "jq", "jq *"]);
+    }
+
+    #[test]
+    fn openclaws_words_are_understood() {
+        for (text, expected) in [
+            (
+                "{exec: {security: 'allowlist', ask: 'off'}}",
+                Some(Ask::OnMiss),
+            ),
+            ("{exec: {mode: 'ask'}}", Some(Ask::OnMiss)),
+            ("{exec: {mode: 'full'}}", Some(Ask::Off)),
+            ("{exec: {mode: 'full', ask: 'always'}}", Some(Ask::Always)),
+            ("{exec: {security: 'safe-bin'}}", None),
+        ] {
+            assert_eq!(resolve(&[&tools(text)]).ask, expected, "{text}");
+        }
+        let denied = resolve(&[&tools("{exec: {security: 'deny'}}")]);
+        assert_eq!(denied.layers[0].deny, ["group:runtime"]);
+    }
+
+    #[test]
+    fn a_server_that_cannot_be_takes_only_itself_away() {
+        let mcp: Mcp = json5::from_str(
+            "{servers: {
+                good: {command: 'srv', args: ['-x'], env: {A: 'b'}, network: 'none'},
+                off: {command: 'srv', enabled: false},
+                far: {url: 'https://x'}, 'a b': {command: 'x'}, empty: {},
+                unset: {command: 'x', env: {KEY: '${NOPE}'}},
+            }}",
+        )
+        .unwrap();
+        let paths = Paths::resolve(&[("HOME", "/home/u")].into_iter().collect()).unwrap();
+        let (servers, problems) = servers(&mcp, &paths);
+        assert_eq!(servers.keys().collect::<Vec<_>>(), ["good"]);
+        assert!(!servers["good"].network);
+        let names: Vec<&str> = problems.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a b", "empty", "far", "unset"]);
+        assert!(problems[3].1.contains("NOPE"), "{problems:?}");
+    }
+}

@@ -1,0 +1,204 @@
+//! `approvals`: calls of the agent that wait to be allowed.
+
+use std::process::ExitCode;
+
+use jiff::Timestamp;
+use openclaw_config::{Environment, Paths};
+use openclaw_proto::approval::{Approval, Approvals, Decision, Grant};
+use tonic::Code;
+
+use crate::cli::approvals as cli;
+use crate::connection::{self, Gateway};
+use crate::failure::Failure;
+use crate::output;
+
+/// Characters of an id that are shown; enough to name it.
+const ID_WIDTH: usize = 8;
+
+/// Who decides here.
+const BY: &str = "openclawctl";
+
+/// Lists or decides.
+pub(crate) fn execute(
+    arguments: &cli::Approvals,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    let default = cli::Action::List(cli::List::default());
+    let action = arguments.action.as_ref().unwrap_or(&default);
+    connection::runtime()?.block_on(async { run(&Gateway::at(&paths), action).await })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run(gateway: &Gateway, action: &cli::Action) -> Result<(), Failure> {
+    match action {
+        cli::Action::List(list) => self::list(gateway, list).await,
+        cli::Action::Allow(allow) => {
+            let decision = match allow.always {
+                true => Decision::AllowAlways,
+                false => Decision::AllowOnce,
+            };
+            decided(gateway, &allow.id, decision).await
+        }
+        cli::Action::Deny(deny) => decided(gateway, &deny.id, Decision::Deny).await,
+        cli::Action::Revoke(revoke) => {
+            let agent = revoke.agent.as_deref().unwrap_or_default();
+            let revoked = gateway.client.revoke_grant(agent, &revoke.command);
+            revoked.await.map_err(|status| match status.code() {
+                Code::NotFound => Failure::new(format!(
+                    "{:?} was not allowed for good; `openclawctl approvals list` shows what was",
+                    revoke.command
+                )),
+                _ => gateway.failure(&status),
+            })?;
+            output::stdout_line("revoked")
+        }
+    }
+}
+
+async fn decided(gateway: &Gateway, id: &str, decision: Decision) -> Result<(), Failure> {
+    let approval = decide(gateway, id, decision).await?;
+    output::stdout_line(&format!(
+        "{}: {}",
+        words(decision),
+        output::printable(&approval.command)
+    ))
+}
+
+/// Decides about what waits under `id`.
+pub(crate) async fn decide(
+    gateway: &Gateway,
+    id: &str,
+    decision: Decision,
+) -> Result<Approval, Failure> {
+    let decided = gateway.client.decide_approval(id, decision, BY);
+    decided.await.map_err(|status| match status.code() {
+        Code::NotFound => Failure::new(format!(
+            "nothing waits under {id:?} (any more); `openclawctl approvals` lists what does"
+        )),
+        _ => gateway.failure(&status),
+    })
+}
+
+fn words(decision: Decision) -> &'static str {
+    match decision {
+        Decision::AllowOnce => "allowed once",
+        Decision::AllowAlways => "allowed from now on",
+        Decision::Deny => "denied",
+    }
+}
+
+async fn list(gateway: &Gateway, list: &cli::List) -> Result<(), Failure> {
+    let approvals = gateway.client.list_approvals(list.decided).await;
+    let approvals = approvals.map_err(|status| gateway.failure(&status))?;
+    match list.json {
+        true => output::document(&approvals),
+        false => output::stdout(&text(&approvals)),
+    }
+}
+
+fn text(approvals: &Approvals) -> String {
+    let mut text = String::new();
+    match approvals.waiting.is_empty() {
+        true => text.push_str("Nothing waits to be allowed.\n"),
+        false => text.push_str("Waiting (openclawctl approvals allow|deny ID):\n"),
+    }
+    approvals
+        .waiting
+        .iter()
+        .for_each(|approval| text.push_str(&waiting(approval)));
+    if !approvals.decided.is_empty() {
+        text.push_str("\nDecided:\n");
+    }
+    for approval in &approvals.decided {
+        text.push_str(&format!(
+            "  {}  {:12}  {}{}\n",
+            time(approval.decided_ms),
+            approval.decision,
+            one_line(&approval.command),
+            by(&approval.by),
+        ));
+    }
+    if !approvals.grants.is_empty() {
+        text.push_str("\nAllowed from now on (openclawctl approvals revoke COMMAND):\n");
+    }
+    approvals
+        .grants
+        .iter()
+        .for_each(|grant| text.push_str(&granted(grant)));
+    text
+}
+
+fn waiting(approval: &Approval) -> String {
+    let place = match approval.cwd.as_str() {
+        "" => String::new(),
+        cwd => format!(" in {cwd}"),
+    };
+    format!(
+        "  {}  {}{place}\n            {} for {}; {}; until {}\n",
+        short(&approval.id),
+        one_line(&approval.command),
+        approval.tool,
+        approval.session_key,
+        approval.reason,
+        time(approval.expires_ms),
+    )
+}
+
+fn granted(grant: &Grant) -> String {
+    format!(
+        "  {}  {}  since {}{}\n",
+        grant.agent_id,
+        one_line(&grant.command),
+        time(grant.created_ms),
+        by(&grant.by)
+    )
+}
+
+fn by(who: &str) -> String {
+    match who {
+        "" => String::new(),
+        who => format!("  ({who})"),
+    }
+}
+
+/// The beginning of an id.
+pub(crate) fn short(id: &str) -> &str {
+    id.get(..ID_WIDTH).unwrap_or(id)
+}
+
+fn one_line(command: &str) -> String {
+    const WIDTH: usize = 200;
+    output::one_line(command, WIDTH)
+}
+
+fn time(at_ms: i64) -> String {
+    Timestamp::from_millisecond(at_ms)
+        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()))
+        .map_or_else(
+            |_| "-".to_owned(),
+            |at| at.strftime("%m-%d %H:%M:%S").to_string(),
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_says_how_to_decide() {
+        let approvals = Approvals {
+            waiting: vec![Approval {
+                id: "0123456789".to_owned(),
+                command: "rm\n-r x".to_owned(),
+                tool: "execute_shell".to_owned(),
+                ..Approval::default()
+            }],
+            ..Approvals::default()
+        };
+        let text = text(&approvals);
+        assert!(text.contains("  01234567  rm -r x\n"), "{text}");
+        assert!(text.contains("allow|deny ID"), "{text}");
+        assert!(super::text(&Approvals::default()).starts_with("Nothing waits"));
+    }
+}

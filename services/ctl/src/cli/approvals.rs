@@ -1,0 +1,64 @@
+//! Arguments of `approvals`.
+
+use clap::{Args, Subcommand};
+
+/// Arguments of `approvals`.
+#[derive(Debug, Args)]
+pub(crate) struct Approvals {
+    #[command(subcommand)]
+    pub(crate) action: Option<Action>,
+}
+
+/// What to do with them.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// List what waits, and what is allowed from now on
+    List(List),
+    /// Let a call run
+    Allow(Allow),
+    /// Do not let a call run
+    Deny(Deny),
+    /// Ask again about a command that was allowed from now on
+    Revoke(Revoke),
+}
+
+/// Arguments of `approvals list`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct List {
+    /// Also list this many that were decided, the newest first
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(crate) decided: u32,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `approvals allow`.
+#[derive(Debug, Args)]
+pub(crate) struct Allow {
+    /// What waits; the beginning of its id is enough
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    /// Allow the same command from now on, word for word
+    #[arg(long)]
+    pub(crate) always: bool,
+}
+
+/// Arguments of `approvals deny`.
+#[derive(Debug, Args)]
+pub(crate) struct Deny {
+    /// What waits; the beginning of its id is enough
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+}
+
+/// Arguments of `approvals revoke`.
+#[derive(Debug, Args)]
+pub(crate) struct Revoke {
+    /// The command, as the list shows it
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: String,
+    /// The agent whose command it is [default: all]
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+}

@@ -1,0 +1,200 @@
+//! Approvals of turns: asked in a run's events, answered through the runner.
+
+use std::time::Duration;
+
+use openclaw_daemon::failure;
+use openclaw_proto::approval::{self, ApprovalRequested, ApprovalResolved, Decision};
+use openclaw_proto::event::Kind;
+use openclaw_sessions::now_ms;
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, sleep};
+use tonic::{Code, Status};
+
+use super::{Approval, Outcome, Refused};
+use crate::gateway::Gateway;
+use crate::run::Run;
+use crate::ws;
+
+/// How long a runner that is being started again is waited for.
+const ABSENCE: Duration = Duration::from_secs(10);
+
+/// Between two attempts to reach it.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes note of what a run says about approvals.
+pub(crate) async fn observe(gateway: &Gateway, run: &Run, kind: &Kind) {
+    match kind {
+        Kind::ApprovalRequested(request) => requested(gateway, run, request).await,
+        Kind::ApprovalResolved(resolved) => resolved_in(gateway, resolved).await,
+        _ => {}
+    }
+}
+
+async fn requested(gateway: &Gateway, run: &Run, request: &ApprovalRequested) {
+    let now = now_ms();
+    let kept = approval::Approval {
+        id: request.id.clone(),
+        run_id: run.id.clone(),
+        session_key: run.key.as_str().to_owned(),
+        agent_id: run.key.agent().as_str().to_owned(),
+        tool: request.tool.clone(),
+        command: request.command.clone(),
+        cwd: request.cwd.clone(),
+        reason: request.reason.clone(),
+        created_ms: now,
+        expires_ms: request.expires_ms,
+        ..approval::Approval::default()
+    };
+    let entered = Approval {
+        id: request.id.clone(),
+        request: shown(run, request),
+        created_ms: now,
+        expires_ms: request.expires_ms,
+        of_turn: Some(kept.clone()),
+    };
+    if let Err(fault) = gateway.book.asked(kept).await {
+        failure::report("note an approval", &fault);
+    }
+    match gateway.approvals.enter(entered.clone()) {
+        Ok(()) => ws::tell_approvers(gateway, "exec.approval.requested", || entered.to_json()),
+        // It expires, and says so.
+        Err(refused) => tracing::warn!(%refused, "an approval cannot be offered"),
+    }
+}
+
+/// As clients of OpenClaw's know it.
+fn shown(run: &Run, request: &ApprovalRequested) -> Map<String, Value> {
+    let fields = json!({
+        "command": request.command,
+        "cwd": request.cwd,
+        "host": "sandbox",
+        "security": "allowlist",
+        "ask": "on-miss",
+        "reason": request.reason,
+        "toolName": request.tool,
+        "toolCallId": request.call_id,
+        "agentId": run.key.agent().as_str(),
+        "sessionKey": run.key.as_str(),
+        "runId": run.id,
+        "turnSourceChannel": run.channel,
+    });
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+async fn resolved_in(gateway: &Gateway, resolved: &ApprovalResolved) {
+    let outcome = match resolved.decision {
+        Some(decision) => Outcome::Decided(decision),
+        None => Outcome::Expired,
+    };
+    let (id, by) = (resolved.id.clone(), resolved.by.clone());
+    let decided = gateway.book.decided(id, resolved.decision, by, now_ms());
+    if let Err(fault) = decided.await {
+        failure::report("note a decision", &fault);
+    }
+    settle(gateway, &resolved.id, outcome, &resolved.by);
+}
+
+/// Ends what waits in a run that is over.
+pub(crate) async fn run_ended(gateway: &Gateway, run_id: &str) {
+    let left = gateway.approvals.of_run(run_id);
+    if left.is_empty() {
+        return;
+    }
+    if let Err(fault) = gateway.book.run_ended(run_id.to_owned(), now_ms()).await {
+        failure::report("end approvals", &fault);
+    }
+    for id in left {
+        settle(gateway, &id, Outcome::Expired, "the run ended");
+    }
+}
+
+/// Tells everybody, once.
+fn settle(gateway: &Gateway, id: &str, outcome: Outcome, by: &str) {
+    if let Some(approval) = gateway.approvals.settle(id, outcome) {
+        announce(gateway, &approval, outcome, by);
+    }
+}
+
+fn announce(gateway: &Gateway, approval: &Approval, outcome: Outcome, by: &str) {
+    let decision = match outcome {
+        Outcome::Decided(decision) => decision.as_str(),
+        Outcome::Expired => "deny",
+    };
+    let payload = || {
+        json!({
+            "id": approval.id,
+            "decision": decision,
+            "expired": outcome == Outcome::Expired,
+            "resolvedBy": by,
+            "ts": now_ms(),
+            "request": approval.to_json()["request"],
+        })
+    };
+    ws::tell_approvers(gateway, "exec.approval.resolved", payload);
+}
+
+/// Decides about what waits under `id`, of which the beginning is enough, and
+/// tells whoever waits and everybody else.
+pub(crate) async fn decide(
+    gateway: &Gateway,
+    id: &str,
+    decision: Decision,
+    by: &str,
+) -> Result<Approval, Refused> {
+    let approval = gateway.approvals.find(id)?;
+    if !approval.allows(decision) {
+        return Err(Refused::NotAllowed(decision.as_str()));
+    }
+    if let Some(of_turn) = &approval.of_turn {
+        tell_runner(gateway, &of_turn.run_id, &approval.id, decision, by).await?;
+    }
+    let outcome = Outcome::Decided(decision);
+    match gateway.approvals.settle(&approval.id, outcome) {
+        Some(approval) => announce(gateway, &approval, outcome, by),
+        // The turn was faster to say what the runner was told just now.
+        None if approval.of_turn.is_some() => {}
+        None => return Err(Refused::Unknown),
+    }
+    tracing::info!(
+        openclaw_session = approval.text("sessionKey"),
+        openclaw_run = approval.text("runId"),
+        decision = decision.as_str(),
+        by,
+        "an approval was decided"
+    );
+    Ok(approval)
+}
+
+/// A decision counts when the runner has it. One that is being started again
+/// is waited for.
+async fn tell_runner(
+    gateway: &Gateway,
+    run_id: &str,
+    id: &str,
+    decision: Decision,
+    by: &str,
+) -> Result<(), Refused> {
+    let patient_until = Instant::now() + ABSENCE;
+    loop {
+        let told = gateway.runner.decide_approval(run_id, id, decision, by);
+        match told.await {
+            Ok(()) => return Ok(()),
+            Err(status) if is_absent(&status) && Instant::now() < patient_until => {
+                sleep(PAUSE).await;
+            }
+            Err(status) => {
+                return Err(match status.code() {
+                    Code::NotFound | Code::AlreadyExists => Refused::Unknown,
+                    _ => Refused::Unreachable(status.message().to_owned()),
+                });
+            }
+        }
+    }
+}
+
+fn is_absent(status: &Status) -> bool {
+    matches!(status.code(), Code::Unavailable | Code::Unknown)
+}

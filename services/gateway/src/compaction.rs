@@ -1,0 +1,206 @@
+//! Room in a conversation that has outgrown the prompt: what was said first
+//! gives way to a summary (seed 002, `compact` and property 14).
+//!
+//! The memory daemon plans, because it counts tokens; the agent writes the
+//! summary in a turn of its own, after it has saved what is worth keeping; the
+//! gateway enters it into the transcript. The conversation itself stays there.
+
+mod summary;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use openclaw_daemon::failure;
+use openclaw_proto::memory::{Compaction, Conversation};
+use openclaw_proto::origin::Origin;
+use openclaw_sessions::SessionKey;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tonic::Status;
+
+use crate::gateway::Gateway;
+use crate::refusal::Refusal;
+
+pub(crate) use summary::abandoned;
+
+/// How long memory may take to plan: it counts the tokens of a whole transcript.
+const PLAN_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Attempts at a summary; then the turn goes on without one (seed 002, errors).
+const ATTEMPTS: u32 = 2;
+
+/// After a provider found a prompt too long, one part in so many of the
+/// conversation is kept: nobody said how much would have fitted.
+const OVERFLOW_SHARE: u32 = 2;
+
+/// The conversation of a session, and what may be sent of it.
+#[derive(Debug)]
+pub(crate) struct Room<'a> {
+    pub(crate) key: &'a SessionKey,
+    pub(crate) session_id: &'a str,
+    /// The run that needs the room.
+    pub(crate) run_id: &'a str,
+    /// All that may be sent to the model, in tokens.
+    pub(crate) tokens: u64,
+    /// Of it, what is not the conversation.
+    pub(crate) reserved: u64,
+    /// Runs whose messages are not part of the conversation yet.
+    pub(crate) waiting: &'a HashSet<String>,
+    /// `provider/model` of the session, when it has one of its own.
+    pub(crate) model: Option<&'a str>,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) enum Made {
+    /// Older messages are told by a summary now.
+    Summarised,
+    /// Nothing has to give way.
+    Fits,
+    /// There is no summary; why, for the user.
+    Failed(String),
+    /// The run was ended meanwhile.
+    Cancelled,
+}
+
+/// Why there is no summary.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    #[error("memory did not plan it ({})", .0.message())]
+    Plan(Status),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("the agent-runner did not take it ({})", .0.message())]
+    Start(Status),
+    #[error("the agent-runner was lost over it ({})", .0.message())]
+    Lost(Status),
+    #[error("{0}")]
+    Turn(String),
+    #[error("it took longer than {0:?}")]
+    Late(Duration),
+    #[error("the summary is empty")]
+    Empty,
+    #[error("the run was ended")]
+    Cancelled,
+}
+
+impl Error {
+    /// Whether asking again may help.
+    fn is_passing(&self) -> bool {
+        match self {
+            Self::Plan(_) | Self::Refused(_) | Self::Cancelled => false,
+            Self::Start(status) => status.code() != tonic::Code::FailedPrecondition,
+            Self::Lost(_) | Self::Turn(_) | Self::Late(_) | Self::Empty => true,
+        }
+    }
+}
+
+/// Makes room when there is too little.
+pub(crate) async fn make_room(
+    gateway: &Gateway,
+    room: &Room<'_>,
+    cancel: &CancellationToken,
+) -> Made {
+    let planned = match plan(gateway, room, number(room.tokens)).await {
+        Ok(planned) => planned,
+        Err(error) => return failed(&error),
+    };
+    carry_out(gateway, room, planned, cancel).await
+}
+
+/// Makes room after a provider has refused the prompt: how much it takes is not
+/// known, only that this was too much.
+pub(crate) async fn make_more_room(
+    gateway: &Gateway,
+    room: &Room<'_>,
+    cancel: &CancellationToken,
+) -> Made {
+    let planned = async {
+        let whole = plan(gateway, room, u32::MAX).await?;
+        let reserved = number(room.reserved);
+        let said = whole.tokens_before.saturating_sub(reserved);
+        plan(gateway, room, reserved + said / OVERFLOW_SHARE).await
+    };
+    match planned.await {
+        Ok(planned) => carry_out(gateway, room, planned, cancel).await,
+        Err(error) => failed(&error),
+    }
+}
+
+async fn plan(gateway: &Gateway, room: &Room<'_>, max_tokens: u32) -> Result<Compaction, Error> {
+    let origin = Origin {
+        run_id: room.run_id.to_owned(),
+        session_key: room.key.to_string(),
+    };
+    let conversation = Conversation {
+        agent_id: room.key.agent().to_string(),
+        session_id: room.session_id.to_owned(),
+        max_tokens,
+        reserved_tokens: number(room.reserved),
+        waiting_run_ids: room.waiting.iter().cloned().collect(),
+    };
+    let planning = gateway.memory.compact(&origin, conversation);
+    let planned = timeout(PLAN_DEADLINE, planning).await;
+    planned
+        .map_err(|_| Error::Late(PLAN_DEADLINE))?
+        .map_err(Error::Plan)
+}
+
+async fn carry_out(
+    gateway: &Gateway,
+    room: &Room<'_>,
+    planned: Compaction,
+    cancel: &CancellationToken,
+) -> Made {
+    if planned.fits {
+        return Made::Fits;
+    }
+    if planned.summarise.is_empty() {
+        // One message alone is too long; the prompt has it shortened.
+        return Made::Failed("a single message is longer than that".to_owned());
+    }
+    let mut attempt = 1;
+    loop {
+        match summarise(gateway, room, &planned, cancel).await {
+            Ok(()) => return Made::Summarised,
+            Err(Error::Cancelled) => return Made::Cancelled,
+            Err(error) if attempt < ATTEMPTS && error.is_passing() => {
+                tracing::warn!(error = %failure::chain(&error), "no summary, asking once more");
+                attempt += 1;
+            }
+            Err(error) => return failed(&error),
+        }
+    }
+}
+
+fn failed(error: &Error) -> Made {
+    failure::report("summarise the conversation", error);
+    Made::Failed(failure::chain(error))
+}
+
+async fn summarise(
+    gateway: &Gateway,
+    room: &Room<'_>,
+    planned: &Compaction,
+    cancel: &CancellationToken,
+) -> Result<(), Error> {
+    let compacting = gateway.sessions.begin_compaction(room.key)?;
+    let text = summary::write(gateway, room, planned, cancel).await?;
+    let first_kept = planned.first_kept_entry_id.clone();
+    let before = u64::from(planned.tokens_before);
+    gateway
+        .sessions
+        .compact_before(&compacting, text, first_kept, before)
+        .await?;
+    tracing::info!(
+        tokens_before = planned.tokens_before,
+        tokens_after = planned.tokens_after,
+        entries = planned.summarise.len(),
+        "the conversation was summarised"
+    );
+    Ok(())
+}
+
+fn number(tokens: u64) -> u32 {
+    u32::try_from(tokens).unwrap_or(u32::MAX)
+}

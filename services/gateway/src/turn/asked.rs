@@ -1,0 +1,202 @@
+//! What the runner is given for a message: the conversation as far as it fits.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use openclaw_config::settings::sandbox::Missing;
+use openclaw_config::settings::{Ask, SandboxLevel};
+use openclaw_daemon::failure;
+use openclaw_proto::event::Kind;
+use openclaw_proto::gateway::Accepted;
+use openclaw_proto::runner::{Purpose, Turn};
+use openclaw_sessions::history::History;
+
+use super::context::Context;
+use super::{Reply, conversation, outcome};
+use crate::compaction::{self, Made, Room};
+use crate::gateway::Gateway;
+use crate::run::Run;
+use crate::storage::{Admitted, Overrides, Said};
+
+/// How much longer a conversation may be by the estimate than by the count of
+/// its tokens, and still be taken whole.
+const ESTIMATE_SLACK: usize = 2;
+
+/// A message with everything that is sent along.
+pub(super) struct Asked {
+    accepted: Accepted,
+    transcript: PathBuf,
+    overrides: Overrides,
+    text: String,
+    context: Context,
+    /// All that may be sent to the model, in tokens,
+    tokens: u64,
+    /// and what of it is for the conversation.
+    budget: usize,
+    /// Runs whose messages are not part of the conversation yet.
+    waiting: HashSet<String>,
+    /// Commands that were allowed for good.
+    granted: Vec<String>,
+}
+
+impl Asked {
+    pub(super) fn new(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Self {
+        let Reply { gateway, run, .. } = reply;
+        let text = match admitted.said {
+            Said::Text(text) => text,
+            Said::Reset => String::new(),
+        };
+        let text = gateway.system_events.before(&run.key, text);
+        let tokens = gateway.configuration.settings().memory.context_tokens;
+        let mut waiting = gateway.lanes.runs(&run.key);
+        waiting.extend(run.collected());
+        Self {
+            accepted: admitted.accepted,
+            transcript: admitted.transcript,
+            overrides: admitted.overrides,
+            budget: conversation::history_budget(tokens, &text, &context),
+            tokens,
+            text,
+            context,
+            waiting,
+            granted: Vec::new(),
+        }
+    }
+
+    /// The turn, after what does not fit was summarised.
+    pub(super) async fn turn(&mut self, reply: &mut Reply<'_>) -> Result<Turn, Kind> {
+        let (gateway, run) = (reply.gateway, reply.run);
+        let (sessions, history, granted) = tokio::join!(
+            gateway.storage.begin(&run.id, &run.key),
+            self.history(self.budget),
+            granted(gateway, run),
+        );
+        self.granted = granted;
+        let sessions = sessions.map_err(|fault| outcome::internal("begin the turn", &fault))?;
+        let mut history = history?;
+        if history.corrupt_lines > 0 {
+            tracing::warn!(
+                corrupt_lines = history.corrupt_lines,
+                "the transcript has lines that are no entries; they are skipped"
+            );
+        }
+        if history.cut {
+            history = self.shorten(reply, history).await?;
+        }
+        let sessions = conversation::backend_sessions(&history, sessions);
+        Ok(Turn {
+            backend_sessions: sessions,
+            ..self.filled(reply, history)
+        })
+    }
+
+    /// Another turn after the provider found the first too long; none when
+    /// nothing more can give way.
+    pub(super) async fn turn_after_overflow(
+        &mut self,
+        reply: &mut Reply<'_>,
+    ) -> Result<Option<Turn>, Kind> {
+        let note = "the provider says that the conversation is too long; what was said first is \
+                    being summarised";
+        reply
+            .take(Kind::Note {
+                text: note.to_owned(),
+            })
+            .await;
+        let (gateway, run) = (reply.gateway, reply.run);
+        match compaction::make_more_room(gateway, &self.room(reply), &run.cancel).await {
+            Made::Summarised => {}
+            Made::Cancelled => return Err(run.aborted("")),
+            Made::Fits | Made::Failed(_) => return Ok(None),
+        }
+        // A backend's own session is what was too long.
+        let history = self.history(self.budget).await?;
+        Ok(Some(self.filled(reply, history)))
+    }
+
+    /// The conversation after a summary has taken the place of its beginning;
+    /// as it was, when there is none.
+    async fn shorten(&mut self, reply: &mut Reply<'_>, history: History) -> Result<History, Kind> {
+        let (gateway, run) = (reply.gateway, reply.run);
+        match compaction::make_room(gateway, &self.room(reply), &run.cancel).await {
+            Made::Summarised => self.history(self.budget).await,
+            Made::Fits => {
+                self.history(self.budget.saturating_mul(ESTIMATE_SLACK))
+                    .await
+            }
+            Made::Cancelled => Err(run.aborted("")),
+            Made::Failed(why) => {
+                let text = format!(
+                    "the conversation is too long and could not be summarised ({why}); this is \
+                     answered without its beginning"
+                );
+                reply.take(Kind::Note { text }).await;
+                Ok(history)
+            }
+        }
+    }
+
+    fn room<'a>(&'a self, reply: &'a Reply<'_>) -> Room<'a> {
+        Room {
+            key: &reply.run.key,
+            session_id: &self.accepted.session_id,
+            run_id: &reply.run.id,
+            tokens: self.tokens,
+            reserved: self.tokens.saturating_sub(self.budget as u64),
+            waiting: &self.waiting,
+            model: self.overrides.model.as_deref(),
+        }
+    }
+
+    async fn history(&self, budget: usize) -> Result<History, Kind> {
+        conversation::load(self.transcript.clone(), budget, self.waiting.clone())
+            .await
+            .map_err(|error| outcome::internal("read the conversation", &error))
+    }
+
+    fn filled(&mut self, reply: &Reply<'_>, history: History) -> Turn {
+        let context = &mut self.context;
+        let recall = context.recall.clone();
+        let session_id = &self.accepted.session_id;
+        Turn {
+            run_id: reply.run.id.clone(),
+            session_key: self.accepted.session_key.clone(),
+            session_id: session_id.clone(),
+            agent_id: self.accepted.agent_id.clone(),
+            channel: reply.run.channel.clone(),
+            text: self.text.clone(),
+            passages: conversation::passages(recall, &history, session_id, context.received_ms),
+            bootstrap: context.bootstrap.clone(),
+            received_ms: context.received_ms,
+            notes: std::mem::take(&mut context.notes),
+            backend_sessions: Vec::new(),
+            history: conversation::messages(history),
+            model: self.overrides.model.clone(),
+            thinking_level: self.overrides.thinking_level.clone(),
+            purpose: Purpose::Message,
+            granted_commands: self.granted.clone(),
+        }
+    }
+}
+
+/// The commands of the agent that somebody allowed for good. Where nobody is
+/// asked there are none to look up.
+async fn granted(gateway: &Gateway, run: &Run) -> Vec<String> {
+    let settings = gateway.configuration.settings();
+    let agent = run.key.agent().as_str();
+    let asks = settings.agent(agent).map(|agent| {
+        agent.ask(match settings.sandbox.missing {
+            Missing::Refuse => agent.sandbox.level,
+            // It may come out weaker than it is configured.
+            Missing::Weaken => SandboxLevel::Workspace,
+        })
+    });
+    if asks != Some(Ask::OnMiss) {
+        return Vec::new();
+    }
+    let granted = gateway.book.granted(agent.to_owned()).await;
+    granted.unwrap_or_else(|fault| {
+        failure::report("look up what was allowed", &fault);
+        Vec::new()
+    })
+}

@@ -1,0 +1,101 @@
+//! Searching what no segment has.
+
+use std::sync::atomic::Ordering;
+
+use super::*;
+use crate::analysis::{self, Word};
+use crate::query::{Found, Hit, Parts, Query};
+use crate::search::{self, Wanted};
+
+/// Words looked for, the first; a list of more is a pasted document.
+const WORDS: usize = 32;
+/// Passages looked at for each hit that is wanted: some are of sources that are
+/// not.
+const SPARE: usize = 4;
+
+impl Engine {
+    /// Adds to `found` what is in the fallback only.
+    pub(super) fn add_fallback(
+        &self,
+        query: &Query,
+        wanted: &Wanted,
+        found: &mut Found,
+    ) -> Result<(), Error> {
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        if waiting == 0 {
+            return Ok(());
+        }
+        let words = words(&query.text);
+        if !words.is_empty() {
+            found
+                .hits
+                .extend(self.fallback_hits(&words, query, wanted)?);
+            search::sort_hits(&mut found.hits);
+            found.hits.truncate(query.limit);
+        }
+        found.warnings.push(format!(
+            "a part of the index is being made again; until then {waiting} passages are found by \
+             their words alone"
+        ));
+        Ok(())
+    }
+
+    fn fallback_hits(
+        &self,
+        words: &[String],
+        query: &Query,
+        wanted: &Wanted,
+    ) -> Result<Vec<Hit>, Error> {
+        let matches = self.reader().search_fallback(words, query.limit * SPARE)?;
+        let best = matches.first().map_or(0.0, |best| best.bm25);
+        let mut hits = Vec::new();
+        for one in matches {
+            let place = if best > 0.0 { one.bm25 / best } else { 0.0 };
+            let parts = Parts {
+                text: place,
+                window: place,
+                bm25: one.bm25,
+                ..Parts::default()
+            };
+            let hit = self.shown(one.part, one.ordinal, wanted)?;
+            let Some(mut hit) = hit.filter(|hit| is_asked_for(hit, query)) else {
+                continue;
+            };
+            let dated = self.reader().document(&hit.path)?;
+            let dated = dated.as_ref().map(DocumentEntry::from);
+            let own = hit.message.is_some();
+            let ages = own || dated.is_some_and(|dated| dated.ages);
+            if !own {
+                hit.timestamp_ms = dated.map_or(0, |dated| dated.timestamp_ms);
+            }
+            search::score(&mut hit, parts, query, ages);
+            if hit.score >= query.min_score && hits.len() < query.limit {
+                hits.push(hit);
+            }
+        }
+        Ok(hits)
+    }
+}
+
+fn is_asked_for(hit: &Hit, query: &Query) -> bool {
+    let is_source = query.sources.is_empty() || query.sources.contains(&hit.source);
+    is_source && !query.without.contains(&hit.path)
+}
+
+/// The stems of the words that say something: the index of the fallback has
+/// whole words, of which they are the beginnings.
+fn words(text: &str) -> Vec<String> {
+    let language = analysis::language_of(text);
+    let mut words: Vec<String> = Vec::new();
+    analysis::words(text, |word| {
+        let word = match word {
+            Word::Plain(word) if analysis::is_stop_word(word, language) => return,
+            Word::Plain(word) => analysis::stem(word, language).into_owned(),
+            Word::Exact(word) => word.to_owned(),
+        };
+        if words.len() < WORDS && !words.contains(&word) {
+            words.push(word);
+        }
+    });
+    words
+}

@@ -1,0 +1,184 @@
+//! `apply_patch`, in the format that models know from Codex and OpenClaw.
+
+mod find;
+mod parse;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Workspace;
+use super::edit::{no_match, read_text};
+use super::failure::{io_failure, wrong_type};
+use super::write;
+use crate::{FailureKind, HandlerError};
+use parse::{Change, Hunk, Patch};
+
+/// Bytes of one patch; a model's answer is far shorter.
+const MAX_PATCH_BYTES: usize = 8 * 1024 * 1024;
+
+pub(super) const DESCRIPTION: &str = "Change several files at once. Input: *** Begin Patch, then sections *** Add File: PATH (lines with +), *** Update File: PATH (optionally *** Move to: PATH; @@ CONTEXT, lines with space, - or +), *** Delete File: PATH, then *** End Patch. All or nothing.";
+
+pub(super) fn parameters() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"input": {"type": "string", "minLength": 1}},
+        "required": ["input"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+pub(super) struct Arguments {
+    input: String,
+}
+
+/// Works everything out before the first file is touched.
+pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String, HandlerError> {
+    if arguments.input.len() > MAX_PATCH_BYTES {
+        return Err(HandlerError::new(
+            FailureKind::TOO_LARGE,
+            format!(
+                "the patch has {} bytes, the limit is {MAX_PATCH_BYTES}; send it in parts",
+                arguments.input.len()
+            ),
+        ));
+    }
+    let patch = parse::parse(&arguments.input)
+        .map_err(|error| HandlerError::new(FailureKind::INVALID_ARGUMENTS, error.to_string()))?;
+    let mut plan = Plan::new(workspace);
+    plan.add_all(patch)?;
+    plan.carry_out()
+}
+
+/// What files will be like: their text, or `None` for gone.
+struct Plan<'a> {
+    workspace: &'a Workspace,
+    files: BTreeMap<PathBuf, Option<String>>,
+    told: Vec<String>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(workspace: &'a Workspace) -> Self {
+        Self {
+            workspace,
+            files: BTreeMap::new(),
+            told: Vec::new(),
+        }
+    }
+
+    fn add_all(&mut self, patch: Patch) -> Result<(), HandlerError> {
+        patch
+            .changes
+            .into_iter()
+            .try_for_each(|change| self.add(change))
+    }
+
+    fn add(&mut self, change: Change) -> Result<(), HandlerError> {
+        match change {
+            Change::Add { path, text } => {
+                let file = self.workspace.resolve(&path);
+                if self.exists(&file) {
+                    return Err(HandlerError::new(
+                        FailureKind::WRONG_FILE_TYPE,
+                        format!(
+                            "cannot add {}: it is there already; update it",
+                            file.display()
+                        ),
+                    ));
+                }
+                self.files.insert(file, Some(text));
+                self.told.push(format!("A {path}"));
+            }
+            Change::Delete { path } => {
+                let file = self.workspace.resolve(&path);
+                self.text("delete", &file)?;
+                self.files.insert(file, None);
+                self.told.push(format!("D {path}"));
+            }
+            Change::Update { path, to, hunks } => self.update(path, to, &hunks)?,
+        }
+        Ok(())
+    }
+
+    fn update(
+        &mut self,
+        path: String,
+        to: Option<String>,
+        hunks: &[Hunk],
+    ) -> Result<(), HandlerError> {
+        let file = self.workspace.resolve(&path);
+        let before = self.text("update", &file)?;
+        let after = find::apply(&before, hunks)
+            .map_err(|error| no_match(format!("cannot update {}: {error}", file.display())))?;
+        let Some(to) = to else {
+            self.files.insert(file, Some(after));
+            self.told.push(format!("M {path}"));
+            return Ok(());
+        };
+        let target = self.workspace.resolve(&to);
+        if target != file && self.exists(&target) {
+            return Err(HandlerError::new(
+                FailureKind::WRONG_FILE_TYPE,
+                format!("cannot move to {}: it is there already", target.display()),
+            ));
+        }
+        self.files.insert(file, None);
+        self.files.insert(target, Some(after));
+        self.told.push(format!("R {path} -> {to}"));
+        Ok(())
+    }
+
+    fn exists(&self, file: &PathBuf) -> bool {
+        match self.files.get(file) {
+            Some(planned) => planned.is_some(),
+            None => file.symlink_metadata().is_ok(),
+        }
+    }
+
+    /// The file as the patch has it so far.
+    fn text(&self, doing: &str, file: &PathBuf) -> Result<String, HandlerError> {
+        match self.files.get(file) {
+            Some(Some(text)) => Ok(text.clone()),
+            Some(None) => Err(wrong_type(doing, file, "the patch has removed it before")),
+            None if doing == "delete" => self.deletable(file).map(|()| String::new()),
+            None => read_text(self.workspace, doing, file),
+        }
+    }
+
+    fn deletable(&self, file: &PathBuf) -> Result<(), HandlerError> {
+        let failed = |error: io::Error| io_failure(self.workspace, "delete", file, &error);
+        match fs::symlink_metadata(file).map_err(failed)?.is_dir() {
+            true => Err(wrong_type("delete", file, "it is a folder")),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes first and removes last: a failure half way loses nothing.
+    fn carry_out(self) -> Result<String, HandlerError> {
+        let mut done = Vec::new();
+        let (written, removed): (Vec<_>, Vec<_>) =
+            self.files.iter().partition(|(_, text)| text.is_some());
+        let told_so_far = |done: &[String], error: HandlerError| match done.is_empty() {
+            true => error,
+            false => error.with_output(format!("done before that: {}", done.join(", "))),
+        };
+        for (file, text) in written {
+            let text = text.as_deref().unwrap_or_default();
+            write::replace_text(self.workspace, file, text)
+                .map_err(|error| told_so_far(&done, error))?;
+            done.push(file.display().to_string());
+        }
+        for (file, _) in removed {
+            fs::remove_file(file)
+                .map_err(|error| io_failure(self.workspace, "delete", file, &error))
+                .map_err(|error| told_so_far(&done, error))?;
+            done.push(file.display().to_string());
+        }
+        Ok(format!("done:\n{}\n", self.told.join("\n")))
+    }
+}

@@ -1,0 +1,218 @@
+//! Every tool the suite knows by name: its other names, its group, and the
+//! profiles it belongs to. Pure data: what a daemon needs to decide without
+//! loading a tool.
+
+use serde::{Deserialize, Serialize};
+
+/// A tool as policies see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// The name models call it by.
+    pub name: &'static str,
+    /// Names that mean the same tool; OpenClaw's first.
+    pub aliases: &'static [&'static str],
+    /// OpenClaw's group, without `group:`.
+    pub group: &'static str,
+    /// What it is for, for people.
+    pub summary: &'static str,
+    /// The tools of the Claude Code CLI that do the same.
+    pub claude: &'static [&'static str],
+}
+
+/// All of them, in the order models are told about them.
+pub const KNOWN: [Known; 11] = [
+    Known {
+        name: "read_file",
+        aliases: &["read"],
+        group: "fs",
+        summary: "Read a text file",
+        claude: &["Read", "Glob", "Grep"],
+    },
+    Known {
+        name: "write_file",
+        aliases: &["write"],
+        group: "fs",
+        summary: "Create, replace or append to a file of the workspace",
+        claude: &["Write", "NotebookEdit"],
+    },
+    Known {
+        name: "edit",
+        aliases: &["edit_file"],
+        group: "fs",
+        summary: "Replace pieces of a file",
+        claude: &["Edit", "MultiEdit"],
+    },
+    Known {
+        name: "apply_patch",
+        aliases: &["apply-patch"],
+        group: "fs",
+        summary: "Add, change, move and delete files with one patch",
+        claude: &[],
+    },
+    Known {
+        name: "list_directory",
+        aliases: &["ls"],
+        group: "fs",
+        summary: "List a folder",
+        claude: &["LS"],
+    },
+    Known {
+        name: "execute_shell",
+        aliases: &["exec", "bash"],
+        group: "runtime",
+        summary: "Run a command in the sandbox",
+        claude: &["Bash"],
+    },
+    Known {
+        name: "process",
+        aliases: &[],
+        group: "runtime",
+        summary: "Follow and end commands that run in the background",
+        claude: &["BashOutput", "KillShell", "TaskOutput", "TaskStop"],
+    },
+    Known {
+        name: "memory_search",
+        aliases: &[],
+        group: "memory",
+        summary: "Search memory",
+        claude: &[],
+    },
+    Known {
+        name: "memory_get",
+        aliases: &[],
+        group: "memory",
+        summary: "Read what memory found",
+        claude: &[],
+    },
+    Known {
+        name: "memory_write",
+        aliases: &[],
+        group: "memory",
+        summary: "Keep something in memory",
+        claude: &[],
+    },
+    Known {
+        name: "session_status",
+        aliases: &["status"],
+        group: "sessions",
+        summary: "Say how the assistant is set up",
+        claude: &[],
+    },
+];
+
+/// Tools of the Claude Code CLI that have no counterpart here, with the group
+/// of OpenClaw's that they are in.
+pub const CLAUDE_ONLY: [(&str, &str); 4] = [
+    ("WebFetch", "web"),
+    ("WebSearch", "web"),
+    ("Task", "sessions"),
+    ("TodoWrite", "agents"),
+];
+
+/// The group of the tools of MCP servers.
+pub const SERVER_GROUP: &str = "plugins";
+
+/// What stands between a server's name and its tool's.
+pub const SERVER_SEPARATOR: &str = "__";
+
+/// The known tool called `name`, whichever of its names that is.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Known> {
+    let is_it = |tool: &&Known| tool.name == name || tool.aliases.contains(&name);
+    KNOWN
+        .iter()
+        .find(is_it)
+        .or_else(|| KNOWN.iter().find(|tool| tool.claude.contains(&name)))
+}
+
+/// Whether `name` is a tool of the suite's or of the Claude Code CLI's that
+/// policies know.
+#[must_use]
+pub fn is_known(name: &str) -> bool {
+    find(name).is_some() || CLAUDE_ONLY.iter().any(|(known, _)| *known == name)
+}
+
+/// The groups, with what people call them.
+pub const GROUPS: [(&str, &str); 4] = [
+    ("fs", "Files"),
+    ("runtime", "Runtime"),
+    ("memory", "Memory"),
+    ("sessions", "Sessions"),
+];
+
+/// A named choice of tools (OpenClaw's `tools.profile`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Profile {
+    /// Only what says how the assistant is set up.
+    Minimal,
+    /// Files, commands, memory.
+    Coding,
+    /// Memory; nothing that touches files or runs commands.
+    Messaging,
+    /// Everything.
+    Full,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Minimal, Self::Coding, Self::Messaging, Self::Full];
+
+    /// As it is written in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Coding => "coding",
+            Self::Messaging => "messaging",
+            Self::Full => "full",
+        }
+    }
+
+    /// The profile of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+
+    /// Whether the profile has the tools of `group`.
+    #[must_use]
+    pub fn has(self, group: &str) -> bool {
+        match self {
+            Self::Minimal => group == "sessions",
+            Self::Messaging => ["sessions", "memory"].contains(&group),
+            Self::Coding => ["sessions", "memory", "fs", "runtime", "agents"].contains(&group),
+            Self::Full => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_means_two_tools() {
+        let mut names: Vec<&str> = KNOWN
+            .iter()
+            .flat_map(|tool| {
+                std::iter::once(&tool.name)
+                    .chain(tool.aliases)
+                    .chain(tool.claude)
+            })
+            .copied()
+            .chain(CLAUDE_ONLY.iter().map(|(name, _)| *name))
+            .collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_tool_is_found_by_every_name() {
+        for name in ["exec", "execute_shell", "bash", "Bash"] {
+            assert_eq!(find(name).unwrap().name, "execute_shell");
+        }
+        assert!(find("web_search").is_none());
+    }
+}

@@ -1,0 +1,263 @@
+//! Which tools an agent has: a profile, lists of what is allowed and what is
+//! denied. Deny wins.
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::{self, CLAUDE_ONLY, KNOWN, Profile, SERVER_GROUP, SERVER_SEPARATOR};
+
+/// One layer of a policy, as the configuration has it. Entries are names of
+/// tools, `group:NAME`, or patterns with `*`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer {
+    /// What is there at most; `None`: what the layer before has.
+    pub profile: Option<Profile>,
+    /// What is allowed; empty: everything.
+    pub allow: Vec<String>,
+    /// What is allowed beside the profile and `allow`.
+    pub also_allow: Vec<String>,
+    /// What is not.
+    pub deny: Vec<String>,
+}
+
+/// All layers, the general one first. A tool must pass each of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    layers: Vec<Layer>,
+}
+
+/// Why a tool is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Denial {
+    /// The tool.
+    pub tool: String,
+    /// One sentence that names the key of the configuration.
+    pub reason: String,
+}
+
+impl Policy {
+    /// A policy of `layers`, the general one first.
+    #[must_use]
+    pub fn new(layers: Vec<Layer>) -> Self {
+        Self { layers }
+    }
+
+    /// Why the tool `name` is not allowed; `None` when it is.
+    #[must_use]
+    pub fn denies(&self, name: &str) -> Option<String> {
+        let tool = Tool::of(name);
+        let denied = |layer: &&Layer| tool.is_in(&layer.deny);
+        if self.layers.iter().any(|layer| denied(&layer)) {
+            return Some("tools.deny of the configuration has it".to_owned());
+        }
+        // The last layer that names a profile says which one holds.
+        let profile = self.layers.iter().rev().find_map(|layer| layer.profile);
+        let profile = profile.unwrap_or(Profile::Full);
+        let beside = self
+            .layers
+            .iter()
+            .any(|layer| tool.is_in(&layer.also_allow));
+        if !profile.has(tool.group) && !beside {
+            return Some(format!(
+                "the profile {:?} does not have it; tools.alsoAllow of the configuration adds it",
+                profile.name()
+            ));
+        }
+        let left_out = |layer: &&Layer| {
+            !layer.allow.is_empty() && !tool.is_in(&layer.allow) && !tool.is_in(&layer.also_allow)
+        };
+        if self.layers.iter().any(|layer| left_out(&layer)) {
+            return Some("tools.allow of the configuration does not have it".to_owned());
+        }
+        None
+    }
+
+    /// The known tools that are allowed, and those that are not.
+    #[must_use]
+    pub fn split(&self) -> (Vec<&'static str>, Vec<Denial>) {
+        let (mut allowed, mut denied) = (Vec::new(), Vec::new());
+        for tool in &KNOWN {
+            match self.denies(tool.name) {
+                None => allowed.push(tool.name),
+                Some(reason) => denied.push(Denial {
+                    tool: tool.name.to_owned(),
+                    reason,
+                }),
+            }
+        }
+        (allowed, denied)
+    }
+
+    /// Entries that are the name of nothing here: mistakes, or tools of
+    /// OpenClaw's that do not exist here.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<&str> {
+        let lists = self
+            .layers
+            .iter()
+            .flat_map(|layer| [&layer.allow, &layer.also_allow, &layer.deny]);
+        lists
+            .flatten()
+            .map(String::as_str)
+            .filter(|entry| !is_known(entry))
+            .collect()
+    }
+}
+
+fn is_known(entry: &str) -> bool {
+    let groups = catalog::GROUPS.iter().map(|(group, _)| *group);
+    let groups = groups.chain(CLAUDE_ONLY.iter().map(|(_, group)| *group));
+    match entry.strip_prefix("group:") {
+        Some("openclaw" | "all") => true,
+        Some(group) => group == SERVER_GROUP || groups.into_iter().any(|known| known == group),
+        None => {
+            entry.contains('*')
+                || entry.contains(SERVER_SEPARATOR)
+                || catalog::find(entry).is_some()
+                || CLAUDE_ONLY.iter().any(|(name, _)| *name == entry)
+        }
+    }
+}
+
+/// A tool by all its names.
+struct Tool<'a> {
+    names: Vec<&'a str>,
+    group: &'a str,
+}
+
+impl<'a> Tool<'a> {
+    fn of(name: &'a str) -> Self {
+        if let Some(known) = catalog::find(name) {
+            let mut names = vec![known.name];
+            names.extend(known.aliases);
+            names.extend(known.claude);
+            let group = known.group;
+            return Self { names, group };
+        }
+        let claude = CLAUDE_ONLY.iter().find(|(known, _)| *known == name);
+        let group = match claude {
+            Some((_, group)) => group,
+            None => SERVER_GROUP,
+        };
+        Self {
+            names: vec![name],
+            group,
+        }
+    }
+
+    fn is_in(&self, entries: &[String]) -> bool {
+        entries.iter().any(|entry| self.is(entry))
+    }
+
+    fn is(&self, entry: &str) -> bool {
+        match entry.strip_prefix("group:") {
+            Some("all") => true,
+            Some("openclaw") => self.group != SERVER_GROUP,
+            Some(group) => group == self.group,
+            None => self.names.iter().any(|name| glob(entry, name)),
+        }
+    }
+}
+
+/// Whether `text` fits `pattern`, in which `*` stands for anything.
+pub(crate) fn glob(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(profile: Option<Profile>, allow: &[&str], also: &[&str], deny: &[&str]) -> Layer {
+        let owned = |list: &[&str]| list.iter().map(|entry| (*entry).to_owned()).collect();
+        Layer {
+            profile,
+            allow: owned(allow),
+            also_allow: owned(also),
+            deny: owned(deny),
+        }
+    }
+
+    fn allowed(layers: &[Layer], name: &str) -> bool {
+        Policy::new(layers.to_vec()).denies(name).is_none()
+    }
+
+    #[test]
+    fn deny_wins_by_whichever_name() {
+        for entry in [
+            "exec",
+            "execute_shell",
+            "Bash",
+            "group:runtime",
+            "exec*",
+            "*",
+        ] {
+            let layers = [layer(None, &["execute_shell"], &["exec"], &[entry])];
+            assert!(!allowed(&layers, "execute_shell"), "{entry}");
+            assert!(!allowed(&layers, "Bash"), "{entry}");
+        }
+    }
+
+    #[test]
+    fn a_profile_bounds_and_also_allow_adds() {
+        let coding = layer(Some(Profile::Coding), &[], &[], &[]);
+        assert!(allowed(std::slice::from_ref(&coding), "exec"));
+        assert!(!allowed(std::slice::from_ref(&coding), "files__read"));
+        assert!(!allowed(std::slice::from_ref(&coding), "WebFetch"));
+        let more = layer(None, &[], &["files__*", "group:web"], &[]);
+        assert!(allowed(&[coding.clone(), more.clone()], "files__read"));
+        assert!(allowed(&[coding.clone(), more], "WebFetch"));
+        let minimal = layer(Some(Profile::Minimal), &[], &[], &[]);
+        assert!(!allowed(&[coding, minimal.clone()], "read"));
+        assert!(allowed(&[minimal], "session_status"));
+    }
+
+    #[test]
+    fn every_layer_must_allow() {
+        let global = layer(None, &["read", "ls", "exec"], &[], &[]);
+        let agent = layer(None, &["group:fs"], &[], &[]);
+        assert!(allowed(&[global.clone(), agent.clone()], "read_file"));
+        assert!(!allowed(&[global.clone(), agent.clone()], "exec"));
+        assert!(!allowed(&[global, agent], "write"));
+    }
+
+    #[test]
+    fn what_names_nothing_is_told() {
+        let policy = Policy::new(vec![layer(
+            None,
+            &["raed", "group:fs", "files__*", "TodoWrite"],
+            &["group:nodes"],
+            &["exec"],
+        )]);
+        assert_eq!(policy.unknown(), ["raed", "group:nodes"]);
+    }
+
+    #[test]
+    fn stars_stand_for_anything() {
+        for (pattern, text, fits) in [
+            ("a*", "abc", true),
+            ("*c", "abc", true),
+            ("a*b*c", "aXbYc", true),
+            ("a*b*c", "acb", false),
+            ("a", "ab", false),
+            ("*", "", true),
+            ("ab*ba", "aba", false),
+        ] {
+            assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! `execute_shell` in the background and `process`, with real commands.
+
+#![cfg(test)]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use openclaw_tools::{Builtin, Registry, ToolCall, ToolResult, Workspace};
+use serde_json::{Value, json};
+
+struct Tools(Registry);
+
+impl Tools {
+    fn of(folder: &Path) -> Self {
+        let mut registry = Registry::new();
+        let workspace = Workspace::new(folder);
+        for tool in Builtin::ALL {
+            tool.register(&mut registry, &workspace).unwrap();
+        }
+        Self(registry)
+    }
+
+    async fn run(&self, name: &str, arguments: Value) -> ToolResult {
+        let call = ToolCall {
+            id: "1".to_owned(),
+            name: name.to_owned(),
+            arguments,
+        };
+        self.0.execute(call).await
+    }
+
+    async fn ok(&self, name: &str, arguments: Value) -> String {
+        let result = self.run(name, arguments).await;
+        assert!(result.success, "{result:?}");
+        result.output
+    }
+}
+
+#[tokio::test]
+async fn a_command_in_the_background_is_followed_fed_and_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Tools::of(folder.path());
+    let command = "echo ready; while read line; do echo \"got $line\"; done; echo bye; exit 4";
+    let started = tools
+        .ok("exec", json!({"command": command, "background": true}))
+        .await;
+    assert!(started.contains("as p1 (pid "), "{started}");
+    let listed = tools.ok("process", json!({"action": "list"})).await;
+    assert!(listed.starts_with("p1 running"), "{listed}");
+
+    let write = json!({"action": "write", "sessionId": "p1", "data": "milk\n"});
+    tools.ok("process", write).await;
+    let mut heard = String::new();
+    while !heard.contains("got milk") {
+        let poll = json!({"action": "poll", "session_id": "p1", "timeout": 5000});
+        heard.push_str(&tools.ok("process", poll).await);
+    }
+    let close = json!({"action": "write", "sessionId": "p1", "eof": true});
+    tools.ok("process", close).await;
+    while !heard.contains("ended with exit code 4") {
+        let poll = json!({"action": "poll", "sessionId": "p1", "timeout": 5000});
+        heard.push_str(&tools.ok("process", poll).await);
+    }
+    let log = json!({"action": "log", "sessionId": "p1", "offset": 2, "limit": 1});
+    let log = tools.ok("process", log).await;
+    assert!(
+        log.contains("got milk\n") && log.contains("[1 more lines"),
+        "{log}"
+    );
+    let late = json!({"action": "write", "sessionId": "p1", "data": "x"});
+    assert!(!tools.run("process", late).await.success);
+}
+
+#[tokio::test]
+async fn what_ends_in_time_is_a_result_and_the_rest_runs_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Tools::of(folder.path());
+    let quick = json!({"command": "echo out; echo err >&2; exit 3", "yieldMs": 10_000});
+    let quick = tools.ok("exec", quick).await;
+    assert!(
+        quick.starts_with("exit code: 3\noutput (8 bytes):\n"),
+        "{quick}"
+    );
+    let slow = json!({"command": "echo begun; exec sleep 300", "yield_ms": 200});
+    let slow = tools.ok("execute_shell", slow).await;
+    assert!(slow.contains("running in the background"), "{slow}");
+    let began = Instant::now();
+    let killed = tools
+        .ok("process", json!({"action": "kill", "sessionId": "p2"}))
+        .await;
+    assert!(killed.contains("killed by signal 15"), "{killed}");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    let unknown = json!({"action": "poll", "sessionId": "p9"});
+    let error = tools.run("process", unknown).await.error.unwrap();
+    assert!(error.message.contains("p2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_time_limit_holds_in_the_background_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Tools::of(folder.path());
+    let command = json!({"command": "sleep 300", "background": true, "timeout_seconds": 1});
+    tools.ok("exec", command).await;
+    let poll = json!({"action": "poll", "sessionId": "p1", "timeout": 10_000});
+    let ended = tools.ok("process", poll).await;
+    assert!(ended.contains("timed out"), "{ended}");
+}
+
+#[tokio::test]
+async fn a_terminal_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Tools::of(folder.path());
+    let command = json!({"command": "test -t 0 && test -t 1 && tty && stty size", "pty": true});
+    let result = tools.run("exec", command).await;
+    if result
+        .error
+        .as_ref()
+        .is_some_and(|error| error.kind.as_str() == "unavailable")
+    {
+        return;
+    }
+    assert!(result.success, "{result:?}");
+    assert!(result.output.contains("/dev/pts/"), "{}", result.output);
+    assert!(result.output.contains("24 120"), "{}", result.output);
+    assert!(
+        result.output.starts_with("exit code: 0\n"),
+        "{}",
+        result.output
+    );
+}
+
+#[tokio::test]
+async fn nothing_is_left_when_the_tools_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Tools::of(folder.path());
+    let command = "echo $$ > pid.new; mv pid.new pid; exec sleep 300";
+    tools
+        .ok("exec", json!({"command": command, "background": true}))
+        .await;
+    let pid = folder.path().join("pid");
+    while !pid.exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let pid = std::fs::read_to_string(pid).unwrap();
+    drop(tools);
+    let stat = format!("/proc/{}/stat", pid.trim());
+    let gone = async {
+        while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), gone)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn what_a_command_says_is_heard_while_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tools = Tools::of(folder.path());
+    let heard = Arc::new(Mutex::new(String::new()));
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let (ear, mut sender) = (Arc::clone(&heard), Some(sender));
+    let sender = Mutex::new(sender.take());
+    tools.0.listen(move |call_id, text| {
+        assert_eq!(call_id, "1");
+        ear.lock().unwrap().push_str(text);
+        if let Some(sender) = sender.lock().unwrap().take() {
+            sender.send(()).unwrap();
+        }
+    });
+    let command = "echo first; while [ ! -e go ]; do sleep 0.01; done; echo last";
+    let running = tools.run("exec", json!({"command": command}));
+    let go = async {
+        receiver.await.unwrap();
+        std::fs::write(folder.path().join("go"), "").unwrap();
+    };
+    let (result, ()) = tokio::join!(running, go);
+    assert!(result.output.contains("first\nlast\n"), "{result:?}");
+    assert_eq!(*heard.lock().unwrap(), "first\nlast\n");
+}
+
+#[tokio::test]
+async fn variables_reach_the_command_but_not_those_that_choose_the_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Tools::of(folder.path());
+    let set = json!({"command": "echo $COLOUR", "env": {"COLOUR": "green"}});
+    assert!(tools.ok("exec", set).await.contains("\ngreen\n"));
+    let refused = json!({"command": "true", "env": {"LD_PRELOAD": "x.so"}});
+    let error = tools.run("exec", refused).await.error.unwrap();
+    assert!(error.message.contains("LD_PRELOAD"), "{error}");
+    let missing = json!({"command": ["no-such-program-here"]});
+    let error = tools.run("exec", missing).await.error.unwrap();
+    assert_eq!(error.kind.as_str(), "not_found");
+}

@@ -1,0 +1,278 @@
+//! Commands that wait until somebody allows them.
+
+use integration_tests::{Setup, Socket, Suite, Talk, asked, processes};
+use nix::sys::signal::Signal;
+use scripted_model::{Scenario, Server};
+use serde_json::{Value, json};
+
+/// A suite that asks about `touch`.
+async fn scene() -> (Suite, Server) {
+    let model = Server::start().await.unwrap();
+    let setup = Setup::anthropic(&model).set("tools.exec.ask", "on-miss");
+    (setup.start().await, model)
+}
+
+/// Lets the model run `command`, and waits until that is asked about; the run
+/// and what waits.
+async fn asking(suite: &Suite, model: &Server, command: &str) -> (Talk, Value) {
+    model.push(Scenario::tool("execute_shell", json!({"command": command})));
+    let mut talk = suite.begin(&["message", "--json", "go on"]);
+    talk.hear("\"approval_requested\"").await;
+    let waiting = list(suite).await["waiting"].clone();
+    assert_eq!(waiting.as_array().map(Vec::len), Some(1), "{waiting}");
+    (talk, waiting[0].clone())
+}
+
+async fn list(suite: &Suite) -> Value {
+    let said = suite
+        .ctl(&["approvals", "list", "--json", "--decided", "10"])
+        .await;
+    said.ended(0).document()
+}
+
+fn id(waiting: &Value) -> &str {
+    waiting["id"].as_str().unwrap()
+}
+
+/// What the model was told of its last call.
+async fn told(model: &Server, count: usize) -> String {
+    asked::words(&asked::turns(model, count).await[count - 1])
+}
+
+#[tokio::test]
+async fn what_only_reads_runs_at_once() {
+    let (suite, model) = scene().await;
+    suite.note("a.txt", "apple\n");
+    let command = "cat a.txt | grep -c apple && ls";
+    model.push(Scenario::tool("execute_shell", json!({"command": command})));
+    let run = suite.ask("look").await;
+    assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+    assert_eq!(list(&suite).await["decided"], json!([]));
+}
+
+#[tokio::test]
+async fn allowed_once_it_runs_and_the_next_one_is_asked_about() {
+    let (suite, model) = scene().await;
+    let (talk, waiting) = asking(&suite, &model, "touch a; touch b").await;
+    assert_eq!(waiting["command"], "touch a; touch b", "{waiting}");
+    assert_eq!(waiting["tool"], "execute_shell", "{waiting}");
+    assert_eq!(suite.written("a"), None, "it ran unasked");
+    let shown = suite.ctl(&["approvals"]).await;
+    shown
+        .ended(0)
+        .says(&["touch a; touch b", &id(&waiting)[..8]]);
+    let allowed = suite.ctl(&["approvals", "allow", &id(&waiting)[..8]]).await;
+    allowed.ended(0).says(&["allowed once: touch a; touch b"]);
+    talk.end().await.ok();
+    assert!(suite.written("b").is_some());
+
+    let (talk, waiting) = asking(&suite, &model, "touch a; touch b").await;
+    let denied = suite.ctl(&["approvals", "deny", id(&waiting)]).await;
+    denied.ended(0).says(&["denied"]);
+    talk.end().await.ok();
+    let decided = list(&suite).await["decided"].clone();
+    let decisions: Vec<&Value> = (0..2).map(|at| &decided[at]["decision"]).collect();
+    assert_eq!(decisions, ["deny", "allow-once"], "{decided}");
+    assert_eq!(decided[0]["by"], "openclawctl", "{decided}");
+    let again = suite.ctl(&["approvals", "allow", id(&waiting)]).await;
+    again.ended(1).complains(&["nothing waits under"]);
+}
+
+#[tokio::test]
+async fn allowed_always_it_is_not_asked_about_again() {
+    let (suite, model) = scene().await;
+    let (talk, waiting) = asking(&suite, &model, "touch a").await;
+    let arguments = ["approvals", "allow", "--always", id(&waiting)];
+    suite.ctl(&arguments).await.ok();
+    talk.end().await.ok();
+    std::fs::remove_file(suite.workspace().join("a")).unwrap();
+
+    let suite = suite.restart().await;
+    let call = || {
+        let arguments = json!({"command": "touch a"});
+        model.push(Scenario::tool("execute_shell", arguments));
+    };
+    call();
+    suite.say("again").await;
+    assert!(suite.written("a").is_some(), "asked in spite of the grant");
+    let (talk, waiting) = asking(&suite, &model, "touch a b").await;
+    suite.ctl(&["approvals", "deny", id(&waiting)]).await.ok();
+    talk.end().await.ok();
+
+    let shown = suite.ctl(&["approvals"]).await;
+    shown.ended(0).says(&["Allowed from now on", "touch a"]);
+    suite
+        .ctl(&["approvals", "revoke", "touch a"])
+        .await
+        .ended(0);
+    suite
+        .ctl(&["approvals", "revoke", "touch a"])
+        .await
+        .ended(1);
+    let (talk, waiting) = asking(&suite, &model, "touch a").await;
+    suite.ctl(&["approvals", "deny", id(&waiting)]).await.ok();
+    talk.end().await.ok();
+}
+
+#[tokio::test]
+async fn denied_it_does_not_run_and_the_model_is_told() {
+    let (suite, model) = scene().await;
+    let (talk, waiting) = asking(&suite, &model, "touch a").await;
+    suite.ctl(&["approvals", "deny", id(&waiting)]).await.ok();
+    let said = talk.end().await.ok();
+    assert_eq!(suite.written("a"), None);
+    assert!(said.contains("\"denied\""), "{said}");
+    let words = told(&model, 2).await;
+    assert!(words.contains("the user denied it"), "{words}");
+}
+
+#[tokio::test]
+async fn nobody_answers_and_the_turn_goes_on_without() {
+    let model = Server::start().await.unwrap();
+    let setup = Setup::anthropic(&model)
+        .set("tools.exec.ask", "always")
+        .set("tools.exec.approvalTimeoutSec", 1);
+    let suite = setup.start().await;
+    model.push(Scenario::tool(
+        "execute_shell",
+        json!({"command": "ls; touch a"}),
+    ));
+    let said = suite.ctl(&["message", "go on"]).await.ended(0);
+    let said = said.complains(&["waiting to be allowed: ls; touch a", "nobody allowed it"]);
+    assert!(said.stdout.contains("nobody allowed it in time"), "{said}");
+    assert_eq!(suite.written("a"), None);
+    let listed = list(&suite).await;
+    assert_eq!(listed["waiting"], json!([]), "{listed}");
+    assert_eq!(listed["decided"][0]["decision"], "expired", "{listed}");
+}
+
+#[tokio::test]
+async fn a_websocket_client_is_asked_and_decides() {
+    let (suite, model) = scene().await;
+    let mut socket = Socket::enter(&suite).await;
+    model.push(Scenario::tool(
+        "execute_shell",
+        json!({"command": "touch a"}),
+    ));
+    let params = json!({"sessionKey": "main", "message": "go on", "idempotencyKey": "k"});
+    socket.call("chat.send", params).await;
+    let asked = socket
+        .heard(|frame| frame["event"] == "exec.approval.requested")
+        .await;
+    let request = &asked["payload"]["request"];
+    assert_eq!(request["command"], "touch a", "{asked}");
+    assert_eq!(request["sessionKey"], "agent:main:main", "{asked}");
+    let params = json!({"id": asked["payload"]["id"], "decision": "allow-once"});
+    socket.call("exec.approval.resolve", params).await;
+    socket
+        .heard(|frame| {
+            frame["event"] == "exec.approval.resolved"
+                && frame["payload"]["decision"] == "allow-once"
+        })
+        .await;
+    socket.end_of("k").await;
+    assert!(suite.written("a").is_some());
+}
+
+/// Who asked is gone, and every daemon was started again; the question is
+/// still there, and so is the turn that waits for its answer.
+#[tokio::test]
+async fn a_question_survives_disconnects_and_restarts() {
+    for daemons in [
+        &["openclaw-gateway"][..],
+        &["openclaw-agent-runner"],
+        &["openclaw-agent-runner", "openclaw-gateway"],
+    ] {
+        let (suite, model) = scene().await;
+        let (talk, waiting) = asking(&suite, &model, "echo x >> a").await;
+        drop(talk);
+        for daemon in daemons {
+            processes::send(suite.daemon(daemon), Signal::SIGKILL);
+        }
+        if daemons.contains(&"openclaw-gateway") {
+            suite.log.message("the run goes on").await;
+        }
+        let mut socket = Socket::enter(&suite).await;
+        let found = |listed: &Value| listed.to_string().contains(id(&waiting));
+        if !found(&socket.call("exec.approval.list", json!({})).await) {
+            socket
+                .heard(|frame| frame["event"] == "exec.approval.requested" && found(frame))
+                .await;
+        }
+        let allowed = suite.ctl(&["approvals", "allow", id(&waiting)]).await;
+        allowed.ended(0);
+        let words = told(&model, 2).await;
+        assert!(words.contains("exit code: 0"), "{daemons:?}: {words}");
+        assert_eq!(suite.written("a").as_deref(), Some("x\n"), "{daemons:?}");
+        let decided = list(&suite).await["decided"].clone();
+        assert_eq!(decided[0]["decision"], "allow-once", "{decided}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_ended_leaves_no_question() {
+    let (suite, model) = scene().await;
+    let (talk, waiting) = asking(&suite, &model, "touch a").await;
+    talk.signal(Signal::SIGINT);
+    talk.end().await.ended(130);
+    let allowed = suite.ctl(&["approvals", "allow", id(&waiting)]).await;
+    allowed.ended(1).complains(&["nothing waits under"]);
+    assert_eq!(suite.written("a"), None);
+    let listed = list(&suite).await;
+    assert_eq!(listed["waiting"], json!([]), "{listed}");
+    assert_eq!(listed["decided"][0]["decision"], "expired", "{listed}");
+}
+
+#[tokio::test]
+async fn listed_commands_run_and_an_environment_is_asked_about() {
+    let model = Server::start().await.unwrap();
+    let setup = Setup::anthropic(&model)
+        .set("tools.exec.ask", "on-miss")
+        .set("tools.exec.allowlist", json!(["touch *.txt"]))
+        .set("tools.exec.approvalTimeoutSec", 1);
+    let suite = setup.start().await;
+    let call = |arguments: Value| Scenario::tool("execute_shell", arguments);
+    model.push(call(json!({"command": "touch a.txt"})).then(
+        call(json!({"command": "touch b.txt; touch c"})).then(call(
+            json!({"command": ["touch", "d.txt"], "env": {"LC_ALL": "C"}}),
+        )),
+    ));
+    let run = suite.ask("go on").await;
+    let ran: Vec<&Value> = (0..3).map(|at| &run["toolCalls"][at]["success"]).collect();
+    assert_eq!(ran, [&json!(true), &json!(false), &json!(false)], "{run}");
+    assert_eq!(suite.written("b.txt"), None);
+    assert_eq!(suite.written("d.txt"), None);
+}
+
+/// A fresh installation: the command writes nothing but the workspace, and
+/// nobody is asked.
+#[tokio::test]
+async fn where_only_the_workspace_can_be_written_nobody_is_asked() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    model.push(Scenario::tool(
+        "execute_shell",
+        json!({"command": "touch a"}),
+    ));
+    suite.say("go on").await;
+    assert!(suite.written("a").is_some());
+}
+
+/// With more than that to be written, somebody is.
+#[tokio::test]
+async fn where_more_can_be_written_somebody_is_asked() {
+    let model = Server::start().await.unwrap();
+    let setup = Setup::anthropic(&model);
+    let folder = tempfile::tempdir().unwrap();
+    let suite = setup
+        .set(
+            "sandbox.paths.rw",
+            json!([folder.path().display().to_string()]),
+        )
+        .start()
+        .await;
+    let (talk, waiting) = asking(&suite, &model, "touch a").await;
+    suite.ctl(&["approvals", "deny", id(&waiting)]).await.ok();
+    talk.end().await.ok();
+    assert_eq!(suite.written("a"), None);
+}

@@ -1,0 +1,99 @@
+//! Scheduled jobs while the gateway comes and goes.
+
+use integration_tests::{Setup, Socket, asked, processes};
+use nix::sys::signal::Signal;
+use scripted_model::{Scenario, Server};
+use serde_json::{Value, json};
+
+fn job(name: &str, schedule: Value, message: &str) -> Value {
+    json!({
+        "name": name, "schedule": schedule, "sessionTarget": "isolated", "wakeMode": "now",
+        "payload": {"kind": "agentTurn", "message": message},
+    })
+}
+
+async fn entries(socket: &mut Socket, id: &Value) -> Vec<Value> {
+    let runs = socket.call("cron.runs", json!({"id": id})).await;
+    runs["entries"].as_array().cloned().unwrap_or_default()
+}
+
+/// Waits until the job's run has ended.
+async fn ended(socket: &mut Socket, id: &Value) -> Value {
+    let is_end = |frame: &Value| {
+        frame["event"] == "cron"
+            && frame["payload"]["action"] == "finished"
+            && frame["payload"]["jobId"] == *id
+    };
+    if let Some(seen) = socket.seen.iter().find(|frame| is_end(frame)) {
+        return seen["payload"].clone();
+    }
+    if let Some(entry) = entries(socket, id).await.first() {
+        return entry.clone();
+    }
+    socket.event(is_end).await["payload"].clone()
+}
+
+#[tokio::test]
+async fn jobs_outlive_the_suite_and_what_was_missed_runs_once() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let daily = json!({"kind": "cron", "expr": "30 7 * * 1-5", "tz": "Europe/Vienna"});
+    let kept = socket
+        .call("cron.add", job("daily", daily, "good morning"))
+        .await;
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(1);
+    let missed = json!({"kind": "at", "at": soon.to_string()});
+    let mut missed = job("once", missed, "was it missed?");
+    missed["payload"]["model"] = json!("anthropic/claude-other");
+    let missed = socket.call("cron.add", missed).await;
+    suite.terminate();
+    socket.closed().await;
+    let mut suite = suite;
+    suite.ended().await;
+    let past = u64::try_from(soon.as_millisecond() - jiff::Timestamp::now().as_millisecond());
+    // It is due while nothing runs.
+    tokio::time::sleep(std::time::Duration::from_millis(past.unwrap_or_default())).await;
+
+    let suite = suite.restart().await;
+    let mut socket = Socket::enter(&suite).await;
+    let run = ended(&mut socket, &missed["id"]).await;
+    assert_eq!(run["status"], "ok", "{run}");
+    assert_eq!(run["summary"], "You said: was it missed?", "{run}");
+    let asked = asked::turns(&model, 1).await;
+    assert_eq!(asked[0].json()["model"], "claude-other");
+    let listed = socket
+        .call("cron.list", json!({"includeDisabled": true}))
+        .await;
+    let jobs = listed["jobs"].as_array().unwrap();
+    let again = jobs.iter().find(|it| it["id"] == kept["id"]).unwrap();
+    assert_eq!(again["schedule"], kept["schedule"], "{listed}");
+    assert_eq!(again["nextRunAtMs"], kept["nextRunAtMs"], "{listed}");
+    assert_eq!(entries(&mut socket, &missed["id"]).await.len(), 1);
+    assert_eq!(model.turns().len(), 1);
+}
+
+#[tokio::test]
+async fn a_run_under_way_is_followed_by_the_next_gateway() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let hourly = json!({"kind": "every", "everyMs": 3_600_000});
+    let added = socket.call("cron.add", job("hourly", hourly, "look")).await;
+    model.push(Scenario::held("All is well.", "gate"));
+    socket.call("cron.run", json!({"id": added["id"]})).await;
+    asked::turns(&model, 1).await;
+    processes::send(suite.daemon("openclaw-gateway"), Signal::SIGKILL);
+    socket.closed().await;
+    // The next one is waited for by whoever asks it something.
+    let mut socket = Socket::enter(&suite).await;
+    model.release("gate");
+    let run = ended(&mut socket, &added["id"]).await;
+    assert_eq!(
+        (&run["status"], &run["summary"]),
+        (&json!("ok"), &json!("All is well.")),
+        "{run}"
+    );
+    assert_eq!(entries(&mut socket, &added["id"]).await.len(), 1);
+    assert_eq!(model.turns().len(), 1);
+}
