@@ -141,9 +141,10 @@ impl Paths {
         self.state.join("state").join("ledger.sqlite")
     }
 
-    /// Where the gateway makes entries of many transcripts durable at once.
+    /// Where the gateway makes entries of many transcripts durable at once,
+    /// without the extension.
     pub fn transcript_journal(&self) -> PathBuf {
-        self.state.join("state").join("transcripts.journal")
+        self.state.join("state").join("transcripts")
     }
 
     /// The default workspace of an agent.

@@ -55,7 +55,7 @@ fn measure(entries: usize) -> f64 {
     for _ in 0..ROUNDS {
         round(&mut transcripts, &mut journal, entries);
         if journal.is_full() {
-            journal.settle().unwrap();
+            journal.follow().unwrap();
         }
     }
     journal.settle().unwrap();

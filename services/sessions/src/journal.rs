@@ -1,58 +1,55 @@
 //! One wait for the disk for the entries of many sessions: what is appended to
-//! several transcripts at once is written to one file too, and that is made
-//! durable instead of each of them. 64 files take 64 commits of the file
-//! system's journal, this takes one.
+//! several transcripts is written to one file too, and that is made durable
+//! instead of each of them.
 //!
-//! The transcripts follow when there is time ([`Journal::settle`]), and then the
-//! file is emptied. Only a crash of the machine in between makes it needed: what
-//! a killed process wrote is still in the page cache. So it is replayed when
-//! the machine was booted since, and never over what somebody changed while
-//! only the gateway was down.
+//! The file's blocks are overwritten again and again, so that its size and its
+//! place do not change: a record costs one flush of the device, where an append
+//! to a transcript costs a commit of the file system's own journal, and 64 of
+//! them 64. The transcripts follow in the background ([`Journal::follow`]); there
+//! are two files, so that entries can go to one meanwhile.
+//!
+//! Only a crash of the machine makes the journal needed: what a killed process
+//! wrote is still in the page cache. It is replayed at the next start, and never
+//! over what somebody else wrote.
 
 mod record;
 mod replay;
+mod segment;
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
 
-use crate::disk;
 use crate::error::Error;
+use crate::time::now_ms;
 use crate::transcript::{self, Transcript};
-use record::Written;
-
-/// Fewest transcripts of a batch that are worth it: one or two are as fast by
-/// themselves, and need nothing afterwards.
-const FEWEST: usize = 3;
+use segment::Segment;
 
 /// Most bytes of a batch: what is long takes its time for the bytes, and would
 /// take it twice.
-const BATCH_LIMIT: usize = 1024 * 1024;
+const BATCH_LIMIT: u64 = 1024 * 1024;
 
 /// Bytes after which the transcripts should follow; some ten thousand entries.
-const FULL: u64 = 8 * 1024 * 1024;
+const FULL: u64 = 4 * 1024 * 1024;
 
-/// Bytes after which nothing more is taken, when they cannot follow.
-const LIMIT: u64 = 64 * 1024 * 1024;
+/// Bytes of each of the two files after which nothing more is taken, when the
+/// transcripts cannot follow.
+const LIMIT: u64 = 16 * 1024 * 1024;
 
 /// Changes with every boot (proc(5)).
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
-/// The file, and which transcripts are behind it.
+/// The two files, and which transcripts are behind them.
 #[derive(Debug)]
 pub struct Journal {
-    path: PathBuf,
     /// Transcripts below it are named relative to it: it may be moved.
     root: PathBuf,
-    file: Option<File>,
-    length: u64,
     boot_id: String,
-    /// Transcripts whose end is durable here and perhaps not in themselves.
-    behind: BTreeSet<PathBuf>,
-    /// The kernel forgets what it could not write back, so that it has to be
-    /// written again before the next try.
-    is_forgotten: bool,
+    /// Where entries go.
+    active: Segment,
+    /// Whose transcripts follow, or nothing is in it.
+    resting: Segment,
+    following: Option<JoinHandle<Result<(), Error>>>,
 }
 
 /// What a crash of the machine had left to do.
@@ -65,8 +62,9 @@ pub struct Recovered {
 }
 
 impl Journal {
-    /// Opens the journal at `path` for the transcripts below `root`, and brings
-    /// those up to date that are behind.
+    /// Opens the journal for the transcripts below `root`, and brings those up
+    /// to date that are behind. Its files are `path` with another extension;
+    /// they are created when they are needed.
     ///
     /// # Errors
     /// It cannot be read, or a transcript cannot be written; nothing is lost.
@@ -76,27 +74,42 @@ impl Journal {
     }
 
     fn open_at(path: &Path, root: &Path, boot_id: String) -> Result<(Self, Recovered), Error> {
-        let mut journal = Self {
-            path: path.to_owned(),
-            root: root.to_owned(),
-            file: None,
-            length: 0,
-            boot_id,
-            behind: BTreeSet::new(),
-            is_forgotten: false,
-        };
-        let mut recovered = Recovered::default();
-        if let Some(written) = Written::read(path)? {
-            // An unknown boot may be another one.
-            if written.boot_id != journal.boot_id || journal.boot_id.is_empty() {
-                recovered = replay::apply(&written, root)?;
-            }
-            let paths = written.extents.iter().map(|extent| root.join(&extent.path));
-            journal.behind = paths.collect();
-            journal.length = written.length;
+        let mut found = Vec::new();
+        for extension in ["0.journal", "1.journal"] {
+            found.push(Segment::find(&path.with_extension(extension), root)?);
         }
-        journal.file = Some(disk::open_private(path)?);
+        found.sort_by_key(|(segment, _)| segment.generation());
+        let mut recovered = Recovered::default();
+        let mut newest = 0;
+        for (segment, written) in &found {
+            newest = newest.max(segment.generation());
+            let Some(written) = written else { continue };
+            // An unknown boot may be another one.
+            let since = match written.boot_id == boot_id && !boot_id.is_empty() {
+                true => replay::Since::SameBoot,
+                false => replay::Since::Crash,
+            };
+            let done = replay::apply(written, root, since)?;
+            recovered.transcripts.extend(done.transcripts);
+            recovered.bytes += done.bytes;
+        }
+        let mut segments = found.into_iter().map(|(segment, _)| segment);
+        let (Some(resting), Some(active)) = (segments.next(), segments.next()) else {
+            return Err(Error::Interrupted);
+        };
+        let mut journal = Self {
+            root: root.to_owned(),
+            boot_id,
+            active,
+            resting,
+            following: None,
+        };
         journal.settle()?;
+        // The clock, in case that a head could not be read: what is left of an
+        // earlier generation must not pass for one of this.
+        let newest = newest.max(u64::try_from(now_ms()).unwrap_or_default());
+        journal.active.continue_after(newest);
+        journal.resting.continue_after(newest);
         Ok((journal, recovered))
     }
 
@@ -104,12 +117,18 @@ impl Journal {
     /// of it, in their order. One that failed is to be dropped, see
     /// [`Transcript::sync`].
     pub fn commit(&mut self, mut transcripts: Vec<&mut Transcript>) -> Vec<Result<(), Error>> {
-        if transcripts.len() < FEWEST || self.length >= LIMIT || self.write(&transcripts).is_err() {
-            // What cannot be written here may still be durable there.
+        let length: u64 = transcripts.iter().map(|one| one.unsynced_length()).sum();
+        if length > BATCH_LIMIT || self.active.length() >= LIMIT {
             return transcript::sync_all(transcripts);
         }
+        if self.write(&transcripts).is_err() {
+            // What cannot be written here may still be durable there, and what
+            // the failed write touched too.
+            let results = transcript::sync_all(transcripts);
+            let _ = self.settle();
+            return results;
+        }
         for transcript in &mut transcripts {
-            self.behind.insert(transcript.path().to_owned());
             transcript.is_durable_elsewhere();
         }
         transcripts.iter().map(|_| Ok(())).collect()
@@ -117,54 +136,82 @@ impl Journal {
 
     /// Whether all transcripts are durable by themselves.
     pub fn is_empty(&self) -> bool {
-        self.length == 0
+        self.active.is_empty() && self.resting.is_empty()
     }
 
     /// Whether the transcripts should follow now.
     pub fn is_full(&self) -> bool {
-        self.length >= FULL
+        self.active.length() >= FULL
     }
 
     /// Whether the end of the transcript at `path` is durable only here. Such a
-    /// file must not be removed: it would come back.
+    /// file must not be removed or rewritten: it would come back.
     pub fn has(&self, path: &Path) -> bool {
-        self.behind.contains(path)
+        self.active.has(path) || self.resting.has(path)
     }
 
-    /// Makes the transcripts themselves durable, and empties the file.
+    /// Lets the transcripts follow in the background, which frees space here.
+    /// Does nothing while that is under way.
     ///
     /// # Errors
-    /// A transcript cannot be written. Everything is kept, to be tried again.
-    pub fn settle(&mut self) -> Result<(), Error> {
-        if self.length == 0 {
+    /// A transcript could not be written the last time. Everything is kept, to
+    /// be tried again.
+    pub fn follow(&mut self) -> Result<(), Error> {
+        if self
+            .following
+            .as_ref()
+            .is_some_and(|one| !one.is_finished())
+        {
             return Ok(());
         }
-        if self.is_forgotten
-            && let Some(written) = Written::read(&self.path)?
-        {
-            replay::apply(&written, &self.root)?;
+        self.join()?;
+        if self.resting.is_empty() {
+            std::mem::swap(&mut self.active, &mut self.resting);
+            self.active.continue_after(self.resting.generation());
         }
-        if let Err(error) = replay::sync(&self.behind) {
-            self.is_forgotten = true;
-            return Err(error);
+        if self.resting.is_empty() {
+            return Ok(());
         }
-        let failed = || Error::io("empty", &self.path);
-        if let Some(file) = &self.file {
-            // Durably: what is removed after this must not come back.
-            file.set_len(0).map_err(failed())?;
-            file.sync_data().map_err(failed())?;
+        let work = self.resting.work(&self.root)?;
+        let thread = thread::Builder::new().name("transcripts".to_owned());
+        match thread.spawn(move || work.run()) {
+            Ok(thread) => self.following = Some(thread),
+            Err(_) => self.resting.settle(&self.root)?,
         }
-        self.length = 0;
-        self.behind.clear();
-        self.is_forgotten = false;
         Ok(())
     }
 
+    /// Makes the transcripts themselves durable, and waits for it.
+    ///
+    /// # Errors
+    /// As [`Journal::follow`].
+    pub fn settle(&mut self) -> Result<(), Error> {
+        // What failed is tried again here.
+        let _ = self.join();
+        self.resting.settle(&self.root)?;
+        self.active.settle(&self.root)
+    }
+
+    /// Settles, and removes the files: the transcripts are complete without.
+    ///
+    /// # Errors
+    /// As [`Journal::follow`].
+    pub fn close(&mut self) -> Result<(), Error> {
+        self.settle()?;
+        self.resting.remove()?;
+        self.active.remove()
+    }
+
+    fn join(&mut self) -> Result<(), Error> {
+        let Some(thread) = self.following.take() else {
+            return Ok(());
+        };
+        let done = thread.join().unwrap_or(Err(Error::Interrupted));
+        self.resting.followed(&done);
+        done
+    }
+
     fn write(&mut self, transcripts: &[&mut Transcript]) -> Result<(), Error> {
-        let mut bytes = Vec::new();
-        if self.length == 0 {
-            record::begin(&mut bytes, &self.boot_id);
-        }
         let extents = transcripts.iter().map(|transcript| {
             let path = transcript.path();
             let path = path.strip_prefix(&self.root).unwrap_or(path);
@@ -172,25 +219,8 @@ impl Journal {
             Ok(record::Extent::new(path, offset, bytes))
         });
         let extents = extents.collect::<Result<Vec<_>, Error>>()?;
-        record::append(&mut bytes, &extents);
-        if bytes.len() > BATCH_LIMIT {
-            return Err(Error::TooLong {
-                path: self.path.clone(),
-                length: bytes.len(),
-                limit: BATCH_LIMIT,
-            });
-        }
-        let Some(file) = &self.file else {
-            return Err(Error::Interrupted);
-        };
-        let written = file.write_all_at(&bytes, self.length);
-        if let Err(error) = written.and_then(|()| file.sync_data()) {
-            // Best effort: half a record is told by its sum.
-            let _ = file.set_len(self.length);
-            return Err(Error::io("write", &self.path)(error));
-        }
-        self.length += bytes.len() as u64;
-        Ok(())
+        let paths = transcripts.iter().map(|transcript| transcript.path());
+        self.active.write(&extents, &self.boot_id, paths)
     }
 }
 

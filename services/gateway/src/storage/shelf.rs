@@ -213,9 +213,19 @@ impl Shelf {
         }
     }
 
-    /// Makes durable in the transcripts themselves what is so in the journal.
-    pub(super) fn settle(&mut self) -> Result<(), Error> {
-        self.journal.settle()
+    /// Lets the transcripts follow their journal, in the background.
+    pub(super) fn follow_journal(&mut self) -> Result<(), Error> {
+        self.journal.follow()
+    }
+
+    /// Makes the transcripts complete without their journal.
+    pub(super) fn close_journal(&mut self) -> Result<(), Error> {
+        self.journal.close()
+    }
+
+    /// Whether transcripts are behind their journal.
+    pub(super) fn has_journal(&self) -> bool {
+        !self.journal.is_empty()
     }
 
     /// Whether that should not wait any longer.
@@ -223,9 +233,9 @@ impl Shelf {
         self.journal.is_full()
     }
 
-    /// Whether files are to be written that nobody waits for.
+    /// Whether an index changed that is not written.
     pub(super) fn is_behind(&self) -> bool {
-        self.stores.values().any(Store::is_dirty) || !self.journal.is_empty()
+        self.stores.values().any(Store::is_dirty)
     }
 
     /// Writes every index that changed; the first error after trying all.

@@ -1,17 +1,26 @@
-//! The journal's bytes: a line that names the boot, then records. A record is
-//! the length of its body (u32), the body's CRC-32 (u32), and the body: for each
-//! extent the lengths of path (u16) and bytes (u32), the offset (u64), path and
-//! bytes. Little-endian.
+//! The journal's bytes: a head of [`HEAD`] bytes with a line that names boot and
+//! generation, then records. A record is the length of its body (u32), a CRC-32
+//! of generation and body (u32), and the body: for each extent the lengths of
+//! path (u16) and bytes (u32), the offset (u64), path and bytes. Little-endian.
+//!
+//! After the last record there may be those of an earlier generation, whose sums
+//! are wrong now.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
 /// What the file begins with; the number is the version.
-const MAGIC: &str = "openclaw transcripts 1 ";
+const MAGIC: &str = "openclaw transcripts 2 ";
+
+/// Bytes of the head: what a disk writes whole or not at all.
+pub(super) const HEAD: usize = 512;
+
+/// Bytes of a record before its body.
+pub(super) const PREFIX: usize = 8;
 
 /// Bytes that belong into a transcript at an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,52 +44,55 @@ impl Extent {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
     pub(super) boot_id: String,
+    pub(super) generation: u64,
     /// In the order in which they were written.
     pub(super) extents: Vec<Extent>,
-    /// The file's length.
-    pub(super) length: u64,
+    /// Where the last record ends; 0 when there is none.
+    pub(super) end: u64,
 }
 
 impl Written {
-    /// None: there is no file, or nothing in it.
+    /// None: there is no file, or it is none of ours.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, Error> {
-        match fs::read(path) {
-            Ok(bytes) if bytes.is_empty() => Ok(None),
-            Ok(bytes) => Ok(Some(Self::parse(&bytes))),
+        match read_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("read", path)(error)),
+            Ok(bytes) => Ok(Self::parse(&bytes)),
         }
     }
 
     /// Everything up to the first record that is not whole: what comes then
     /// was never acknowledged.
-    pub(super) fn parse(bytes: &[u8]) -> Self {
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+        let (head, mut rest) = bytes.split_at_checked(HEAD)?;
+        let (boot_id, generation) = parse_head(head)?;
         let mut written = Self {
-            length: bytes.len() as u64,
+            boot_id,
+            generation,
             ..Self::default()
         };
-        let Some((boot_id, mut rest)) = head(bytes) else {
-            return written;
-        };
-        written.boot_id = boot_id;
-        while let Some(extents) = record(&mut rest) {
+        while let Some(extents) = record(&mut rest, generation) {
             written.extents.extend(extents);
         }
-        written
+        if !written.extents.is_empty() {
+            written.end = (bytes.len() - rest.len()) as u64;
+        }
+        Some(written)
     }
 }
 
 /// The beginning of a journal.
-pub(super) fn begin(out: &mut Vec<u8>, boot_id: &str) {
-    out.extend_from_slice(MAGIC.as_bytes());
-    out.extend_from_slice(boot_id.as_bytes());
-    out.push(b'\n');
+pub(super) fn begin(out: &mut Vec<u8>, boot_id: &str, generation: u64) {
+    let line = format!("{MAGIC}{boot_id} {generation} ");
+    let sum = crc32fast::hash(line.as_bytes());
+    out.extend_from_slice(format!("{line}{sum:08x}\n").as_bytes());
+    out.resize(HEAD, 0);
 }
 
 /// Appends one record.
-pub(super) fn append(out: &mut Vec<u8>, extents: &[Extent]) {
+pub(super) fn append(out: &mut Vec<u8>, generation: u64, extents: &[Extent]) {
     let at = out.len();
-    out.extend_from_slice(&[0; 8]);
+    out.extend_from_slice(&[0; PREFIX]);
     for extent in extents {
         let path = extent.path.as_os_str().as_bytes();
         // Paths are at most 4096 bytes, and batches are limited.
@@ -90,25 +102,47 @@ pub(super) fn append(out: &mut Vec<u8>, extents: &[Extent]) {
         out.extend_from_slice(path);
         out.extend_from_slice(&extent.bytes);
     }
-    let body = &out[at + 8..];
-    let (length, sum) = (body.len() as u32, crc32fast::hash(body));
+    let body = &out[at + PREFIX..];
+    let (length, sum) = (body.len() as u32, sum(generation, body));
     out[at..at + 4].copy_from_slice(&length.to_le_bytes());
-    out[at + 4..at + 8].copy_from_slice(&sum.to_le_bytes());
+    out[at + 4..at + PREFIX].copy_from_slice(&sum.to_le_bytes());
 }
 
-fn head(bytes: &[u8]) -> Option<(String, &[u8])> {
-    let rest = bytes.strip_prefix(MAGIC.as_bytes())?;
-    let end = rest.iter().position(|byte| *byte == b'\n')?;
-    let boot_id = std::str::from_utf8(&rest[..end]).ok()?;
-    Some((boot_id.to_owned(), &rest[end + 1..]))
+/// What is no journal is not read further than its head.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    (&mut file).take(HEAD as u64).read_to_end(&mut bytes)?;
+    if parse_head(&bytes).is_some() {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
-fn record(rest: &mut &[u8]) -> Option<Vec<Extent>> {
+fn parse_head(head: &[u8]) -> Option<(String, u64)> {
+    let end = head.iter().position(|byte| *byte == b'\n')?;
+    let line = std::str::from_utf8(&head[..end]).ok()?;
+    let (front, sum) = line.split_at_checked(line.rfind(' ')? + 1)?;
+    if u32::from_str_radix(sum, 16).ok()? != crc32fast::hash(front.as_bytes()) {
+        return None;
+    }
+    let (boot_id, generation) = front.strip_prefix(MAGIC)?.trim_end().rsplit_once(' ')?;
+    Some((boot_id.to_owned(), generation.parse().ok()?))
+}
+
+fn sum(generation: u64, body: &[u8]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&generation.to_le_bytes());
+    hasher.update(body);
+    hasher.finalize()
+}
+
+fn record(rest: &mut &[u8], generation: u64) -> Option<Vec<Extent>> {
     let mut ahead = *rest;
     let length = u32::from_le_bytes(fixed(&mut ahead)?) as usize;
-    let sum = u32::from_le_bytes(fixed(&mut ahead)?);
+    let expected = u32::from_le_bytes(fixed(&mut ahead)?);
     let mut body = taken(&mut ahead, length)?;
-    if crc32fast::hash(body) != sum {
+    if body.is_empty() || sum(generation, body) != expected {
         return None;
     }
     let mut extents = Vec::new();

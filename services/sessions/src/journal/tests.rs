@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 
 use proptest::prelude::*;
 
+use super::record::Written;
 use super::*;
 use crate::agent::AgentId;
 use crate::key::SessionKey;
@@ -113,7 +115,7 @@ fn what_is_settled_does_not_come_back() {
     transcripts.iter_mut().for_each(|one| say(one, "first"));
     commit(&mut journal, &mut transcripts);
     journal.settle().unwrap();
-    assert!(!journal.has(&machine.path(0)) && journal.length == 0);
+    assert!(!journal.has(&machine.path(0)) && journal.is_empty());
     fs::remove_file(machine.path(0)).unwrap();
     machine.boot = 2;
     machine.journal();
@@ -121,13 +123,110 @@ fn what_is_settled_does_not_come_back() {
 }
 
 #[test]
-fn a_few_are_made_durable_by_themselves() {
-    let machine = Machine::new();
+fn what_is_settled_in_the_background_does_not_come_back_either() {
+    let mut machine = Machine::new();
     let (mut journal, _) = machine.journal();
-    let mut transcripts = machine.transcripts(2);
+    let mut transcripts = machine.transcripts(3);
     transcripts.iter_mut().for_each(|one| say(one, "first"));
     commit(&mut journal, &mut transcripts);
-    assert!(!journal.has(&machine.path(0)) && journal.length == 0);
+    journal.follow().unwrap();
+    // Meanwhile entries go to the other file.
+    say(&mut transcripts[0], "second");
+    commit(&mut journal, &mut transcripts[..1]);
+    while journal.has(&machine.path(1)) {
+        journal.follow().unwrap();
+    }
+    let whole = fs::read(machine.path(0)).unwrap();
+    let second = whole.len() as u64 - 10;
+    let file = fs::OpenOptions::new().write(true).open(machine.path(0));
+    file.unwrap().set_len(second).unwrap();
+    fs::remove_file(machine.path(1)).unwrap();
+    drop(journal);
+    machine.boot = 2;
+    machine.journal();
+    assert_eq!(fs::read(machine.path(0)).unwrap(), whole);
+    assert!(!machine.path(1).exists());
+}
+
+#[test]
+fn records_that_were_there_before_are_not_taken_for_new_ones() {
+    let mut machine = Machine::new();
+    let mut transcripts = machine.transcripts(2);
+    for _ in 0..3 {
+        let (mut journal, _) = machine.journal();
+        // Lines of the same length, so that an old record begins where the
+        // new one ends.
+        for _ in 0..3 {
+            say(&mut transcripts[0], "aaaa");
+            commit(&mut journal, &mut transcripts[..1]);
+        }
+        journal.settle().unwrap();
+        say(&mut transcripts[1], "bbbb");
+        commit(&mut journal, &mut transcripts[1..]);
+        drop(journal);
+        machine.boot += 1;
+        let before = fs::read(machine.path(0)).unwrap();
+        fs::remove_file(machine.path(0)).unwrap();
+        assert_eq!(machine.journal().1, Recovered::default());
+        assert!(!machine.path(0).exists());
+        fs::write(machine.path(0), before).unwrap();
+        transcripts = machine.transcripts(2);
+    }
+}
+
+#[test]
+fn what_somebody_wrote_after_the_crash_stays_and_what_was_acknowledged_joins_it() {
+    let mut machine = Machine::new();
+    let (mut journal, _) = machine.journal();
+    let mut transcripts = machine.transcripts(1);
+    say(&mut transcripts[0], "first");
+    commit(&mut journal, &mut transcripts);
+    journal.settle().unwrap();
+    let first = fs::read_to_string(machine.path(0)).unwrap();
+    say(&mut transcripts[0], "second");
+    commit(&mut journal, &mut transcripts);
+    let both = fs::read_to_string(machine.path(0)).unwrap();
+    let theirs = "{\"type\":\"custom\",\"id\":\"theirs\",\"more than\":\"the second has\"}\n";
+    fs::write(machine.path(0), format!("{first}{theirs}")).unwrap();
+    drop(journal);
+    machine.boot = 2;
+    machine.journal();
+    let now = fs::read_to_string(machine.path(0)).unwrap();
+    assert_eq!(now, format!("{first}{theirs}{}", &both[first.len()..]));
+}
+
+#[test]
+fn blocks_that_were_never_written_are_filled() {
+    let mut machine = Machine::new();
+    let (mut journal, _) = machine.journal();
+    let mut transcripts = machine.transcripts(1);
+    say(&mut transcripts[0], "first");
+    commit(&mut journal, &mut transcripts);
+    let whole = fs::read(machine.path(0)).unwrap();
+    let mut zeros = whole.clone();
+    zeros[50..].fill(0);
+    fs::write(machine.path(0), zeros).unwrap();
+    drop(journal);
+    machine.boot = 2;
+    machine.journal();
+    assert_eq!(fs::read(machine.path(0)).unwrap(), whole);
+}
+
+#[test]
+fn one_entry_is_in_the_journal_too_and_a_closed_one_leaves_no_file() {
+    let machine = Machine::new();
+    let (mut journal, _) = machine.journal();
+    let mut transcripts = machine.transcripts(1);
+    say(&mut transcripts[0], "first");
+    commit(&mut journal, &mut transcripts);
+    assert!(journal.has(&machine.path(0)));
+    let files = || fs::read_dir(machine.folder.path().join("state")).unwrap();
+    assert_eq!(files().count(), 1);
+    journal.close().unwrap();
+    assert_eq!(files().count(), 0);
+    say(&mut transcripts[0], "second");
+    commit(&mut journal, &mut transcripts);
+    assert_eq!(files().count(), 1);
 }
 
 #[test]
@@ -136,7 +235,7 @@ fn a_journal_that_cannot_be_written_costs_nothing_but_time() {
     let (mut journal, _) = machine.journal();
     let path = machine.folder.path().join("read-only");
     fs::write(&path, "").unwrap();
-    journal.file = Some(File::open(&path).unwrap());
+    journal.active.break_file(File::open(&path).unwrap());
     let mut transcripts = machine.transcripts(3);
     transcripts.iter_mut().for_each(|one| say(one, "first"));
     commit(&mut journal, &mut transcripts);
@@ -144,15 +243,53 @@ fn a_journal_that_cannot_be_written_costs_nothing_but_time() {
 }
 
 #[test]
-fn rubbish_is_no_journal() {
-    for bytes in [
-        &b"rubbish"[..],
-        b"openclaw transcripts 1 x\n\xff\xff\xff\xff\0\0\0\0",
-        b"\0",
-    ] {
-        let written = Written::parse(bytes);
-        assert!(written.extents.is_empty(), "{bytes:?}");
+fn a_transcript_that_cannot_be_written_is_kept_here() {
+    let machine = Machine::new();
+    let (mut journal, _) = machine.journal();
+    let mut transcripts = machine.transcripts(1);
+    say(&mut transcripts[0], "first");
+    commit(&mut journal, &mut transcripts);
+    let whole = fs::read(machine.path(0)).unwrap();
+    // A link to itself cannot be opened, not even by root.
+    let aside = machine.folder.path().join("aside");
+    fs::rename(machine.path(0), &aside).unwrap();
+    std::os::unix::fs::symlink("0.jsonl", machine.path(0)).unwrap();
+    assert!(journal.settle().is_err());
+    assert!(journal.follow().is_ok(), "the failure of settle was told");
+    while let Ok(()) = journal.follow() {}
+    assert!(journal.has(&machine.path(0)));
+    fs::remove_file(machine.path(0)).unwrap();
+    fs::rename(&aside, machine.path(0)).unwrap();
+    journal.settle().unwrap();
+    assert_eq!(fs::read(machine.path(0)).unwrap(), whole);
+}
+
+#[test]
+fn a_full_journal_is_not_written_any_more() {
+    let machine = Machine::new();
+    let (mut journal, _) = machine.journal();
+    let mut transcripts = machine.transcripts(1);
+    let text = "x".repeat(900_000);
+    while journal.active.length() < LIMIT {
+        say(&mut transcripts[0], &text);
+        commit(&mut journal, &mut transcripts);
+        assert_eq!(journal.is_full(), journal.active.length() >= FULL);
     }
+    let before = journal.active.length();
+    say(&mut transcripts[0], &text);
+    commit(&mut journal, &mut transcripts);
+    assert_eq!(journal.active.length(), before);
+}
+
+#[test]
+fn rubbish_is_no_journal() {
+    let mut head = Vec::new();
+    record::begin(&mut head, "x", 1);
+    head.extend(b"\xff\xff\xff\xff\0\0\0\0");
+    assert_eq!(Written::parse(&head).unwrap().end, 0);
+    head[30] ^= 1;
+    assert_eq!(Written::parse(&head), None);
+    assert_eq!(Written::parse(b"rubbish"), None);
 }
 
 proptest! {
@@ -162,7 +299,7 @@ proptest! {
     /// cuts the files, and whatever was being written when it came.
     #[test]
     fn nothing_acknowledged_is_lost(
-        batches in proptest::collection::vec((proptest::collection::btree_set(0usize..5, 1..5), any::<bool>()), 1..8),
+        batches in proptest::collection::vec((proptest::collection::btree_set(0usize..5, 1..5), 0u8..4), 1..8),
         cuts in proptest::collection::vec(0u64..600, 5),
         torn in proptest::collection::vec(any::<u8>(), 0..20),
     ) {
@@ -178,12 +315,16 @@ proptest! {
             let all = transcripts.iter_mut().enumerate();
             let touched = all.filter(|(n, _)| chosen.contains(n)).map(|(_, one)| one);
             journal.commit(touched.collect()).into_iter().for_each(|result| result.unwrap());
-            if *settles {
-                journal.settle().unwrap();
+            match settles {
+                0 => journal.settle().unwrap(),
+                1 => {
+                    journal.follow().unwrap();
+                    journal.join().unwrap();
+                }
+                _ => {}
             }
             for (n, one) in transcripts.iter().enumerate() {
-                let is_behind = journal.has(one.path()) && !(chosen.len() < FEWEST && chosen.contains(&n));
-                if !is_behind {
+                if !journal.has(one.path()) {
                     certain.insert(n, one.length());
                 }
             }
@@ -195,11 +336,13 @@ proptest! {
                 fs::OpenOptions::new().write(true).open(machine.path(n)).unwrap().set_len(kept).unwrap();
             }
         }
-        let path = journal.path.clone();
+        // What was being written when the machine went down.
+        let (path, end) = (journal.active.path().to_owned(), journal.active.length());
         drop(journal);
-        let mut bytes = fs::read(&path).unwrap();
-        bytes.extend(torn);
-        fs::write(&path, bytes).unwrap();
+        if end > 0 {
+            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+            file.write_all_at(&torn, end).unwrap();
+        }
         machine.boot = 2;
         machine.journal();
         for (n, whole) in whole.iter().enumerate() {
@@ -209,7 +352,8 @@ proptest! {
 
     #[test]
     fn no_bytes_make_parsing_fail(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let mut journal = b"openclaw transcripts 1 x\n".to_vec();
+        let mut journal = Vec::new();
+        record::begin(&mut journal, "x", 1);
         journal.extend(bytes);
         Written::parse(&journal);
     }

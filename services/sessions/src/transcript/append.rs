@@ -48,9 +48,14 @@ impl Transcript {
         self.unsynced_name || self.synced < self.length
     }
 
+    /// Bytes that are not durable yet.
+    pub(crate) fn unsynced_length(&self) -> u64 {
+        self.length - self.synced
+    }
+
     /// Where in the file begins what is not durable yet, and what it is.
     pub(crate) fn unsynced(&self) -> Result<(u64, Vec<u8>), Error> {
-        let length = usize::try_from(self.length - self.synced).unwrap_or(usize::MAX);
+        let length = usize::try_from(self.unsynced_length()).unwrap_or(usize::MAX);
         let mut bytes = vec![0; length];
         if let Some(file) = &self.file {
             file.read_exact_at(&mut bytes, self.synced)
