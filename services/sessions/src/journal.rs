@@ -118,7 +118,8 @@ impl Journal {
     /// [`Transcript::sync`].
     pub fn commit(&mut self, mut transcripts: Vec<&mut Transcript>) -> Vec<Result<(), Error>> {
         let length: u64 = transcripts.iter().map(|one| one.unsynced_length()).sum();
-        if length > BATCH_LIMIT || self.active.length() >= LIMIT {
+        // A record of nothing would read as the end.
+        if length == 0 || length > BATCH_LIMIT || self.active.length() >= LIMIT {
             return transcript::sync_all(transcripts);
         }
         if self.write(&transcripts).is_err() {
