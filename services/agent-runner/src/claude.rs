@@ -99,6 +99,7 @@ pub(crate) struct Start<'a> {
     pub(crate) agent_program: &'a Path,
     /// Where its MCP server finds the host tools.
     pub(crate) pipe: &'a Path,
+    pub(crate) limits: &'a Limits,
 }
 
 impl Start<'_> {
@@ -114,6 +115,8 @@ impl Start<'_> {
         let mut arguments = self.fixed();
         arguments.push("--mcp-config".into());
         arguments.push(mcp.into());
+        arguments.push("--max-budget-usd".into());
+        arguments.push(self.limits.cost().to_string().into());
         arguments.push("--append-system-prompt-file".into());
         arguments.push(system.into());
         arguments.push(

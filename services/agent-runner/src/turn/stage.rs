@@ -98,6 +98,8 @@ impl Stage<'_> {
             Purpose::Message => tools::of_claude(&tools::policy(self.agent), &self.rules()),
             Purpose::Summary => tools::none_of_claude(),
         };
+        let spent_today = self.shop.spending.today(id);
+        let limits = claude::Limits::of(&self.agent.limits, spent_today);
         let started = claude::Start {
             turn: self.turn,
             places: &places,
@@ -106,6 +108,7 @@ impl Stage<'_> {
             own,
             agent_program: &agent_program,
             pipe: &pipe,
+            limits: &limits,
         };
         let arguments = started.arguments().map_err(Error::Start)?;
         let arguments = arguments
@@ -174,7 +177,7 @@ impl Stage<'_> {
             session: session.id,
             tools: pipe,
             relay,
-            limits: claude::Limits::of(&agent.limits),
+            limits,
         };
         let mut order = self.order(speech, self.offer(false));
         self.add_servers(&mut order, &places);
