@@ -1,6 +1,8 @@
 //! What a prompt gets of a conversation.
 
 use std::collections::HashSet;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::Path;
 
 use openclaw_sessions::history::{self, History, Said, Tail};
