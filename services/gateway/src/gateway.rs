@@ -29,6 +29,7 @@ use crate::storage::Storage;
 use crate::submission::Extra;
 use crate::system_event::SystemEvents;
 use crate::turn;
+use crate::turn::Tails;
 use crate::ws::{self, Hub};
 
 /// Bytes of one message. A pasted file may be long; what is longer belongs
@@ -70,6 +71,8 @@ pub(crate) struct Gateway {
     pub(crate) book: Book,
     pub(crate) schedule: Schedule,
     pub(crate) heartbeats: Heartbeats,
+    /// The ends of the conversations that go on.
+    pub(crate) tails: Tails,
     pub(crate) started: Instant,
     /// By agent, the run id under which the runner has a process ready.
     reserved: Mutex<HashMap<AgentId, String>>,
@@ -123,6 +126,7 @@ impl Gateway {
             book: Book::new(desk.clone()),
             heartbeats: Heartbeats::new(desk.clone()),
             schedule: Schedule::new(desk),
+            tails: Tails::default(),
             started: Instant::now(),
             reserved: Mutex::default(),
             tasks: TaskTracker::new(),

@@ -1,5 +1,6 @@
 //! The conversations, for every door: gRPC, WebSocket and HTTP.
 
+mod aside;
 mod compacting;
 mod discover;
 mod export;

@@ -24,6 +24,7 @@ mod confinement;
 mod conversation;
 mod daemons;
 mod doors;
+mod durability;
 mod failures;
 mod guests;
 mod hooks;
