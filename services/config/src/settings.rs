@@ -240,6 +240,18 @@ impl Settings {
             .find(|profile| profile.credential == Credential::AwsSdk)
     }
 
+    /// A login at `provider` that would be used if it had not expired: of the
+    /// agent, or else of the main agent.
+    pub fn expired_login(&self, agent_id: &str, provider: &str) -> Option<&Profile> {
+        let now = now_ms();
+        let agents = [agent_id, self.default_agent.as_str()];
+        let mut profiles = agents
+            .iter()
+            .filter_map(|agent| self.profiles.get(*agent))
+            .flatten();
+        profiles.find(|profile| profile.provider == provider && !profile.is_usable(now))
+    }
+
     fn profiles_of(&self, agent_id: &str, provider: &str) -> Vec<Access> {
         let now = now_ms();
         let order = self.profile_order.get(provider);

@@ -1,9 +1,9 @@
 //! What a user can set of a session.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::entry::SessionEntry;
-use crate::transcript::Marker;
+use crate::transcript::{CLEARED_ENTRY, Marker};
 
 /// Longest label, name or category in bytes, as OpenClaw's protocol has it.
 pub const LABEL_LIMIT: usize = 512;
@@ -320,15 +320,22 @@ impl Change {
                 provider: provider.clone().unwrap_or_default(),
                 model_id: model.clone(),
             }),
+            Self::ClearModel => Some(cleared("model")),
+            Self::Clear("thinkingLevel") => Some(cleared("thinkingLevel")),
             _ => None,
         }
     }
 }
 
+fn cleared(field: &str) -> Marker {
+    Marker::Custom {
+        custom_type: CLEARED_ENTRY.to_owned(),
+        data: json!({ "field": field }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn patched(changes: &[(&str, Value)]) -> Result<SessionEntry, InvalidPatch> {
