@@ -101,7 +101,7 @@ pub(crate) enum Speech {
     },
     /// A CLI that is not ours, over its standard input and output.
     Cli {
-        dialogue: Dialogue,
+        dialogue: Box<Dialogue>,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
         /// What is behind its door to the model; `None`: it has keys of its

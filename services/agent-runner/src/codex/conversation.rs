@@ -13,6 +13,18 @@ use crate::translate::{Translate, ending, quoted};
 
 mod failure;
 
+/// How much of what a command says is kept for the case that it never ends, in
+/// bytes.
+const OUTPUT_LIMIT: usize = 64 * 1024;
+
+/// A call that is not over.
+#[derive(Debug)]
+struct Open {
+    item: Value,
+    /// What it said so far.
+    output: String,
+}
+
 /// One turn of the CLI, from its greeting on.
 #[derive(Debug)]
 pub(crate) struct Conversation {
@@ -23,7 +35,7 @@ pub(crate) struct Conversation {
     thread: Option<String>,
     model: String,
     /// Calls that were begun and are not over, by their ids.
-    open: BTreeMap<String, Value>,
+    open: BTreeMap<String, Open>,
     /// The message whose words came as deltas.
     streamed: Option<String>,
     /// Whether words were said that no call followed.
@@ -75,6 +87,7 @@ impl Translate for Conversation {
             (Some(_), Some(_)) => {
                 let about = parameters["itemId"].as_str();
                 let about = about.and_then(|id| self.open.get(id));
+                let about = about.map(|open| &open.item);
                 if let Some(asked) = &self.asked {
                     asked.answer(&value, about);
                 }
@@ -193,11 +206,11 @@ impl Conversation {
             }
             "item/started" => self.started(&parameters["item"]),
             "item/completed" => self.completed(&parameters["item"]),
-            "item/commandExecution/outputDelta" => output(parameters).into_iter().collect(),
+            "item/commandExecution/outputDelta" => self.output(parameters).into_iter().collect(),
             "thread/tokenUsage/updated" => self.used(&parameters["tokenUsage"]["last"]),
             "mcpServer/startupStatus/updated" => tools_missing(parameters).into_iter().collect(),
             "error" => self.error(parameters),
-            "turn/completed" => vec![self.over(&parameters["turn"])],
+            "turn/completed" => self.over(&parameters["turn"]),
             _ => Vec::new(),
         }
     }
@@ -234,12 +247,26 @@ impl Conversation {
         if let Some((code, words)) = passed.or_else(|| self.count.written(&self.limits)) {
             return vec![Kind::Failed(self.failed(code, words))];
         }
-        self.open.insert(id.clone(), item.clone());
+        let open = Open {
+            item: item.clone(),
+            output: String::new(),
+        };
+        self.open.insert(id.clone(), open);
         vec![Kind::ToolCall {
             id,
             name,
             arguments,
         }]
+    }
+
+    fn output(&mut self, parameters: &Value) -> Option<Kind> {
+        let (call_id, text) = (text(&parameters["itemId"])?, text(&parameters["delta"])?);
+        if let Some(open) = self.open.get_mut(&call_id)
+            && open.output.len() + text.len() <= OUTPUT_LIMIT
+        {
+            open.output.push_str(&text);
+        }
+        Some(Kind::ToolOutput { call_id, text })
     }
 
     fn completed(&mut self, item: &Value) -> Vec<Kind> {
@@ -295,7 +322,17 @@ impl Conversation {
         vec![Kind::Note { text }]
     }
 
-    fn over(&mut self, turn: &Value) -> Kind {
+    /// Commands that still run end with the turn.
+    fn over(&mut self, turn: &Value) -> Vec<Kind> {
+        let open = std::mem::take(&mut self.open).into_values();
+        let mut kinds: Vec<Kind> = open
+            .filter_map(|open| item::unfinished(&open.item, open.output))
+            .collect();
+        kinds.push(self.end(turn));
+        kinds
+    }
+
+    fn end(&mut self, turn: &Value) -> Kind {
         // The end of its input is the end of it.
         self.mouth = None;
         self.asked = None;
@@ -325,13 +362,6 @@ impl Conversation {
             backend: super::NAME.to_owned(),
         }
     }
-}
-
-fn output(parameters: &Value) -> Option<Kind> {
-    Some(Kind::ToolOutput {
-        call_id: text(&parameters["itemId"])?,
-        text: text(&parameters["delta"])?,
-    })
 }
 
 fn tools_missing(parameters: &Value) -> Option<Kind> {

@@ -43,6 +43,25 @@ pub(super) fn result(item: &Value) -> Option<Kind> {
     }))
 }
 
+/// What a call came to that the turn's end cut off.
+pub(super) fn unfinished(item: &Value, mut output: String) -> Option<Kind> {
+    let (tool, _) = call(item)?;
+    let message = "it was ended with the turn, before it was done".to_owned();
+    if !output.is_empty() && !output.ends_with('\n') {
+        output.push('\n');
+    }
+    Some(Kind::ToolResult(ToolResult {
+        call_id: item["id"].as_str()?.to_owned(),
+        success: false,
+        output: output + &message,
+        error: Some(ToolFailure {
+            tool,
+            kind: "interrupted".to_owned(),
+            message,
+        }),
+    }))
+}
+
 fn kind(status: &str) -> &'static str {
     match status {
         "declined" => "denied",

@@ -127,7 +127,7 @@ impl Stage<'_> {
         };
         let mut held = Held::start(&self.shop.units, self.settings, self.agent, &standing).await?;
         let speech = Speech::Cli {
-            dialogue: prepared.dialogue,
+            dialogue: Box::new(prepared.dialogue),
             tools: pipe,
             relay,
             limits: Limits::of(&self.agent.limits),

@@ -2,7 +2,7 @@
 
 use integration_tests::setup::KEY;
 use integration_tests::transcript::{of_role, text};
-use integration_tests::{Setup, asked};
+use integration_tests::{Setup, asked, processes};
 use scripted_model::{Scenario, Server};
 use serde_json::json;
 
@@ -141,7 +141,7 @@ async fn it_is_confined_and_has_no_key() {
     let output = run["toolCalls"][0]["output"].as_str().unwrap();
     assert!(output.contains("No such file"), "{run}");
 
-    let look = "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; grep -r sk-made-up ~ /tmp";
+    let look = "cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; grep -rs -D skip sk-made-up ~ $TMPDIR; true";
     model.push(Scenario::tool("exec_command", json!({"cmd": look})));
     let run = suite.ask("look for it").await;
     let output = run["toolCalls"][0]["output"].as_str();
@@ -166,6 +166,29 @@ async fn status_says_that_it_answers_and_why() {
         words.contains("codex-cli") && words.contains("OPENAI_API_KEY"),
         "{words}"
     );
+}
+
+#[tokio::test]
+async fn a_command_that_goes_on_is_heard_and_ends_with_the_turn() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::codex(&model) else {
+        return;
+    };
+    let suite = setup.start().await;
+    let command = json!({"cmd": "echo begun; sleep 1000", "yield_time_ms": 500});
+    model.push(Scenario::tool("exec_command", command));
+    let run = suite.ask("start it").await;
+    assert_eq!(run["status"], "done", "{run}");
+    let output = run["toolCalls"][0]["output"].as_str().unwrap();
+    assert!(
+        output.contains("begun") && output.contains("ended with the turn"),
+        "{run}"
+    );
+    let left: Vec<String> = processes::of_folder(&suite.path(""))
+        .into_iter()
+        .filter_map(processes::program)
+        .collect();
+    assert!(!left.iter().any(|name| name == "sleep"), "{left:?}");
 }
 
 /// What an answer costs comes from the provider's prices; its tokens count.
