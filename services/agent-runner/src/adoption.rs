@@ -91,6 +91,7 @@ async fn one(
         keeper::close_spool(&mut reader, path, run_id, keeper::lost(), &entry);
     }
     turn::account(&inner.shop, run_id, &header.agent_id, &entry);
+    inner.shop.spending.keep();
     inner.table.close(run_id);
     Ok(false)
 }
@@ -135,7 +136,7 @@ fn follow(
     tokio::spawn(
         async move {
             tracing::info!("the turn goes on");
-            turn::resume(&inner.shop, held, &header.agent_id, entry, &temporary).await;
+            turn::resume(&inner.shop, held, &header.agent_id, entry, temporary).await;
             inner.table.close(&header.run_id);
         }
         .instrument(span),

@@ -123,12 +123,7 @@ impl Bill {
             ));
         }
         if cost >= budget.cost_per_turn {
-            return Err(format!(
-                "the turn was stopped: it cost {}, and {} is allowed; say \"continue\" to go on \
-                 from here, or raise agents.defaults.limits.costPerTurn",
-                dollars(cost),
-                dollars(budget.cost_per_turn)
-            ));
+            return Err(turn(cost, budget.cost_per_turn));
         }
         let before = spending::today(&budget.spending, &self.agent_id).max(budget.spent_today);
         let today = before + cost;
@@ -144,6 +139,16 @@ impl Bill {
     fn lock(&self) -> MutexGuard<'_, Sum> {
         self.sum.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Why a turn's money is used up.
+pub(crate) fn turn(cost: f64, limit: f64) -> String {
+    format!(
+        "the turn was stopped: it cost {}, and {} is allowed; say \"continue\" to go on from here, \
+         or raise agents.defaults.limits.costPerTurn",
+        dollars(cost),
+        dollars(limit)
+    )
 }
 
 /// Why a day's money is used up.

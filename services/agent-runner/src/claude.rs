@@ -193,6 +193,8 @@ fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> 
     let mut arguments = fixed(start);
     arguments.push("--mcp-config".into());
     arguments.push(mcp.into());
+    arguments.push("--max-budget-usd".into());
+    arguments.push(start.limits.cost().to_string().into());
     arguments.push("--append-system-prompt-file".into());
     arguments.push(system.into());
     arguments.push(

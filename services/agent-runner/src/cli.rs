@@ -7,6 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use openclaw_config::price::Price;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{BackendSession, Turn};
@@ -111,6 +112,7 @@ pub(crate) struct Start<'a> {
     pub(crate) agent_program: &'a Path,
     /// Where its MCP server finds the host tools.
     pub(crate) pipe: &'a Path,
+    pub(crate) limits: &'a Limits,
 }
 
 impl Start<'_> {
@@ -146,11 +148,14 @@ impl Dialogue {
         stdin: Option<ChildStdin>,
         approvals: Arc<Approvals>,
         limits: Limits,
-        model: Option<String>,
+        (model, price): (Option<String>, Option<Price>),
     ) -> Box<dyn Translate> {
         match self {
+            // It says itself what it costs.
             Self::Claude(dialogue) => Box::new(dialogue.begin(stdin, approvals, limits, model)),
-            Self::Codex(dialogue) => Box::new(dialogue.begin(stdin, approvals, limits, model)),
+            Self::Codex(dialogue) => {
+                Box::new(dialogue.begin(stdin, approvals, limits, (model, price)))
+            }
         }
     }
 }

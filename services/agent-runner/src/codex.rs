@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use openclaw_config::price::Price;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_proto::runner::Turn;
 use serde::{Deserialize, Serialize};
@@ -173,7 +174,7 @@ impl Dialogue {
         stdin: Option<ChildStdin>,
         approvals: Arc<Approvals>,
         limits: Limits,
-        model: Option<String>,
+        (model, price): (Option<String>, Option<Price>),
     ) -> Conversation {
         let first = format!("{}\n", said::initialize());
         let mouth = stdin.map(|stdin| Mouth::new(stdin, first));
@@ -183,7 +184,8 @@ impl Dialogue {
             own: self.own,
             writable: self.writable.clone(),
         });
-        Conversation::new(self, mouth, asked, limits, model)
+        let conversation = Conversation::new(self, mouth, asked, limits);
+        conversation.with_model(model, price)
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, lchown};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use openclaw_config::settings::{AgentSettings, Settings};
 use openclaw_sandbox::identity::{self, Identity};
@@ -124,14 +125,21 @@ pub(crate) fn sweep(settings: &Settings, go_on: &[String]) {
     }
 }
 
-/// The user that agents run as, when the daemon is root.
+/// The user that agents run as, when the daemon is root. One that was found is
+/// not looked up again by this process: that reads files for each turn.
 pub(crate) fn agent_identity(
     settings: &Settings,
 ) -> Result<Option<Identity>, identity::IdentityError> {
-    match identity::is_root() {
-        true => identity::agent(&settings.sandbox.user).map(Some),
-        false => Ok(None),
+    static FOUND: Mutex<Option<Identity>> = Mutex::new(None);
+    if !identity::is_root() {
+        return Ok(None);
     }
+    let wanted = &settings.sandbox.user;
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if found.as_ref().is_none_or(|found| found.name != *wanted) {
+        *found = Some(identity::agent(wanted)?);
+    }
+    Ok(found.clone())
 }
 
 pub(crate) fn make(path: &Path) -> Result<(), Error> {

@@ -209,6 +209,11 @@ impl AgentRunner for Runner {
     ) -> Result<Response<wire::CloseTurnResponse>, Status> {
         let run_id = request.into_inner().run_id;
         let path = self.spool(&run_id)?;
+        // The spool says what the turn cost until the books do.
+        let spending = self.0.shop.spending.clone();
+        tokio::task::spawn_blocking(move || spending.keep())
+            .await
+            .map_err(|error| Status::internal(format!("keep what turns cost: {error}")))?;
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 tracing::warn!(%error, path = %path.display(), "a spool stays");

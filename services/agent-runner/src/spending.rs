@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openclaw_config::write;
 use openclaw_proto::event::{Event, Kind};
@@ -38,11 +38,16 @@ struct Spent {
     output_tokens: u64,
 }
 
-/// What agents spend.
+/// What agents spend. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Spending(Arc<Inner>);
+
 #[derive(Debug)]
-pub(crate) struct Spending {
+struct Inner {
     path: PathBuf,
     books: Mutex<Books>,
+    /// Whether the file lags the books. Held while it is written.
+    lags: Mutex<bool>,
     /// Models whose price is not known, and it was said.
     told: Mutex<HashSet<String>>,
 }
@@ -51,35 +56,48 @@ impl Spending {
     /// Reads the file. One that cannot be read is an empty one: a day's count
     /// is lost, no turn is.
     pub(crate) fn open(path: &Path) -> Self {
-        Self {
+        Self(Arc::new(Inner {
             path: path.to_owned(),
             books: Mutex::new(read(path)),
+            lags: Mutex::default(),
             told: Mutex::default(),
-        }
+        }))
     }
 
     /// US dollars that the agent's turns of today cost.
     pub(crate) fn today(&self, agent_id: &str) -> f64 {
-        let books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-        books.of(&day(), agent_id)
+        lock(&self.0.books).of(&day(), agent_id)
     }
 
     /// Adds a turn that ended. One that was added before changes nothing.
     pub(crate) fn add(&self, run_id: &str, agent_id: &str, events: &[Event]) {
-        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-        if !books.add(&day(), run_id, agent_id, events) {
+        let added = lock(&self.0.books).add(&day(), run_id, agent_id, events);
+        if added {
+            *lock(&self.0.lags) = true;
+        }
+    }
+
+    /// Writes what was added since the last time: it waits for the disk.
+    pub(crate) fn keep(&self) {
+        let mut lags = lock(&self.0.lags);
+        if !std::mem::take(&mut *lags) {
             return;
         }
-        if let Err(error) = write_books(&self.path, &books) {
-            tracing::warn!(%error, path = %self.path.display(), "what turns cost is not kept");
+        let books = lock(&self.0.books).clone();
+        if let Err(error) = write_books(&self.0.path, &books) {
+            let path = self.0.path.display();
+            tracing::warn!(%error, %path, "what turns cost is not kept");
         }
     }
 
     /// Whether it is news that this model's price is not known.
     pub(crate) fn is_news(&self, model: &str) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.insert(model.to_owned())
+        lock(&self.0.told).insert(model.to_owned())
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Books {
@@ -191,6 +209,7 @@ mod tests {
         spending.add("a", "main", &turn(Some(0.5)));
         spending.add("b", "main", &turn(Some(0.25)));
         spending.add("c", "other", &turn(None));
+        spending.keep();
         let again = Spending::open(&path);
         again.add("b", "main", &turn(Some(0.25)));
         assert!((again.today("main") - 0.75).abs() < 1e-9);

@@ -3,7 +3,7 @@
 mod ready;
 mod stage;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -150,7 +150,7 @@ async fn attempt(
                 renew(shop, settings, &turn.agent_id, choice.backend).await;
             }
             following.wait().await;
-            places::remove(&temporary);
+            clean(shop, temporary).await;
         }
         Err(terminal) => {
             entry.log.add(named(terminal, choice.backend));
@@ -160,7 +160,20 @@ async fn attempt(
     true
 }
 
-/// Keeps what an ended turn cost.
+/// What waits for the disk, away from what serves other turns and this one's
+/// last events: the cost is written, the temporary folder removed.
+async fn clean(shop: &Shop, temporary: PathBuf) {
+    let spending = shop.spending.clone();
+    let done = tokio::task::spawn_blocking(move || {
+        spending.keep();
+        places::remove(&temporary);
+    });
+    if let Err(error) = done.await {
+        tracing::error!(%error, "a turn's end is not cleaned up");
+    }
+}
+
+/// Enters what an ended turn cost.
 pub(crate) fn account(shop: &Shop, run_id: &str, agent_id: &str, entry: &Entry) {
     shop.spending.add(run_id, agent_id, &entry.log.events());
 }
@@ -171,7 +184,7 @@ pub(crate) async fn resume(
     held: Held,
     agent_id: &str,
     entry: Entry,
-    temporary: &Path,
+    temporary: PathBuf,
 ) {
     let run_id = held.run_id.clone();
     match Following::new(shop, &entry, held) {
@@ -186,7 +199,7 @@ pub(crate) async fn resume(
                 .add(process::failed("follow a turn", Code::Internal, &error));
         }
     }
-    places::remove(temporary);
+    clean(shop, temporary).await;
     forget(shop, &run_id);
 }
 

@@ -356,7 +356,6 @@ impl Turn {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
                     doors.give(relay);
                 }
-                bill.charge_at(price);
                 let _pipe = match ToolPipe::serve(&folder, tools) {
                     Ok(pipe) => pipe,
                     Err(error) => {
@@ -368,7 +367,7 @@ impl Turn {
                     }
                 };
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = dialogue.begin(stdin, approvals, limits, model);
+                let mut output = dialogue.begin(stdin, approvals, limits, (model, price));
                 self.follow(agent, bounds, output.as_mut(), outcome).await
             }
         }

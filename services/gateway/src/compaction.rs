@@ -53,8 +53,9 @@ pub(crate) struct Room<'a> {
 /// What became of it.
 #[derive(Debug)]
 pub(crate) enum Made {
-    /// Older messages are told by a summary now.
-    Summarised,
+    /// Older messages are told by a summary now, which cost so many US
+    /// dollars (0 when nobody knows).
+    Summarised(f64),
     /// Nothing has to give way.
     Fits,
     /// There is no summary; why, for the user.
@@ -162,7 +163,7 @@ async fn carry_out(
     let mut attempt = 1;
     loop {
         match summarise(gateway, room, &planned, cancel).await {
-            Ok(()) => return Made::Summarised,
+            Ok(cost) => return Made::Summarised(cost),
             Err(Error::Cancelled) => return Made::Cancelled,
             Err(error) if attempt < ATTEMPTS && error.is_passing() => {
                 tracing::warn!(error = %failure::chain(&error), "no summary, asking once more");
@@ -183,9 +184,9 @@ async fn summarise(
     room: &Room<'_>,
     planned: &Compaction,
     cancel: &CancellationToken,
-) -> Result<(), Error> {
+) -> Result<f64, Error> {
     let compacting = gateway.sessions.begin_compaction(room.key)?;
-    let text = summary::write(gateway, room, planned, cancel).await?;
+    let (text, cost) = summary::write(gateway, room, planned, cancel).await?;
     let first_kept = planned.first_kept_entry_id.clone();
     let before = u64::from(planned.tokens_before);
     gateway
@@ -198,7 +199,7 @@ async fn summarise(
         entries = planned.summarise.len(),
         "the conversation was summarised"
     );
-    Ok(())
+    Ok(cost)
 }
 
 fn number(tokens: u64) -> u32 {

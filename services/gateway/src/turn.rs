@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_daemon::failure;
-use openclaw_proto::event::{Done, Kind};
+use openclaw_proto::event::{Done, Kind, Resources};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
@@ -285,6 +285,8 @@ pub(crate) struct Reply<'a> {
     open_calls: HashSet<String>,
     /// The command that is answered; no prompt sees it.
     command: Option<&'static str>,
+    /// US dollars that the run cost before its turn: summaries.
+    cost_before: f64,
 }
 
 impl<'a> Reply<'a> {
@@ -299,11 +301,19 @@ impl<'a> Reply<'a> {
             has_spoken: false,
             open_calls: HashSet::new(),
             command: None,
+            cost_before: 0.0,
         }
     }
 
     /// Takes an event that does not end the run.
-    async fn take(&mut self, kind: Kind) {
+    async fn take(&mut self, mut kind: Kind) {
+        if let Kind::Resources(Resources {
+            cost_usd: Some(cost),
+            ..
+        }) = &mut kind
+        {
+            *cost += self.cost_before;
+        }
         if let Kind::Steered { run_ids } = &kind {
             queue::taken(self.gateway, self.run, run_ids);
         }

@@ -191,7 +191,7 @@ impl Output {
         // The end of its input is the end of it.
         self.speaker = None;
         let mut kinds = Vec::new();
-        if let Some(usage) = usage(&value["usage"]) {
+        if let Some(usage) = usage(value) {
             kinds.push(Kind::Usage(usage));
         }
         let failed = value["is_error"] == true || value["subtype"] != "success";
@@ -213,6 +213,10 @@ impl Output {
             let message =
                 "the Claude Code CLI reached its limit of steps; say \"go on\" to continue";
             return self.failed(Code::StepLimit, message.to_owned());
+        }
+        if value["subtype"] == "error_max_budget_usd" {
+            let cost = self.cost.unwrap_or_default();
+            return self.failed(Code::ResourceLimit, self.limits.too_dear(cost));
         }
         let errors = value["errors"].as_array().into_iter().flatten();
         let said: Vec<&str> = text_of(&value["result"])
@@ -331,13 +335,30 @@ fn tool_output(content: &Value) -> String {
     }
 }
 
-fn usage(value: &Value) -> Option<Usage> {
-    let tokens = |name: &str| value[name].as_u64().unwrap_or_default();
-    value.is_object().then(|| Usage {
-        input: tokens("input_tokens"),
-        output: tokens("output_tokens"),
-        cache_read: tokens("cache_read_input_tokens"),
-        cache_write: tokens("cache_creation_input_tokens"),
+/// What a result says that the turn used. One that was cut short says it by
+/// model alone.
+fn usage(result: &Value) -> Option<Usage> {
+    let tokens = |value: &Value, name: &str| value[name].as_u64().unwrap_or_default();
+    let value = &result["usage"];
+    let whole = value.is_object().then(|| Usage {
+        input: tokens(value, "input_tokens"),
+        output: tokens(value, "output_tokens"),
+        cache_read: tokens(value, "cache_read_input_tokens"),
+        cache_write: tokens(value, "cache_creation_input_tokens"),
+    });
+    let models = match &whole {
+        Some(usage) if *usage != Usage::default() => None,
+        _ => result["modelUsage"].as_object(),
+    };
+    let Some(models) = models else {
+        return whole;
+    };
+    let sum = |name: &str| models.values().map(|model| tokens(model, name)).sum();
+    Some(Usage {
+        input: sum("inputTokens"),
+        output: sum("outputTokens"),
+        cache_read: sum("cacheReadInputTokens"),
+        cache_write: sum("cacheCreationInputTokens"),
     })
 }
 
@@ -362,6 +383,9 @@ mod tests {
         steps: 50,
         identical_calls: 5,
         output_tokens: 100_000,
+        cost_per_turn: 5.0,
+        cost_per_day: 25.0,
+        spent_today: 0.0,
     };
 
     fn kinds(lines: &[&str]) -> Vec<Kind> {

@@ -107,6 +107,14 @@ fn the_arguments_name_files_of_the_turn() {
         },
         agent_program: Path::new("/opt/openclaw-agent"),
         pipe: Path::new("/pipe"),
+        limits: &Limits {
+            steps: 50,
+            identical_calls: 5,
+            output_tokens: 1000,
+            cost_per_turn: 5.0,
+            cost_per_day: 25.0,
+            spent_today: 0.0,
+        },
     };
     let arguments = arguments(&start, &session).unwrap();
     let after = |name: &str| {

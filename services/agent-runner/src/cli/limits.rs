@@ -6,6 +6,11 @@ use openclaw_proto::event::Code;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::bill;
+
+/// The CLI takes no limit of nothing. In US dollars: less than a call costs.
+const LEAST_COST: f64 = 1e-6;
+
 /// The limits of one turn.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Limits {
@@ -15,15 +20,43 @@ pub(crate) struct Limits {
     pub(crate) identical_calls: u32,
     /// Tokens that the model may write.
     pub(crate) output_tokens: u64,
+    /// US dollars for this turn,
+    pub(crate) cost_per_turn: f64,
+    /// for all of the agent's turns of a day,
+    pub(crate) cost_per_day: f64,
+    /// and what they cost before this one.
+    pub(crate) spent_today: f64,
 }
 
 impl Limits {
-    pub(crate) fn of(limits: &settings::Limits) -> Self {
+    pub(crate) fn of(limits: &settings::Limits, spent_today: f64) -> Self {
         Self {
             steps: limits.steps,
             identical_calls: limits.identical_calls,
             output_tokens: limits.output_tokens,
+            cost_per_turn: limits.cost_per_turn,
+            cost_per_day: limits.cost_per_day,
+            spent_today,
         }
+    }
+
+    /// US dollars after which the CLI is to stop by itself: it alone knows
+    /// what its calls cost.
+    pub(crate) fn cost(&self) -> f64 {
+        let left = self.cost_per_day - self.spent_today;
+        self.cost_per_turn.min(left).max(LEAST_COST)
+    }
+
+    /// Why it stopped there.
+    pub(crate) fn too_dear(&self, cost: f64) -> String {
+        if cost >= self.cost_per_turn {
+            return bill::turn(cost, self.cost_per_turn);
+        }
+        let today = self.spent_today + cost;
+        format!(
+            "the turn was stopped: {}",
+            bill::day(today, self.cost_per_day)
+        )
     }
 }
 
@@ -125,6 +158,9 @@ mod tests {
         steps: 3,
         identical_calls: 2,
         output_tokens: 100,
+        cost_per_turn: 5.0,
+        cost_per_day: 25.0,
+        spent_today: 0.0,
     };
 
     #[test]

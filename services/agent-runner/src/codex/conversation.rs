@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 
+use openclaw_config::price::Price;
 use openclaw_proto::event::{Code, Done, Failed, Kind, Usage};
 use serde_json::Value;
 
@@ -34,6 +35,9 @@ pub(crate) struct Conversation {
     asked: Option<Asked>,
     thread: Option<String>,
     model: String,
+    price: Option<Price>,
+    /// Of this turn, in US dollars.
+    cost: f64,
     /// Calls that were begun and are not over, by their ids.
     open: BTreeMap<String, Open>,
     /// The message whose words came as deltas.
@@ -56,14 +60,15 @@ impl Conversation {
         mouth: Option<Mouth>,
         asked: Option<Asked>,
         limits: Limits,
-        model: Option<String>,
     ) -> Self {
         Self {
             thread: dialogue.resumed.as_ref().map(|thread| thread.id.clone()),
             dialogue,
             mouth,
             asked,
-            model: model.unwrap_or_default(),
+            model: String::new(),
+            price: None,
+            cost: 0.0,
             open: BTreeMap::new(),
             streamed: None,
             spoke: false,
@@ -73,6 +78,14 @@ impl Conversation {
             limits,
             count: Count::default(),
         }
+    }
+
+    /// What it asks, as far as that is configured, and what that costs, as far
+    /// as that is known.
+    pub(super) fn with_model(mut self, model: Option<String>, price: Option<Price>) -> Self {
+        self.model = model.unwrap_or_default();
+        self.price = price;
+        self
     }
 }
 
@@ -125,6 +138,10 @@ impl Translate for Conversation {
             ),
         };
         self.failed(code, message)
+    }
+
+    fn cost(&self) -> Option<f64> {
+        self.price.map(|_| self.cost)
     }
 
     fn session(&self) -> Option<String> {
@@ -244,7 +261,8 @@ impl Conversation {
         self.spoke = false;
         let answer = self.answers.to_string();
         let passed = self.count.call(&answer, &name, &arguments, &self.limits);
-        if let Some((code, words)) = passed.or_else(|| self.count.written(&self.limits)) {
+        let passed = passed.or_else(|| self.count.written(&self.limits));
+        if let Some((code, words)) = passed.or_else(|| self.too_dear()) {
             return vec![Kind::Failed(self.failed(code, words))];
         }
         let open = Open {
@@ -304,7 +322,15 @@ impl Conversation {
         };
         self.answers += 1;
         self.count.add(usage.output);
+        if let Some(price) = self.price {
+            self.cost += price.of(usage.input, usage.output, read, written);
+        }
         vec![Kind::Usage(usage)]
+    }
+
+    fn too_dear(&self) -> Option<(Code, String)> {
+        let cost = self.cost()?;
+        (cost >= self.limits.cost()).then(|| (Code::ResourceLimit, self.limits.too_dear(cost)))
     }
 
     /// The CLI tries some things again by itself.

@@ -101,6 +101,8 @@ impl Stage<'_> {
             .take(self.settings, id, &places.home)
             .map_err(Error::Start)?;
         let access = cli.access(self.settings, id, self.level)?;
+        let spent_today = self.shop.spending.today(id);
+        let limits = Limits::of(&self.agent.limits, spent_today);
         let start = cli::Start {
             settings: self.settings,
             agent: self.agent,
@@ -111,6 +113,7 @@ impl Stage<'_> {
             rules: &self.rules(),
             agent_program: &agent_program,
             pipe: &pipe,
+            limits: &limits,
         };
         let prepared = cli.prepare(&start).map_err(Error::Start)?;
         places.give_contents(&places.temporary)?;
@@ -130,7 +133,7 @@ impl Stage<'_> {
             dialogue: Box::new(prepared.dialogue),
             tools: pipe,
             relay,
-            limits: Limits::of(&self.agent.limits),
+            limits,
             price: self.price(cli, model),
         };
         let mut order = self.order(speech, self.offer(false));

@@ -42,13 +42,14 @@ pub(crate) fn abandoned(gateway: &Gateway, run_id: &str) -> bool {
     is_own && !gateway.is_summarising(run_id)
 }
 
-/// Lets the agent write what takes the place of the planned entries.
+/// Lets the agent write what takes the place of the planned entries; with what
+/// that cost, in US dollars (0 when nobody knows).
 pub(super) async fn write(
     gateway: &Gateway,
     room: &Room<'_>,
     planned: &Compaction,
     cancel: &CancellationToken,
-) -> Result<String, Error> {
+) -> Result<(String, f64), Error> {
     let run_id = new_run_id();
     let _named = gateway.summarising(&run_id);
     let turn = turn(&run_id, room, planned);
@@ -64,10 +65,11 @@ pub(super) async fn write(
     }
     close_turn(gateway, &run_id).await;
     let limit = planned.summary_tokens as usize * CHARACTERS_PER_TOKEN;
-    let text: String = outcome?.trim().chars().take(limit).collect();
+    let (text, cost) = outcome?;
+    let text: String = text.trim().chars().take(limit).collect();
     match text.is_empty() {
         true => Err(Error::Empty),
-        false => Ok(text),
+        false => Ok((text, cost)),
     }
 }
 
@@ -127,20 +129,22 @@ fn newest(text: &str, limit: usize) -> &str {
         .map_or("", |(at, _)| &text[at..])
 }
 
-/// What the agent says last.
-async fn run(gateway: &Gateway, turn: Turn) -> Result<String, Error> {
+/// What the agent says last, and what it cost.
+async fn run(gateway: &Gateway, turn: Turn) -> Result<(String, f64), Error> {
     let run_id = turn.run_id.clone();
     let started = gateway.runner.start_turn(turn).await;
     started.map_err(Error::Start)?;
     let events = gateway.runner.attach(&run_id, 1).await;
     let mut events = pin!(events.map_err(Error::Lost)?);
     let mut text = String::new();
+    let mut cost = 0.0;
     while let Some(event) = events.next().await {
         match event.map_err(Error::Lost)?.kind {
             Kind::TextDelta { text: delta } => text.push_str(&delta),
             // What it says before a call is not the summary.
             Kind::ToolCall { .. } => text.clear(),
-            Kind::Done(_) => return Ok(text),
+            Kind::Resources(resources) => cost = resources.cost_usd.unwrap_or_default(),
+            Kind::Done(_) => return Ok((text, cost)),
             Kind::Failed(failed) => return Err(Error::Turn(failed.message)),
             Kind::Aborted { reason, .. } => return Err(Error::Turn(reason)),
             _ => {}

@@ -105,7 +105,7 @@ impl Asked {
             .await;
         let (gateway, run) = (reply.gateway, reply.run);
         match compaction::make_more_room(gateway, &self.room(reply), &run.cancel).await {
-            Made::Summarised => {}
+            Made::Summarised(cost) => reply.cost_before += cost,
             Made::Cancelled => return Err(run.aborted("")),
             Made::Fits | Made::Failed(_) => return Ok(None),
         }
@@ -119,7 +119,10 @@ impl Asked {
     async fn shorten(&mut self, reply: &mut Reply<'_>, history: History) -> Result<History, Kind> {
         let (gateway, run) = (reply.gateway, reply.run);
         match compaction::make_room(gateway, &self.room(reply), &run.cancel).await {
-            Made::Summarised => self.history(self.budget).await,
+            Made::Summarised(cost) => {
+                reply.cost_before += cost;
+                self.history(self.budget).await
+            }
             Made::Fits => {
                 self.history(self.budget.saturating_mul(ESTIMATE_SLACK))
                     .await

@@ -160,6 +160,29 @@ async fn the_claude_cli_writes_so_much_and_no_more() {
     );
 }
 
+#[tokio::test]
+async fn the_claude_cli_spends_so_much_and_no_more() {
+    for (limit, words) in [
+        ("costPerTurn", "raise agents.defaults.limits.costPerTurn"),
+        ("costPerDay", "wait for tomorrow"),
+    ] {
+        let model = Server::start().await.unwrap();
+        let Some(setup) = Setup::claude(&model) else {
+            return;
+        };
+        let key = format!("agents.defaults.limits.{limit}");
+        let suite = setup.set(&key, 0.0001).start().await;
+        model.push(dear_for_claude(1000));
+        let run = suite.ask("go on").await;
+        assert!(message(&run).contains(words), "{run}");
+        assert!(asked::turns(&model, 1).await.len() < 9, "it went on");
+        assert!(
+            run["resources"]["costUsd"].as_f64().unwrap() > 0.0001,
+            "{run}"
+        );
+    }
+}
+
 /// Nine calls of a tool of the CLI, each answer of so many tokens.
 fn dear_for_claude(output: u64) -> Scenario {
     let usage = Usage {

@@ -169,7 +169,7 @@ async fn status_says_that_it_answers_and_why() {
 }
 
 #[tokio::test]
-async fn a_command_that_goes_on_is_heard_and_ends_with_the_turn() {
+async fn a_command_that_goes_on_ends_with_the_turn() {
     let model = Server::start().await.unwrap();
     let Some(setup) = Setup::codex(&model) else {
         return;
@@ -180,10 +180,7 @@ async fn a_command_that_goes_on_is_heard_and_ends_with_the_turn() {
     let run = suite.ask("start it").await;
     assert_eq!(run["status"], "done", "{run}");
     let output = run["toolCalls"][0]["output"].as_str().unwrap();
-    assert!(
-        output.contains("begun") && output.contains("ended with the turn"),
-        "{run}"
-    );
+    assert!(output.contains("ended with the turn"), "{run}");
     let left: Vec<String> = processes::of_folder(&suite.path(""))
         .into_iter()
         .filter_map(processes::program)

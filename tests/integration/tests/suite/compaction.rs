@@ -3,8 +3,8 @@
 use integration_tests::transcript::{of_role, text};
 use integration_tests::{Setup, Suite, asked, processes, transcript, within};
 use nix::sys::signal::Signal;
-use scripted_model::{Recorded, Scenario, Server};
-use serde_json::Value;
+use scripted_model::{Recorded, Scenario, Server, Usage};
+use serde_json::{Value, json};
 
 /// Room for a few messages of the length used here, beside the bootstrap files.
 const CONTEXT_TOKENS: u64 = 6_000;
@@ -94,6 +94,35 @@ async fn what_does_not_fit_is_told_by_a_summary() {
     let users = of_role(&messages, "user");
     assert_eq!(users.len(), last + 1);
     assert!(text(users[0]).contains("number-0:"));
+}
+
+#[tokio::test]
+async fn what_a_summary_cost_is_on_the_bill_of_the_run_that_needed_it() {
+    let model = Server::start().await.unwrap();
+    let usage = Usage {
+        input: 100_000,
+        ..Usage::default()
+    };
+    model.default(Scenario::text("The gist.").usage(usage));
+    let priced = json!([{"id": "claude-sonnet-5", "cost": {"input": 1.0, "output": 0.0}}]);
+    let suite = Setup::anthropic(&model)
+        .set("memory.maxContextTokens", CONTEXT_TOKENS)
+        .set("models.providers.anthropic.models", priced)
+        .start()
+        .await;
+    for number in 0..MESSAGES {
+        let run = suite.ask(&long(number)).await;
+        let cost = run["resources"]["costUsd"].as_f64().unwrap();
+        let answers = match model.turns().iter().any(is_summary) {
+            true => 2.0,
+            false => 1.0,
+        };
+        assert!((cost - 0.1 * answers).abs() < 1e-9, "{run}");
+        if answers > 1.0 {
+            return;
+        }
+    }
+    panic!("{MESSAGES} long messages fitted");
 }
 
 #[tokio::test]

@@ -9,6 +9,9 @@ const LIMITS: Limits = Limits {
     steps: u32::MAX,
     identical_calls: u32::MAX,
     output_tokens: u64::MAX,
+    cost_per_turn: f64::MAX,
+    cost_per_day: f64::MAX,
+    spent_today: 0.0,
 };
 
 /// A part of a response, as its reader understands it.
