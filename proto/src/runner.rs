@@ -69,7 +69,7 @@ pub struct Turn {
 /// A turn that was taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Started {
-    /// claude-cli, native or offline; empty when it is not known.
+    /// claude-cli, codex-cli, native or offline; empty when it is not known.
     pub backend: String,
     /// The model's provider.
     pub provider: String,

@@ -6,13 +6,14 @@
 
 use std::path::PathBuf;
 
+use openclaw_config::price::Price;
 use openclaw_sandbox::Plan;
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
-use crate::claude;
+use crate::cli::{Dialogue, Limits};
 use crate::doors::Doors;
 use crate::doors::model::Relay;
 use crate::route::Stop;
@@ -60,7 +61,7 @@ pub(crate) struct Order {
     /// When the message came, in Unix milliseconds; 0: not known.
     pub(crate) received_ms: i64,
     pub(crate) channel: String,
-    /// `native` or `offline`; for the Claude Code CLI it says so itself.
+    /// The backend's name.
     pub(crate) backend: String,
     pub(crate) provider: String,
     pub(crate) model: String,
@@ -102,19 +103,18 @@ pub(crate) enum Speech {
         /// milliseconds.
         patience_ms: u64,
     },
-    /// The Claude Code CLI.
-    Claude {
-        /// Written to its standard input.
-        input: String,
-        /// Its own session.
-        session: String,
+    /// A CLI that is not ours, over its standard input and output.
+    Cli {
+        dialogue: Box<Dialogue>,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
         /// What is behind its door to the model; `None`: it has keys of its
         /// own, and no door.
         relay: Option<Relay>,
         /// What it may do at most.
-        limits: claude::Limits,
+        limits: Limits,
+        /// What its model costs, where it does not say so itself.
+        price: Option<Price>,
     },
 }
 

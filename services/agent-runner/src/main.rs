@@ -9,6 +9,8 @@ mod backend;
 mod bill;
 mod catalog;
 mod claude;
+mod cli;
+mod codex;
 mod confinement;
 mod cooling;
 mod disk;

@@ -40,7 +40,7 @@ use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop, Task};
 use crate::units::Units;
 use crate::watcher::Watcher;
-use crate::{adoption, catalog, claude};
+use crate::{adoption, catalog, cli};
 
 /// What running turns get to end by themselves when the daemon is to end;
 /// below the daemon's drain deadline, so that they can still be cancelled.
@@ -356,7 +356,7 @@ impl Runner {
             Err(_) => ("", ""),
         };
         let next_run_id = match choice.backend {
-            claude::NAME => String::new(),
+            name if cli::is_cli(name) => String::new(),
             _ => self.0.shop.spare.next_name(&turn.agent_id, &turn.run_id),
         };
         wire::StartTurnResponse {

@@ -16,7 +16,7 @@ use self::ready::renew;
 use self::stage::Stage;
 use crate::backend::{self, Choice};
 use crate::bill::{self};
-use crate::claude::access::{self};
+use crate::cli::{self, access};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
 use crate::keeper::{self, Following, Held};
@@ -286,9 +286,11 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
         choice,
     };
     let begun = match plan {
-        backend::Plan::ClaudeCli { program, model } => {
-            stage.claude(program, model.as_deref()).await?
-        }
+        backend::Plan::Cli {
+            cli,
+            program,
+            model,
+        } => stage.cli(*cli, program, model.as_deref()).await?,
         backend::Plan::Native {
             provider,
             model,
@@ -323,7 +325,7 @@ fn too_dear(backend: &'static str, spent: f64, agent: &AgentSettings) -> Kind {
 
 fn unusable(backend: &'static str, why: &str) -> Kind {
     let code = match backend {
-        "claude-cli" if why.contains("not logged in") => Code::NotLoggedIn,
+        name if cli::is_cli(name) && why.contains("not logged in") => Code::NotLoggedIn,
         "native" => Code::Auth,
         _ => Code::BackendMissing,
     };

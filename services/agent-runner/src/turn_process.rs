@@ -32,7 +32,7 @@ use tracing::Instrument as _;
 use crate::activity::Activity;
 use crate::approvals::Approvals;
 use crate::bill::Bill;
-use crate::claude::{self, ToolPipe};
+use crate::cli::ToolPipe;
 use crate::disk::Disk;
 use crate::doors::{OpenDoors, Opened};
 use crate::host;
@@ -349,12 +349,12 @@ impl Turn {
                 };
                 self.follow(agent, bounds, &mut lines, outcome).await
             }
-            Speech::Claude {
-                input,
-                session,
+            Speech::Cli {
+                dialogue,
                 tools: folder,
                 relay,
                 limits,
+                price,
             } => {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
                     doors.give(relay);
@@ -369,10 +369,9 @@ impl Turn {
                         );
                     }
                 };
-                let speaker = stdin.map(|stdin| claude::Speaker::new(stdin, input, approvals));
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = claude::Output::new(session, model, limits).answering(speaker);
-                self.follow(agent, bounds, &mut output, outcome).await
+                let mut output = dialogue.begin(stdin, approvals, limits, (model, price));
+                self.follow(agent, bounds, output.as_mut(), outcome).await
             }
         }
     }

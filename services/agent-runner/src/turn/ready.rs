@@ -10,7 +10,7 @@ use openclaw_sandbox::Network;
 use tokio::time::timeout;
 
 use super::{Error, Shop};
-use crate::claude;
+use crate::cli;
 use crate::doors::Doors;
 use crate::environment;
 use crate::job::Standing;
@@ -23,7 +23,7 @@ use crate::spool;
 
 /// Starts a process for the agent's next turn, unless one stands ready.
 pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, backend: &str) {
-    let Some(agent) = settings.agent(agent_id).filter(|_| backend != claude::NAME) else {
+    let Some(agent) = settings.agent(agent_id).filter(|_| !cli::is_cli(backend)) else {
         return;
     };
     let Some(name) = shop.spare.wanted(settings, agent_id) else {

@@ -1,9 +1,11 @@
 //! A turn that is begun with one backend or another.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use openclaw_config::price::Price;
 use openclaw_config::programs;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_proto::runner::{Purpose, Turn};
@@ -14,10 +16,10 @@ use super::ready::{stand_ready, standing};
 use super::{Begun, Error, Shop};
 use crate::backend::Choice;
 use crate::bill::Budget;
-use crate::claude::access::{self, Access};
-use crate::claude::{self, ToolPipe};
+use crate::cli::{self, Access, Cli, Limits, ToolPipe};
 use crate::doors::Doors;
-use crate::environment;
+use crate::doors::model::Relay;
+use crate::environment::{self, Variables};
 use crate::job::{Order, Speech, Standing};
 use crate::keeper::Held;
 use crate::native;
@@ -29,7 +31,6 @@ use crate::route::Stop;
 use crate::servers;
 use crate::spare::Ready;
 use crate::spool;
-use crate::thinking;
 use crate::tools::{self, Offer};
 
 /// A turn with everything it needs at hand.
@@ -86,83 +87,111 @@ impl Stage<'_> {
         })
     }
 
-    pub(super) async fn claude(self, program: &Path, model: Option<&str>) -> Result<Begun, Error> {
+    pub(super) async fn cli(
+        self,
+        cli: &'static dyn Cli,
+        program: &Path,
+        model: Option<&str>,
+    ) -> Result<Begun, Error> {
         let agent_program = programs::sibling("openclaw-agent", &self.settings.environment)
             .map_err(Error::Start)?;
-        // The links it may be reached through are not granted.
-        let program = program.canonicalize().map_err(Error::Start)?;
+        let program = cli.resolve(program).map_err(Error::Start)?;
         let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
         let pipe = places.temporary.join("tools");
         ToolPipe::make(&pipe).map_err(Error::Start)?;
         let id = &self.agent.id;
-        access::take_login(self.settings, id, &places.home).map_err(Error::Start)?;
-        let access = access::find(self.settings, id, self.level)?;
-        let session = claude::session(self.turn, &places);
-        let own = match self.turn.purpose {
-            Purpose::Message => tools::of_claude(&tools::policy(self.agent), &self.rules()),
-            Purpose::Summary => tools::none_of_claude(),
-        };
+        let login = cli.login();
+        login
+            .take(self.settings, id, &places.home)
+            .map_err(Error::Start)?;
+        let access = cli.access(self.settings, id, self.level)?;
         let spent_today = self.shop.spending.today(id);
-        let limits = claude::Limits::of(&self.agent.limits, spent_today);
-        let started = claude::Start {
+        let limits = Limits::of(&self.agent.limits, spent_today);
+        let start = cli::Start {
+            settings: self.settings,
+            agent: self.agent,
             turn: self.turn,
             places: &places,
-            session: &session,
             model,
-            own,
+            policy: &tools::policy(self.agent),
+            rules: &self.rules(),
             agent_program: &agent_program,
             pipe: &pipe,
             limits: &limits,
         };
-        let arguments = started.arguments().map_err(Error::Start)?;
-        let arguments = arguments
-            .into_iter()
-            .map(|argument| argument.into_string().map_err(Error::NotText))
-            .collect::<Result<Vec<_>, _>>()?;
+        let prepared = cli.prepare(&start).map_err(Error::Start)?;
         places.give_contents(&places.temporary)?;
         places.give_contents(&places.home)?;
+        let (doors, relay) = self.doors(access);
         let mut variables = environment::common(&self.settings.environment, &places);
+        variables.extend(cli.variables(&start, doors.model.is_none()));
+        let standing = self
+            .standing_cli(&places, (&program, &agent_program), variables, doors)
+            .await?;
+        let standing = Standing {
+            arguments: texts(prepared.arguments)?,
+            ..standing
+        };
+        let mut held = Held::start(&self.shop.units, self.settings, self.agent, &standing).await?;
+        let speech = Speech::Cli {
+            dialogue: Box::new(prepared.dialogue),
+            tools: pipe,
+            relay,
+            limits,
+            price: self.price(cli, model),
+        };
+        let mut order = self.order(speech, self.offer(false));
+        self.add_servers(&mut order, &places);
+        held.order(&order).await?;
+        Ok(Begun {
+            held,
+            temporary: places.temporary,
+        })
+    }
+
+    /// What a CLI reaches, and what is behind its door to the model.
+    fn doors(&self, access: Access) -> (Doors, Option<Relay>) {
         let (model, relay) = match access {
             Access::Door { variables, relay } => (Some(variables), Some(relay)),
             Access::Own => (None, None),
         };
-        variables.extend(environment::claude(
-            self.settings,
-            id,
-            &places,
-            model.is_none(),
-        ));
-        let doors = Doors {
-            model,
-            hosts: reach::hosts(self.agent, self.level),
-        };
-        let network = reach::network(self.agent, &doors);
+        let hosts = reach::hosts(self.agent, self.level);
+        (Doors { model, hosts }, relay)
+    }
+
+    /// The process of a CLI, confined.
+    async fn standing_cli(
+        &self,
+        places: &Places,
+        (program, agent_program): (&Path, &Path),
+        mut variables: Variables,
+        doors: Doors,
+    ) -> Result<Standing, Error> {
+        let (agent, run_id) = (self.agent, &self.turn.run_id);
+        let network = reach::network(agent, &doors);
         let missing = self.settings.sandbox.missing;
         reach::require(&self.shop.confinement, self.level, &network, missing).await?;
         if network == Network::Full {
             variables.extend(environment::network(&self.settings.environment));
         }
-        if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
-            variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
-        }
+        let bounds = Bounds {
+            level: self.level,
+            network,
+        };
         let mut plan = plan::for_agent(
             self.settings,
-            self.agent,
-            &places,
-            &self.turn.run_id,
-            &program,
+            agent,
+            places,
+            run_id,
+            program,
             &variables,
-            Bounds {
-                level: self.level,
-                network,
-            },
+            bounds,
         );
-        plan.grant_program(&agent_program);
-        // Its runtime reserves tens of gigabytes that it never touches.
+        plan.grant_program(agent_program);
+        // Their runtimes reserve tens of gigabytes that they never touch.
         plan.limits.address_space = None;
-        let (run_id, agent) = (&self.turn.run_id, self.agent);
-        let standing = Standing {
-            arguments,
+        let program = program.to_path_buf();
+        Ok(Standing {
             doors,
             own_limits: own_limits::names(self.turn),
             ..standing(
@@ -174,23 +203,13 @@ impl Stage<'_> {
                 program,
                 variables,
             )?
-        };
-        let mut held = Held::start(&self.shop.units, self.settings, agent, &standing).await?;
-        let input = claude::input(self.turn, &session);
-        let speech = Speech::Claude {
-            input,
-            session: session.id,
-            tools: pipe,
-            relay,
-            limits,
-        };
-        let mut order = self.order(speech, self.offer(false));
-        self.add_servers(&mut order, &places);
-        held.order(&order).await?;
-        Ok(Begun {
-            held,
-            temporary: places.temporary,
         })
+    }
+
+    /// What a CLI's model costs, as far as that is known.
+    fn price(&self, cli: &dyn Cli, model: Option<&str>) -> Option<Price> {
+        let provider = self.settings.provider(&self.agent.id, cli.provider())?;
+        Price::find(&provider, model?)
     }
 
     /// The tools of the turn. What answers without a model is no model that a
@@ -278,6 +297,13 @@ impl Stage<'_> {
             )
         })
     }
+}
+
+fn texts(arguments: Vec<OsString>) -> Result<Vec<String>, Error> {
+    let texts = arguments.into_iter();
+    texts
+        .map(|argument| argument.into_string().map_err(Error::NotText))
+        .collect()
 }
 
 /// Why another model answers than the one that is configured first.
