@@ -61,6 +61,9 @@ pub struct Turn {
     pub thinking_level: Option<String>,
     /// What it is for.
     pub purpose: Purpose,
+    /// Limits that the session has instead of its agent's, a JSON object;
+    /// empty: none.
+    pub limits: String,
 }
 
 /// A turn that was taken.
@@ -272,6 +275,7 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
             model: Some(request.model).filter(|model| !model.is_empty()),
             thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
             purpose,
+            limits: request.limits,
         })
     }
 }
@@ -295,6 +299,7 @@ impl From<Turn> for wire::StartTurnRequest {
             model: turn.model.unwrap_or_default(),
             thinking_level: turn.thinking_level.unwrap_or_default(),
             purpose: wire::Purpose::from(turn.purpose).into(),
+            limits: turn.limits,
         }
     }
 }

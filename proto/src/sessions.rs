@@ -201,6 +201,12 @@ pub struct Reading {
     pub items: Vec<Item>,
     /// Whether there is more before them.
     pub has_more: bool,
+    /// Lines that are no entries, among those that were read. They are skipped
+    /// and stay in the transcript.
+    pub corrupt_lines: u32,
+    /// The file that has a copy of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrupt_copy: Option<String>,
     /// The entries as they are in the transcript, when they were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<serde_json::Value>,

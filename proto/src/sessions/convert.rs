@@ -254,6 +254,8 @@ impl From<Reading> for wire::ReadSessionResponse {
                 .map(serde_json::Value::to_string)
                 .collect(),
             total_messages: reading.total_messages.unwrap_or_default(),
+            corrupt_lines: reading.corrupt_lines,
+            corrupt_copy: reading.corrupt_copy.unwrap_or_default(),
         }
     }
 }
@@ -271,6 +273,8 @@ impl TryFrom<wire::ReadSessionResponse> for Reading {
         Ok(Self {
             key: response.key,
             id: response.id,
+            corrupt_lines: response.corrupt_lines,
+            corrupt_copy: Some(response.corrupt_copy).filter(|path| !path.is_empty()),
             items: items.collect::<Result<_, _>>()?,
             has_more: response.has_more,
             total_messages: Some(response.total_messages).filter(|_| !entries.is_empty()),

@@ -291,6 +291,8 @@ mod tests {
             agent_id: "main".to_owned(),
             pid: 1,
             unit: String::new(),
+            memory_max: 0,
+            own_limits: Vec::new(),
         };
         let path = spool::path(folder.path(), "r");
         let spool = Spool::create(&path, &header).unwrap();

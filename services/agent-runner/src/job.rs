@@ -31,6 +31,10 @@ pub(crate) struct Standing {
     pub(crate) agent_id: String,
     /// The service unit this runs in; empty without a service manager.
     pub(crate) unit: String,
+    /// The most memory that the unit may take, in bytes.
+    pub(crate) memory_max: u64,
+    /// The names of limits that are the session's.
+    pub(crate) own_limits: Vec<String>,
     /// Where events go.
     pub(crate) spool: PathBuf,
     /// Holds, when the turn is ended by somebody, the reason.

@@ -22,6 +22,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::job::{Hello, Order, Standing};
+use crate::own_limits;
 use crate::spool::{self, Reader, Spool};
 use crate::table::Entry;
 use crate::turn::Shop;
@@ -362,6 +363,13 @@ impl<'a> Following<'a> {
         let _ = self.held.process.signal(signal);
     }
 
+    fn died(&self, verdict: Option<Verdict>) -> Kind {
+        match self.reader.header() {
+            Some(header) => died(verdict, header.memory_max, &header.own_limits),
+            None => died(verdict, 0, &[]),
+        }
+    }
+
     /// Closes the spool of a process that is gone without a last word.
     async fn close(&mut self) {
         let verdict = self.shop.units.verdict(&self.held.run_id).await;
@@ -376,7 +384,7 @@ impl<'a> Following<'a> {
                 backend_session: None,
                 backend: String::new(),
             },
-            false => died(verdict, self.entry.memory_max),
+            false => self.died(verdict),
         };
         close_spool(
             &mut self.reader,
@@ -418,7 +426,7 @@ pub(crate) fn close_spool(
 }
 
 /// What a process that is gone without a last word died of.
-fn died(verdict: Option<Verdict>, memory_max: u64) -> Kind {
+fn died(verdict: Option<Verdict>, memory_max: u64, own_limits: &[String]) -> Kind {
     const KEPT: &str = "what was said so far is kept";
     let (code, message) = match verdict {
         Some(Verdict::OutOfMemory) => (
@@ -445,7 +453,7 @@ fn died(verdict: Option<Verdict>, memory_max: u64) -> Kind {
             format!("the turn's process was killed or died; {KEPT}"),
         ),
     };
-    failed(code, message)
+    failed(code, own_limits::advise(message, own_limits))
 }
 
 /// A turn of which every process was killed before it had the turn.

@@ -25,6 +25,7 @@ mod message_id;
 mod meter;
 mod model;
 mod native;
+mod own_limits;
 mod places;
 mod plan;
 mod process;

@@ -17,6 +17,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::bill::Bill;
 use crate::host;
+use crate::own_limits;
 use crate::places::Places;
 use crate::prompt;
 use crate::route::Stop;
@@ -33,6 +34,9 @@ mod socket;
 pub(crate) use asking::Asking;
 pub(crate) use lines::Lines;
 
+/// Where the step limit is set.
+const STEPS: &str = "agents.defaults.limits.steps";
+
 /// What the agent is given over the turn socket.
 #[derive(Debug, Serialize)]
 struct Request<'a> {
@@ -46,6 +50,7 @@ struct Request<'a> {
     thinking_tokens: u32,
     reasoning_effort: Option<&'static str>,
     step_limit: u32,
+    step_limit_key: String,
     identical_call_limit: u32,
     workspace: String,
     system: String,
@@ -142,6 +147,7 @@ fn render<'a>(
         thinking_tokens: thinking::budget(turn.thinking_level.as_deref()).unwrap_or_default(),
         reasoning_effort: thinking::effort(turn.thinking_level.as_deref()),
         step_limit: agent.limits.steps,
+        step_limit_key: own_limits::advise(STEPS.to_owned(), &own_limits::names(turn)),
         identical_call_limit: agent.limits.identical_calls,
         workspace: places.workspace.display().to_string(),
         system: prompt::system(turn, places),

@@ -221,6 +221,10 @@ async fn follow(
         if cancel.is_cancelled() {
             return Err(Cut::Cancelled);
         }
+        // Lines without a pause leave no turn to the timers above.
+        if Instant::now() >= deadline.deadline() {
+            return Err(Cut::Deadline);
+        }
         let kinds = translate.line(&line);
         kinds.iter().for_each(|kind| outcome.bill.note(kind));
         if let Some(cost) = translate.cost() {

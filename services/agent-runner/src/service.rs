@@ -29,6 +29,7 @@ use crate::cooling::Cooling;
 use crate::embedding;
 use crate::meter::Meter;
 use crate::model::Upstream;
+use crate::own_limits;
 use crate::places;
 use crate::promises;
 use crate::spare::Spare;
@@ -36,7 +37,7 @@ use crate::spending::Spending;
 use crate::spool;
 use crate::steering;
 use crate::table::{Refusal, Table};
-use crate::turn::{self, Shop};
+use crate::turn::{self, Shop, Task};
 use crate::units::Units;
 use crate::warm::Warm;
 use crate::watcher::Watcher;
@@ -165,7 +166,9 @@ impl AgentRunner for Runner {
         request: Request<wire::StartTurnRequest>,
     ) -> Result<Response<wire::StartTurnResponse>, Status> {
         let turn = Turn::try_from(request.into_inner())?;
-        let settings = self.0.configuration.settings();
+        let common = self.0.configuration.settings();
+        let settings = own_limits::settings(&common, &turn)
+            .map_err(|error| Status::invalid_argument(error.to_string()))?;
         let choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())
             .map_err(Status::not_found)?;
         if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(backend::Plan::Offline)) {
@@ -174,14 +177,7 @@ impl AgentRunner for Runner {
                 backend::HINT
             )));
         }
-        let memory_max = settings
-            .agent(&turn.agent_id)
-            .map_or(0, |agent| agent.limits.memory_max);
-        let entry = self
-            .0
-            .table
-            .open(&turn.run_id, memory_max)
-            .map_err(refused)?;
+        let entry = self.0.table.open(&turn.run_id).map_err(refused)?;
         if spool::has_begun(&self.spool(&turn.run_id)?) {
             // It ended so long ago that the table has forgotten it.
             self.0.table.retract(&turn.run_id);
@@ -201,7 +197,13 @@ impl AgentRunner for Runner {
         tokio::spawn(
             async move {
                 let run_id = turn.run_id.clone();
-                turn::run(&runner.0.shop, &settings, turn, choice, entry).await;
+                let task = Task {
+                    turn,
+                    choice,
+                    settings,
+                    common,
+                };
+                turn::run(&runner.0.shop, task, entry).await;
                 runner.0.table.close(&run_id);
             }
             .instrument(span),

@@ -72,6 +72,10 @@ pub(crate) struct Header {
     pub(crate) pid: i32,
     /// The service unit it runs in; empty without a service manager.
     pub(crate) unit: String,
+    /// The most memory it may take, in bytes.
+    pub(crate) memory_max: u64,
+    /// The names of limits that are its session's.
+    pub(crate) own_limits: Vec<String>,
 }
 
 /// A line about a key.
@@ -358,6 +362,8 @@ mod tests {
             agent_id: "main".to_owned(),
             pid: 1,
             unit: String::new(),
+            memory_max: 0,
+            own_limits: Vec::new(),
         }
     }
 

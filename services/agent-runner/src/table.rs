@@ -25,8 +25,6 @@ pub(crate) struct Entry {
     pub(crate) cancel: CancellationToken,
     /// Why it was cancelled.
     pub(crate) reason: Arc<Mutex<String>>,
-    /// Its memory limit, in bytes; 0: not known.
-    pub(crate) memory_max: u64,
     /// The turn's process, once it is known; 0 before.
     pub(crate) pid: Arc<AtomicI32>,
     /// Cancelled when the turn's process is gone.
@@ -34,12 +32,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    fn new(run_id: &str, memory_max: u64) -> Self {
+    fn new(run_id: &str) -> Self {
         Self {
             log: Arc::new(Log::new(run_id.to_owned())),
             cancel: CancellationToken::new(),
             reason: Arc::default(),
-            memory_max,
             pid: Arc::default(),
             gone: CancellationToken::new(),
         }
@@ -84,7 +81,7 @@ impl Table {
     }
 
     /// Makes room for a turn.
-    pub(crate) fn open(&self, run_id: &str, memory_max: u64) -> Result<Entry, Refusal> {
+    pub(crate) fn open(&self, run_id: &str) -> Result<Entry, Refusal> {
         let mut inner = self.lock();
         if inner.turns.contains_key(run_id) {
             return Err(Refusal::Exists(run_id.to_owned()));
@@ -95,7 +92,7 @@ impl Table {
         if *self.running.borrow() >= RUNNING_LIMIT {
             return Err(Refusal::Full);
         }
-        let entry = Entry::new(run_id, memory_max);
+        let entry = Entry::new(run_id);
         inner.turns.insert(run_id.to_owned(), entry.clone());
         self.running.send_modify(|running| *running += 1);
         Ok(entry)
@@ -110,7 +107,7 @@ impl Table {
     /// Enters a turn that an earlier daemon started. It counts as running
     /// until it is closed.
     pub(crate) fn adopt(&self, run_id: &str) -> Entry {
-        let entry = Entry::new(run_id, 0);
+        let entry = Entry::new(run_id);
         self.lock().turns.insert(run_id.to_owned(), entry.clone());
         self.running.send_modify(|running| *running += 1);
         entry
@@ -217,9 +214,9 @@ mod tests {
     #[tokio::test]
     async fn turns_come_and_go_within_limits() {
         let table = Table::new();
-        let entry = table.open("r1", 0).unwrap();
+        let entry = table.open("r1").unwrap();
         assert_eq!(
-            table.open("r1", 0).unwrap_err(),
+            table.open("r1").unwrap_err(),
             Refusal::Exists("r1".to_owned())
         );
         assert!(table.cancel("r1", "user"));
@@ -228,25 +225,25 @@ mod tests {
         table.close("r1");
         assert!(!table.cancel("r1", "user"));
         table.idle().await;
-        table.open("r1", 0).unwrap_err();
+        table.open("r1").unwrap_err();
         table.forget("r1").await;
         table
-            .open("r1", 0)
+            .open("r1")
             .unwrap()
             .log
             .add(Kind::Done(Done::default()));
         table.close("r1");
 
         for index in 0..RUNNING_LIMIT {
-            table.open(&format!("x{index}"), 0).unwrap();
+            table.open(&format!("x{index}")).unwrap();
         }
-        assert_eq!(table.open("more", 0).unwrap_err(), Refusal::Full);
+        assert_eq!(table.open("more").unwrap_err(), Refusal::Full);
         for index in 0..RUNNING_LIMIT {
             table.close(&format!("x{index}"));
         }
         assert!(table.get("r1").is_none(), "old turns are forgotten");
         assert!(table.get(&format!("x{}", RUNNING_LIMIT - 1)).is_some());
         table.stop();
-        assert_eq!(table.open("late", 0).unwrap_err(), Refusal::Stopping);
+        assert_eq!(table.open("late").unwrap_err(), Refusal::Stopping);
     }
 }

@@ -58,6 +58,17 @@ pub(crate) struct Shop {
     pub(crate) warm: Warm,
 }
 
+/// A turn and what it is run by.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub(crate) turn: Turn,
+    pub(crate) choice: Choice,
+    /// With the limits of its session,
+    pub(crate) settings: Arc<Settings>,
+    /// and as all other turns have them.
+    pub(crate) common: Arc<Settings>,
+}
+
 /// Why a turn could not be started.
 #[derive(Debug, thiserror::Error)]
 enum Error {
@@ -94,35 +105,27 @@ struct Begun {
 }
 
 /// Runs a turn to its end; its terminal event is the last thing in the log.
-pub(crate) async fn run(
-    shop: &Shop,
-    settings: &Arc<Settings>,
-    turn: Turn,
-    choice: Choice,
-    entry: Entry,
-) {
+pub(crate) async fn run(shop: &Shop, task: Task, entry: Entry) {
     let started = Instant::now();
     let mut attempts = 1;
-    while !attempt(shop, settings, &turn, &choice, &entry, started, attempts).await {
+    while !attempt(shop, &task, &entry, started, attempts).await {
         tracing::warn!("the turn's process was killed before it had its turn; once more");
         attempts += 1;
     }
-    forget(shop, &turn.run_id);
+    forget(shop, &task.turn.run_id);
 }
 
 /// False when a process was there but never had the turn, so that another may
 /// have it.
-async fn attempt(
-    shop: &Shop,
-    settings: &Arc<Settings>,
-    turn: &Turn,
-    choice: &Choice,
-    entry: &Entry,
-    started: Instant,
-    attempts: u32,
-) -> bool {
+async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, attempts: u32) -> bool {
+    let Task {
+        turn,
+        choice,
+        common,
+        ..
+    } = task;
     let begun = tokio::select! {
-        begun = begin(shop, settings, turn, choice) => begun,
+        begun = begin(shop, task) => begun,
         () = entry.cancel.cancelled() => Ok(Err(aborted(entry))),
     };
     let following = match begun {
@@ -137,7 +140,7 @@ async fn attempt(
         Ok((mut following, temporary)) => {
             // While the model thinks, so that it stands ready when the user
             // has read the answer, however soon that is.
-            let next = renew(shop, settings, &turn.agent_id, choice.backend);
+            let next = renew(shop, common, &turn.agent_id, choice.backend);
             let followed = async {
                 let is_over = following.follow().await || attempts >= ATTEMPTS;
                 if is_over {
@@ -154,12 +157,12 @@ async fn attempt(
                 return false;
             }
             if matches!(entry.log.terminal(), Some(Kind::Done(_))) {
-                renew(shop, settings, &turn.agent_id, choice.backend).await;
+                renew(shop, common, &turn.agent_id, choice.backend).await;
             }
             following.wait().await;
             clean(shop, temporary).await;
             // Not before: it reads the session that this one wrote.
-            warm::renew(shop, settings, turn, choice, entry).await;
+            warm::renew(shop, common, turn, choice, entry).await;
         }
         Err(terminal) => {
             entry.log.add(named(terminal, choice.backend));
@@ -262,12 +265,13 @@ fn outcome(terminal: &Kind) -> &'static str {
 
 /// Starts the turn. The inner error is how a turn ends that cannot be started
 /// for a reason that the user can do something about.
-async fn begin(
-    shop: &Shop,
-    settings: &Arc<Settings>,
-    turn: &Turn,
-    choice: &Choice,
-) -> Result<Result<Begun, Kind>, Error> {
+async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
+    let Task {
+        turn,
+        choice,
+        settings,
+        ..
+    } = task;
     let plan = match &choice.plan {
         Ok(plan) => plan,
         Err(why) => return Ok(Err(unusable(choice.backend, why))),

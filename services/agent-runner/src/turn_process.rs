@@ -40,6 +40,7 @@ use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
 use crate::message_id;
 use crate::meter::Meter;
 use crate::native::{self, Asking, Lines, TurnSocket};
+use crate::own_limits;
 use crate::process::{Agent, Bounds, Input, Outcome};
 use crate::servers::{Server, Servers};
 use crate::spending;
@@ -90,6 +91,8 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         agent_id: standing.agent_id.clone(),
         pid: i32::try_from(std::process::id())?,
         unit: standing.unit.clone(),
+        memory_max: standing.memory_max,
+        own_limits: standing.own_limits.clone(),
     };
     let spool = Spool::create(&standing.spool, &header)
         .with_context(|| format!("make {}", standing.spool.display()))?;
@@ -456,6 +459,7 @@ impl Turn {
             },
             Kind::Failed(failed) => Kind::Failed(Failed {
                 backend: backend.to_owned(),
+                message: own_limits::advise(failed.message, &self.standing.own_limits),
                 ..failed
             }),
             other => other,

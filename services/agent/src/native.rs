@@ -85,7 +85,8 @@ pub(crate) async fn run(
         }
         // The calls of the last answer do not run: nobody would see the results.
         if step == steps {
-            out.text(&step_limit_text(steps, reply.text.is_empty()))?;
+            let key = &request.step_limit_key;
+            out.text(&step_limit_text(steps, key, reply.text.is_empty()))?;
             let stop_reason = StopReason::StepLimit;
             return Ok(Done { stop_reason, model });
         }
@@ -122,10 +123,10 @@ fn take(
     out.emit(&Event::Steered { run_ids: &run_ids })
 }
 
-fn step_limit_text(steps: u32, first: bool) -> String {
+fn step_limit_text(steps: u32, key: &str, first: bool) -> String {
     let lead = if first { "" } else { "\n\n" };
     format!(
         "{lead}I stopped here: this turn reached its limit of {steps} model requests before the work was done. \
-         Say \"continue\" to go on from here, or raise agents.defaults.limits.steps in the configuration."
+         Say \"continue\" to go on from here, or raise {key}."
     )
 }

@@ -27,6 +27,9 @@ pub(crate) struct TurnRequest {
     /// Model requests of this turn; 0 counts as 1.
     #[serde(default = "default_step_limit")]
     pub(crate) step_limit: u32,
+    /// Where that is set, for the user.
+    #[serde(default = "default_step_limit_key")]
+    pub(crate) step_limit_key: String,
     /// The how manyth identical call in a row ends the turn; below 2 counts as 2.
     #[serde(default = "default_identical_call_limit")]
     pub(crate) identical_call_limit: u32,
@@ -68,6 +71,10 @@ fn default_max_tokens() -> u32 {
 
 fn default_step_limit() -> u32 {
     40
+}
+
+fn default_step_limit_key() -> String {
+    "agents.defaults.limits.steps".to_owned()
 }
 
 fn default_identical_call_limit() -> u32 {

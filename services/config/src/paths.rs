@@ -141,6 +141,12 @@ impl Paths {
         self.state.join("state").join("ledger.sqlite")
     }
 
+    /// Where the gateway makes entries of many transcripts durable at once,
+    /// without the extension.
+    pub fn transcript_journal(&self) -> PathBuf {
+        self.state.join("state").join("transcripts")
+    }
+
     /// The default workspace of an agent.
     pub fn default_workspace(&self, agent_id: &str) -> PathBuf {
         match agent_id {

@@ -28,6 +28,7 @@ use crate::storage::Storage;
 use crate::submission::Extra;
 use crate::system_event::SystemEvents;
 use crate::turn;
+use crate::turn::Tails;
 use crate::ws::{self, Hub};
 
 /// Bytes of one message. A pasted file may be long; what is longer belongs
@@ -68,6 +69,8 @@ pub(crate) struct Gateway {
     /// What was asked and decided.
     pub(crate) book: Book,
     pub(crate) schedule: Schedule,
+    /// The ends of the conversations that go on.
+    pub(crate) tails: Tails,
     pub(crate) started: Instant,
     /// By agent, the run id under which the runner has a process ready.
     reserved: Mutex<HashMap<(AgentId, Option<SessionKey>), String>>,
@@ -120,6 +123,7 @@ impl Gateway {
             approvals: Approvals::default(),
             book: Book::new(desk.clone()),
             schedule: Schedule::new(desk),
+            tails: Tails::default(),
             started: Instant::now(),
             reserved: Mutex::default(),
             tasks: TaskTracker::new(),

@@ -1,5 +1,6 @@
 //! The conversations, for every door: gRPC, WebSocket and HTTP.
 
+mod aside;
 mod compacting;
 mod discover;
 mod export;
@@ -11,6 +12,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use openclaw_config::settings::check_limit;
 use openclaw_daemon::Configuration;
 use openclaw_proto::sessions::{Deleted, Page, Query, Session, State};
 use openclaw_sessions::store::Patch;
@@ -132,6 +134,7 @@ impl Sessions {
             None => self.own_key(new.spawned_by.as_ref())?,
         };
         self.is_configured(key.agent())?;
+        check_limits(&new.patch)?;
         let created = self.storage.create(key, new.patch, new.spawned_by).await;
         Ok(self.with_state(created.map_err(Refusal::NotSaved)??))
     }
@@ -142,6 +145,7 @@ impl Sessions {
         if patch.archives() {
             self.is_quiet(key)?;
         }
+        check_limits(&patch)?;
         let patched = self.storage.patch(key.clone(), patch).await;
         Ok(self.with_state(patched.map_err(Refusal::NotSaved)??))
     }
@@ -159,6 +163,7 @@ impl Sessions {
         if patch.archives() {
             self.is_quiet(key)?;
         }
+        check_limits(&patch)?;
         let set = self.storage.set(key.clone(), patch).await;
         Ok(self.with_state(set.map_err(Refusal::NotSaved)??))
     }
@@ -324,4 +329,12 @@ impl Sessions {
         let compacting = compacting.unwrap_or_else(PoisonError::into_inner);
         compacting.iter().any(|known| known.as_str() == key)
     }
+}
+
+/// A session keeps no limit that its turns cannot have.
+fn check_limits(patch: &Patch) -> Result<(), Refusal> {
+    for (name, value) in patch.limits() {
+        check_limit(name, value)?;
+    }
+    Ok(())
 }

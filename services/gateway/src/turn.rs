@@ -7,6 +7,7 @@ mod conversation;
 mod follow;
 mod outcome;
 mod resumption;
+mod tails;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -36,6 +37,7 @@ use context::Context;
 pub(crate) use assembler::Assembly;
 pub(crate) use follow::{close_turn, end_abandoned, kept_turns};
 pub(crate) use outcome::interrupted;
+pub(crate) use tails::Tails;
 
 /// What the user is told when the conversation begins anew.
 const ANEW: &str = "A new conversation begins. What was said before stays in the transcript.";

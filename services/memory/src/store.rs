@@ -67,6 +67,15 @@ pub(crate) struct Health {
     pub(crate) pending: usize,
     /// Places, files and watches that cannot be used.
     pub(crate) problems: BTreeSet<String>,
+    /// Those of the look before, which were logged then.
+    before: BTreeSet<String>,
+}
+
+impl Health {
+    /// Begins to find out anew what is wrong.
+    pub(crate) fn look_again(&mut self) {
+        self.before = std::mem::take(&mut self.problems);
+    }
 }
 
 impl Store {
@@ -151,7 +160,8 @@ impl Store {
     /// Notes a problem; it is logged when it is new.
     pub(crate) fn complain(&self, problem: String) {
         let mut health = lock(&self.health);
-        if health.problems.insert(problem.clone()) {
+        let was_there = health.before.contains(&problem);
+        if health.problems.insert(problem.clone()) && !was_there {
             tracing::warn!(openclaw_agent = %self.agent, "{problem}");
         }
     }

@@ -95,6 +95,13 @@ pub(crate) enum Error {
     Wait(#[source] io::Error),
 }
 
+impl Error {
+    /// Whether there is nothing to watch.
+    pub(crate) fn is_absence(&self) -> bool {
+        matches!(self, Self::Folder { source, .. } if source.kind() == ErrorKind::NotFound)
+    }
+}
+
 /// ENOSPC has nothing to do with the disk here (inotify_add_watch(2)).
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {

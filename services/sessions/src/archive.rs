@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::disk;
 use crate::error::Error;
 use crate::time::{iso_time, unix_ms};
+use crate::transcript;
 
 /// zstd's own default is 3; 1 is what OpenClaw uses and is fast enough that a
 /// delete of a long conversation is not noticed.
@@ -97,8 +98,16 @@ pub fn put_away(path: &Path, why: Why, now_ms: i64) -> Result<Option<PathBuf>, E
     Ok(Some(archive))
 }
 
-/// Removes a transcript for good; false when there was none.
+/// Removes a transcript for good, with what was copied of it; false when there
+/// was none.
 pub fn remove(path: &Path) -> Result<bool, Error> {
+    let aside = transcript::aside_path(path);
+    match fs::remove_file(&aside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::io("remove", &aside)(error));
+        }
+        _ => {}
+    }
     match fs::remove_file(path) {
         Ok(()) => {
             disk::sync_dir(path.parent().unwrap_or(Path::new(".")))?;

@@ -79,6 +79,23 @@ pub(crate) fn create_private(path: &Path) -> Result<File, Error> {
         .map_err(Error::io("create", path))
 }
 
+/// Opens a file for reading and writing, and creates it when it is not there;
+/// only the owner reads it, and its name is durable.
+pub(crate) fn open_private(path: &Path) -> Result<File, Error> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    create_private_dir(dir)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(PRIVATE_FILE)
+        .open(path)
+        .map_err(Error::io("open", path))?;
+    sync_dir(dir)?;
+    Ok(file)
+}
+
 /// Lets only the owner read the file.
 pub(crate) fn make_private(path: &Path) -> Result<(), Error> {
     fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FILE))

@@ -23,8 +23,9 @@ pub struct History {
     pub messages: Vec<Past>,
     /// Whether older messages were left out.
     pub cut: bool,
-    /// Lines that are no entries, among those that were read.
-    pub corrupt_lines: usize,
+    /// Where lines begin that are no entries, among those that were read; at
+    /// most [`transcript::CORRUPT_LIMIT`](crate::transcript::CORRUPT_LIMIT).
+    pub corrupt: Vec<u64>,
     /// The entries that were read, in the order of the turns, also those that
     /// are not among `messages`.
     order: Vec<String>,

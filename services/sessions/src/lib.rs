@@ -12,6 +12,7 @@ mod disk;
 mod error;
 pub mod history;
 pub mod home;
+pub mod journal;
 mod key;
 pub mod reading;
 pub mod store;

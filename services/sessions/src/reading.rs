@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::transcript::{Backward, Block, Chain, Entry, Line, Message, Parent};
+use crate::transcript::{Backward, Block, Chain, Entry, Line, Message, Parent, noted};
 
 /// What of a tool's arguments says best what it was used on, in this order.
 const TELLING: [&str; 14] = [
@@ -79,6 +79,9 @@ pub struct Page {
     pub entries: Vec<Paged>,
     /// Whether there are older ones.
     pub has_more: bool,
+    /// Where lines begin that are no entries, among those that were read; at
+    /// most [`transcript::CORRUPT_LIMIT`](crate::transcript::CORRUPT_LIMIT).
+    pub corrupt: Vec<u64>,
 }
 
 /// An entry of a page.
@@ -132,11 +135,13 @@ pub fn page(path: &Path, wanted: Wanted) -> Result<Page, Error> {
 fn collect(file: &File, wanted: Wanted, chain: &mut Chain) -> io::Result<Page> {
     let mut entries = VecDeque::new();
     let mut lines = Backward::new(file)?;
+    let mut corrupt = Vec::new();
     let mut seen = 0;
-    while let Some((_, line)) = lines.next_line()? {
+    while let Some((offset, line)) = lines.next_line()? {
         let Ok(line) = Line::parse(&line) else {
             if !line.trim_ascii().is_empty() {
                 chain.is_broken();
+                noted(&mut corrupt, offset);
             }
             continue;
         };
@@ -148,6 +153,7 @@ fn collect(file: &File, wanted: Wanted, chain: &mut Chain) -> io::Result<Page> {
                     return Ok(Page {
                         entries: entries.into(),
                         has_more: true,
+                        corrupt,
                     });
                 }
                 if seen >= wanted.skip {
@@ -162,6 +168,7 @@ fn collect(file: &File, wanted: Wanted, chain: &mut Chain) -> io::Result<Page> {
     Ok(Page {
         entries: entries.into(),
         has_more: false,
+        corrupt,
     })
 }
 

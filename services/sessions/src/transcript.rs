@@ -3,6 +3,7 @@
 //! 4 differs only in longer ids and is read and continued too).
 
 mod append;
+mod aside;
 mod backward;
 mod chain;
 mod content;
@@ -18,6 +19,7 @@ mod run;
 mod since;
 
 pub use append::Transcript;
+pub use aside::{CORRUPT_LIMIT, aside_path, keep_aside};
 pub use content::{Block, Content};
 pub use count::{Count, count};
 pub use entry::{Entry, Header, Line, MalformedLine, OtherEntry};
@@ -29,6 +31,7 @@ pub use read::{CorruptLine, Lines, Reading, head, read};
 pub use run::of_run;
 pub use since::since;
 
+pub(crate) use aside::noted;
 pub(crate) use backward::Backward;
 pub(crate) use chain::{Chain, Parent};
 pub(crate) use message::USER_SUFFIX;

@@ -30,6 +30,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         model: None,
         thinking_level: None,
         purpose: openclaw_proto::runner::Purpose::Message,
+        limits: String::new(),
     }
 }
 
@@ -108,12 +109,12 @@ fn the_arguments_name_files_of_the_turn() {
         agent_program: Path::new("/opt/openclaw-agent"),
         pipe: Path::new("/pipe"),
         limits: &Limits {
-            steps: 50,
-            identical_calls: 5,
-            output_tokens: 1000,
+            steps: 1,
+            identical_calls: 1,
+            output_tokens: 1,
             cost_per_turn: 5.0,
             cost_per_day: 25.0,
-            spent_today: 0.0,
+            spent_today: 20.5,
         },
     };
     let arguments = arguments(&start, &session).unwrap();
@@ -123,6 +124,7 @@ fn the_arguments_name_files_of_the_turn() {
     };
     assert!(after("--allowedTools").starts_with("Read,"));
     assert!(after("--allowedTools").ends_with(",mcp__openclaw"));
+    assert_eq!(after("--max-budget-usd"), "4.5");
     assert!(after("--disallowedTools").starts_with("Bash,"));
     let position = arguments.iter().position(|a| a == "--session-id").unwrap();
     assert_eq!(arguments[position + 1], session.id.as_str());

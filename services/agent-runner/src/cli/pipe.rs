@@ -80,7 +80,7 @@ impl ToolPipe {
             _server: AbortOnDropHandle::new(tokio::spawn(answer_all(
                 receiver,
                 sender,
-                Answering::Tools(tools),
+                Answering::Tools(Box::new(tools)),
             ))),
         })
     }
@@ -89,7 +89,7 @@ impl ToolPipe {
 /// Who answers.
 #[derive(Clone)]
 enum Answering {
-    Tools(Tools),
+    Tools(Box<Tools>),
     /// Nobody, but for the one question that is asked before a turn.
     Waiting(Answer),
 }

@@ -18,6 +18,7 @@ use crate::doors::model::Relay;
 use crate::environment::{self, Variables};
 use crate::job::{Speech, Standing, Waiting};
 use crate::keeper::Held;
+use crate::own_limits;
 use crate::places::Places;
 use crate::plan::{self, Bounds};
 use crate::reach;
@@ -165,6 +166,7 @@ impl Stage<'_> {
             standing: Standing {
                 arguments: texts(prepared.arguments)?,
                 waiting: Some(waiting),
+                own_limits: own_limits::names(self.turn),
                 ..standing
             },
             places,

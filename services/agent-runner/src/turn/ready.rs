@@ -33,7 +33,7 @@ pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str,
         return;
     };
     shop.spare.gone(&name).await;
-    match stand_ready(shop, settings, agent, &name).await {
+    match stand_ready(shop, settings, agent, &name, Vec::new()).await {
         Ok(ready) => {
             let watch = ready.held.watch();
             shop.spare.put(Some(ready));
@@ -78,6 +78,7 @@ pub(super) async fn stand_ready(
     settings: &Arc<Settings>,
     agent: &AgentSettings,
     run_id: &str,
+    own_limits: Vec<String>,
 ) -> Result<Ready, Error> {
     let missing = settings.sandbox.missing;
     let level = shop.confinement.level(&agent.sandbox, missing).await?;
@@ -102,6 +103,7 @@ pub(super) async fn stand_ready(
         arguments: vec!["turn".to_owned()],
         socket: true,
         doors,
+        own_limits,
         ..standing(shop, settings, run_id, agent, confined, program, variables)?
     };
     Ok(Ready {
@@ -126,6 +128,8 @@ pub(super) fn standing(
         run_id: run_id.to_owned(),
         agent_id: agent.id.clone(),
         unit: shop.units.unit(run_id),
+        memory_max: agent.limits.memory_max,
+        own_limits: Vec::new(),
         spool: spool::path(&shop.turns, run_id),
         reason: spool::reason(&shop.turns, run_id),
         log_level: match settings.log_level {

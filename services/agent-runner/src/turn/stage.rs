@@ -13,6 +13,7 @@ use crate::backend::Choice;
 use crate::bill::Budget;
 use crate::job::{Order, Speech};
 use crate::native;
+use crate::own_limits;
 use crate::places::Places;
 use crate::route::Stop;
 use crate::servers;
@@ -46,7 +47,10 @@ impl Stage<'_> {
         let run_id = &self.turn.run_id;
         let ready = match spare.take(run_id, self.settings, &self.agent.id).await {
             Some(ready) => ready,
-            None => stand_ready(self.shop, self.settings, self.agent, run_id).await?,
+            None => {
+                let own = own_limits::names(self.turn);
+                stand_ready(self.shop, self.settings, self.agent, run_id, own).await?
+            }
         };
         let Ready {
             mut held, places, ..

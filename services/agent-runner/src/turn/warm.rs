@@ -13,15 +13,19 @@ use super::ready::watch_over;
 use super::stage::Stage;
 use super::{Error, Shop};
 use crate::backend::{Choice, Plan};
-use crate::cli;
 use crate::spare::Ready;
 use crate::table::Entry;
+use crate::{cli, own_limits};
 
 /// Whether a CLI stands ready for the session after such a turn. Where servers
 /// of tools are configured it does not: they are started with a turn, and the
-/// CLI asks for their tools at its own start.
+/// CLI asks for their tools at its own start. Nor does it where the session has
+/// limits of its own.
 pub(crate) fn keeps_warm(settings: &Settings, agent: &AgentSettings, turn: &Turn) -> bool {
-    !agent.cli_warm.is_zero() && turn.purpose == Purpose::Message && settings.mcp_servers.is_empty()
+    !agent.cli_warm.is_zero()
+        && turn.purpose == Purpose::Message
+        && settings.mcp_servers.is_empty()
+        && own_limits::names(turn).is_empty()
 }
 
 /// Starts the CLI for the session's next turn, after one that went well.

@@ -169,7 +169,7 @@ impl AgentSettings {
 /// A value that is not allowed.
 pub(super) struct Problem {
     key: String,
-    problem: String,
+    pub(super) problem: String,
 }
 
 impl Problem {
@@ -322,7 +322,7 @@ fn one(
         claude_path: program(paths, agent.claude_cli_path.as_deref(), "claude"),
         codex_path: program(paths, agent.codex_cli_path.as_deref(), "codex"),
         cli_warm: warm(agent, key)?,
-        limits: limits(&agent.limits, key)?,
+        limits: limits(&agent.limits, &Limits::default(), &format!("{key}.limits"))?,
         memory: search(paths, agent, half_life, key)?,
         bootstrap: bootstrap(agent, key)?,
         tools: ToolSettings::default(),
@@ -404,6 +404,9 @@ fn backend(agent: &Agent, key: &str) -> Result<Backend, Problem> {
     }
 }
 
+/// One MiB in bytes.
+const MIB: u64 = 1 << 20;
+
 /// `limits.memoryMax`, unless configured.
 const MEMORY_MAX: u64 = 2 << 30;
 /// `limits.tasksMax`, unless configured.
@@ -424,36 +427,74 @@ fn cpu_quota() -> u64 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u64) * PERCENT
 }
 
-/// One MiB in bytes.
-const MIB: u64 = 1 << 20;
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            steps: 50,
+            identical_calls: 5,
+            address_space: 8192 * MIB,
+            processes: 512,
+            open_files: 4096,
+            file_size: 1024 * MIB,
+            cpu_seconds: 3600,
+            memory_max: MEMORY_MAX,
+            tasks_max: TASKS_MAX,
+            cpu_quota: cpu_quota(),
+            output_tokens: OUTPUT_TOKENS,
+            cost_per_turn: COST_PER_TURN,
+            cost_per_day: COST_PER_DAY,
+            retry_wait: RETRY_WAIT,
+        }
+    }
+}
 
-fn limits(fragment: &fragment::Limits, key: &str) -> Result<Limits, Problem> {
-    let key = &format!("{key}.limits");
-    let mib = |value: Option<u64>, default, name| {
-        positive(value, default, key, name).map(|mib: u64| mib.saturating_mul(MIB))
+/// What `fragment` says, over `under`.
+pub(super) fn limits(
+    fragment: &fragment::Limits,
+    under: &Limits,
+    key: &str,
+) -> Result<Limits, Problem> {
+    let mib = |value: Option<u64>, under: u64, name| {
+        positive(value, 1, key, name)?;
+        Ok(value.map_or(under, |mib| mib.saturating_mul(MIB)))
     };
+    let memory_max = fragment.memory_max.map(|size| size.0);
     Ok(Limits {
-        steps: positive(fragment.steps, 50, key, "steps")?,
-        identical_calls: positive(fragment.identical_calls, 5, key, "identicalCalls")?,
-        address_space: mib(fragment.address_space_mib, 8192, "addressSpaceMib")?,
-        processes: positive(fragment.processes, 512, key, "processes")?,
-        open_files: positive(fragment.open_files, 4096, key, "openFiles")?,
-        file_size: mib(fragment.file_size_mib, 1024, "fileSizeMib")?,
-        cpu_seconds: positive(fragment.cpu_seconds, 3600, key, "cpuSeconds")?,
-        memory_max: positive(
-            fragment.memory_max.map(|size| size.0),
-            MEMORY_MAX,
+        steps: positive(fragment.steps, under.steps, key, "steps")?,
+        identical_calls: positive(
+            fragment.identical_calls,
+            under.identical_calls,
             key,
-            "memoryMax",
+            "identicalCalls",
         )?,
-        tasks_max: positive(fragment.tasks_max, TASKS_MAX, key, "tasksMax")?,
-        cpu_quota: positive(fragment.cpu_quota, cpu_quota(), key, "cpuQuota")?,
-        output_tokens: positive(fragment.output_tokens, OUTPUT_TOKENS, key, "outputTokens")?,
-        cost_per_turn: dollars(fragment.cost_per_turn, COST_PER_TURN, key, "costPerTurn")?,
-        cost_per_day: dollars(fragment.cost_per_day, COST_PER_DAY, key, "costPerDay")?,
+        address_space: mib(
+            fragment.address_space_mib,
+            under.address_space,
+            "addressSpaceMib",
+        )?,
+        processes: positive(fragment.processes, under.processes, key, "processes")?,
+        open_files: positive(fragment.open_files, under.open_files, key, "openFiles")?,
+        file_size: mib(fragment.file_size_mib, under.file_size, "fileSizeMib")?,
+        cpu_seconds: positive(fragment.cpu_seconds, under.cpu_seconds, key, "cpuSeconds")?,
+        memory_max: positive(memory_max, under.memory_max, key, "memoryMax")?,
+        tasks_max: positive(fragment.tasks_max, under.tasks_max, key, "tasksMax")?,
+        cpu_quota: positive(fragment.cpu_quota, under.cpu_quota, key, "cpuQuota")?,
+        output_tokens: positive(
+            fragment.output_tokens,
+            under.output_tokens,
+            key,
+            "outputTokens",
+        )?,
+        cost_per_turn: dollars(
+            fragment.cost_per_turn,
+            under.cost_per_turn,
+            key,
+            "costPerTurn",
+        )?,
+        cost_per_day: dollars(fragment.cost_per_day, under.cost_per_day, key, "costPerDay")?,
         retry_wait: fragment
             .retry_seconds
-            .map_or(RETRY_WAIT, Duration::from_secs),
+            .map_or(under.retry_wait, Duration::from_secs),
     })
 }
 

@@ -140,7 +140,8 @@ pub(crate) struct Fields {
     /// How much the model thinks: off, minimal, low, medium, high, …; empty: as it is set up
     #[arg(long, value_name = "LEVEL")]
     pub(crate) thinking: Option<String>,
-    /// Any field by the name of OpenClaw's sessions.patch; empty clears it
+    /// Any field by the name of OpenClaw's sessions.patch, or limits.NAME, which its turns
+    /// then have instead of agents.defaults.limits.NAME; empty clears it
     #[arg(long, value_name = "FIELD=VALUE", value_parser = field)]
     pub(crate) set: Vec<(String, String)>,
 }

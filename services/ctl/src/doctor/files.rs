@@ -3,7 +3,7 @@
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
 use openclaw_config::Paths;
@@ -39,6 +39,32 @@ pub(super) fn state(paths: &Paths) -> Vec<Check> {
         ));
     }
     checks
+}
+
+/// What the gateway copied out of transcripts because it is no entry.
+pub(super) fn transcripts(paths: &Paths) -> Option<Check> {
+    const NAME: &str = "transcripts";
+    let agents = fs::read_dir(paths.agents()).into_iter().flatten().flatten();
+    let files = agents.flat_map(|agent| fs::read_dir(agent.path().join("sessions")));
+    let names = files.flatten().flatten().map(|file| file.path());
+    let is_copy = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|ending| ending == "corrupt-lines")
+    };
+    let mut damaged: Vec<PathBuf> = names.filter(is_copy).collect();
+    damaged.sort();
+    let first = damaged.first()?.display();
+    let others = match damaged.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(Check::warn(
+        NAME,
+        format!(
+            "transcripts have lines that are no entries and are skipped; copies: {first}{others}"
+        ),
+        "look whether something in the copies is worth keeping, then remove them",
+    ))
 }
 
 /// The runtime directory and the sockets in it.

@@ -53,7 +53,7 @@ async fn transcript(gateway: &Gateway, arguments: &Show) -> Result<Reading, Fail
     let named = named(&arguments.session, arguments.agent.as_deref());
     let wanted = arguments.limit.unwrap_or(u32::MAX);
     let mut pages: Vec<(Vec<Item>, Vec<Value>)> = Vec::new();
-    let mut skip = 0;
+    let (mut skip, mut corrupt_lines) = (0, 0);
     let mut reading;
     loop {
         let limit = PAGE.min(wanted - skip);
@@ -65,6 +65,8 @@ async fn transcript(gateway: &Gateway, arguments: &Show) -> Result<Reading, Fail
         };
         let answer = gateway.sessions.read(named, part).await;
         reading = answer.map_err(|status| failure(gateway, &status))?;
+        // A page is read from the end of the file, past those after it.
+        corrupt_lines = reading.corrupt_lines.max(corrupt_lines);
         let items = std::mem::take(&mut reading.items);
         pages.push((items, std::mem::take(&mut reading.entries)));
         skip += limit;
@@ -76,6 +78,7 @@ async fn transcript(gateway: &Gateway, arguments: &Show) -> Result<Reading, Fail
         reading.items.extend(items);
         reading.entries.extend(entries);
     }
+    reading.corrupt_lines = corrupt_lines;
     Ok(reading)
 }
 
@@ -141,7 +144,7 @@ fn cost(dollars: f64) -> String {
 
 fn rendered(reading: &Reading) -> String {
     if reading.items.is_empty() {
-        return "nothing was said yet\n".to_owned();
+        return format!("nothing was said yet\n{}", damage(reading));
     }
     let mut text = String::new();
     for item in &reading.items {
@@ -162,7 +165,23 @@ fn rendered(reading: &Reading) -> String {
         text.push_str(&output::printable(&line));
         text.push('\n');
     }
+    text.push_str(&damage(reading));
     text.trim_start_matches('\n').to_owned()
+}
+
+/// What could not be read of the transcript.
+fn damage(reading: &Reading) -> String {
+    let kept = match &reading.corrupt_copy {
+        Some(path) => format!("; a copy of them is in {path}"),
+        None => String::new(),
+    };
+    match reading.corrupt_lines {
+        0 => String::new(),
+        1 => format!("\n1 line of the transcript is no entry and is skipped{kept}\n"),
+        lines => {
+            format!("\n{lines} lines of the transcript are no entries and are skipped{kept}\n")
+        }
+    }
 }
 
 /// When, in local time; empty when nobody knows.

@@ -97,6 +97,7 @@ fn turn(run_id: &str, room: &Room<'_>, planned: &Compaction) -> Turn {
         granted_commands: Vec::new(),
         model: room.model.map(str::to_owned),
         thinking_level: None,
+        limits: String::new(),
         purpose: Purpose::Summary,
     }
 }

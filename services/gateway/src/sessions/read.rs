@@ -75,9 +75,13 @@ impl Sessions {
         wanted: Wanted,
     ) -> Result<Reading, Refusal> {
         let limit = limit_of(wanted.limit);
-        let page = self.page(transcript, Wanted { limit, ..wanted }).await?;
+        let page = self.page(transcript.clone(), Wanted { limit, ..wanted });
+        let page = page.await?;
+        let aside = self.keep_aside(&transcript, &page.corrupt).await;
         Ok(Reading {
             id,
+            corrupt_lines: u32::try_from(page.corrupt.len()).unwrap_or(u32::MAX),
+            corrupt_copy: aside.map(|path| path.display().to_string()),
             items: page.entries.iter().flat_map(items).collect(),
             has_more: page.has_more,
             ..Reading::default()

@@ -437,6 +437,10 @@ fn overrides_of(entry: &SessionEntry) -> Overrides {
             cap: entry.get("queueCap"),
             drop: entry.get("queueDrop"),
         },
+        limits: entry
+            .get::<serde_json::Value>("limits")
+            .map(|limits| limits.to_string())
+            .unwrap_or_default(),
     }
 }
 

@@ -73,6 +73,8 @@ pub(crate) struct Overrides {
     pub(crate) model: Option<String>,
     pub(crate) thinking_level: Option<String>,
     pub(crate) queue: QueueFields,
+    /// Limits of its turns, as JSON; empty: its agent's.
+    pub(crate) limits: String,
 }
 
 /// What a session's entry says of messages that find it busy.

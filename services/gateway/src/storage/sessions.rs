@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use openclaw_proto::sessions::{Query, Session};
 use openclaw_sessions::store::Patch;
-use openclaw_sessions::transcript::{Compaction, Count};
+use openclaw_sessions::transcript::{Compaction, Count, keep_aside};
 use openclaw_sessions::transfer::{Existing, Takeover};
 use openclaw_sessions::{AgentId, SessionKey};
 use serde_json::{Map, Value};
@@ -169,6 +169,17 @@ impl Storage {
         key: Option<SessionKey>,
     ) -> Result<Vec<Exportable>, Fault> {
         self.work(move |books| Ok(Done::looking(books.exportable(key.as_ref())?)))
+            .await
+    }
+
+    /// Copies the lines of a transcript that begin at `offsets`; how many were
+    /// not copied before.
+    pub(crate) async fn keep_aside(
+        &self,
+        transcript: PathBuf,
+        offsets: Vec<u64>,
+    ) -> Result<usize, Fault> {
+        self.work(move |_| Ok(Done::looking(keep_aside(&transcript, &offsets)?)))
             .await
     }
 

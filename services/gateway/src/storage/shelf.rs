@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use openclaw_config::Settings;
 use openclaw_daemon::Configuration;
+use openclaw_sessions::journal::Journal;
 use openclaw_sessions::store::{Notice, SessionEntry, Store};
-use openclaw_sessions::transcript::{self, Draft, Repair, Transcript};
+use openclaw_sessions::transcript::{Draft, Repair, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
 
 use super::fault::Fault;
@@ -21,6 +22,8 @@ pub(super) struct Shelf {
     stores: BTreeMap<AgentId, Store>,
     /// The last used is the last.
     open: Vec<Transcript>,
+    /// Where the entries of many sessions become durable together.
+    journal: Journal,
     /// Whether a session came in that no index on the disk has.
     is_new: bool,
 }
@@ -35,13 +38,24 @@ impl Shelf {
     /// Opens the indexes of all agents that are configured, and of those that
     /// have one.
     pub(super) fn open(configuration: Configuration) -> Result<Self, Error> {
+        let settings = configuration.settings();
+        // Before anything is read: transcripts may be behind it.
+        let paths = &settings.paths;
+        let (journal, recovered) = Journal::open(&paths.transcript_journal(), &paths.state)?;
+        if !recovered.transcripts.is_empty() {
+            tracing::warn!(
+                transcripts = recovered.transcripts.len(),
+                bytes = recovered.bytes,
+                "the machine went down before transcripts were on the disk; they were brought up to date"
+            );
+        }
         let mut shelf = Self {
             configuration,
             stores: BTreeMap::new(),
             open: Vec::new(),
+            journal,
             is_new: false,
         };
-        let settings = shelf.configuration.settings();
         for agent in settings.agents.keys().filter_map(|id| id.parse().ok()) {
             shelf.store(&agent)?;
         }
@@ -173,7 +187,7 @@ impl Shelf {
             .filter(|open| open.is_unsynced() && files.contains(open.path()))
             .collect();
         let paths: Vec<PathBuf> = wanted.iter().map(|open| open.path().to_owned()).collect();
-        let results = transcript::sync_all(wanted).into_iter();
+        let results = self.journal.commit(wanted).into_iter();
         let faults = results.map(|result| result.err().map(Fault::from));
         let mut outcomes: BTreeMap<PathBuf, Option<Fault>> =
             paths.into_iter().zip(faults).collect();
@@ -191,11 +205,36 @@ impl Shelf {
     }
 
     /// Forgets a transcript that is open: its file is about to go.
-    pub(super) fn close(&mut self, path: &Path) {
+    pub(super) fn close(&mut self, path: &Path) -> Result<(), Error> {
         self.open.retain(|open| open.path() != path);
+        match self.journal.has(path) {
+            true => self.journal.settle(),
+            false => Ok(()),
+        }
     }
 
-    pub(super) fn is_dirty(&self) -> bool {
+    /// Lets the transcripts follow their journal, in the background.
+    pub(super) fn follow_journal(&mut self) -> Result<(), Error> {
+        self.journal.follow()
+    }
+
+    /// Makes the transcripts complete without their journal.
+    pub(super) fn close_journal(&mut self) -> Result<(), Error> {
+        self.journal.close()
+    }
+
+    /// Whether transcripts are behind their journal.
+    pub(super) fn has_journal(&self) -> bool {
+        !self.journal.is_empty()
+    }
+
+    /// Whether that should not wait any longer.
+    pub(super) fn is_journal_full(&self) -> bool {
+        self.journal.is_full()
+    }
+
+    /// Whether an index changed that is not written.
+    pub(super) fn is_behind(&self) -> bool {
         self.stores.values().any(Store::is_dirty)
     }
 

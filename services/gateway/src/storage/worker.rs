@@ -37,6 +37,10 @@ const INDEX_RETRY: Duration = Duration::from_secs(30);
 /// ([`super::orphans`]), which looks back much longer.
 const LEDGER_INTERVAL: Duration = Duration::from_millis(500);
 
+/// Transcripts are on disk by themselves this long after their journal. Longer
+/// would save nothing: 64 of them take a few milliseconds of the disk.
+const FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
+
 pub(super) struct Worker {
     books: Books,
     commands: Receiver<Envelope>,
@@ -47,6 +51,10 @@ pub(super) struct Worker {
     flush_after: Instant,
     /// When a changed ledger is to be put on disk.
     sync_at: Option<Instant>,
+    /// When transcripts are to follow their journal.
+    follow_at: Option<Instant>,
+    /// Whether they could the last time.
+    is_following_well: bool,
 }
 
 impl Worker {
@@ -62,6 +70,8 @@ impl Worker {
             flush_at: None,
             flush_after: Instant::now(),
             sync_at: None,
+            follow_at: None,
+            is_following_well: true,
         };
         worker.count_sessions();
         Ok(worker)
@@ -90,6 +100,9 @@ impl Worker {
             self.commit(batch);
         }
         self.sync_ledger();
+        if let Err(error) = self.books.shelf.close_journal() {
+            failure::report("write transcripts, doing so at the next start", &error);
+        }
         let flushed = self.books.shelf.flush().map_err(Fault::from);
         if let Err(fault) = &flushed {
             failure::report("write the session index", fault);
@@ -102,29 +115,39 @@ impl Worker {
     /// The next command; writes the indexes in between when it is time.
     fn next(&mut self) -> Option<Envelope> {
         loop {
-            if self.books.shelf.is_dirty() && self.flush_at.is_none() {
+            if self.books.shelf.is_behind() && self.flush_at.is_none() {
                 self.flush_at = Some(self.flush_after.max(Instant::now() + INDEX_INTERVAL));
             }
             // Whoever reads the index of a new session should not wait for it.
             if self.books.shelf.take_is_new() {
                 self.flush_at = Some(self.flush_after.max(Instant::now()));
             }
-            // However many commands wait: what is looked back to has an end.
-            if self.sync_at.is_some_and(|at| at <= Instant::now()) {
-                self.sync_ledger();
-            }
-            let Some(at) = self.flush_at.into_iter().chain(self.sync_at).min() else {
+            self.do_what_is_due();
+            let times = [self.flush_at, self.sync_at, self.follow_at];
+            let Some(at) = times.into_iter().flatten().min() else {
                 return self.commands.recv().ok();
             };
-            match self
-                .commands
-                .recv_timeout(at.saturating_duration_since(Instant::now()))
-            {
+            let wait = at.saturating_duration_since(Instant::now());
+            match self.commands.recv_timeout(wait) {
                 Ok(envelope) => return Some(envelope),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) if self.sync_at == Some(at) => self.sync_ledger(),
-                Err(RecvTimeoutError::Timeout) => self.write_indexes(),
+                Err(RecvTimeoutError::Timeout) => {}
             }
+        }
+    }
+
+    /// However many commands wait: what nobody waits for comes around too.
+    fn do_what_is_due(&mut self) {
+        let now = Instant::now();
+        let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if is_due(self.sync_at) {
+            self.sync_ledger();
+        }
+        if is_due(self.follow_at) {
+            self.follow_journal();
+        }
+        if is_due(self.flush_at) {
+            self.write_indexes();
         }
     }
 
@@ -141,6 +164,36 @@ impl Worker {
             failure::report("write the session index, trying again later", &error);
             self.flush_at = Some(Instant::now() + INDEX_RETRY);
         }
+    }
+
+    /// Says when transcripts should follow their journal, which has grown.
+    fn plan_following(&mut self) {
+        let shelf = &self.books.shelf;
+        if self.follow_at.is_none() && shelf.has_journal() {
+            self.follow_at = Some(Instant::now() + FOLLOW_INTERVAL);
+        }
+        if shelf.is_journal_full() && self.is_following_well {
+            self.follow_journal();
+        }
+    }
+
+    /// Lets the transcripts follow their journal. What is in it is durable
+    /// whatever becomes of this.
+    fn follow_journal(&mut self) {
+        let shelf = &mut self.books.shelf;
+        let followed = shelf.follow_journal();
+        // Looked at again, also to hear what became of it.
+        let again = shelf
+            .has_journal()
+            .then(|| Instant::now() + FOLLOW_INTERVAL);
+        self.is_following_well = followed.is_ok();
+        self.follow_at = match followed {
+            Ok(()) => again,
+            Err(error) => {
+                failure::report("write transcripts, trying again later", &error);
+                Some(Instant::now() + INDEX_RETRY)
+            }
+        };
     }
 
     /// Writes the indexes, and says when they may be written again: a large one
@@ -176,6 +229,7 @@ impl Worker {
         }
         self.count_sessions();
         batch.into_iter().for_each(Staged::answer);
+        self.plan_following();
         self.books.update_home();
     }
 

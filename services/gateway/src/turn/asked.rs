@@ -68,18 +68,16 @@ impl Asked {
         let (gateway, run) = (reply.gateway, reply.run);
         let (sessions, history, granted) = tokio::join!(
             gateway.storage.begin(&run.id, &run.key),
-            self.history(self.budget),
+            self.history(gateway, self.budget),
             granted(gateway, run),
         );
         self.granted = granted;
         let sessions = sessions.map_err(|fault| outcome::internal("begin the turn", &fault))?;
         let mut history = history?;
-        if history.corrupt_lines > 0 {
-            tracing::warn!(
-                corrupt_lines = history.corrupt_lines,
-                "the transcript has lines that are no entries; they are skipped"
-            );
-        }
+        let sound = gateway
+            .sessions
+            .keep_aside(&self.transcript, &history.corrupt);
+        sound.await;
         if history.cut {
             history = self.shorten(reply, history).await?;
         }
@@ -110,7 +108,7 @@ impl Asked {
             Made::Fits | Made::Failed(_) => return Ok(None),
         }
         // A backend's own session is what was too long.
-        let history = self.history(self.budget).await?;
+        let history = self.history(gateway, self.budget).await?;
         Ok(Some(self.filled(reply, history)))
     }
 
@@ -121,11 +119,11 @@ impl Asked {
         match compaction::make_room(gateway, &self.room(reply), &run.cancel).await {
             Made::Summarised(cost) => {
                 reply.cost_before += cost;
-                self.history(self.budget).await
+                self.history(gateway, self.budget).await
             }
             Made::Fits => {
-                self.history(self.budget.saturating_mul(ESTIMATE_SLACK))
-                    .await
+                let budget = self.budget.saturating_mul(ESTIMATE_SLACK);
+                self.history(gateway, budget).await
             }
             Made::Cancelled => Err(run.aborted("")),
             Made::Failed(why) => {
@@ -151,8 +149,9 @@ impl Asked {
         }
     }
 
-    async fn history(&self, budget: usize) -> Result<History, Kind> {
-        conversation::load(self.transcript.clone(), budget, self.waiting.clone())
+    async fn history(&self, gateway: &Gateway, budget: usize) -> Result<History, Kind> {
+        let waiting = self.waiting.clone();
+        conversation::load(&gateway.tails, &self.transcript, budget, waiting)
             .await
             .map_err(|error| outcome::internal("read the conversation", &error))
     }
@@ -176,6 +175,7 @@ impl Asked {
             history: conversation::messages(history),
             model: self.overrides.model.clone(),
             thinking_level: self.overrides.thinking_level.clone(),
+            limits: self.overrides.limits.clone(),
             purpose: Purpose::Message,
             granted_commands: self.granted.clone(),
         }

@@ -1,18 +1,19 @@
 //! The conversation so far, as the runner wants it.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use openclaw_proto::history::{Message as Sent, ToolCall};
 use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::runner::{BackendSession, Passage};
-use openclaw_sessions::history::{self, Call, History, Past, Said};
+use openclaw_sessions::history::{Call, History, Past, Said, Tail};
 use openclaw_sessions::store;
 
 use super::context::{Context, passage};
+use super::tails::{self, Tails};
 
 /// What a token is taken for, in characters.
-const CHARACTERS_PER_TOKEN: usize = 4;
+pub(super) const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Bytes of a transcript that is read in less time than a thread wakes up in.
 const SHORT: u64 = 48 * 1024;
@@ -36,19 +37,25 @@ pub(super) fn history_budget(tokens: u64, text: &str, context: &Context) -> usiz
 }
 
 /// Reads the conversation. Not on the storage thread: a long one takes
-/// milliseconds that every other commit would wait. A short one is read right
-/// here, which costs less than waking another thread.
+/// milliseconds that every other commit would wait. A short one, and what was
+/// said since the last message, is read right here, which costs less than waking another thread.
 pub(super) async fn load(
-    transcript: PathBuf,
+    tails: &Tails,
+    transcript: &Path,
     tokens: usize,
     waiting: HashSet<String>,
 ) -> Result<History, LoadError> {
-    let length = std::fs::metadata(&transcript).map_or(0, |file| file.len());
-    let read = move || history::load(&transcript, tokens, &waiting);
-    if length <= SHORT {
-        return Ok(read()?);
-    }
-    Ok(tokio::task::spawn_blocking(read).await??)
+    let known = tails.take(transcript);
+    let length = std::fs::metadata(transcript).map_or(0, |file| file.len());
+    let unread = length.saturating_sub(known.as_ref().map_or(0, Tail::length));
+    let path = transcript.to_owned();
+    let read = move || tails::read(known, &path, tokens, &waiting);
+    let (tail, history) = match unread {
+        0..=SHORT => read()?,
+        _ => tokio::task::spawn_blocking(read).await??,
+    };
+    tails.put(transcript.to_owned(), tail, tokens);
+    Ok(history)
 }
 
 /// Says of each backend's session what it has not seen.

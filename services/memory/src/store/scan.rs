@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use openclaw_daemon::failure;
 
-use super::Store;
+use super::{Health, Store};
 use crate::error::Error;
 use crate::source::{self, Place};
 use crate::watch::Watcher;
@@ -45,7 +45,7 @@ impl Store {
         watcher: Option<&Watcher>,
         is_open: &dyn Fn(usize, &str) -> bool,
     ) -> Result<Found, Error> {
-        self.update_health(|health| health.problems.clear());
+        self.update_health(Health::look_again);
         if let Some(watcher) = watcher {
             watcher.begin();
         }
@@ -151,6 +151,8 @@ impl Store {
         let listed = source::scan(place, &root, &mut |path, folder| {
             if let Some(watcher) = watcher
                 && let Err(error) = watcher.add(path, number, folder)
+                // The folder above tells when it comes.
+                && !error.is_absence()
             {
                 unseen.push(error);
             }

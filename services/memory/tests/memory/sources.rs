@@ -149,6 +149,21 @@ async fn an_index_that_is_broken_or_gone_is_made_anew() {
 }
 
 #[tokio::test]
+async fn a_folder_that_is_not_there_yet_is_nothing_wrong() {
+    let running = Running::start_in(state(WORDS, &[("MEMORY.md", "fox")]));
+    running.index(false).await;
+    let status = running.client.status().await.unwrap();
+    assert_eq!(status.agents[0].problems, [""; 0]);
+    assert!(
+        status.agents[0].watching,
+        "it would be looked at every two seconds"
+    );
+    running.write("memory/hen.md", "a hen");
+    running.finds("hen", &["memory/hen.md"]).await;
+    running.stop().await;
+}
+
+#[tokio::test]
 async fn only_what_has_changed_is_read_again() {
     let running = Running::start_in(state(
         WORDS,

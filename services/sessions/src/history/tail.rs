@@ -3,13 +3,14 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
-use std::io;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::said::{Entry, Read, Word};
 use super::{CHARACTERS_PER_TOKEN, History, Past, Said, turns};
 use crate::error::Error;
-use crate::transcript::{Backward, Chain, Draft, Marker};
+use crate::transcript::{Backward, Chain, LINE_LIMIT, Parent, noted};
 
 /// Most messages a prompt gets. It bounds memory where a budget of tokens does
 /// not: empty tool results cost nothing.
@@ -28,9 +29,13 @@ pub struct Tail {
     summary: Option<Past>,
     /// Whether there is nothing before the messages.
     whole: bool,
-    corrupt_lines: usize,
-    /// How long the file was.
+    corrupt: Vec<u64>,
+    /// How much of the file was read, up to the end of a line.
     length: u64,
+    /// Tells the file from one that took its place.
+    inode: u64,
+    /// The last entry, whose child the next one is.
+    leaf: Option<String>,
 }
 
 impl Tail {
@@ -57,7 +62,7 @@ impl Tail {
         Ok(reader.read(&file).map_err(failed)?.tail)
     }
 
-    /// How long the file was when the last of the messages was in it.
+    /// How much of the file was read, in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -67,43 +72,106 @@ impl Tail {
         self.characters
     }
 
-    /// Takes what was appended to the file, which is `length` bytes long now.
-    pub fn push(&mut self, entry_id: &str, draft: &Draft, length: u64) {
-        self.length = length;
-        match draft {
-            Draft::Message(message) => {
-                if let Some((run_id, said)) = Said::of(message) {
-                    self.take(Past {
-                        entry_id: entry_id.to_owned(),
-                        run_id,
-                        said,
-                    });
-                }
-            }
-            Draft::Marker(Marker::Reset { .. }) => {
-                *self = Self {
-                    whole: true,
-                    length,
-                    ..Self::default()
-                };
-            }
-            Draft::Marker(Marker::Compaction(compaction)) => {
-                while self
-                    .messages
-                    .front()
-                    .is_some_and(|past| past.entry_id != compaction.first_kept_entry_id)
-                {
-                    self.forget_oldest();
-                }
-                self.whole = true;
-                self.summary = Some(Past {
-                    entry_id: entry_id.to_owned(),
-                    run_id: None,
-                    said: Said::summary(&compaction.summary),
-                });
-            }
-            Draft::Marker(_) => {}
+    /// Takes what was appended to the file at `path` since. None: that cannot
+    /// be told from here, and the file is to be read anew.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn caught_up(mut self, path: &Path) -> Result<Option<Self>, Error> {
+        let failed = |error| Error::io("read", path)(error);
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("open", path)(error)),
+        };
+        let found = file.metadata().map_err(failed)?;
+        if found.ino() != self.inode || found.len() < self.length {
+            return Ok(None);
         }
+        // They were told of when they were read.
+        self.corrupt.clear();
+        file.seek(SeekFrom::Start(self.length)).map_err(failed)?;
+        let mut source = BufReader::new(file);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let mut limited = source.by_ref().take(LINE_LIMIT as u64);
+            let length = limited.read_until(b'\n', &mut line).map_err(failed)?;
+            if line.pop() != Some(b'\n') {
+                // Under way, or too long for a line.
+                return Ok((length < LINE_LIMIT).then_some(self));
+            }
+            if !self.took(&line) {
+                return Ok(None);
+            }
+            self.length += length as u64;
+        }
+    }
+
+    /// Takes the next line; false when it is not the child of the last.
+    fn took(&mut self, line: &[u8]) -> bool {
+        let read = match Word::of(line) {
+            Word::Entry(read) => read,
+            Word::Blank => return true,
+            Word::Header | Word::Unknown { .. } => return false,
+        };
+        let parent = match (&read.parent, &self.leaf) {
+            (Parent::Id(parent), Some(leaf)) => parent == leaf,
+            (Parent::Root, None) => true,
+            _ => false,
+        };
+        let Some(entry_id) = read.id.filter(|_| parent) else {
+            return false;
+        };
+        self.leaf = Some(entry_id.clone());
+        match read.said {
+            Entry::Silent => true,
+            Entry::Message { run_id, said } => {
+                self.take(Past {
+                    entry_id,
+                    run_id,
+                    said,
+                });
+                true
+            }
+            Entry::Reset => {
+                self.begin_anew();
+                true
+            }
+            Entry::Compaction {
+                summary,
+                first_kept,
+            } => self.compact(entry_id, &summary, &first_kept),
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.messages.clear();
+        self.characters = 0;
+        self.summary = None;
+        self.whole = true;
+    }
+
+    /// False when the first entry that is kept is not here.
+    fn compact(&mut self, entry_id: String, summary: &str, first_kept: &str) -> bool {
+        if first_kept.is_empty() {
+            self.begin_anew();
+        } else {
+            let is_first = |past: &Past| past.entry_id == first_kept;
+            let Some(first) = self.messages.iter().position(is_first) else {
+                return false;
+            };
+            for _ in 0..first {
+                self.forget_oldest();
+            }
+        }
+        self.whole = true;
+        self.summary = Some(Past {
+            entry_id,
+            run_id: None,
+            said: Said::summary(summary),
+        });
+        true
     }
 
     /// Forgets the oldest messages until the others cost at most `characters`.
@@ -125,7 +193,8 @@ impl Tail {
         (self.whole || need.is_met()).then(|| self.clone().into_history(tokens, waiting))
     }
 
-    pub(super) fn into_history(self, tokens: usize, waiting: &HashSet<String>) -> History {
+    /// The same, whether or not it is enough.
+    pub fn into_history(self, tokens: usize, waiting: &HashSet<String>) -> History {
         let summary = self.summary;
         let cost = summary.as_ref().map_or(0, |past| past.said.characters());
         let messages = self.messages.into_iter();
@@ -134,7 +203,7 @@ impl Tail {
         let mut history = History {
             messages: selection.messages,
             cut: selection.cut || !self.whole,
-            corrupt_lines: self.corrupt_lines,
+            corrupt: self.corrupt,
             order: selection.order,
         };
         if let Some(summary) = summary.filter(|_| cost <= budget(tokens)) {
@@ -230,9 +299,10 @@ impl<'a> Reader<'a> {
     fn read(mut self, file: &File) -> io::Result<Self> {
         let mut lines = Backward::new(file)?;
         self.tail.length = lines.length();
+        self.tail.inode = file.metadata()?.ino();
         self.tail.whole = true;
-        while let Some((_, line)) = lines.next_line()? {
-            if self.line(&line) == Next::Begin {
+        while let Some((offset, line)) = lines.next_line()? {
+            if self.line(offset, &line) == Next::Begin {
                 break;
             }
             if self.need.is_met() || self.tail.messages.len() >= MESSAGE_LIMIT {
@@ -243,19 +313,24 @@ impl<'a> Reader<'a> {
         Ok(self)
     }
 
-    fn line(&mut self, line: &[u8]) -> Next {
+    fn line(&mut self, offset: u64, line: &[u8]) -> Next {
         let read = match Word::of(line) {
             Word::Entry(read) => read,
             Word::Blank => return Next::Line,
             Word::Header => return Next::Begin,
             Word::Unknown { is_json } => {
-                self.tail.corrupt_lines += usize::from(!is_json);
+                if !is_json {
+                    noted(&mut self.tail.corrupt, offset);
+                }
                 self.chain.is_broken();
                 return Next::Line;
             }
         };
         if !self.chain.admits(read.id.as_deref(), &read.parent) {
             return Next::Line;
+        }
+        if self.tail.leaf.is_none() {
+            self.tail.leaf.clone_from(&read.id);
         }
         let is_first_kept = self.kept_from.is_some() && self.kept_from == read.id;
         let next = self.entry(read);

@@ -1,6 +1,6 @@
 //! What a user can set of a session.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::entry::SessionEntry;
 use crate::transcript::Marker;
@@ -15,6 +15,10 @@ const WORD_LIMIT: usize = 256;
 pub const THINKING_LEVELS: [&str; 9] = [
     "off", "minimal", "low", "medium", "high", "xhigh", "adaptive", "max", "ultra",
 ];
+
+/// The field of the limits that turns of the session have instead of the
+/// agent's: an object. Behind a dot, one of them.
+const LIMITS: &str = "limits";
 
 /// What a field may be set to.
 #[derive(Debug, Clone, Copy)]
@@ -83,6 +87,9 @@ enum Change {
     },
     ClearModel,
     Since(&'static str, bool),
+    /// The limits, all of them.
+    ClearLimits,
+    Limit(String, Option<Value>),
 }
 
 /// A change that cannot be made.
@@ -107,12 +114,21 @@ pub enum InvalidPatch {
 }
 
 fn names() -> String {
-    FIELDS.map(|(name, _)| name).join(", ")
+    format!("{}, {LIMITS}", FIELDS.map(|(name, _)| name).join(", "))
 }
 
 impl Patch {
     /// Adds a change of the field `name`; null clears it.
     pub fn change(&mut self, name: &str, value: &Value) -> Result<(), InvalidPatch> {
+        if let Some(below) = name.strip_prefix(LIMITS) {
+            if let Some(limit) = below.strip_prefix('.') {
+                self.limit(limit, value);
+                return Ok(());
+            }
+            if below.is_empty() {
+                return self.change_limits(value);
+            }
+        }
         let known = FIELDS.iter().find(|(field, _)| *field == name);
         let (name, kind) = known.ok_or_else(|| InvalidPatch::Field {
             name: name.to_owned(),
@@ -126,8 +142,45 @@ impl Patch {
         Ok(())
     }
 
+    fn limit(&mut self, name: &str, value: &Value) {
+        let value = (!value.is_null()).then(|| value.clone());
+        self.0.push(Change::Limit(name.to_owned(), value));
+    }
+
+    fn change_limits(&mut self, value: &Value) -> Result<(), InvalidPatch> {
+        let limits = match value {
+            Value::Null => None,
+            Value::Object(limits) => Some(limits),
+            other => {
+                return Err(InvalidPatch::Value {
+                    name: LIMITS,
+                    value: other.to_string(),
+                    allowed: "an object such as {\"memoryMax\": \"512M\"}, or null".to_owned(),
+                });
+            }
+        };
+        self.0.push(Change::ClearLimits);
+        for (name, value) in limits.into_iter().flatten() {
+            self.limit(name, value);
+        }
+        Ok(())
+    }
+
+    /// The limits that it sets, which this crate knows nothing about.
+    pub fn limits(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().filter_map(|change| match change {
+            Change::Limit(name, Some(value)) => Some((name.as_str(), value)),
+            _ => None,
+        })
+    }
+
     /// The same with a value as a command line has it; empty clears the field.
     pub fn change_text(&mut self, name: &str, value: &str) -> Result<(), InvalidPatch> {
+        if name.starts_with(LIMITS) && !value.is_empty() {
+            // Numbers and objects as JSON writes them; else text such as 512M.
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+            return self.change(name, &value);
+        }
         let is_switch = matches!(
             FIELDS.iter().find(|(field, _)| *field == name),
             Some((_, Kind::Since(_)))
@@ -178,9 +231,23 @@ impl Patch {
                 Change::ClearModel => entry.clear_model_override(),
                 Change::Since(name, true) => entry.set(name, now_ms),
                 Change::Since(name, false) => entry.clear(name),
+                Change::ClearLimits => entry.clear(LIMITS),
+                Change::Limit(name, value) => set_limit(entry, name, value.as_ref()),
             }
         }
         entry.touch(now_ms);
+    }
+}
+
+fn set_limit(entry: &mut SessionEntry, name: &str, value: Option<&Value>) {
+    let mut limits: Map<String, Value> = entry.get(LIMITS).unwrap_or_default();
+    match value {
+        Some(value) => drop(limits.insert(name.to_owned(), value.clone())),
+        None => drop(limits.remove(name)),
+    }
+    match limits.is_empty() {
+        true => entry.clear(LIMITS),
+        false => entry.set(LIMITS, limits),
     }
 }
 
@@ -264,6 +331,8 @@ impl Change {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn patched(changes: &[(&str, Value)]) -> Result<SessionEntry, InvalidPatch> {
@@ -298,6 +367,34 @@ mod tests {
         assert_eq!(entry.model_override(), None);
         assert_eq!(entry.get::<Value>("label"), None);
         assert_eq!(entry.get::<Value>("archivedAt"), None);
+    }
+
+    #[test]
+    fn limits_are_set_together_or_one_by_one() {
+        let mut entry = SessionEntry::default();
+        let mut apply = |changes: &[(&str, &str)]| {
+            let mut patch = Patch::default();
+            for (name, value) in changes {
+                patch.change_text(name, value).unwrap();
+            }
+            patch.apply(&mut entry, 1);
+            entry.get::<Value>("limits")
+        };
+        let set = apply(&[("limits.memoryMax", "512M"), ("limits.steps", "3")]);
+        assert_eq!(set, Some(json!({"memoryMax": "512M", "steps": 3})));
+        assert_eq!(
+            apply(&[("limits.memoryMax", "")]),
+            Some(json!({"steps": 3}))
+        );
+        assert_eq!(
+            apply(&[("limits", r#"{"tasksMax": 9}"#)]),
+            Some(json!({"tasksMax": 9}))
+        );
+        assert_eq!(apply(&[("limits.tasksMax", "")]), None);
+        assert_eq!(apply(&[("limits", "")]), None);
+        let error = Patch::default().change_text("limits", "many").unwrap_err();
+        assert!(error.to_string().contains("an object"), "{error}");
+        Patch::default().change_text("limitsx", "1").unwrap_err();
     }
 
     #[test]

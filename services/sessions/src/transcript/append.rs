@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -45,6 +46,28 @@ impl Transcript {
     /// Whether there is something that [`Transcript::sync`] has to do.
     pub fn is_unsynced(&self) -> bool {
         self.unsynced_name || self.synced < self.length
+    }
+
+    /// Bytes that are not durable yet.
+    pub(crate) fn unsynced_length(&self) -> u64 {
+        self.length - self.synced
+    }
+
+    /// Where in the file begins what is not durable yet, and what it is.
+    pub(crate) fn unsynced(&self) -> Result<(u64, Vec<u8>), Error> {
+        let length = usize::try_from(self.unsynced_length()).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; length];
+        if let Some(file) = &self.file {
+            file.read_exact_at(&mut bytes, self.synced)
+                .map_err(Error::io("read", &self.path))?;
+        }
+        Ok((self.synced, bytes))
+    }
+
+    /// Everything is durable in another place, which gives it back to the file.
+    pub(crate) fn is_durable_elsewhere(&mut self) {
+        self.synced = self.length;
+        self.unsynced_name = false;
     }
 
     /// Its length in bytes, with what is not durable yet.

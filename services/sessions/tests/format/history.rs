@@ -1,6 +1,8 @@
 //! What a prompt gets of a conversation.
 
 use std::collections::HashSet;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::Path;
 
 use openclaw_sessions::history::{self, History, Said, Tail};
@@ -176,7 +178,7 @@ fn no_file_is_no_history_and_broken_lines_are_counted() {
         .unwrap();
     file.write_all(b"{broken}\n").unwrap();
     let history = load(&path, 1000);
-    assert_eq!(history.corrupt_lines, 1);
+    assert_eq!(history.corrupt.len(), 1);
     assert_eq!(words(&history), ["hello"]);
 }
 
@@ -258,7 +260,11 @@ fn what_is_kept_in_memory_says_what_the_file_says() {
             step => say(&(step - 1).to_string(), "answer").into(),
         };
         let appended = transcript.append([draft.clone()], NOW).unwrap();
-        kept.push(&appended[0], &draft, transcript.length());
+        kept = kept.caught_up(&path).unwrap().unwrap_or_else(|| {
+            assert_eq!(step, 0, "only a file that is new is read anew");
+            Tail::read(&path, 1000, &none).unwrap()
+        });
+        assert_eq!(kept.length(), transcript.length());
         ids.extend(appended);
         let told = kept.history(1000, &none).unwrap();
         assert_eq!(
@@ -269,4 +275,36 @@ fn what_is_kept_in_memory_says_what_the_file_says() {
     }
     kept.trim(8);
     assert_eq!(kept.history(1000, &none), None);
+}
+
+#[test]
+fn what_is_kept_in_memory_is_given_up_when_the_file_is_another() {
+    let first = user_line("a", "", "one");
+    let (dir, path) = lines(&[&first]);
+    let none = HashSet::new();
+    let kept = Tail::read(&path, 1000, &none).unwrap();
+    let caught_up = |kept: &Tail| kept.clone().caught_up(&path).unwrap();
+    assert!(caught_up(&kept).is_some());
+    let append = |line: &str| {
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(line.as_bytes()).unwrap();
+    };
+    append(&user_line("b", "a", "two"));
+    assert_eq!(
+        caught_up(&kept).unwrap().length(),
+        kept.length(),
+        "no line end"
+    );
+    append("\n");
+    assert!(caught_up(&kept).unwrap().length() > kept.length());
+    append(&format!("{}\n", user_line("c", "a", "another branch")));
+    assert!(caught_up(&kept).is_none());
+    fs::write(&path, "\n").unwrap();
+    assert!(caught_up(&kept).is_none(), "shorter");
+    let other = dir.path().join("other");
+    fs::write(&other, format!("{first}\n{first}\n")).unwrap();
+    fs::rename(&other, &path).unwrap();
+    assert!(caught_up(&kept).is_none(), "another file");
+    fs::remove_file(&path).unwrap();
+    assert!(caught_up(&kept).is_none());
 }

@@ -117,6 +117,62 @@ async fn a_price_that_nobody_knows_is_said_once() {
     assert_eq!(run["resources"]["costUsd"], Value::Null, "{run}");
 }
 
+#[tokio::test]
+async fn a_session_has_limits_of_its_own() {
+    let model = Server::start().await.unwrap();
+    let setup = priced(Setup::anthropic(&model), 1.0, 10.0);
+    let suite = setup.start().await;
+    suite.say("hello").await;
+    let set = |limits: &'static [&'static str]| {
+        let suite = &suite;
+        async move {
+            let mut arguments = vec!["sessions", "patch", "main"];
+            limits
+                .iter()
+                .for_each(|limit| arguments.extend(["--set", limit]));
+            suite.ctl(&arguments).await
+        }
+    };
+    set(&["limits.steps=2", "limits.costPerTurn=0.5"])
+        .await
+        .ok();
+    model.push(dear(1, 1));
+    let run = suite.ask("go on").await;
+    assert_eq!(run["stopReason"], "step_limit", "{run}");
+    let said = run["text"].as_str().unwrap();
+    assert!(said.contains("limit of 2 model requests"), "{said}");
+    assert!(said.contains("the session's limits.steps"), "{said}");
+    assert!(!said.contains("agents.defaults"), "{said}");
+
+    set(&["limits.steps="]).await.ok();
+    model.push(dear(100_000, 10_000));
+    let run = suite.ask("go on").await;
+    let said = message(&run);
+    assert!(said.contains("the session's limits.costPerTurn"), "{said}");
+
+    // Others have what is configured, and so has this one without its own.
+    model.push(dear(100_000, 10_000));
+    suite
+        .ctl(&["message", "--session", "other", "go on"])
+        .await
+        .ok();
+    set(&["limits="]).await.ok();
+    model.push(dear(1, 1));
+    suite.say("go on").await;
+
+    for (limit, words) in [
+        ("limits.memoryMax=lots", "512M"),
+        ("limits.stepz=1", "there are steps"),
+        ("limits.steps=0", "at least 1"),
+        ("limits=many", "an object"),
+    ] {
+        let said = suite
+            .ctl(&["sessions", "patch", "main", "--set", limit])
+            .await;
+        said.ended(64).complains(&[words]);
+    }
+}
+
 /// The Claude Code CLI that does not stop calling a tool.
 async fn claude_goes_on(limit: &str, value: u64, scenario: Scenario) -> Option<Value> {
     let model = Server::start().await.unwrap();

@@ -27,6 +27,7 @@ mod confinement;
 mod conversation;
 mod daemons;
 mod doors;
+mod durability;
 mod failures;
 mod guests;
 mod hooks;

@@ -92,7 +92,7 @@ impl Books {
             return refused(Refusal::UnknownSession(key.to_string()));
         };
         let transcript = store.transcript_path(&entry);
-        self.shelf.close(&transcript);
+        self.shelf.close(&transcript)?;
         // The transcript first: were it the index, a crash in between would
         // bring the session back when the index is made from transcripts.
         let archive = match leftover {

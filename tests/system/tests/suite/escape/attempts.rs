@@ -272,7 +272,7 @@ pub(crate) const ALL: &[Attempt] = &[
         "fork bomb",
         "perl -e 'for (1 .. 400) { $p = fork; if (!defined $p) { kill 9, @c; exit 1 } if (!$p) { sleep 60; exit } push @c, $p } kill 9, @c'",
     ),
-    seen("memory bomb", "perl -e '$x = \"x\" x (1 << 30)'"),
+    seen("memory bomb", "perl -e '$x = \"x\" x (600 << 20)'"),
     seen(
         "one huge file",
         "head -c 64M /dev/zero >huge; s=$(stat -c %s huge); rm huge; test $s = 67108864",

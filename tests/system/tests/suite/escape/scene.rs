@@ -187,7 +187,7 @@ fn configuration() -> serde_json::Value {
     };
     let narrow = serde_json::json!({"processes": 64, "openFiles": 1024, "fileSizeMib": 8, "addressSpaceMib": 512});
     let wide = serde_json::json!({"processes": 100_000, "openFiles": 65_536, "fileSizeMib": 4096,
-        "addressSpaceMib": 65_536, "tasksMax": 100_000});
+        "addressSpaceMib": 65_536, "tasksMax": 100_000, "memoryMax": "8G"});
     serde_json::json!({
         "agents": {
             "defaults": {"backend": "offline", "timeoutSeconds": 1200, "noOutputSeconds": 1200},

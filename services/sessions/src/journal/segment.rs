@@ -1,0 +1,210 @@
+//! One of the journal's files.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use super::record::{self, Extent, HEAD, Written};
+use super::replay::{self, Since};
+use crate::disk;
+use crate::error::Error;
+
+/// Bytes by which the file grows. A growth costs a commit of the file system's
+/// journal; a few hundred records go without one.
+const CHUNK: u64 = 256 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Segment {
+    path: PathBuf,
+    file: Option<File>,
+    /// Tells its records from those that were there before.
+    generation: u64,
+    /// Where the next record goes; 0 when there is none.
+    end: u64,
+    /// How much of the file has blocks.
+    allocated: u64,
+    /// Transcripts whose end is durable here and perhaps not in themselves.
+    behind: BTreeSet<PathBuf>,
+    /// The kernel forgets what it could not write back, so that it has to be
+    /// written again before the next try.
+    is_forgotten: bool,
+}
+
+impl Segment {
+    /// The file at `path`, which may not be there, and what it holds.
+    pub(super) fn find(path: &Path, root: &Path) -> Result<(Self, Option<Written>), Error> {
+        let mut segment = Self {
+            path: path.to_owned(),
+            file: None,
+            generation: 0,
+            end: 0,
+            allocated: 0,
+            behind: BTreeSet::new(),
+            is_forgotten: false,
+        };
+        let written = Written::read(path)?;
+        if let Some(written) = &written {
+            let paths = written.extents.iter().map(|extent| root.join(&extent.path));
+            segment.behind = paths.collect();
+            segment.generation = written.generation;
+            segment.end = written.end;
+            segment.open()?;
+        }
+        Ok((segment, written))
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.end
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.end == 0
+    }
+
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.behind.contains(path)
+    }
+
+    /// An empty segment's next records are newer than those of `generation`.
+    pub(super) fn continue_after(&mut self, generation: u64) {
+        self.generation = self.generation.max(generation + 1);
+    }
+
+    /// Makes one record durable. After an error nothing of it is there.
+    pub(super) fn write<'a>(
+        &mut self,
+        extents: &[Extent],
+        boot_id: &str,
+        paths: impl Iterator<Item = &'a Path>,
+    ) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        if self.end == 0 {
+            record::begin(&mut bytes, boot_id, self.generation);
+        }
+        record::append(&mut bytes, self.generation, extents);
+        let end = self.end + bytes.len() as u64;
+        if end > self.allocated {
+            let grown = end.next_multiple_of(CHUNK);
+            bytes.resize((grown - self.end) as usize, 0);
+        }
+        self.open()?;
+        let Some(file) = &self.file else {
+            return Err(Error::Interrupted);
+        };
+        let written = file.write_all_at(&bytes, self.end);
+        if let Err(error) = written.and_then(|()| file.sync_data()) {
+            // Best effort: whoever asked is not told that it is durable.
+            let _ = file.write_all_at(&[0; record::PREFIX], self.record_start());
+            return Err(Error::io("write", &self.path)(error));
+        }
+        self.allocated = self.allocated.max(self.end + bytes.len() as u64);
+        self.end = end;
+        self.behind.extend(paths.map(Path::to_owned));
+        Ok(())
+    }
+
+    /// What makes the transcripts follow, without this.
+    pub(super) fn work(&self, root: &Path) -> Result<Following, Error> {
+        let file = self.file.as_ref().map(File::try_clone).transpose();
+        Ok(Following {
+            path: self.path.clone(),
+            root: root.to_owned(),
+            file: file.map_err(Error::io("open", &self.path))?,
+            generation: self.generation,
+            behind: self.behind.clone(),
+            is_forgotten: self.is_forgotten,
+        })
+    }
+
+    /// Its transcripts have followed, or could not.
+    pub(super) fn followed(&mut self, done: &Result<(), Error>) {
+        self.is_forgotten = done.is_err();
+        if done.is_ok() {
+            self.end = 0;
+            self.generation += 1;
+            self.behind.clear();
+        }
+    }
+
+    /// Makes the transcripts follow, and waits for it.
+    pub(super) fn settle(&mut self, root: &Path) -> Result<(), Error> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let done = self.work(root)?.run();
+        self.followed(&done);
+        done
+    }
+
+    /// Removes the file of an empty segment.
+    pub(super) fn remove(&mut self) -> Result<(), Error> {
+        self.file = None;
+        self.allocated = 0;
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io("remove", &self.path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn record_start(&self) -> u64 {
+        self.end.max(HEAD as u64)
+    }
+
+    fn open(&mut self) -> Result<(), Error> {
+        if self.file.is_none() {
+            let file = disk::open_private(&self.path)?;
+            let length = file.metadata().map(|metadata| metadata.len());
+            self.allocated = length.map_err(Error::io("read", &self.path))?;
+            self.file = Some(file);
+        }
+        Ok(())
+    }
+
+    #[cfg(test)]
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    #[cfg(test)]
+    pub(super) fn break_file(&mut self, file: File) {
+        self.file = Some(file);
+    }
+}
+
+/// What is left to do for a segment's transcripts.
+pub(super) struct Following {
+    path: PathBuf,
+    root: PathBuf,
+    file: Option<File>,
+    generation: u64,
+    behind: BTreeSet<PathBuf>,
+    is_forgotten: bool,
+}
+
+impl Following {
+    pub(super) fn run(self) -> Result<(), Error> {
+        if self.is_forgotten
+            && let Some(written) = Written::read(&self.path)?
+        {
+            replay::apply(&written, &self.root, Since::FailedWrite)?;
+        }
+        replay::sync(&self.behind, &self.root)?;
+        let Some(file) = self.file else {
+            return Ok(());
+        };
+        let mut head = Vec::new();
+        record::begin(&mut head, "", self.generation + 1);
+        // Durably: what is removed after this must not come back.
+        file.write_all_at(&head, 0)
+            .and_then(|()| file.sync_data())
+            .map_err(Error::io("empty", &self.path))
+    }
+}

@@ -1,0 +1,171 @@
+//! What was acknowledged is on the disk, whatever becomes of the machine.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use integration_tests::{Setup, Site, Suite, asked, log, processes, transcript};
+use scripted_model::Server;
+
+/// The head of a journal whose transcripts have followed names no boot.
+const EMPTY: &[u8] = b"openclaw transcripts 2  ";
+
+/// The transcripts follow their journal after a second; a machine that is busy
+/// elsewhere may take longer to kill them.
+const TRIES: usize = 10;
+
+fn journals(site: &Site) -> Vec<PathBuf> {
+    let files = fs::read_dir(site.state().join("state")).expect("read the folder");
+    let files = files.map(|file| file.expect("read the folder").path());
+    files
+        .filter(|path| path.extension().is_some_and(|ending| ending == "journal"))
+        .collect()
+}
+
+fn path_of(site: &Site) -> PathBuf {
+    let folder = site.state().join("agents/main/sessions");
+    let files = fs::read_dir(folder).expect("read the folder");
+    let mut files = files.map(|file| file.expect("read the folder").path());
+    let found = files.find(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    found.expect("a transcript")
+}
+
+/// Kills everything right after a message was answered, when the journal still
+/// has what came in; where that begins in the transcript.
+async fn killed_at_once(mut suite: Suite) -> (Suite, u64) {
+    for n in 0..TRIES {
+        suite.say(&format!("message {n}")).await;
+        processes::end_all(&suite.path(""));
+        let said = format!("message {n}");
+        let has = |path: PathBuf| {
+            let bytes = fs::read(path).expect("read a journal");
+            let mut parts = bytes.windows(said.len());
+            !bytes.starts_with(EMPTY) && parts.any(|part| part == said.as_bytes())
+        };
+        if journals(&suite).into_iter().any(has) {
+            let text = fs::read_to_string(path_of(&suite)).expect("read it");
+            let at = text.find(&said).expect("the message");
+            let line = text[..at].rfind('\n').expect("a header") + 1;
+            return (suite, line as u64);
+        }
+        suite = suite.restart().await;
+    }
+    panic!("the transcripts were always faster");
+}
+
+fn words(suite: &Suite) -> Vec<String> {
+    let messages = transcript::messages_of(&path_of(suite));
+    messages.iter().map(transcript::text).collect()
+}
+
+#[tokio::test]
+async fn what_only_the_journal_has_is_put_into_the_transcript() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.say("first").await;
+    let (suite, before) = killed_at_once(suite).await;
+    let said = words(&suite);
+    assert!(said.len() >= 4, "{said:?}");
+    // As if the page cache were lost.
+    let file = OpenOptions::new().write(true).open(path_of(&suite));
+    file.unwrap().set_len(before).unwrap();
+    let asked = model.turns().len();
+    let suite = suite.restart().await;
+    suite.log.message("brought up to date").await;
+    assert!(suite.say("after").await.contains("after"));
+    let mut expected = said;
+    expected.extend(["after".to_owned(), "You said: after".to_owned()]);
+    assert_eq!(words(&suite), expected);
+    assert_eq!(model.turns().len(), asked + 1, "nothing is asked again");
+}
+
+#[tokio::test]
+async fn a_clean_end_leaves_whole_transcripts_and_no_journal() {
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    suite.say("first").await;
+    assert!(!journals(&suite).is_empty());
+    suite.terminate();
+    assert_eq!(suite.ended().await, Some(0));
+    assert_eq!(journals(&suite), Vec::<PathBuf>::new());
+    let suite = suite.restart().await;
+    assert!(suite.say("after").await.contains("after"));
+    assert_eq!(suite.messages().len(), 4);
+}
+
+/// Puts a line between the entries of the first turn and those of the second.
+fn damage(path: &Path, rubbish: &str) {
+    let text = fs::read_to_string(path).expect("read a transcript");
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.insert(lines.len() - 2, rubbish);
+    fs::write(path, format!("{}\n", lines.join("\n"))).expect("write a transcript");
+}
+
+#[tokio::test]
+async fn a_broken_line_is_skipped_kept_aside_and_told() {
+    const RUBBISH: &str = "{\"type\":\"message\",\"id\":\"x\", and then the disk broke";
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    suite.say("first").await;
+    suite.say("second").await;
+    suite.terminate();
+    assert_eq!(suite.ended().await, Some(0));
+    let path = path_of(&suite);
+    damage(&path, RUBBISH);
+    let before = fs::read(&path).unwrap();
+    let suite = suite.restart().await;
+    suite.say("third").await;
+    let record = suite.log.message("lines that are no entries").await;
+    assert_eq!(record["level"], "warn", "{record}");
+    let copy = format!("{}.corrupt-lines", path.display());
+    assert_eq!(fs::read_to_string(&copy).unwrap(), format!("{RUBBISH}\n"));
+    let asked = asked::turns(&model, 3).await.pop().unwrap();
+    let words = asked::words(&asked);
+    assert!(
+        words.contains("first") && words.contains("second"),
+        "{words}"
+    );
+    suite.say("fourth").await;
+    assert!(
+        fs::read(&path).unwrap().starts_with(&before),
+        "it stays in the transcript"
+    );
+    let shown = suite
+        .ctl(&["sessions", "show", "main", "--transcript"])
+        .await;
+    shown.says(&[
+        "first",
+        "fourth",
+        "1 line of the transcript is no entry",
+        &copy,
+    ]);
+    let shown = suite
+        .ctl(&["sessions", "show", "main", "--transcript", "--json"])
+        .await;
+    assert_eq!(shown.document()["transcript"]["corruptLines"], 1);
+    suite.ctl(&["doctor"]).await.says(&["transcripts", &copy]);
+    assert_eq!(fs::read_to_string(&copy).unwrap(), format!("{RUBBISH}\n"));
+    let told = suite.log.records();
+    let told = told
+        .iter()
+        .filter(|record| log::message_of(record).contains("no entries"));
+    assert_eq!(told.count(), 1, "it is told once");
+}
+
+#[tokio::test]
+async fn a_torn_last_line_is_cut_off_and_told() {
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    suite.say("first").await;
+    suite.terminate();
+    assert_eq!(suite.ended().await, Some(0));
+    let path = path_of(&suite);
+    let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(b"{\"type\":\"message\",\"id\":\"torn")
+        .unwrap();
+    let suite = suite.restart().await;
+    suite.say("second").await;
+    let record = suite.log.message("torn line").await;
+    assert_eq!(record["level"], "warn", "{record}");
+    assert_eq!(words(&suite).len(), 4);
+}
