@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_config::auth::Profile;
 use openclaw_config::programs;
 use openclaw_config::provider::Provider;
 use openclaw_config::settings::{AgentSettings, Backend, Settings};
@@ -270,13 +271,23 @@ fn usable_provider(
             known.join(", ")
         )
     })?;
-    match provider.is_usable() {
-        true => Ok(provider),
-        false => Err(format!(
+    let expired = settings.expired_login(&agent.id, id);
+    match (provider.is_usable(), expired) {
+        (true, _) => Ok(provider),
+        (false, Some(login)) => Err(expired_login(login, &provider)),
+        (false, None) => Err(format!(
             "the model {id}/{model} needs a key: set {}",
             provider.key_source
         )),
     }
+}
+
+/// A login is renewed by the program that made it, which alone knows how.
+fn expired_login(login: &Profile, provider: &Provider) -> String {
+    format!(
+        "the login {} in {} has expired: log in again with the program that made it, or set {}",
+        login.id, login.source, provider.key_source
+    )
 }
 
 /// Where no model is configured.
@@ -290,6 +301,13 @@ fn known_plan(settings: &Settings, agent: &AgentSettings) -> Result<Plan, String
                 note: None,
             });
         }
+    }
+    let expired = ["anthropic", "openai"].iter().find_map(|id| {
+        let login = settings.expired_login(&agent.id, id)?;
+        Some(expired_login(login, &settings.provider(&agent.id, id)?))
+    });
+    if let Some(expired) = expired {
+        return Err(expired);
     }
     Err(
         "no model is configured and no key was found: set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
@@ -356,6 +374,30 @@ mod tests {
         assert_eq!(cli.backend, "claude-cli");
         let not_logged_in = chosen("", &[("PATH", "STATE")]);
         assert_eq!(not_logged_in.backend, "offline");
+    }
+
+    #[test]
+    fn a_login_that_has_expired_is_named() {
+        let state = tempfile::tempdir().unwrap();
+        let folder = state.path().join("agents/main/auth");
+        std::fs::create_dir_all(&folder).unwrap();
+        let credential = r#"{"type": "oauth", "accessToken": "a", "expiresAt": 1}"#;
+        let profile =
+            format!(r#"{{"id": "me", "provider": "anthropic", "credential": {credential}}}"#);
+        std::fs::write(folder.join("login.json"), profile).unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", state.path().to_str().unwrap())];
+        for file in ["", "{models: {default: 'anthropic/claude-sonnet-5'}}"] {
+            std::fs::write(state.path().join("openclaw.json"), file).unwrap();
+            let environment: Environment = variables.into_iter().collect();
+            let settings = crate::settings::load(&environment, Origin::File).unwrap();
+            let choice = choose(&settings, settings.agent("main").unwrap(), None);
+            let native = choice.candidates.iter().find(|one| one.backend == "native");
+            let why = native.unwrap().plan.as_ref().unwrap_err();
+            assert!(
+                why.contains("the login me in") && why.contains("has expired"),
+                "{why}"
+            );
+        }
     }
 
     #[test]

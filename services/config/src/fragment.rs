@@ -16,6 +16,7 @@ use crate::settings::memory;
 
 pub mod gateway;
 pub mod hooks;
+pub mod messages;
 mod sandbox;
 pub mod session;
 pub mod tools;
@@ -41,6 +42,8 @@ pub struct Fragment {
     pub gateway: gateway::Gateway,
     /// `hooks`.
     pub hooks: gateway::Hooks,
+    /// `messages`.
+    pub messages: messages::Messages,
     /// `session`.
     pub session: session::Session,
     /// `logging`.

@@ -19,6 +19,7 @@ mod agent;
 pub mod gateway;
 pub mod memory;
 mod own_limits;
+mod queue;
 pub mod sandbox;
 mod session;
 pub(crate) mod tools;
@@ -27,6 +28,7 @@ pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
 pub use own_limits::{InvalidLimit, check as check_limit};
+pub use queue::{DEBOUNCE_LIMIT, QueueDrop, QueueMode, QueueSettings};
 pub use sandbox::{AgentSandbox, Host, Network, Sandbox, SandboxLevel};
 pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
 pub use tools::{Ask, McpServer, ToolLayer, ToolSettings};
@@ -103,6 +105,8 @@ pub struct Settings {
     pub embedding: Option<Result<Provider, String>>,
     /// Which messages share a conversation, and when one begins anew.
     pub session: SessionSettings,
+    /// What becomes of messages that find their session busy.
+    pub queue: QueueSettings,
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
@@ -164,6 +168,7 @@ impl Settings {
                 .map_err(invalid)?,
             embedding: None,
             session: session.map_err(invalid)?,
+            queue: QueueSettings::of(&fragment.messages.queue),
             environment: Environment::default(),
             warnings: Vec::new(),
             fixed: fixed(&fragment.gateway),
@@ -233,6 +238,18 @@ impl Settings {
         let own = self.profiles.get(agent_id)?;
         own.iter()
             .find(|profile| profile.credential == Credential::AwsSdk)
+    }
+
+    /// A login at `provider` that would be used if it had not expired: of the
+    /// agent, or else of the main agent.
+    pub fn expired_login(&self, agent_id: &str, provider: &str) -> Option<&Profile> {
+        let now = now_ms();
+        let agents = [agent_id, self.default_agent.as_str()];
+        let mut profiles = agents
+            .iter()
+            .filter_map(|agent| self.profiles.get(*agent))
+            .flatten();
+        profiles.find(|profile| profile.provider == provider && !profile.is_usable(now))
     }
 
     fn profiles_of(&self, agent_id: &str, provider: &str) -> Vec<Access> {

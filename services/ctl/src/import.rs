@@ -37,8 +37,10 @@ pub(crate) fn execute(
     let mut all = ImportReport::default();
     for path in from {
         let source = Source::look(&path)?;
+        let unread = source.unread();
         let sent = send(&paths, source, arguments.dry_run);
-        let report = connection::runtime()?.block_on(sent)?;
+        let mut report = connection::runtime()?.block_on(sent)?;
+        report.skipped.extend(unread);
         if !arguments.json {
             output::stdout(&rendered(&report, &path, arguments.dry_run))?;
         }

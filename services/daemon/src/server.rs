@@ -123,12 +123,20 @@ fn start(
 fn with_health_and_reflection(routes: Routes, reporter: &HealthReporter) -> anyhow::Result<Routes> {
     let health = HealthService::from_health_reporter(reporter.clone());
     let health = tonic_health::pb::health_server::HealthServer::new(health);
-    let reflection = tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(openclaw_proto::DESCRIPTORS)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-        .build_v1()
+    let described = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(openclaw_proto::DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let reflection = described().build_v1().context("describe the services")?;
+    // What Python's and older clients ask.
+    let older = described()
+        .build_v1alpha()
         .context("describe the services")?;
-    Ok(routes.add_service(health).add_service(reflection))
+    Ok(routes
+        .add_service(health)
+        .add_service(reflection)
+        .add_service(older))
 }
 
 fn path_of(listener: &UnixListener) -> anyhow::Result<PathBuf> {

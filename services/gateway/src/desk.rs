@@ -56,6 +56,10 @@ const SCHEMA: &str = "
         ended_ms      INTEGER NOT NULL,
         entry         TEXT NOT NULL
     );
+    CREATE TABLE IF NOT EXISTS heartbeats (
+        number        INTEGER PRIMARY KEY CHECK (number = 1),
+        event         TEXT NOT NULL
+    );
     CREATE TABLE IF NOT EXISTS approvals (
         approval_id   TEXT PRIMARY KEY,
         run_id        TEXT NOT NULL,

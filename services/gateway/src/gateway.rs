@@ -17,6 +17,7 @@ use crate::counters::Counters;
 use crate::desk::Desk;
 use crate::devices::Devices;
 use crate::front::Front;
+use crate::heartbeat::Heartbeats;
 use crate::http::Health;
 use crate::queue::Dropped;
 use crate::refusal::Refusal;
@@ -33,7 +34,7 @@ use crate::ws::{self, Hub};
 
 /// Bytes of one message. A pasted file may be long; what is longer belongs
 /// into the workspace.
-const TEXT_LIMIT: usize = 1024 * 1024;
+pub(crate) const TEXT_LIMIT: usize = 1024 * 1024;
 
 /// Bytes of an idempotency key. A UUID has 36.
 const IDEMPOTENCY_KEY_LIMIT: usize = 256;
@@ -69,6 +70,7 @@ pub(crate) struct Gateway {
     /// What was asked and decided.
     pub(crate) book: Book,
     pub(crate) schedule: Schedule,
+    pub(crate) heartbeats: Heartbeats,
     /// The ends of the conversations that go on.
     pub(crate) tails: Tails,
     pub(crate) started: Instant,
@@ -122,6 +124,7 @@ impl Gateway {
             devices: Devices::new(desk.clone()),
             approvals: Approvals::default(),
             book: Book::new(desk.clone()),
+            heartbeats: Heartbeats::new(desk.clone()),
             schedule: Schedule::new(desk),
             tails: Tails::default(),
             started: Instant::now(),

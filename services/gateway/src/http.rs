@@ -23,4 +23,5 @@ mod turn;
 
 pub(crate) use answer::{refuse, secured};
 pub(crate) use health::Health;
+pub(crate) use metrics::resident;
 pub(crate) use routes::{router, websocket};

@@ -9,6 +9,7 @@ mod devices;
 mod door;
 mod front;
 mod gateway;
+mod heartbeat;
 mod home;
 mod http;
 mod notable;

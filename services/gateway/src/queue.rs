@@ -46,7 +46,8 @@ pub(crate) fn arrived(
     if gateway.lanes.is_first(&run.key, &run.id) {
         return;
     }
-    let mut settings = Settings::of(overrides);
+    let configured = gateway.configuration.settings();
+    let mut settings = Settings::of(overrides, &configured.queue, &run.channel);
     settings.mode = wish.mode.unwrap_or(settings.mode);
     let queued = Queued {
         text: text.to_owned(),

@@ -61,10 +61,23 @@ pub(crate) enum Refusal {
     Empty { what: &'static str },
     #[error("run {0} is not known")]
     UnknownRun(String),
+    /// As OpenClaw says it.
+    #[error("send blocked by session policy")]
+    Blocked,
     #[error("the message was not accepted")]
     NotDurable(#[source] Fault),
     #[error("cannot read what is stored")]
     Unreadable(#[source] Fault),
+}
+
+impl Refusal {
+    /// Why a message was not accepted.
+    pub(crate) fn of_message(fault: Fault) -> Self {
+        match fault {
+            Fault::Blocked => Self::Blocked,
+            fault => Self::NotDurable(fault),
+        }
+    }
 }
 
 impl From<Refusal> for Status {
@@ -83,7 +96,7 @@ impl From<Refusal> for Status {
             | Refusal::Limit(_) => Self::invalid_argument(message),
             Refusal::Compacting(_) => Self::aborted(message),
             Refusal::Exists(_) | Refusal::LabelTaken { .. } => Self::already_exists(message),
-            Refusal::Ambiguous { .. } | Refusal::Busy(_) | Refusal::Main(_) => {
+            Refusal::Ambiguous { .. } | Refusal::Busy(_) | Refusal::Main(_) | Refusal::Blocked => {
                 Self::failed_precondition(message)
             }
             Refusal::Crowded(_) => Self::resource_exhausted(message),

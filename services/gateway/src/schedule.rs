@@ -1,7 +1,11 @@
 //! Scheduled jobs: kept in the ledger, run when they are due.
 
 mod clock;
+mod delivery;
+mod entry;
 mod job;
+mod perform;
+mod state;
 mod time;
 
 use openclaw_sessions::now_ms;

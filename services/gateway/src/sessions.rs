@@ -91,6 +91,18 @@ impl Sessions {
         })
     }
 
+    /// What the entries of the sessions have of `fields`, in their order.
+    pub(crate) async fn fields(
+        &self,
+        sessions: &[Session],
+        fields: &'static [&'static str],
+    ) -> Result<Vec<Map<String, Value>>, Refusal> {
+        let names = |it: &Session| (it.agent_id.clone(), it.key.clone());
+        let sessions = sessions.iter().map(names).collect();
+        let picked = self.storage.fields(sessions, fields).await;
+        picked.map_err(Refusal::Unreadable)
+    }
+
     /// The key of the session that `text` means: its key in any form, its id
     /// or the beginning of it, or its label; empty is the main session. With
     /// `agent` only of that agent.

@@ -67,7 +67,7 @@ impl Gateway {
                 accepted: again(&record),
                 run: None,
             }),
-            Standing::Refused(fault) => Err(Refusal::NotDurable(fault)),
+            Standing::Refused(fault) => Err(Refusal::of_message(fault)),
             // It is settled when it is waited for.
             Standing::Asked => Err(Refusal::NotDurable(Fault::Stopped)),
         }

@@ -10,6 +10,7 @@ use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_sessions::SessionKey;
 
 use crate::gateway::Gateway;
+use crate::heartbeat;
 use crate::refusal::Refusal;
 use crate::submission::Extra;
 
@@ -84,6 +85,13 @@ impl SystemEvents {
         all
     }
 
+    /// The events that wait for the session's next turn, the oldest first.
+    pub(crate) fn waiting(&self, key: &SessionKey) -> Vec<String> {
+        let sessions = self.lock();
+        let waiting = sessions.get(key).into_iter().flatten();
+        waiting.map(|event| event.text.clone()).collect()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Event>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -98,12 +106,14 @@ pub(crate) struct Woken {
     pub(crate) run: Option<Accepted>,
 }
 
-/// Tells the agent of session `key` about an event.
+/// Tells the agent of session `key` about an event that came by way of
+/// `reason`.
 pub(crate) async fn wake(
     gateway: &Arc<Gateway>,
     key: &SessionKey,
     text: &str,
     when: When,
+    reason: &'static str,
 ) -> Result<Woken, Refusal> {
     let is_new = gateway.system_events.push(key, text);
     if when == When::NextTurn {
@@ -116,6 +126,7 @@ pub(crate) async fn wake(
         ..Message::default()
     };
     let started = gateway.begin(message, Extra::default()).await?;
+    heartbeat::follow(gateway, started.events, reason);
     Ok(Woken {
         is_new,
         run: Some(started.accepted),

@@ -26,7 +26,7 @@ use crate::notable;
 use crate::queue;
 use crate::run::{Run, Standing, Ticket};
 use crate::storage::{
-    Acceptance, Admitted, Closing, Incoming, Overrides, Pending, RESET_COMMAND, Said,
+    Acceptance, Admitted, Closing, Fault, Incoming, Overrides, Pending, RESET_COMMAND, Said,
 };
 use crate::submission::Extra;
 use crate::ws;
@@ -201,6 +201,7 @@ async fn accept(
             return Some(admitted);
         }
         Ok(Acceptance::Existing(record)) => Standing::Existing(record),
+        Err(Fault::Blocked) => Standing::Refused(Fault::Blocked),
         Err(fault) => {
             failure::report("accept the message", &fault);
             Standing::Refused(fault)

@@ -29,12 +29,18 @@ use crate::gateway::Gateway;
 use audience::Audience;
 
 pub(crate) use hub::{Hub, follow_secret};
+pub(crate) use methods::inject;
 pub(crate) use narrator::narrate;
 pub(crate) use upgrade::upgrade;
 
 /// Tells the clients of a scheduled job that changed.
 pub(crate) fn tell_cron(gateway: &Gateway, payload: impl FnOnce() -> Value) {
     gateway.hub.tell(Audience::Readers, "cron", payload);
+}
+
+/// Tells the clients how an agent took it that was woken.
+pub(crate) fn tell_heartbeat(gateway: &Gateway, payload: impl FnOnce() -> Value) {
+    gateway.hub.tell(Audience::Readers, "heartbeat", payload);
 }
 
 /// Tells the clients that may decide about approvals.

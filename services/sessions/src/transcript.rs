@@ -41,6 +41,10 @@ pub(crate) use message::USER_SUFFIX;
 /// take all memory.
 pub const LINE_LIMIT: usize = 32 * 1024 * 1024;
 
+/// The custom entry that takes back what the user had set of a session: the
+/// entries that set it have no word for that.
+pub(crate) const CLEARED_ENTRY: &str = "openclaw:cleared";
+
 /// The custom entry after the header of files written here. It makes the index
 /// rebuildable: the header names the session but not its key.
 pub(crate) const KEY_ENTRY: &str = "openclaw:session-key";

@@ -17,6 +17,10 @@ pub(crate) struct Arguments {
     /// Measure only these parts, in the order of the list
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     only: Vec<Part>,
+    /// Measure round trips through the running suite of this user's service manager instead, with
+    /// this agent of it, which speaks with a scripted model
+    #[arg(long, value_name = "AGENT", conflicts_with = "only")]
+    pub(crate) units: Option<String>,
 }
 
 impl Arguments {

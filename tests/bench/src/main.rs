@@ -21,6 +21,7 @@ mod socket;
 mod stage;
 mod suite;
 mod table;
+mod units;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -71,6 +72,9 @@ async fn interruption() -> anyhow::Result<anyhow::Error> {
 }
 
 async fn measure(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    if let Some(agent) = &arguments.units {
+        return measure_units(agent).await;
+    }
     let stage = Stage::set()?;
     let facts = machine::facts(stage.folder());
     let mut table = Table::default();
@@ -80,6 +84,16 @@ async fn measure(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             table.failed(part, &error);
         }
     }
+    show(&facts, &table)
+}
+
+async fn measure_units(agent: &str) -> anyhow::Result<ExitCode> {
+    let mut table = Table::default();
+    units::measure(agent, &mut table).await?;
+    show(&machine::facts(&std::env::temp_dir()), &table)
+}
+
+fn show(facts: &str, table: &Table) -> anyhow::Result<ExitCode> {
     write!(std::io::stdout(), "{facts}\n{table}").context("cannot write to stdout")?;
     Ok(match table.is_complete() {
         true => ExitCode::SUCCESS,

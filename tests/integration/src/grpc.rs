@@ -12,6 +12,8 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
+use tonic_reflection::pb::v1alpha;
+
 use crate::within;
 
 /// The health of `service` behind `socket`.
@@ -57,6 +59,27 @@ pub async fn services(socket: PathBuf) -> Vec<String> {
             .collect(),
         other => panic!("not a list of services: {other:?}"),
     }
+}
+
+/// Whether the daemon behind `socket` tells older clients where `service` is
+/// described.
+pub async fn is_described(socket: PathBuf, service: &str) -> bool {
+    use v1alpha::server_reflection_request::MessageRequest;
+    use v1alpha::server_reflection_response::MessageResponse;
+    let channel = address::channel(socket);
+    let mut client = v1alpha::server_reflection_client::ServerReflectionClient::new(channel);
+    let question = v1alpha::ServerReflectionRequest {
+        message_request: Some(MessageRequest::FileContainingSymbol(service.to_owned())),
+        ..v1alpha::ServerReflectionRequest::default()
+    };
+    let answer = client.server_reflection_info(tokio_stream::once(question));
+    let answer = within("reflection", answer).await.expect("reflection");
+    let first = within("reflection", answer.into_inner().next()).await;
+    let first = first.expect("an answer").expect("an answer without error");
+    matches!(
+        first.message_response,
+        Some(MessageResponse::FileDescriptorResponse(_))
+    )
 }
 
 fn asked(service: &str) -> HealthCheckRequest {

@@ -118,11 +118,11 @@ fn sections_of_openclaw_are_taken_as_they_are() {
 #[test]
 fn references_are_answered_from_every_source_in_order() {
     let text = "{ env: { vars: { B: 'vars', C: 'vars', G: '${D}' } },
-        messages: { l: ['${A}', '${B}', '${C}', '${D}', '${G}', '$${A}', '${E}'] } }";
+        channels: { l: ['${A}', '${B}', '${C}', '${D}', '${G}', '$${A}', '${E}'] } }";
     let files = [("openclaw.json", text), (".env", "A=dot\nB=dot\nD=dot\n")];
     let document = loaded(&files, &[("A", "outer"), ("C", "outer"), ("E", "${A}")]).unwrap();
     let expected = json!(["outer", "vars", "outer", "dot", "dot", "${A}", "${A}"]);
-    assert_eq!(document["messages"]["l"], expected);
+    assert_eq!(document["channels"]["l"], expected);
 }
 
 #[test]

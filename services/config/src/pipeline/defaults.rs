@@ -12,7 +12,8 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
 use crate::settings::{
-    AgentSettings, MemorySearch, Network, SandboxLevel, SessionSettings, Settings, memory, tools,
+    AgentSettings, MemorySearch, Network, QueueSettings, SandboxLevel, SessionSettings, Settings,
+    memory, tools,
 };
 
 /// One MiB in bytes.
@@ -67,6 +68,7 @@ fn standard(settings: &Settings) -> Value {
             "temporalDecayHalfLife": memory::HALF_LIFE_DAYS,
         },
         "mcp": {"servers": {}},
+        "messages": {"queue": queue(&settings.queue)},
         "models": {"mode": "merge", "providers": {}},
         "sandbox": {
             "hosts": [],
@@ -121,6 +123,19 @@ fn gateway(settings: &Settings) -> Value {
         }},
         "control": {"channelUids": []},
         "cli": {"port": gateway.cli.port},
+    })
+}
+
+fn queue(queue: &QueueSettings) -> Value {
+    // Of a channel that nobody configured.
+    let channel = "";
+    json!({
+        "mode": queue.mode(channel).name(),
+        "byChannel": {},
+        "debounceMs": milliseconds(queue.debounce(channel)),
+        "debounceMsByChannel": {},
+        "cap": queue.cap,
+        "drop": queue.drop.name(),
     })
 }
 

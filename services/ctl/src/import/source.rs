@@ -6,13 +6,28 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::Context as _;
-use openclaw_proto::sessions::Import;
+use openclaw_proto::sessions::{Import, Skipped};
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
 
 /// The agent of folders that name none.
 const MAIN: &str = "main";
+
+/// Where OpenClaw keeps the conversations of an agent since 2026.8.
+const DATABASE: &str = "agent/openclaw-agent.sqlite";
+
+/// Where it put the files that it had before.
+const MIGRATED: &str = "session-sqlite-import-archive";
+
+/// Why a database is not read.
+const IN_A_DATABASE: &str = "OpenClaw keeps conversations in this database since version 2026.8; \
+                             its tables change with every version and are not read";
+
+/// How its conversations become files again.
+const RESTORE: &str = "in OpenClaw, `openclaw doctor --session-sqlite restore --session-sqlite-all-agents` \
+                       puts back the files it had before, and resetting or deleting a session writes it \
+                       to agents/ID/sessions/*.jsonl.*.zst; both are imported from there";
 
 /// Bytes of one piece.
 const CHUNK: usize = 256 * 1024;
@@ -22,12 +37,16 @@ const CHUNK: usize = 256 * 1024;
 pub(super) struct Source {
     pub(super) path: PathBuf,
     files: Vec<Found>,
+    /// Databases of a later OpenClaw, which are not read.
+    databases: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
 struct Found {
     agent: String,
     path: PathBuf,
+    /// What it was called where it belongs.
+    name: String,
 }
 
 impl Source {
@@ -38,19 +57,27 @@ impl Source {
         let mut source = Self {
             path: path.to_owned(),
             files: Vec::new(),
+            databases: Vec::new(),
         };
         if metadata.is_file() {
-            source.files.push(Found {
-                agent: agent_of(path),
-                path: path.to_owned(),
-            });
-            return Ok(source);
+            match is_database(path) {
+                true => source.databases.push(path.to_owned()),
+                false => source
+                    .files
+                    .push(Found::at(&agent_of(path), path.to_owned())),
+            }
+            return source.some();
         }
         let agents = path.join("agents");
         if agents.is_dir() {
             for agent in entries(&agents)? {
                 let name = agent.file_name().unwrap_or_default().to_string_lossy();
                 source.folder(&name, &agent.join("sessions"))?;
+                source.migrated(&name, &agent.join(MIGRATED))?;
+                let database = agent.join(DATABASE);
+                source
+                    .databases
+                    .extend(database.is_file().then_some(database));
             }
         }
         if is_sessions_folder(path)? {
@@ -58,13 +85,55 @@ impl Source {
         }
         // Where the first versions kept them.
         source.folder(MAIN, &path.join("sessions"))?;
-        if source.files.is_empty() {
-            return Err(Failure::new(format!(
-                "{} has no sessions: looked for agents/*/sessions, sessions, sessions.json and *.jsonl",
-                path.display()
-            )));
+        source.some()
+    }
+
+    /// What is there and not read, with the reason.
+    pub(super) fn unread(&self) -> Vec<Skipped> {
+        let databases = self.databases.iter();
+        databases
+            .map(|path| Skipped {
+                name: path.display().to_string(),
+                reason: IN_A_DATABASE.to_owned(),
+            })
+            .collect()
+    }
+
+    fn some(self) -> Result<Self, Failure> {
+        if !self.files.is_empty() {
+            return Ok(self);
         }
-        Ok(source)
+        let path = self.path.display();
+        if let Some(database) = self.databases.first() {
+            let database = database.display();
+            return Err(Failure::new(format!("{database}: {IN_A_DATABASE}")).hint(RESTORE));
+        }
+        Err(Failure::new(format!(
+            "{path} has no sessions: looked for agents/*/sessions, sessions, sessions.json and *.jsonl"
+        )))
+    }
+
+    /// Files that OpenClaw put away when it moved to its database:
+    /// `<key>.<name>.imported-<milliseconds>`. Those that lie where they
+    /// belong are newer.
+    fn migrated(&mut self, agent: &str, folder: &Path) -> Result<(), Failure> {
+        if !folder.is_dir() {
+            return Ok(());
+        }
+        for path in entries(folder)?.into_iter().filter(|path| path.is_file()) {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            let Some(name) = name_before(&file) else {
+                continue;
+            };
+            let is_there = |found: &Found| found.agent == agent && found.name == name;
+            if !self.files.iter().any(is_there) {
+                self.files.push(Found {
+                    name,
+                    ..Found::at(agent, path)
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Reads every file and sends it.
@@ -84,16 +153,23 @@ impl Source {
                 continue;
             }
             let files = entries(&place)?.into_iter().filter(|path| path.is_file());
-            self.files.extend(files.map(|path| Found {
-                agent: agent.to_owned(),
-                path,
-            }));
+            let found = files.map(|path| Found::at(agent, path));
+            self.files.extend(found);
         }
         Ok(())
     }
 }
 
 impl Found {
+    fn at(agent: &str, path: PathBuf) -> Self {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self {
+            agent: agent.to_owned(),
+            name: name.into_owned(),
+            path,
+        }
+    }
+
     /// False when nobody takes the pieces any more.
     fn send(&self, pieces: &mpsc::Sender<Import>) -> Result<bool, Failure> {
         let context = || format!("cannot read {}", self.path.display());
@@ -103,10 +179,9 @@ impl Found {
             .with_context(context)?
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let begin = Import::File {
             agent: self.agent.clone(),
-            name: name.into_owned(),
+            name: self.name.clone(),
             modified_at_ms: i64::try_from(since.as_millis()).unwrap_or_default(),
         };
         if pieces.blocking_send(begin).is_err() {
@@ -124,6 +199,23 @@ impl Found {
             }
         }
     }
+}
+
+/// What a file was called before OpenClaw put it away.
+fn name_before(file: &str) -> Option<String> {
+    let (front, stamp) = file.rsplit_once(".imported-")?;
+    if !stamp.starts_with(|digit: char| digit.is_ascii_digit()) {
+        return None;
+    }
+    if front.ends_with(".sessions.json") {
+        return Some("sessions.json".to_owned());
+    }
+    let (_, id) = front.strip_suffix(".jsonl")?.rsplit_once('.')?;
+    Some(format!("{id}.jsonl"))
+}
+
+fn is_database(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "sqlite")
 }
 
 /// The agent whose folder the file is in, by `agents/<id>/sessions/<file>`.
@@ -152,4 +244,50 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = paths.collect::<Result<Vec<_>, _>>().with_context(context)?;
     paths.sort();
     Ok(paths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_put_away_has_its_name_back() {
+        for (file, name) in [
+            (
+                "agent_main_main.0a-1b.jsonl.imported-1784000000000",
+                Some("0a-1b.jsonl"),
+            ),
+            (
+                "x.y.0a-1b.jsonl.imported-1784000000000.1",
+                Some("0a-1b.jsonl"),
+            ),
+            (
+                "main.sessions.json.imported-1784000000000",
+                Some("sessions.json"),
+            ),
+            ("main.sessions.json", None),
+            ("0a.jsonl.imported-later", None),
+        ] {
+            assert_eq!(name_before(file).as_deref(), name, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_database_is_told_with_the_way_out() {
+        let home = tempfile::tempdir().unwrap();
+        let agent = home.path().join("agents/main");
+        fs::create_dir_all(agent.join("agent")).unwrap();
+        fs::write(agent.join(DATABASE), "").unwrap();
+        let refused = Source::look(home.path()).unwrap_err().text();
+        assert!(
+            refused.contains("openclaw-agent.sqlite") && refused.contains("2026.8"),
+            "{refused}"
+        );
+        fs::create_dir(agent.join(MIGRATED)).unwrap();
+        let archived = agent.join(MIGRATED).join("k.0a-1b.jsonl.imported-17");
+        fs::write(archived, "").unwrap();
+        let source = Source::look(home.path()).unwrap();
+        assert_eq!(source.files[0].name, "0a-1b.jsonl");
+        assert_eq!(source.unread().len(), 1);
+    }
 }

@@ -119,8 +119,8 @@ impl Page {
     }
 }
 
-/// proc_pid_status(5), in bytes.
-fn resident() -> Option<u64> {
+/// The gateway's resident memory in bytes (proc_pid_status(5)).
+pub(crate) fn resident() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -146,6 +146,7 @@ impl From<Refusal> for Problem {
             | Refusal::Busy(_)
             | Refusal::Compacting(_) => (StatusCode::CONFLICT, "session_conflict"),
             Refusal::UnknownAgent { .. } => (StatusCode::NOT_FOUND, "unknown_agent"),
+            Refusal::Blocked => (StatusCode::FORBIDDEN, "send_blocked"),
             Refusal::Crowded(_) => (StatusCode::TOO_MANY_REQUESTS, "session_busy"),
             Refusal::Missed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "events_lost"),
             Refusal::UnknownRun(_) => (StatusCode::NOT_FOUND, "unknown_run"),

@@ -3,24 +3,18 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use openclaw_daemon::failure;
-use openclaw_proto::event::Kind;
-use openclaw_proto::gateway::Message;
 use openclaw_sessions::{SessionKey, now_ms};
-use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use serde_json::Value;
+use tokio::time::sleep;
 
-use super::job::{Ended, Job, Payload};
-use super::{Refused, event};
+use super::delivery::{self, Delivered};
+use super::job::{Job, Payload};
+use super::perform::{self, Outcome, Run};
+use super::state::Ended;
+use super::{Refused, entry, event};
 use crate::gateway::Gateway;
-use crate::refusal::Refusal;
-use crate::submission::{Extra, Started};
-use crate::system_event::{self, When};
 use crate::ws;
-
-/// The channel of turns that a job asks for.
-const CHANNEL: &str = "cron";
 
 /// The longest sleep: the clock may be set, and the machine suspended.
 const NAP: Duration = Duration::from_secs(60);
@@ -61,8 +55,8 @@ async fn take_up(gateway: &Arc<Gateway>) {
     };
     for mut job in jobs {
         if let (Some(started), Payload::AgentTurn { .. }) = (job.running_since(), &job.payload) {
-            let run_id = run_id(&job, started);
-            gateway.spawn(finish(Arc::clone(gateway), job, run_id, started));
+            let run = Run::resumed(job, started);
+            gateway.spawn(finish(Arc::clone(gateway), run));
             continue;
         }
         let before = job.clone();
@@ -105,37 +99,34 @@ async fn begin(gateway: &Arc<Gateway>, mut job: Job) -> Result<String, Refused> 
     job.begin(started);
     gateway.schedule.update(&job).await?;
     ws::tell_cron(gateway, || event(job.id(), "started", Some(&job)));
-    let run_id = run_id(&job, started);
-    let work = finish(Arc::clone(gateway), job, run_id.clone(), started);
-    gateway.spawn(work);
-    Ok(run_id)
+    let run = Run::begun(job, started);
+    let id = run.id.clone();
+    gateway.spawn(finish(Arc::clone(gateway), run));
+    Ok(id)
 }
 
-/// What clients know the run by that began at `started`.
-fn run_id(job: &Job, started: i64) -> String {
-    format!("cron:{}:{started}", job.id())
-}
-
-async fn finish(gateway: Arc<Gateway>, mut job: Job, run_id: String, started: i64) {
-    let result = perform(&gateway, &job, &run_id).await;
-    let ended = now_ms();
-    let (summary, error) = match result {
-        Ok(summary) => (Some(summary), None),
-        Err(error) => (None, Some(error)),
-    };
+/// Follows a run to its end, and notes and tells how that was.
+async fn finish(gateway: Arc<Gateway>, run: Run) {
+    let (outcome, key, delivered) = complete(&gateway, &run).await;
+    let ended_ms = now_ms();
     // It may have been changed meanwhile.
-    if let Ok(Some(current)) = gateway.schedule.find(job.id()).await {
-        job = current;
-    }
-    job.end(&Ended {
-        at_ms: started,
-        took_ms: ended - started,
-        error: error.clone(),
-    });
-    let entry = entry(&job, &run_id, (started, ended), summary, error);
+    let mut job = match gateway.schedule.find(run.job.id()).await {
+        Ok(Some(current)) => current,
+        _ => run.job.clone(),
+    };
+    let notice = job.end(
+        &Ended {
+            at_ms: run.started_ms,
+            took_ms: ended_ms - run.started_ms,
+            error: outcome.error().map(str::to_owned),
+            delivered: delivered.clone(),
+        },
+        ended_ms,
+    );
+    let entry = entry::of(&job, &run, ended_ms, key.as_ref(), &outcome, &delivered);
     let noted = gateway
         .schedule
-        .note(job.id(), Some(run_id), entry.clone())
+        .note(job.id(), Some(run.id.clone()), entry.clone())
         .await;
     let kept = if job.ends_with_its_run() {
         gateway.schedule.remove(job.id()).await.map(|_| ())
@@ -145,120 +136,33 @@ async fn finish(gateway: Arc<Gateway>, mut job: Job, run_id: String, started: i6
     if let Err(fault) = noted.and(kept) {
         failure::report("note how a job ended", &fault);
     }
-    let tell = || {
+    ws::tell_cron(&gateway, || {
         let mut told = event(job.id(), "finished", Some(&job));
         merge(&mut told, entry);
         told
+    });
+    if let Some(notice) = notice
+        && let Delivered::Failed(problem) = delivery::alert(&gateway, &job, &notice).await
+    {
+        tracing::warn!(job = job.id(), "cannot tell that a job failed: {problem}");
+    }
+}
+
+/// Does what the job says and announces the answer.
+async fn complete(gateway: &Arc<Gateway>, run: &Run) -> (Outcome, Option<SessionKey>, Delivered) {
+    let key = match perform::target(gateway, &run.job) {
+        Ok(key) => key,
+        Err(refusal) => {
+            let failed = Outcome::Failed(failure::chain(&refusal));
+            return (failed, None, Delivered::NotRequested);
+        }
     };
-    ws::tell_cron(&gateway, tell);
-}
-
-/// Does what the job says; a summary, or why it failed.
-async fn perform(gateway: &Arc<Gateway>, job: &Job, run_id: &str) -> Result<String, String> {
-    let words = |refusal: Refusal| failure::chain(&refusal);
-    let key = target(gateway, job).map_err(words)?;
-    match &job.payload {
-        Payload::SystemEvent { text, .. } => {
-            let when = match job.wake_mode.as_str() {
-                "now" => When::Now,
-                _ => When::NextTurn,
-            };
-            let woken = system_event::wake(gateway, &key, text, when).await;
-            woken.map(|_| "told".to_owned()).map_err(words)
-        }
-        Payload::AgentTurn { message, rest, .. } => {
-            let word = |name: &str| Some(rest.get(name)?.as_str()?.to_owned());
-            let extra = Extra {
-                model: word("model"),
-                thinking_level: word("thinking"),
-                ..Extra::default()
-            };
-            let message = Message {
-                text: message.clone(),
-                session_key: key.to_string(),
-                channel: CHANNEL.to_owned(),
-                idempotency_key: run_id.to_owned(),
-                ..Message::default()
-            };
-            let started = gateway.begin(message, extra).await.map_err(words)?;
-            let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
-            answer(started, limit.filter(|seconds| *seconds > 0)).await
-        }
-    }
-}
-
-/// What the turn says; it is ended when it takes longer than `limit` seconds.
-async fn answer(started: Started, limit: Option<u64>) -> Result<String, String> {
-    let Started {
-        mut events, run, ..
-    } = started;
-    let mut told = Box::pin(async move {
-        let mut text = String::new();
-        while let Some(event) = events.next().await {
-            match event.map_err(|status| status.message().to_owned())?.kind {
-                Kind::TextDelta { text: more } => text.push_str(&more),
-                Kind::Failed(failed) => return Err(failed.message),
-                Kind::Aborted { reason, .. } => return Err(format!("aborted: {reason}")),
-                _ => {}
-            }
-        }
-        Ok(text.chars().take(SUMMARY_LIMIT).collect())
-    });
-    let limit = limit.map_or(Duration::MAX, Duration::from_secs);
-    match timeout(limit, told.as_mut()).await {
-        Ok(result) => result,
-        Err(_) => {
-            if let Some(run) = run {
-                run.end("the job's timeoutSeconds passed");
-            }
-            told.await
-        }
-    }
-}
-
-/// Characters of a run's summary.
-const SUMMARY_LIMIT: usize = 2000;
-
-/// The session a job is run in.
-fn target(gateway: &Gateway, job: &Job) -> Result<SessionKey, Refusal> {
-    let agent = job.agent_id().unwrap_or_default();
-    match job.session_target.as_str() {
-        "main" => gateway.key("", agent),
-        "isolated" => gateway.key(&format!("cron:{}", job.id()), agent),
-        "current" => gateway.key(job.session_key().unwrap_or_default(), agent),
-        other => gateway.key(other.strip_prefix("session:").unwrap_or(other), agent),
-    }
-}
-
-fn entry(
-    job: &Job,
-    run_id: &str,
-    (started, ended): (i64, i64),
-    summary: Option<String>,
-    error: Option<String>,
-) -> Value {
-    let mut entry = json!({
-        "ts": ended,
-        "jobId": job.id(),
-        "action": "finished",
-        "status": if error.is_some() { "error" } else { "ok" },
-        "completionStatus": if error.is_some() { "failed" } else { "succeeded" },
-        "runId": run_id,
-        "runAtMs": started,
-        "durationMs": (ended - started).max(0),
-        "deliveryStatus": "not-requested",
-        "jobName": job.name,
-    });
-    if let Some(next) = job.next_ms() {
-        entry["nextRunAtMs"] = json!(next);
-    }
-    if let Some(summary) = summary {
-        entry["summary"] = json!(summary);
-    }
-    if let Some(error) = error {
-        entry["error"] = json!(error);
-    }
-    entry
+    let outcome = run.perform(gateway, &key).await;
+    let delivered = match &outcome {
+        Outcome::Answered(text) => delivery::announce(gateway, &run.job, &key, text).await,
+        Outcome::Told | Outcome::Failed(_) => Delivered::NotRequested,
+    };
+    (outcome, Some(key), delivered)
 }
 
 fn merge(into: &mut Value, from: Value) {

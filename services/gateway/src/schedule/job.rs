@@ -5,10 +5,20 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::delivery::Delivery;
+use super::state::{Ended, FAILURES_LIMIT, State};
 use super::time::Timing;
 
-/// Failures in a row after which a job is not run any more.
-const FAILURES_LIMIT: u64 = 10;
+/// Failures in a row of which somebody is told when the job does not say how
+/// many, as in OpenClaw.
+const ALERT_AFTER: u64 = 2;
+
+/// Fields of OpenClaw's that change what a job does, and that are not done
+/// here: without them it would do something else.
+const REFUSED_FIELDS: [(&str, &str); 2] = [
+    ("trigger", "conditions are not run here; leave it out"),
+    ("pacing", "is not offered; use schedule"),
+];
 
 /// What is wrong with a job.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,42 +74,16 @@ pub(crate) struct Job {
     pub(crate) session_target: String,
     pub(crate) wake_mode: String,
     pub(crate) payload: Payload,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) delivery: Option<Delivery>,
     #[serde(default)]
     state: State,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// How it went so far.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct State {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_run_at_ms: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    running_at_ms: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_run_at_ms: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_run_status: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_error: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_duration_ms: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    consecutive_errors: Option<u64>,
-}
-
-/// How a run of a job ended.
-#[derive(Debug, Clone)]
-pub(super) struct Ended {
-    pub(super) at_ms: i64,
-    pub(super) took_ms: i64,
-    pub(super) error: Option<String>,
-}
-
 /// Fields that clients may set beside those that are typed.
-const OTHER_FIELDS: [&str; 12] = [
+const OTHER_FIELDS: [&str; 9] = [
     "agentId",
     "sessionKey",
     "description",
@@ -107,10 +91,7 @@ const OTHER_FIELDS: [&str; 12] = [
     "declarationKey",
     "owner",
     "deleteAfterRun",
-    "delivery",
     "failureAlert",
-    "pacing",
-    "trigger",
     "scheduledToolPolicy",
 ];
 
@@ -149,9 +130,7 @@ impl Job {
                 Value::Null => {
                     fields.remove(&name);
                 }
-                value => {
-                    fields.insert(name, value);
-                }
+                value => change(fields.entry(name).or_insert(Value::Null), value),
             }
         }
         fields.insert("updatedAtMs".to_owned(), json!(now));
@@ -164,6 +143,11 @@ impl Job {
                 let path = error.path().to_string().replace('.', "/");
                 Invalid::Shape(format!("at /{path}: {}", error.into_inner()))
             })?;
+        for (path, problem) in REFUSED_FIELDS {
+            if job.rest.contains_key(path) {
+                return Err(Invalid::field(path, problem));
+            }
+        }
         match job
             .rest
             .keys()
@@ -200,6 +184,14 @@ impl Job {
         };
         if text.trim().is_empty() {
             return Err(Invalid::field("payload", "must say something"));
+        }
+        self.delivery.as_ref().map_or(Ok(()), Delivery::checked)?;
+        if self
+            .rest
+            .get("failureAlert")
+            .is_some_and(|it| it["mode"] == "webhook")
+        {
+            return Err(Invalid::field("failureAlert/mode", "must be announce"));
         }
         self.schedule = self.schedule.checked(now)?;
         self.plan(now);
@@ -277,20 +269,47 @@ impl Job {
         }
     }
 
-    /// A run ended. Ten failures in a row switch the job off.
-    pub(super) fn end(&mut self, ended: &Ended) {
-        let state = &mut self.state;
-        state.last_run_at_ms = state.running_at_ms.take().or(Some(ended.at_ms));
-        state.last_duration_ms = Some(ended.took_ms);
-        state.last_run_status = Some(if ended.error.is_some() { "error" } else { "ok" }.to_owned());
-        state.last_error.clone_from(&ended.error);
-        let failures = match ended.error {
-            Some(_) => state.consecutive_errors.unwrap_or(0) + 1,
-            None => 0,
-        };
-        state.consecutive_errors = Some(failures);
+    /// A run ended. Ten failures in a row switch the job off. Returns what
+    /// somebody is to be told of that.
+    pub(super) fn end(&mut self, ended: &Ended, now: i64) -> Option<String> {
+        let failures = self.state.end(ended);
         if failures >= FAILURES_LIMIT || (self.schedule.is_once() && self.next_ms().is_none()) {
             self.enabled = false;
+        }
+        let after = self.alert_after()?;
+        self.state.notice(after, now)
+    }
+
+    /// Failures in a row of which somebody is told; None: of none.
+    fn alert_after(&self) -> Option<u64> {
+        match self.rest.get("failureAlert") {
+            Some(Value::Object(alert)) => {
+                let after = alert.get("after").and_then(Value::as_u64);
+                Some(after.unwrap_or(ALERT_AFTER).max(1))
+            }
+            Some(_) => None,
+            None => {
+                let delivery = self.delivery.as_ref();
+                let told = delivery.is_some_and(|it| it.announces() && !it.is_best_effort());
+                told.then_some(ALERT_AFTER)
+            }
+        }
+    }
+
+    /// Whether a result that is not delivered is a failure.
+    pub(super) fn needs_delivery(&self) -> bool {
+        self.delivery
+            .as_ref()
+            .is_some_and(|it| !it.is_best_effort())
+    }
+
+    /// Where failures are told: where it is said to be, or where results are.
+    pub(super) fn alert_route(&self) -> Delivery {
+        let alert = self.rest.get("failureAlert").filter(|it| it.is_object());
+        let word = |name: &str| Some(alert?.get(name)?.as_str()?.to_owned());
+        match (word("channel"), word("to"), &self.delivery) {
+            (None, None, Some(delivery)) if delivery.announces() => delivery.clone(),
+            (channel, to, _) => Delivery::announcing(channel, to),
         }
     }
 
@@ -317,8 +336,27 @@ impl Job {
     }
 }
 
+/// Puts `value` in the place of `field`. Of an object of the same kind only what
+/// `value` has is changed, as OpenClaw's clients expect.
+fn change(field: &mut Value, value: Value) {
+    let kind = |it: &Value| it.get("kind").cloned();
+    let other_kind = kind(&value).is_some() && kind(&value) != kind(field);
+    match (field, value) {
+        (Value::Object(fields), Value::Object(values)) if !other_kind => {
+            for (name, value) in values {
+                match value {
+                    Value::Null => drop(fields.remove(&name)),
+                    value => drop(fields.insert(name, value)),
+                }
+            }
+        }
+        (field, value) => *field = value,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::delivery::Delivered;
     use super::*;
 
     const NOW: i64 = 1_795_251_600_000;
@@ -359,6 +397,47 @@ mod tests {
         assert!(wrong("unknown", json!(1)).contains("unexpected property 'unknown'"));
         assert!(wrong("schedule", json!({"kind": "cron", "expr": "x"})).contains("expr"));
         assert!(wrong("name", json!("")).contains("name"));
+        assert!(wrong("trigger", json!({"script": "x"})).contains("trigger"));
+        assert!(
+            wrong("delivery", json!({"mode": "webhook", "to": "http://x"})).contains("webhook")
+        );
+        assert!(wrong("delivery", json!({"mode": "later"})).contains("delivery"));
+        assert!(wrong("failureAlert", json!({"mode": "webhook"})).contains("failureAlert"));
+    }
+
+    #[test]
+    fn a_change_of_a_part_leaves_the_rest() {
+        let patch = |patch: Value| {
+            job()
+                .patched(patch.as_object().unwrap().clone(), NOW)
+                .unwrap()
+        };
+        let said = patch(json!({"payload": {"kind": "agentTurn", "model": "a/b"}})).to_json();
+        assert_eq!(
+            said["payload"],
+            json!({"kind": "agentTurn", "message": "ping", "model": "a/b"})
+        );
+        let told = patch(json!({"payload": {"kind": "systemEvent", "text": "x"}})).to_json();
+        assert_eq!(told["payload"], json!({"kind": "systemEvent", "text": "x"}));
+        let other = patch(json!({"delivery": {"mode": "announce"}})).to_json();
+        assert_eq!(other["delivery"], json!({"mode": "announce"}));
+    }
+
+    #[test]
+    fn who_is_told_of_failures_follows_from_the_delivery() {
+        let after = |delivery: Value, alert: Value| {
+            let mut params = params();
+            params["delivery"] = delivery;
+            params["failureAlert"] = alert;
+            Job::new("j".to_owned(), params, NOW).unwrap().alert_after()
+        };
+        let announce = json!({"mode": "announce"});
+        assert_eq!(after(announce.clone(), Value::Null), Some(ALERT_AFTER));
+        assert_eq!(after(announce.clone(), json!(false)), None);
+        assert_eq!(after(json!({"mode": "none"}), Value::Null), None);
+        assert_eq!(after(json!({"mode": "none"}), json!({"after": 5})), Some(5));
+        let quiet = json!({"mode": "announce", "bestEffort": true});
+        assert_eq!(after(quiet, Value::Null), None);
     }
 
     #[test]
@@ -374,11 +453,13 @@ mod tests {
         let mut failing = job();
         for _ in 0..FAILURES_LIMIT {
             failing.begin(NOW);
-            failing.end(&Ended {
+            let ended = Ended {
                 at_ms: NOW,
                 took_ms: 1,
                 error: Some("no".to_owned()),
-            });
+                delivered: Delivered::NotRequested,
+            };
+            assert_eq!(failing.end(&ended, NOW), None);
         }
         assert!(!failing.enabled);
         assert_eq!(failing.last_status(), Some("error"));

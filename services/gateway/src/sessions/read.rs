@@ -55,6 +55,26 @@ impl Sessions {
         })
     }
 
+    /// What the run `run_id` has in the transcript, with each message's place
+    /// among all; of a long run the end.
+    pub(crate) async fn of_run(
+        &self,
+        key: &SessionKey,
+        run_id: &str,
+    ) -> Result<Vec<(u64, Entry)>, Refusal> {
+        let wanted = Wanted {
+            skip: 0,
+            limit: DEFAULT_LIMIT,
+            all: true,
+        };
+        let history = self.history(key, wanted).await?;
+        let before = history.total - history.total.min(history.entries.len() as u64);
+        let numbered = (before + 1..).zip(history.entries);
+        Ok(numbered
+            .filter(|(_, entry)| entry.message.run_id() == Some(run_id))
+            .collect())
+    }
+
     /// What was said, as people read it (seed 001, phase 3).
     pub(crate) async fn read(&self, key: &SessionKey, wanted: Wanted) -> Result<Reading, Refusal> {
         let found = self.find(key).await?;

@@ -132,6 +132,10 @@ impl Books {
                 return Ok(Admission::existing(record));
             }
         }
+        let entry = self.shelf.store(incoming.key.agent())?.get(&incoming.key);
+        if entry.is_some_and(|entry| entry.text("sendPolicy") == Some("deny")) {
+            return Err(Fault::Blocked);
+        }
         let now = now_ms();
         let settings = self.shelf.settings();
         let anew = self.anew(&settings.session, &incoming, now)?;

@@ -30,6 +30,9 @@ pub(crate) enum Fault {
         #[source]
         source: Arc<io::Error>,
     },
+    /// As OpenClaw says it.
+    #[error("send blocked by session policy")]
+    Blocked,
     #[error("cannot start the storage thread")]
     Thread(#[source] Arc<io::Error>),
     #[error("the storage thread ended")]

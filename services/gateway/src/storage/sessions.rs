@@ -80,6 +80,16 @@ impl Storage {
             .await
     }
 
+    /// What the entries of sessions, by agent and key, have of `fields`.
+    pub(crate) async fn fields(
+        &self,
+        sessions: Vec<(String, String)>,
+        fields: &'static [&'static str],
+    ) -> Result<Vec<Map<String, Value>>, Fault> {
+        self.work(move |books| Ok(Done::looking(books.fields(&sessions, fields))))
+            .await
+    }
+
     /// Notes what was counted.
     pub(crate) async fn counted(&self, counts: Vec<(SessionKey, Count)>) -> Result<(), Fault> {
         self.work(move |books| Ok(Done::looking(books.counted(&counts)?)))

@@ -12,17 +12,13 @@ use super::connect::Admitted;
 use super::connection::PAYLOAD_LIMIT;
 use super::hub::{Hub, TICK_INTERVAL};
 use super::{health, methods, outbox};
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, TEXT_LIMIT};
 
-/// Bytes of attachments together: what is left of a frame once they are in
-/// base64.
-const ATTACHMENTS_LIMIT: usize = 19_464_192;
-
-/// Bytes of one picture.
-const IMAGE_LIMIT: usize = 6 * 1024 * 1024;
+/// Bytes of a picture. None is taken, and the protocol has no smaller number.
+const IMAGE_LIMIT: usize = 1;
 
 /// The events that are sent.
-const EVENTS: [&str; 14] = [
+const EVENTS: [&str; 15] = [
     "connect.challenge",
     "agent",
     "chat",
@@ -32,6 +28,7 @@ const EVENTS: [&str; 14] = [
     "tick",
     "shutdown",
     "health",
+    "heartbeat",
     "cron",
     "device.pair.requested",
     "device.pair.resolved",
@@ -63,7 +60,7 @@ pub(super) fn payload(gateway: &Arc<Gateway>, conn_id: &str, admitted: &Admitted
             "maxPayload": PAYLOAD_LIMIT,
             "maxBufferedBytes": outbox::BYTE_LIMIT,
             "tickIntervalMs": TICK_INTERVAL.as_millis() as u64,
-            "attachments": { "maxBytes": ATTACHMENTS_LIMIT, "maxImageBytes": IMAGE_LIMIT },
+            "attachments": { "maxBytes": TEXT_LIMIT, "maxImageBytes": IMAGE_LIMIT },
         },
     })
 }

@@ -3,7 +3,8 @@
 mod agent;
 mod agents;
 pub(crate) mod approvals;
-mod chat;
+mod attachments;
+pub(super) mod chat;
 mod commands;
 mod config;
 mod cron;
@@ -12,8 +13,9 @@ mod logs;
 pub(super) mod models;
 mod outbound;
 mod run;
-mod sessions;
+pub(super) mod sessions;
 mod skills;
+mod status;
 mod system;
 mod tools;
 mod usage;
@@ -29,6 +31,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use crate::gateway::Gateway;
+pub(crate) use chat::injected::inject;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send>>;
 
@@ -197,7 +200,7 @@ const METHODS: &[Method] = &[
     method!("sessions.subscribe", READ, sessions::subscribe),
     method!("sessions.unsubscribe", READ, sessions::unsubscribe),
     method!("skills.status", READ, skills::status),
-    method!("status", READ, system::status),
+    method!("status", READ, status::status),
     method!("system-event", ADMIN, system::event),
     method!("system-presence", READ, system::presence),
     method!("tools.catalog", READ, tools::catalog),

@@ -1,6 +1,7 @@
 //! Tells the clients what a run does: the families `chat` and `agent`, and the
 //! events of seed 002.
 
+mod entries;
 mod frames;
 mod seed;
 mod tools;
@@ -28,6 +29,9 @@ const TEXT_RATE: f64 = 2.0 * 1024.0 * 1024.0;
 
 /// Texts up to this many bytes are passed on piece by piece at any speed.
 const SHORT_TEXT: usize = 8 * 1024;
+
+/// Why a session changed whose user said something, in OpenClaw's words.
+const SENT: &str = "send";
 
 /// Tells the clients of `run`, from its first event to its last. Nothing is
 /// done when there is no client; the first one that comes gets the rest.
@@ -61,6 +65,7 @@ async fn follow(gateway: Arc<Gateway>, run: Arc<Run>, known: u64) {
     let mut narrator = Narrator::new(&gateway, &run, &accepted);
     narrator.silent = known > 0;
     narrator.accepted();
+    narrator.tell_change().await;
     let mut seq = 1;
     loop {
         let event = match run.log.wait_for(seq).await {
@@ -76,6 +81,7 @@ async fn follow(gateway: Arc<Gateway>, run: Arc<Run>, known: u64) {
         let (event, next) = gather(&run, event, known);
         seq = seq.max(next);
         narrator.take(event);
+        narrator.tell_change().await;
         narrator.pause().await;
     }
 }
@@ -125,6 +131,8 @@ struct Narrator<'a> {
     silent: bool,
     /// When the next piece of text may be told.
     text_at: Instant,
+    /// What changed of the session and nobody was told of yet.
+    change: Option<&'static str>,
 }
 
 impl<'a> Narrator<'a> {
@@ -151,6 +159,7 @@ impl<'a> Narrator<'a> {
             tools_done: Vec::new(),
             silent: false,
             text_at: Instant::now(),
+            change: None,
         }
     }
 
@@ -159,7 +168,7 @@ impl<'a> Narrator<'a> {
         if self.gateway.lanes.is_first(&self.run.key, &self.run.id) {
             self.prepare();
         }
-        self.index("send");
+        self.change = Some(SENT);
     }
 
     fn prepare(&mut self) {
@@ -344,25 +353,5 @@ impl<'a> Narrator<'a> {
             "content": [{ "type": "text", "text": self.text }],
             "timestamp": now_ms(),
         })
-    }
-
-    /// Who follows the index is told that the session changed.
-    fn index(&self, reason: &str) {
-        if self.silent {
-            return;
-        }
-        let payload = || {
-            json!({
-                "sessionKey": self.key,
-                "agentId": self.agent_id,
-                "sessionId": self.session_id,
-                "runId": self.run_id,
-                "reason": reason,
-                "ts": now_ms(),
-            })
-        };
-        self.gateway
-            .hub
-            .tell(Audience::Index, "sessions.changed", payload);
     }
 }

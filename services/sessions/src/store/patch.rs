@@ -1,9 +1,9 @@
 //! What a user can set of a session.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::entry::SessionEntry;
-use crate::transcript::Marker;
+use crate::transcript::{CLEARED_ENTRY, Marker};
 
 /// Longest label, name or category in bytes, as OpenClaw's protocol has it.
 pub const LABEL_LIMIT: usize = 512;
@@ -36,7 +36,7 @@ enum Kind {
 }
 
 /// The fields by the names of OpenClaw's `sessions.patch`.
-const FIELDS: [(&str, Kind); 24] = [
+const FIELDS: [(&str, Kind); 22] = [
     ("label", Kind::Text(LABEL_LIMIT)),
     ("displayName", Kind::Text(LABEL_LIMIT)),
     ("category", Kind::Text(LABEL_LIMIT)),
@@ -48,7 +48,8 @@ const FIELDS: [(&str, Kind); 24] = [
     ("verboseLevel", Kind::Text(WORD_LIMIT)),
     ("traceLevel", Kind::Text(WORD_LIMIT)),
     ("reasoningLevel", Kind::Text(WORD_LIMIT)),
-    ("elevatedLevel", Kind::Text(WORD_LIMIT)),
+    // A way out of the sandbox, which there is none of.
+    ("elevatedLevel", Kind::Word(&["off"])),
     (
         "responseUsage",
         Kind::Word(&["off", "tokens", "full", "on"]),
@@ -62,11 +63,6 @@ const FIELDS: [(&str, Kind); 24] = [
     ("queueDebounceMs", Kind::Number(60_000)),
     ("queueCap", Kind::Number(10_000)),
     ("queueDrop", Kind::Word(&["summarize", "old", "new"])),
-    (
-        "permissionMode",
-        Kind::Word(&["read-only", "guarded", "workspace", "full"]),
-    ),
-    ("authProfileOverride", Kind::Text(WORD_LIMIT)),
     ("archived", Kind::Since("archivedAt")),
     ("pinned", Kind::Since("pinnedAt")),
     ("unread", Kind::Since("markedUnreadAt")),
@@ -324,15 +320,22 @@ impl Change {
                 provider: provider.clone().unwrap_or_default(),
                 model_id: model.clone(),
             }),
+            Self::ClearModel => Some(cleared("model")),
+            Self::Clear("thinkingLevel") => Some(cleared("thinkingLevel")),
             _ => None,
         }
     }
 }
 
+fn cleared(field: &str) -> Marker {
+    Marker::Custom {
+        custom_type: CLEARED_ENTRY.to_owned(),
+        data: json!({ "field": field }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn patched(changes: &[(&str, Value)]) -> Result<SessionEntry, InvalidPatch> {

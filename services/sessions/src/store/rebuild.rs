@@ -14,7 +14,7 @@ use crate::agent::AgentId;
 use crate::error::Error;
 use crate::key::SessionKey;
 use crate::time::unix_ms;
-use crate::transcript::{Count, KEY_ENTRY, Line, Lines, Message, OtherEntry};
+use crate::transcript::{CLEARED_ENTRY, Count, KEY_ENTRY, Line, Lines, Message, OtherEntry};
 
 pub(super) struct Found {
     pub(super) sessions: BTreeMap<String, Slot>,
@@ -168,6 +168,13 @@ impl Facts<'_> {
             "model_change" if self.key.is_some() => {
                 let provider = Some(text("provider")).filter(|provider| !provider.is_empty());
                 self.entry.set_model_override(provider, text("modelId"));
+            }
+            "custom" if text("customType") == CLEARED_ENTRY => {
+                match value.pointer("/data/field").and_then(Value::as_str) {
+                    Some("model") => self.entry.clear_model_override(),
+                    Some("thinkingLevel") => self.entry.clear("thinkingLevel"),
+                    _ => {}
+                }
             }
             "custom" if text("customType") == KEY_ENTRY => self.key = self.named_key(&value),
             _ => {}

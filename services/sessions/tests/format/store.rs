@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use openclaw_sessions::store::{BackendSession, Notice, Store};
+use openclaw_sessions::store::{BackendSession, Notice, Patch, Store};
 use openclaw_sessions::transcript::{self, Count, Transcript, Usage};
 use openclaw_sessions::{AgentId, SessionKey};
 use serde_json::{Value, json};
 
-use crate::{NOW, recorded, user};
+use crate::{NOW, open, recorded, user};
 
 fn key(raw: &str) -> SessionKey {
     SessionKey::parse(raw, &AgentId::main()).unwrap()
@@ -98,6 +98,36 @@ fn a_missing_empty_or_broken_index_is_rebuilt() {
             assert!(reason.contains("line 1"), "{reason}");
         }
     }
+}
+
+#[test]
+fn what_was_taken_back_stays_so_in_a_rebuilt_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut first, _) = store(dir.path());
+    session(&mut first, dir.path(), &key("main"));
+    let path = {
+        let entry = first.get(&key("main")).unwrap();
+        first.transcript_path(entry)
+    };
+    let change = |fields: &[(&str, Value)]| {
+        let mut patch = Patch::default();
+        for (name, value) in fields {
+            patch.change(name, value).unwrap();
+        }
+        open(&path).transcript.append(patch.markers(), 1).unwrap();
+        fs::remove_file(dir.path().join("sessions.json")).ok();
+        let (rebuilt, _) = store(dir.path());
+        let entry = rebuilt.get(&key("main")).unwrap().clone();
+        (entry.model_override(), entry.get::<String>("thinkingLevel"))
+    };
+    let set = [
+        ("model", json!("openai/gpt-5")),
+        ("thinkingLevel", json!("high")),
+    ];
+    let expected = (Some("openai/gpt-5".to_owned()), Some("high".to_owned()));
+    assert_eq!(change(&set), expected);
+    let cleared = [("model", Value::Null), ("thinkingLevel", Value::Null)];
+    assert_eq!(change(&cleared), (None, None));
 }
 
 #[test]

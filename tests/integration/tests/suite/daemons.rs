@@ -158,5 +158,7 @@ async fn health_and_reflection_are_answered() {
                 "{daemon}: {services:?}"
             );
         }
+        let is_described = grpc::is_described(managed.socket.clone(), service).await;
+        assert!(is_described, "{daemon}: Python's reflection client");
     }
 }

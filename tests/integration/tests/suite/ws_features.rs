@@ -264,6 +264,8 @@ async fn commands_are_answered_by_the_gateway() {
         ("c6", "/think high", "high"),
         ("c7", "/model", "Current:"),
         ("c8", "/usage", "Input: 0"),
+        ("c8a", "/v on", "The verbose level is on"),
+        ("c8b", "/reasoning", "Current reasoning level: off"),
         ("c9", "/stop", "nothing to stop"),
         ("c10", "/new", "New session started"),
         (

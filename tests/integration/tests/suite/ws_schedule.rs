@@ -97,3 +97,102 @@ async fn a_run_under_way_is_followed_by_the_next_gateway() {
     assert_eq!(entries(&mut socket, &added["id"]).await.len(), 1);
     assert_eq!(model.turns().len(), 1);
 }
+
+/// The gateway's own messages in a session.
+async fn announced(socket: &mut Socket, key: &str) -> Vec<String> {
+    let history = socket
+        .call("chat.history", json!({"sessionKey": key}))
+        .await;
+    let messages = history["messages"].as_array().cloned().unwrap_or_default();
+    let own = messages
+        .iter()
+        .filter(|message| message["model"] == "gateway-injected");
+    own.filter_map(|message| message["content"][0]["text"].as_str())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Runs a job once more and waits for that run's end.
+async fn run(socket: &mut Socket, id: &Value) -> Value {
+    let begun = socket.call("cron.run", json!({"id": id})).await;
+    let is_end = |frame: &Value| {
+        frame["event"] == "cron"
+            && frame["payload"]["action"] == "finished"
+            && frame["payload"]["runId"] == begun["runId"]
+    };
+    socket.event(is_end).await["payload"].clone()
+}
+
+#[tokio::test]
+async fn results_are_announced_where_the_job_says() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let hourly = json!({"kind": "every", "everyMs": 3_600_000});
+    let mut params = job("weather", hourly, "how is the weather?");
+    params["delivery"] = json!({"mode": "announce", "channel": "last"});
+    let added = socket.call("cron.add", params).await;
+    let id = &added["id"];
+
+    let told = run(&mut socket, id).await;
+    assert_eq!(told["deliveryStatus"], "delivered", "{told}");
+    let words = "[weather]\n\nYou said: how is the weather?";
+    assert_eq!(announced(&mut socket, "main").await, [words]);
+    let heard = |frame: &Value| {
+        frame["event"] == "chat"
+            && frame["payload"]["sessionKey"] == "agent:main:main"
+            && frame["payload"]["message"]["content"][0]["text"] == words
+    };
+    assert!(socket.seen.iter().any(heard), "nobody was told");
+
+    model.push(Scenario::text("NO_REPLY"));
+    let silent = run(&mut socket, id).await;
+    assert_eq!(silent["deliveryStatus"], "not-delivered", "{silent}");
+    assert_eq!(silent["completionStatus"], "succeeded", "{silent}");
+    assert_eq!(announced(&mut socket, "main").await.len(), 1);
+    let last = model.turns().pop().unwrap();
+    let sent = last.json()["messages"].as_array().unwrap().len();
+    assert_eq!(sent, 1, "an isolated run begins without a history");
+
+    let elsewhere = json!({"mode": "announce", "channel": "telegram", "to": "1"});
+    let patch = json!({"id": id, "patch": {"delivery": elsewhere}});
+    socket.call("cron.update", patch).await;
+    let failed = run(&mut socket, id).await;
+    assert_eq!(failed["status"], "ok", "{failed}");
+    assert_eq!(failed["completionStatus"], "failed", "{failed}");
+    let error = failed["deliveryError"].as_str().unwrap();
+    assert!(error.contains("telegram is not configured"), "{error}");
+    let listed = socket.call("cron.get", json!({"id": id})).await;
+    assert_eq!(
+        listed["state"]["lastDeliveryStatus"], "not-delivered",
+        "{listed}"
+    );
+}
+
+#[tokio::test]
+async fn failures_in_a_row_are_told_once_and_so_is_their_end() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let hourly = json!({"kind": "every", "everyMs": 3_600_000});
+    let mut params = job("backup", hourly, "[[scenario:401]]");
+    params["delivery"] = json!({"mode": "announce"});
+    let added = socket.call("cron.add", params).await;
+    for _ in 0..3 {
+        assert_eq!(run(&mut socket, &added["id"]).await["status"], "error");
+    }
+    let told = announced(&mut socket, "main").await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("[backup]\n\nThis job failed 2 times in a row: "),
+        "{told:?}"
+    );
+    let patch = json!({"payload": {"kind": "agentTurn", "message": "NO_REPLY"}});
+    socket
+        .call("cron.update", json!({"id": added["id"], "patch": patch}))
+        .await;
+    model.push(Scenario::text("NO_REPLY"));
+    assert_eq!(run(&mut socket, &added["id"]).await["status"], "ok");
+    let told = announced(&mut socket, "main").await;
+    assert_eq!(told.last().unwrap(), "[backup]\n\nThis job works again.");
+}

@@ -11,6 +11,7 @@ mod installation;
 mod journal;
 mod kills;
 mod lifecycle;
+mod round_trip;
 mod stage;
 mod torture;
 mod turns;

@@ -262,7 +262,7 @@ impl Begun {
             && !in_main
             && !accepted.existing
         {
-            system_event::wake(&gateway, &key, &told, work.wake_mode.when()).await?;
+            system_event::wake(&gateway, &key, &told, work.wake_mode.when(), CHANNEL).await?;
         }
         Ok(completion(&reply))
     }

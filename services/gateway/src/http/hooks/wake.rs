@@ -81,7 +81,7 @@ fn chosen(
 
 pub(super) async fn tell(gateway: &Arc<Gateway>, event: Event) -> Result<Woken, Problem> {
     let when = event.mode.when();
-    Ok(system_event::wake(gateway, &event.key, &event.text, when).await?)
+    Ok(system_event::wake(gateway, &event.key, &event.text, when, "hook").await?)
 }
 
 /// OpenClaw's words: an event that is the last one waiting already is no new

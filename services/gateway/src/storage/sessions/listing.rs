@@ -4,6 +4,7 @@ use openclaw_proto::sessions::{Archived, Query, Session, State, Tokens};
 use openclaw_sessions::store::{SessionEntry, Store};
 use openclaw_sessions::transcript::Count;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
+use serde_json::{Map, Value};
 
 use super::{Asked, Listed, Shown, Uncounted};
 use crate::refusal::Refusal;
@@ -71,6 +72,30 @@ impl Books {
             listed.sessions.push(row);
         }
         Ok(Ok(listed))
+    }
+
+    pub(super) fn fields(
+        &self,
+        sessions: &[(String, String)],
+        fields: &[&str],
+    ) -> Vec<Map<String, Value>> {
+        let entry = |agent: &str, key: &str| {
+            let agent: AgentId = agent.parse().ok()?;
+            let key = SessionKey::stored(key, &agent).ok()?;
+            self.shelf.known_store(&agent)?.get(&key)
+        };
+        let picked = |entry: &SessionEntry| {
+            let values = fields
+                .iter()
+                .filter_map(|name| Some((*name, entry.get(name)?)));
+            values
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect()
+        };
+        sessions
+            .iter()
+            .map(|(agent, key)| entry(agent, key).map(picked).unwrap_or_default())
+            .collect()
     }
 
     pub(super) fn counted(&mut self, counts: &[(SessionKey, Count)]) -> Result<(), Fault> {

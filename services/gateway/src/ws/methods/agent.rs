@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use super::attachments::{self, Attachment};
 use super::run::{self, End, Started};
 use super::{Answer, Call};
 use crate::queue::Wish;
@@ -36,7 +37,8 @@ struct Params {
     model: Option<String>,
     thinking: Option<String>,
     #[serde(default)]
-    attachments: Vec<Value>,
+    attachments: Vec<Attachment>,
+    session_id: Option<Filled>,
 }
 
 /// What an added system prompt is called among the bootstrap files.
@@ -47,12 +49,6 @@ const ADDED_PROMPT: &str = "client instructions";
 pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let params: Params = call.params()?;
-    if !params.attachments.is_empty() {
-        return Err(Failure::params(
-            call.method,
-            "at /attachments: is not supported; leave it out",
-        ));
-    }
     let model = params.model.filter(|model| !model.is_empty());
     let instructions = params.extra_system_prompt.filter(|text| !text.is_empty());
     let extra = Extra {
@@ -64,10 +60,16 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     };
     let limit_ms = params.timeout.map(|seconds| seconds.saturating_mul(1000));
     let key = params.idempotency_key.0;
+    let agent_id = params.agent_id.map(|id| id.0).unwrap_or_default();
+    let mut session_key = params.session_key.unwrap_or_default();
+    if let Some(id) = params.session_id.filter(|_| session_key.is_empty()) {
+        let named = call.gateway.sessions.resolve(&id, &agent_id).await?;
+        session_key = named.to_string();
+    }
     let message = Message {
-        text: params.message.0,
-        session_key: params.session_key.unwrap_or_default(),
-        agent_id: params.agent_id.map(|id| id.0).unwrap_or_default(),
+        text: attachments::joined(params.message.0, &params.attachments)?,
+        session_key,
+        agent_id,
         idempotency_key: key.clone(),
         channel: params
             .channel

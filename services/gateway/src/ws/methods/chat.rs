@@ -1,14 +1,15 @@
 //! `chat.*`: messages to a session and what was said in it.
 
-mod history;
-pub(in crate::ws) mod injected;
+pub(in crate::ws) mod history;
+pub(crate) mod injected;
 
 use openclaw_proto::gateway::Message;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::attachments::{self, Attachment};
 use super::run::{self, CHANNEL, Started};
 use super::{Answer, Call, commands};
 use crate::queue::{Mode, Wish};
@@ -52,21 +53,16 @@ struct Send {
     #[serde(default)]
     suppress_command_interpretation: bool,
     #[serde(default)]
-    attachments: Vec<Value>,
+    attachments: Vec<Attachment>,
 }
 
 /// `chat.send`
 pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     call.ignore(&WITHOUT_EFFECT);
     let params: Send = call.session_params("sessionKey")?;
-    if !params.attachments.is_empty() {
-        return Err(Failure::invalid(
-            "attachments are not taken; put the file into the agent's workspace and name it",
-        ));
-    }
     let key = params.idempotency_key.0;
     let message = Message {
-        text: params.message,
+        text: attachments::joined(params.message, &params.attachments)?,
         session_key: params.session_key.0,
         agent_id: params.agent_id.map(|id| id.0).unwrap_or_default(),
         idempotency_key: key.clone(),

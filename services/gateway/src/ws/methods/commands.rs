@@ -80,6 +80,8 @@ async fn run(call: &Call, key: &SessionKey, name: &str, argument: &str) -> Resul
         "exec" => Ok(about::exec(call, key)),
         "name" => about::name(call, key, argument).await,
         "approve" => approve(call, argument).await,
+        "verbose" => about::shown_level(call, key, "verboseLevel", argument).await,
+        "reasoning" => about::shown_level(call, key, "reasoningLevel", argument).await,
         "queue" => about::queue(call, key, argument).await,
         // Only names of the list get here.
         other => Err(Failure::invalid(format!("/{other} is not known"))),
@@ -108,7 +110,7 @@ async fn compact(call: &Call, key: &SessionKey) -> Result<String, Failure> {
 /// works goes on to its end first, and the message waits for that.
 async fn reset(call: &Call, key: &SessionKey, reason: &str) -> Result<String, Failure> {
     match call.gateway.sessions.reset(key, reason).await {
-        Ok(session) => super::sessions::tell_changed(&call.gateway, &session, reason),
+        Ok(_) => super::sessions::tell_changed(&call.gateway, key, reason).await,
         // Nothing was said yet.
         Err(Refusal::UnknownSession(_)) => {}
         Err(refusal) => return Err(refusal.into()),

@@ -38,7 +38,7 @@ pub(super) async fn wake(mut call: Call) -> Result<Answer, Failure> {
         Mode::Now => When::Now,
         Mode::NextHeartbeat => When::NextTurn,
     };
-    system_event::wake(&call.gateway, &key, &params.text, when).await?;
+    system_event::wake(&call.gateway, &key, &params.text, when, "wake").await?;
     Ok(json!({ "ok": true }).into())
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn start(
         Standing::Accepted(accepted) if existing => Ok(Started::Going(run, accepted)),
         Standing::Accepted(accepted) => Ok(Started::New(run, accepted)),
         Standing::Existing(record) => Ok(Started::Ended(record)),
-        Standing::Refused(fault) => Err(Refusal::NotDurable(fault).into()),
+        Standing::Refused(fault) => Err(Refusal::of_message(fault).into()),
         Standing::Asked => Err(Failure::unavailable("the run has no standing")),
     }
 }

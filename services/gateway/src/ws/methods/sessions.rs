@@ -4,19 +4,21 @@ mod change;
 pub(super) mod compact;
 mod list;
 mod look;
+pub(in crate::ws) mod row;
 
 use openclaw_proto::gateway::Message;
-use openclaw_proto::sessions::Session;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::{SessionKey, now_ms};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::attachments::{self, Attachment};
 use super::run::{self, CHANNEL, Started};
 use super::{Answer, Call};
 use crate::gateway::Gateway;
 use crate::queue::Wish;
+use crate::sessions::Shown;
 use crate::submission::Extra;
 use crate::ws;
 use crate::ws::audience::Audience;
@@ -24,23 +26,42 @@ use crate::ws::audience::Audience;
 pub(super) use change::{create, delete, patch, reset};
 pub(super) use compact::compact;
 pub(super) use list::list;
+use row::Rows;
+
 pub(super) use look::{describe, preview, resolve};
 
 /// Who follows the index is told of a change.
-pub(super) fn tell_changed(gateway: &Gateway, session: &Session, reason: &str) {
-    let payload = || {
-        json!({
-            "sessionKey": session.key,
-            "agentId": session.agent_id,
-            "sessionId": session.id,
-            "reason": reason,
-            "ts": now_ms(),
-            "session": list::row(session),
-        })
-    };
+pub(super) async fn tell_changed(gateway: &Gateway, key: &SessionKey, reason: &str) {
+    if !gateway.hub.has(Audience::Index) {
+        return;
+    }
+    if let Ok(shown) = gateway.sessions.get(key).await {
+        tell_shown(gateway, &shown, reason);
+    }
+}
+
+fn tell_shown(gateway: &Gateway, shown: &Shown, reason: &str) {
+    let row = Rows::new(gateway).row(&shown.session, &shown.entry);
+    let about = json!({ "reason": reason, "ts": now_ms() });
     gateway
         .hub
-        .tell(Audience::Index, "sessions.changed", payload);
+        .tell(Audience::Index, "sessions.changed", || changed(row, about));
+}
+
+/// The payload of `sessions.changed`: the row under its name, and its fields
+/// beside it, where what is not set is null.
+pub(in crate::ws) fn changed(row: Value, about: Value) -> Value {
+    let mut payload = json!({ "sessionKey": row["key"] });
+    for name in row::FIELDS {
+        payload[name] = Value::Null;
+    }
+    if let (Some(row), Some(about)) = (row.as_object(), about.as_object()) {
+        for (name, value) in row.iter().filter(|(name, _)| *name != "key").chain(about) {
+            payload[name] = value.clone();
+        }
+    }
+    payload["session"] = row;
+    payload
 }
 
 #[derive(Deserialize)]
@@ -52,24 +73,23 @@ struct Send {
     idempotency_key: Option<Filled>,
     timeout_ms: Option<u64>,
     #[serde(default)]
-    attachments: Vec<Value>,
+    attachments: Vec<Attachment>,
     thinking: Option<String>,
 }
 
 /// `sessions.send`: a message to a session.
 pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     let params: Send = call.session_params("key")?;
-    if !params.attachments.is_empty() || params.message.trim().is_empty() {
-        return Err(Failure::invalid(
-            "message required; attachments are not taken",
-        ));
+    let text = attachments::joined(params.message, &params.attachments)?;
+    if text.trim().is_empty() {
+        return Err(Failure::invalid("message or attachment required"));
     }
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call.gateway.key(&params.key, agent)?;
     let run_id = params.idempotency_key.map(|key| key.0);
     let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let thinking = run::thinking(call.method, params.thinking)?;
-    let sent = send_text(&call, &key, params.message, run_id.clone(), thinking).await?;
+    let sent = send_text(&call, &key, text, run_id.clone(), thinking).await?;
     let status = match sent {
         Started::New(run, _) => {
             run::limit(&run, params.timeout_ms);

@@ -1,17 +1,13 @@
-//! `health`, `status`, `system-*` and other questions about the gateway itself.
+//! `health`, `system-*` and other questions about the gateway itself.
 
-use openclaw_proto::sessions::Query;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::now_ms;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Call, models};
+use super::{Answer, Call};
 use crate::ws::{health, presence};
-
-/// Sessions named in `status`.
-const RECENT_LIMIT: u32 = 10;
 
 /// Characters of a system event.
 const EVENT_LIMIT: usize = 4000;
@@ -28,57 +24,6 @@ pub(super) async fn health(mut call: Call) -> Result<Answer, Failure> {
     let snapshot = health::current(&call.gateway, params.probe).await;
     let snapshot = snapshot?;
     Ok(Value::clone(&snapshot).into())
-}
-
-/// `status`
-pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
-    let gateway = &call.gateway;
-    let settings = gateway.configuration.settings();
-    let query = Query {
-        limit: RECENT_LIMIT,
-        brief: true,
-        ..Query::default()
-    };
-    let page = gateway.sessions.list(query).await?;
-    let now = now_ms();
-    let recent: Vec<Value> = page
-        .sessions
-        .iter()
-        .map(|session| {
-            json!({
-                "agentId": session.agent_id,
-                "key": session.key,
-                "kind": "direct",
-                "sessionId": session.id,
-                "updatedAt": session.updated_at_ms,
-                "age": (now - session.updated_at_ms).max(0),
-                "flags": [format!("id:{}", session.id)],
-            })
-        })
-        .collect();
-    let paths: Vec<String> = settings
-        .agents
-        .keys()
-        .map(|id| settings.paths.sessions(id).join("sessions.json"))
-        .map(|path| path.display().to_string())
-        .collect();
-    let (running, waiting) = gateway.lanes.counts();
-    let (_, model) = models::configured(gateway, &settings.default_agent);
-    Ok(json!({
-        "runtimeVersion": env!("CARGO_PKG_VERSION"),
-        "heartbeat": { "defaultAgentId": settings.default_agent, "agents": [] },
-        "channelSummary": [],
-        "queuedSystemEvents": [],
-        "turns": { "running": running, "waiting": waiting },
-        "sessions": {
-            "paths": paths,
-            "count": page.total,
-            "defaults": { "model": model, "contextTokens": settings.memory.context_tokens },
-            "recent": recent,
-            "byAgent": [],
-        },
-    })
-    .into())
 }
 
 /// `system-presence`
@@ -123,9 +68,10 @@ pub(super) async fn event(mut call: Call) -> Result<Answer, Failure> {
     Ok(json!({ "ok": true }).into())
 }
 
-/// `last-heartbeat`: there are none yet.
-pub(super) async fn last_heartbeat(_call: Call) -> Result<Answer, Failure> {
-    Ok(Value::Null.into())
+/// `last-heartbeat`: how an agent took it that was woken last; null: none was.
+pub(super) async fn last_heartbeat(call: Call) -> Result<Answer, Failure> {
+    let last = call.gateway.heartbeats.last().await?;
+    Ok(last.unwrap_or(Value::Null).into())
 }
 
 /// `update.status`: updates are the package manager's.

@@ -5,7 +5,6 @@ use openclaw_sessions::now_ms;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::super::audience::Audience;
 use super::Narrator;
 
 /// The payload of `agent`.
@@ -82,8 +81,7 @@ impl Narrator<'_> {
             state["message"] = self.message();
         }
         self.chat(state);
-        self.reply_message();
-        self.index("done");
+        self.change = Some("done");
     }
 
     pub(super) fn failed(&mut self, failed: &Failed) {
@@ -129,7 +127,7 @@ impl Narrator<'_> {
             state["message"] = self.message();
         }
         self.chat(state);
-        self.index("error");
+        self.change = Some("error");
     }
 
     pub(super) fn aborted(&mut self, reason: &str) {
@@ -150,7 +148,7 @@ impl Narrator<'_> {
         self.chat(state);
         self.seq -= 1;
         self.lifecycle(data);
-        self.index("aborted");
+        self.change = Some("aborted");
     }
 
     /// Nobody else can be asked.
@@ -167,25 +165,6 @@ impl Narrator<'_> {
 
     fn release_model(&mut self) {
         self.lifecycle(json!({ "phase": "model", "provider": null, "model": null }));
-    }
-
-    /// Who follows the session's messages gets the reply as one.
-    fn reply_message(&self) {
-        if self.silent || self.text.is_empty() {
-            return;
-        }
-        let payload = || {
-            json!({
-                "sessionKey": self.key,
-                "agentId": self.agent_id,
-                "sessionId": self.session_id,
-                "runId": self.run_id,
-                "message": self.message(),
-                "ts": now_ms(),
-            })
-        };
-        let audience = Audience::Messages(self.key);
-        self.gateway.hub.tell(audience, "session.message", payload);
     }
 }
 

@@ -176,6 +176,16 @@ fn waits(entry: &Entry, run_id: &str, names: &Names<'_>) -> Value {
     })
 }
 
+/// The message at place `seq` of its session as clients know it.
+pub(in crate::ws) fn single(entry: &Entry, seq: u64, run_id: &str) -> Value {
+    let names = entry.message.run_id().map(|id| (id, run_id.to_owned()));
+    shown(
+        entry,
+        usize::try_from(seq).unwrap_or(usize::MAX),
+        &names.into_iter().collect(),
+    )
+}
+
 /// A message with what the transcript says of it.
 fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
     let mut message = json!(entry.message);

@@ -17,7 +17,7 @@ const MODEL: &str = "gateway-injected";
 
 /// Puts `text` into the transcript as the assistant's and tells the clients;
 /// durable when this returns. Returns the message's id.
-pub(in crate::ws) async fn inject(
+pub(crate) async fn inject(
     gateway: &Gateway,
     key: &SessionKey,
     text: &str,

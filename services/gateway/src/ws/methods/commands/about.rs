@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
+use openclaw_proto::sessions::{Session, Tokens};
 use openclaw_protocol::Failure;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::Patch;
 use serde_json::{Map, Value, json};
 
+use super::super::run::CHANNEL;
+use super::super::sessions::tell_changed;
 use super::super::{Call, models};
 use crate::queue::{Change, Settings};
 use crate::refusal::Refusal;
@@ -38,7 +41,7 @@ pub(super) async fn status(call: &Call, key: &SessionKey) -> Result<String, Fail
          ⚙️ Turns: {running} running, {waiting} waiting\n🪢 Queue: {}",
         env!("CARGO_PKG_VERSION"),
         duration(gateway.started.elapsed()),
-        queue_of(session_entry.as_ref()).mode.as_str(),
+        queue_of(call, session_entry.as_ref()).mode.name(),
     ))
 }
 
@@ -51,10 +54,10 @@ async fn shown(call: &Call, key: &SessionKey) -> Result<Option<Shown>, Failure> 
     }
 }
 
-fn queue_of(entry: Option<&Map<String, Value>>) -> Settings {
+fn queue_of(call: &Call, entry: Option<&Map<String, Value>>) -> Settings {
     let text = |name: &str| Some(entry?.get(name)?.as_str()?.to_owned());
     let number = |name: &str| entry?.get(name)?.as_u64();
-    Settings::of(&Overrides {
+    let overrides = Overrides {
         queue: QueueFields {
             mode: text("queueMode"),
             debounce_ms: number("queueDebounceMs"),
@@ -62,7 +65,9 @@ fn queue_of(entry: Option<&Map<String, Value>>) -> Settings {
             drop: text("queueDrop"),
         },
         ..Overrides::default()
-    })
+    };
+    let settings = call.gateway.configuration.settings();
+    Settings::of(&overrides, &settings.queue, CHANNEL)
 }
 
 /// `/queue`: shows or sets what messages do that find the session busy.
@@ -84,8 +89,8 @@ pub(super) async fn queue(
         }
     }
     let shown = shown(call, key).await?;
-    let queue = queue_of(shown.as_ref().map(|shown| &shown.entry));
-    let (mode, drop) = (queue.mode.as_str(), queue.drop.as_str());
+    let queue = queue_of(call, shown.as_ref().map(|shown| &shown.entry));
+    let (mode, drop) = (queue.mode.name(), queue.drop.name());
     let figures = format!(
         "debounce={}ms, cap={}, drop={drop}",
         queue.debounce.as_millis(),
@@ -153,15 +158,56 @@ pub(super) fn whoami(call: &Call) -> String {
 
 /// `/usage`
 pub(super) async fn usage(call: &Call, key: &SessionKey) -> Result<String, Failure> {
-    let shown = shown(call, key).await?;
-    let (used, cost) = shown.map_or_else(Default::default, |shown| {
-        (shown.session.tokens, shown.session.cost_usd)
-    });
+    let session = shown(call, key).await?.map(|shown| shown.session);
+    let session = session.unwrap_or_default();
+    let used = session.tokens;
     Ok(format!(
         "📊 Usage of {key}\nInput: {} tokens\nOutput: {} tokens\nCache: {} read, {} written\n\
-         Context: {} tokens\nCost: ${:.4}",
-        used.input, used.output, used.cache_read, used.cache_write, used.context, cost
+         Context: {} tokens\nCost: {}",
+        used.input,
+        used.output,
+        used.cache_read,
+        used.cache_write,
+        used.context,
+        cost(call, &session),
     ))
+}
+
+/// What a session cost, as far as prices are configured.
+fn cost(call: &Call, session: &Session) -> String {
+    let settings = call.gateway.configuration.settings();
+    let model = format!("{}/{}", session.model_provider, session.model);
+    let is_known = session.cost_usd > 0.0 || settings.session.prices.contains_key(&model);
+    match is_known || session.tokens == Tokens::default() {
+        true => format!("${:.4}", session.cost_usd),
+        false => format!("not known; models.providers has no price of {model}"),
+    }
+}
+
+/// `/verbose` and `/reasoning`: how much of a turn the clients of this session
+/// show.
+pub(super) async fn shown_level(
+    call: &Call,
+    key: &SessionKey,
+    field: &'static str,
+    argument: &str,
+) -> Result<String, Failure> {
+    let what = field.trim_end_matches("Level");
+    match argument {
+        "" | "status" => {
+            let shown = shown(call, key).await?;
+            let entry = shown.map(|shown| shown.entry).unwrap_or_default();
+            let level = entry.get(field).and_then(Value::as_str);
+            Ok(format!("Current {what} level: {}.", level.unwrap_or("off")))
+        }
+        "on" | "off" | "full" | "stream" => {
+            set(call, key, field, json!(argument)).await?;
+            Ok(format!("⚙️ The {what} level is {argument}."))
+        }
+        other => Ok(format!(
+            "⚠️ \"{other}\" is no {what} level; there are off, on, full and stream"
+        )),
+    }
 }
 
 /// `/model`: shows or sets the session's model.
@@ -237,6 +283,7 @@ async fn set_all(call: &Call, key: &SessionKey, changes: &[Change]) -> Result<()
         patch.change(field, value).map_err(Refusal::Patch)?;
     }
     call.gateway.sessions.set(key, patch).await?;
+    tell_changed(&call.gateway, key, "patch").await;
     Ok(())
 }
 

@@ -41,6 +41,15 @@ const COMMANDS: &[Command] = &[
     command("reset", "Reset the current session.", "session"),
     command("stop", "Stop the current run.", "session"),
     Command {
+        aliases: &["v"],
+        argument: Some(("level", "off, on or full")),
+        ..command("verbose", "Show more of what a turn does.", "options")
+    },
+    Command {
+        argument: Some(("level", "off, on or stream")),
+        ..command("reasoning", "Show what the model thinks.", "options")
+    },
+    Command {
         argument: Some(("name", "The session's name; nothing shows it")),
         ..command("name", "Name the current session.", "session")
     },

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::super::{Answer, Call, models};
-use super::tell_changed;
+use super::{tell_changed, tell_shown};
 use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 use crate::sessions::NewSession;
@@ -96,7 +96,7 @@ async fn changed(
     session: &Session,
     reason: &str,
 ) -> Result<Answer, Failure> {
-    tell_changed(&call.gateway, session, reason);
+    tell_changed(&call.gateway, key, reason).await;
     let shown = call.gateway.sessions.get(key).await?;
     let settings = call.gateway.configuration.settings();
     let path = settings.paths.sessions(key.agent().as_str());
@@ -135,7 +135,7 @@ pub(in super::super) async fn delete(mut call: Call) -> Result<Answer, Failure> 
     };
     call.gateway.release(&key);
     if let Ok(shown) = before {
-        tell_changed(&call.gateway, &shown.session, "delete");
+        tell_shown(&call.gateway, &shown, "delete");
     }
     let archived: Vec<String> = deleted.archive_path.into_iter().collect();
     Ok(json!({
@@ -160,19 +160,30 @@ struct Create {
 }
 
 /// What a session can be given from the beginning.
-const INITIAL: [&str; 6] = [
-    "label",
-    "displayName",
-    "category",
-    "model",
-    "thinkingLevel",
+const INITIAL: [&str; 5] = ["label", "displayName", "category", "model", "thinkingLevel"];
+
+/// What would make another session than the one there is: one that begins
+/// otherwise than it was asked does not begin.
+const NOT_OFFERED: [&str; 5] = [
+    "fork",
+    "forkFrom",
     "permissionMode",
+    "toolOverrides",
+    "incognito",
 ];
 
 /// `sessions.create`: with a first message when there is one.
 pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let params: Create = call.params()?;
+    let asked = NOT_OFFERED.into_iter().find(|name| {
+        let value = params.fields.get(*name);
+        value.is_some_and(|value| !value.is_null() && value != false)
+    });
+    if let Some(name) = asked {
+        let problem = format!("at /{name}: is not offered; leave it out");
+        return Err(Failure::params(call.method, &problem));
+    }
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let named = params.key.as_deref();
     let key = named.map(|key| call.gateway.key(key, agent)).transpose()?;
@@ -197,8 +208,8 @@ pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> 
         spawned_by: parent,
     };
     let session = call.gateway.sessions.create(new).await?;
-    tell_changed(&call.gateway, &session, "create");
     let key = call.gateway.key(&session.key, "")?;
+    tell_changed(&call.gateway, &key, "create").await;
     let shown = call.gateway.sessions.get(&key).await?;
     let mut answer = json!({
         "ok": true,

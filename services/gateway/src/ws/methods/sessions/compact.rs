@@ -77,8 +77,8 @@ pub(in super::super) async fn of_session(
     };
     let keep = history.entries.len() - cut;
     let summary = summary(&history.entries[..cut]);
-    let session = gateway.sessions.compact(&compacting, summary, keep).await?;
-    tell_changed(gateway, &session, "compact");
+    gateway.sessions.compact(&compacting, summary, keep).await?;
+    tell_changed(gateway, key, "compact").await;
     Ok(true)
 }
 

@@ -1,13 +1,14 @@
-//! `sessions.list`, and a session as a row of it.
+//! `sessions.list`
 
-use openclaw_proto::sessions::{Archived, Query, Session, State};
+use openclaw_proto::sessions::{Archived, Query};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::now_ms;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::{Answer, Call, models};
+use super::row::{FIELDS, Rows};
 use crate::gateway::Gateway;
 
 /// Rows when the client does not say how many.
@@ -63,7 +64,14 @@ pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     let query = params.query();
     let (limit, offset) = (query.limit, query.offset);
     let page = call.gateway.sessions.list(query).await?;
-    let mut rows: Vec<Value> = page.sessions.iter().map(row).collect();
+    let entries = call
+        .gateway
+        .sessions
+        .fields(&page.sessions, &FIELDS)
+        .await?;
+    let rows = Rows::new(&call.gateway);
+    let pairs = page.sessions.iter().zip(&entries);
+    let mut rows: Vec<Value> = pairs.map(|(it, entry)| rows.row(it, entry)).collect();
     if params.include_last_message || params.include_derived_titles {
         add_words(&call.gateway, &params, &mut rows).await?;
     }
@@ -112,66 +120,4 @@ async fn add_words(gateway: &Gateway, params: &Params, rows: &mut [Value]) -> Re
         }
     }
     Ok(())
-}
-
-/// A session as clients show it.
-pub(in super::super) fn row(session: &Session) -> Value {
-    let is_main = session.key == format!("agent:{}:main", session.agent_id);
-    let kind = match session.chat_type.as_str() {
-        "group" => "group",
-        _ => "direct",
-    };
-    let tokens = session.tokens;
-    let mut row = json!({
-        "key": session.key,
-        "kind": kind,
-        "chatType": kind,
-        "agentId": session.agent_id,
-        "isMain": is_main,
-        "isBackground": session.key.contains(":cron:"),
-        "classification": if is_main { "main" } else { kind },
-        "sessionId": session.id,
-        "updatedAt": session.updated_at_ms,
-        "createdAt": session.created_at_ms,
-        "archived": session.archived_at_ms > 0,
-        "pinned": false,
-        "hasActiveRun": session.state == State::Active,
-        "inputTokens": tokens.input,
-        "outputTokens": tokens.output,
-        "totalTokens": tokens.context,
-        "totalTokensFresh": true,
-        "estimatedCostUsd": session.cost_usd,
-    });
-    let optional = [
-        ("label", &session.label),
-        ("channel", &session.last_channel),
-        ("modelProvider", &session.model_provider),
-        ("model", &session.model),
-        ("thinkingLevel", &session.thinking_level),
-        ("spawnedBy", &session.spawned_by),
-    ];
-    if let Value::Object(row) = &mut row {
-        for (name, text) in optional.into_iter().filter(|(_, text)| !text.is_empty()) {
-            row.insert(name.to_owned(), json!(text));
-        }
-        add_times(row, session);
-    }
-    row
-}
-
-fn add_times(row: &mut Map<String, Value>, session: &Session) {
-    let status = match (session.state, session.last_status.as_str()) {
-        (State::Active, _) => "running",
-        (_, known @ ("done" | "failed" | "killed" | "timeout")) => known,
-        _ => "done",
-    };
-    row.insert("status".to_owned(), json!(status));
-    for (name, at_ms) in [
-        ("lastInteractionAt", session.last_interaction_at_ms),
-        ("archivedAt", session.archived_at_ms),
-    ] {
-        if at_ms > 0 {
-            row.insert(name.to_owned(), json!(at_ms));
-        }
-    }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Answer, Call};
-use super::list::row;
+use super::row::Rows;
 use crate::refusal::Refusal;
 
 /// Sessions that one preview may name.
@@ -30,28 +30,37 @@ struct Preview {
 /// `sessions.preview`: the last words of some sessions.
 pub(in super::super) async fn preview(mut call: Call) -> Result<Answer, Failure> {
     let params: Preview = call.params()?;
-    let keys = params.keys.iter().take(KEYS_LIMIT);
-    let keys: Result<Vec<_>, Refusal> = keys.map(|key| call.gateway.key(key, "")).collect();
     let limit = params.limit.unwrap_or(12).clamp(1, ITEMS_LIMIT);
     let chars = params.max_chars.unwrap_or(CHARS).max(20);
-    let previews = call.gateway.sessions.preview(&keys?, limit, chars).await?;
-    let previews: Vec<Value> = previews
-        .into_iter()
-        .map(|preview| {
-            let items: Vec<Value> = preview
-                .items
-                .iter()
-                .map(|item| json!({ "role": item.role, "text": item.text }))
-                .collect();
-            let status = match (preview.found, items.is_empty()) {
-                (false, _) => "missing",
-                (true, true) => "empty",
-                (true, false) => "ok",
-            };
-            json!({ "key": preview.key, "status": status, "items": items })
-        })
-        .collect();
+    let mut previews = Vec::new();
+    for name in params.keys.iter().take(KEYS_LIMIT) {
+        // One that makes no sense does not take the others along.
+        let key = call.gateway.key(name, "").ok();
+        let shown = call
+            .gateway
+            .sessions
+            .preview(key.as_slice(), limit, chars)
+            .await?;
+        previews.push(match shown.first() {
+            Some(preview) => shown_preview(preview),
+            None => json!({ "key": name.0, "status": "missing", "items": [] }),
+        });
+    }
     Ok(json!({ "ts": now_ms(), "previews": previews }).into())
+}
+
+fn shown_preview(preview: &openclaw_proto::sessions::Preview) -> Value {
+    let items: Vec<Value> = preview
+        .items
+        .iter()
+        .map(|item| json!({ "role": item.role, "text": item.text }))
+        .collect();
+    let status = match (preview.found, items.is_empty()) {
+        (false, _) => "missing",
+        (true, true) => "empty",
+        (true, false) => "ok",
+    };
+    json!({ "key": preview.key, "status": status, "items": items })
 }
 
 #[derive(Deserialize)]
@@ -113,7 +122,10 @@ pub(in super::super) async fn describe(mut call: Call) -> Result<Answer, Failure
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call.gateway.key(&params.key, agent)?;
     match call.gateway.sessions.get(&key).await {
-        Ok(shown) => Ok(json!({ "session": row(&shown.session) }).into()),
+        Ok(shown) => {
+            let row = Rows::new(&call.gateway).row(&shown.session, &shown.entry);
+            Ok(json!({ "session": row }).into())
+        }
         Err(Refusal::UnknownSession(_)) => Ok(json!({ "session": null }).into()),
         Err(refusal) => Err(refusal.into()),
     }

@@ -1,0 +1,185 @@
+//! One run of a job, from what is asked to how it ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use openclaw_daemon::failure;
+use openclaw_proto::event::Kind;
+use openclaw_proto::gateway::Message;
+use openclaw_sessions::SessionKey;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use super::job::{Job, Payload};
+use crate::gateway::Gateway;
+use crate::refusal::Refusal;
+use crate::reply_text::ReplyText;
+use crate::submission::{Extra, Started};
+use crate::system_event::{self, When};
+
+/// The channel of turns that a job asks for.
+const CHANNEL: &str = "cron";
+
+/// What is noted of a run in which nothing was answered.
+const TOLD: &str = "told";
+
+/// A run under way.
+pub(super) struct Run {
+    /// As it was when the run began.
+    pub(super) job: Job,
+    /// What clients know it by.
+    pub(super) id: String,
+    pub(super) started_ms: i64,
+    /// It was begun by the gateway before this one.
+    is_resumed: bool,
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The agent was told something and has not answered yet.
+    Told,
+    Answered(String),
+    Failed(String),
+}
+
+impl Outcome {
+    /// What is noted of it.
+    pub(super) fn summary(&self) -> Option<&str> {
+        match self {
+            Self::Told => Some(TOLD),
+            Self::Answered(text) => Some(text),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// Why it failed, if it did.
+    pub(super) fn error(&self) -> Option<&str> {
+        match self {
+            Self::Failed(error) => Some(error),
+            Self::Told | Self::Answered(_) => None,
+        }
+    }
+}
+
+/// The session a job is run in.
+pub(super) fn target(gateway: &Gateway, job: &Job) -> Result<SessionKey, Refusal> {
+    let agent = job.agent_id().unwrap_or_default();
+    match job.session_target.as_str() {
+        "main" => gateway.key("", agent),
+        "isolated" => gateway.key(&format!("cron:{}", job.id()), agent),
+        "current" => gateway.key(job.session_key().unwrap_or_default(), agent),
+        other => gateway.key(other.strip_prefix("session:").unwrap_or(other), agent),
+    }
+}
+
+impl Run {
+    /// A run that begins now.
+    pub(super) fn begun(job: Job, started_ms: i64) -> Self {
+        Self {
+            id: format!("cron:{}:{started_ms}", job.id()),
+            job,
+            started_ms,
+            is_resumed: false,
+        }
+    }
+
+    /// A run that the last gateway began. What it is asked again is the same.
+    pub(super) fn resumed(job: Job, started_ms: i64) -> Self {
+        Self {
+            is_resumed: true,
+            ..Self::begun(job, started_ms)
+        }
+    }
+
+    /// Does what the job says, in the session `key`.
+    pub(super) async fn perform(&self, gateway: &Arc<Gateway>, key: &SessionKey) -> Outcome {
+        let done = match &self.job.payload {
+            Payload::SystemEvent { text, .. } => self.tell(gateway, key, text).await,
+            Payload::AgentTurn { message, rest, .. } => self.ask(gateway, key, message, rest).await,
+        };
+        done.unwrap_or_else(|refusal| Outcome::Failed(failure::chain(&refusal)))
+    }
+
+    async fn tell(
+        &self,
+        gateway: &Arc<Gateway>,
+        key: &SessionKey,
+        text: &str,
+    ) -> Result<Outcome, Refusal> {
+        let when = match self.job.wake_mode.as_str() {
+            "now" => When::Now,
+            _ => When::NextTurn,
+        };
+        system_event::wake(gateway, key, text, when, CHANNEL).await?;
+        Ok(Outcome::Told)
+    }
+
+    async fn ask(
+        &self,
+        gateway: &Arc<Gateway>,
+        key: &SessionKey,
+        message: &str,
+        rest: &Map<String, Value>,
+    ) -> Result<Outcome, Refusal> {
+        if self.job.session_target == "isolated" && !self.is_resumed {
+            begin_anew(gateway, key).await?;
+        }
+        let word = |name: &str| Some(rest.get(name)?.as_str()?.to_owned());
+        let extra = Extra {
+            model: word("model"),
+            thinking_level: word("thinking"),
+            ..Extra::default()
+        };
+        let message = Message {
+            text: message.to_owned(),
+            session_key: key.to_string(),
+            channel: CHANNEL.to_owned(),
+            idempotency_key: self.id.clone(),
+            ..Message::default()
+        };
+        let started = gateway.begin(message, extra).await?;
+        let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
+        Ok(answer(started, limit.filter(|seconds| *seconds > 0)).await)
+    }
+}
+
+/// An isolated run has no history: what it costs does not grow with each.
+async fn begin_anew(gateway: &Gateway, key: &SessionKey) -> Result<(), Refusal> {
+    match gateway.sessions.reset(key, CHANNEL).await {
+        Ok(_) | Err(Refusal::UnknownSession(_)) => Ok(()),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// What the turn says; it is ended when it takes longer than `limit` seconds.
+async fn answer(started: Started, limit: Option<u64>) -> Outcome {
+    let Started {
+        mut events, run, ..
+    } = started;
+    let mut told = Box::pin(async move {
+        let mut text = ReplyText::default();
+        while let Some(event) = events.next().await {
+            match event.map(|event| event.kind) {
+                Ok(Kind::Failed(failed)) => return Outcome::Failed(failed.message),
+                Ok(Kind::Aborted { reason, .. }) => {
+                    return Outcome::Failed(format!("aborted: {reason}"));
+                }
+                Ok(kind) => drop(text.take(&kind)),
+                Err(status) => return Outcome::Failed(status.message().to_owned()),
+            }
+        }
+        Outcome::Answered(text.whole())
+    });
+    let limit = limit.map_or(Duration::MAX, Duration::from_secs);
+    match timeout(limit, told.as_mut()).await {
+        Ok(result) => result,
+        Err(_) => {
+            if let Some(run) = run {
+                run.end("the job's timeoutSeconds passed");
+            }
+            told.await
+        }
+    }
+}

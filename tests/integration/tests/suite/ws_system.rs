@@ -1,0 +1,105 @@
+//! What the gateway tells of itself and of agents that it woke.
+
+use integration_tests::Setup;
+use integration_tests::socket::Socket;
+use scripted_model::{Scenario, Server};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn the_last_time_an_agent_was_woken_is_known_over_restarts() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    assert_eq!(socket.call("last-heartbeat", json!({})).await, Value::Null);
+    let wake = |text: &str| json!({"mode": "now", "text": text});
+    model.push(Scenario::text("The disk is full."));
+    socket.call("wake", wake("disk at 100 %")).await;
+    let is_heartbeat = |it: &Value| it["event"] == "heartbeat";
+    let heard = socket.heard(is_heartbeat).await["payload"].clone();
+    assert_eq!(heard["status"], "sent", "{heard}");
+    assert_eq!(heard["preview"], "The disk is full.", "{heard}");
+    assert_eq!(socket.call("last-heartbeat", json!({})).await, heard);
+
+    socket.seen.clear();
+    model.push(Scenario::text("HEARTBEAT_OK"));
+    socket.call("wake", wake("nothing much")).await;
+    let quiet = socket.heard(is_heartbeat).await["payload"].clone();
+    assert_eq!(quiet["status"], "ok-token", "{quiet}");
+    suite.terminate();
+    let mut suite = suite;
+    suite.ended().await;
+    let suite = suite.restart().await;
+    let mut socket = Socket::enter(&suite).await;
+    assert_eq!(socket.call("last-heartbeat", json!({})).await, quiet);
+}
+
+#[tokio::test]
+async fn status_tells_sessions_and_what_waits_for_the_agent() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let message = json!({"sessionKey": "main", "message": "hello", "idempotencyKey": "k"});
+    socket.call("chat.send", message).await;
+    socket.end_of("k").await;
+    let later = json!({"mode": "next-heartbeat", "text": "the backup is done"});
+    socket.call("wake", later).await;
+    let status = socket.call("status", json!({})).await;
+    assert_eq!(status["queuedSystemEvents"], json!(["the backup is done"]));
+    let row = &status["sessions"]["recent"][0];
+    assert!(row["inputTokens"].as_u64() > Some(0), "{row}");
+    let left = row["contextTokens"].as_u64().unwrap() - row["totalTokens"].as_u64().unwrap();
+    assert_eq!(row["remainingTokens"].as_u64(), Some(left), "{row}");
+    assert_eq!(row["abortedLastRun"], false, "{row}");
+    let agent = &status["sessions"]["byAgent"][0];
+    assert_eq!(agent["agentId"], "main", "{agent}");
+    assert_eq!(agent["recent"][0], *row);
+    assert_eq!(
+        status["pid"].as_i64(),
+        Some(i64::from(suite.daemon("openclaw-gateway").as_raw()))
+    );
+}
+
+#[tokio::test]
+async fn files_that_are_texts_are_part_of_the_message() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let csv = json!({"type": "file", "mimeType": "text/csv", "fileName": "a.csv", "content": "eCx5CjEsMg=="});
+    let message = json!({
+        "sessionKey": "main", "message": "sum it up", "idempotencyKey": "k", "attachments": [csv],
+    });
+    socket.call("chat.send", message).await;
+    socket.end_of("k").await;
+    let asked = model.turns()[0].json().to_string();
+    let framed = r#"sum it up\n\n<file name=\"a.csv\" mime=\"text/csv\">\nx,y\n1,2\n</file>"#;
+    assert!(asked.contains(framed), "{asked}");
+
+    let picture = json!({"type": "image", "mimeType": "image/png", "fileName": "p.png", "content": "iVBORw0KGgo="});
+    let message = json!({
+        "sessionKey": "main", "message": "look", "idempotencyKey": "k2", "attachments": [picture],
+    });
+    let error = socket.fail("chat.send", message).await;
+    let words = error["message"].as_str().unwrap();
+    assert!(words.contains("p.png is image/png and no text"), "{words}");
+    assert_eq!(model.turns().len(), 1);
+}
+
+#[tokio::test]
+async fn an_agent_is_asked_in_the_session_that_is_named_by_its_id() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let created = socket
+        .call("sessions.create", json!({"key": "alpha"}))
+        .await;
+    let ask =
+        |id: &Value, key: &str| json!({"message": "hi", "sessionId": id, "idempotencyKey": key});
+    let accepted = socket.call("agent", ask(&created["sessionId"], "k")).await;
+    assert_eq!(accepted["sessionKey"], "agent:main:alpha", "{accepted}");
+    socket.end_of("k").await;
+    let error = socket.fail("agent", ask(&json!("no-such-id"), "k2")).await;
+    assert!(
+        error["message"].as_str().unwrap().contains("no-such-id"),
+        "{error}"
+    );
+}
