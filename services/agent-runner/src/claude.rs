@@ -38,6 +38,9 @@ const LOGIN: LoginFile = LoginFile {
     file: ".credentials.json",
     kept: "claude-credentials.json",
 };
+/// What it reads at its start, in the turn's folder: what it is told of itself,
+/// and where our tools are.
+pub(crate) const FILES: [&str; 2] = ["system-prompt.md", "mcp.json"];
 /// Our own tools, of which the policy has taken away what is not to be there.
 const OURS: &str = "mcp__openclaw";
 /// The only tool of a turn that summarises a conversation.
@@ -186,9 +189,8 @@ fn has_transcript(places: &Places, id: &str) -> bool {
 /// turn's temporary folder: arguments have a length limit (execve(2)).
 fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> {
     let temporary = &start.places.temporary;
-    let system = temporary.join("system-prompt.md");
+    let [system, mcp] = FILES.map(|name| temporary.join(name));
     fs::write(&system, prompt::system(start.turn, start.places))?;
-    let mcp = temporary.join("mcp.json");
     fs::write(&mcp, mcp_configuration(start))?;
     let mut arguments = fixed(start);
     arguments.push("--mcp-config".into());

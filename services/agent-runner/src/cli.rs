@@ -142,6 +142,14 @@ pub(crate) enum Dialogue {
 }
 
 impl Dialogue {
+    /// Files of the turn's folder that the CLI reads at its start.
+    pub(crate) fn files(&self) -> &'static [&'static str] {
+        match self {
+            Self::Claude(_) => &claude::FILES,
+            Self::Codex(_) => &[],
+        }
+    }
+
     /// Speaks to the CLI that was started; what it says is to be translated.
     pub(crate) fn begin(
         self,

@@ -51,6 +51,17 @@ pub(crate) struct Standing {
     pub(crate) socket: bool,
     /// What it reaches over the network that it has.
     pub(crate) doors: Doors,
+    /// What a CLI may ask for before there is a turn.
+    pub(crate) waiting: Option<Waiting>,
+}
+
+/// What a CLI's server of our tools asks for at its start.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    /// Where it asks.
+    pub(crate) pipe: PathBuf,
+    /// Which tools there are.
+    pub(crate) offer: Offer,
 }
 
 /// The turn.

@@ -48,6 +48,7 @@ mod translate;
 mod turn;
 mod turn_process;
 mod units;
+mod warm;
 mod watcher;
 
 use std::process::ExitCode;

@@ -136,6 +136,10 @@ pub struct Agent {
     pub claude_cli_path: Option<String>,
     /// The Codex CLI: a path or a name on the PATH.
     pub codex_cli_path: Option<String>,
+    /// How long a CLI stands ready for the next message of a conversation
+    /// after it has answered one, in seconds; 0: not at all.
+    #[cfg_attr(test, schemars(range(max = 3600)))]
+    pub cli_warm_seconds: Option<u64>,
     /// Limits of the agent's processes and of its loop.
     pub limits: Limits,
     /// How its memory is searched.

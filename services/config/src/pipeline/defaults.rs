@@ -161,6 +161,7 @@ fn agent(agent: &AgentSettings, settings: &Settings) -> Value {
         "noOutputSeconds": agent.no_output.as_secs(),
         "claudeCliPath": agent.claude_path,
         "codexCliPath": agent.codex_path,
+        "cliWarmSeconds": agent.cli_warm.as_secs(),
         "limits": {
             "steps": limits.steps,
             "identicalCalls": limits.identical_calls,

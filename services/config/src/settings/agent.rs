@@ -143,6 +143,9 @@ pub struct AgentSettings {
     pub claude_path: String,
     /// The Codex CLI: a path or a name on the PATH.
     pub codex_path: String,
+    /// How long a CLI stands ready for a conversation's next message; zero: not
+    /// at all.
+    pub cli_warm: Duration,
     /// Limits of its processes and its loop.
     pub limits: Limits,
     /// How its memory is searched.
@@ -261,6 +264,7 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             .codex_cli_path
             .clone()
             .or_else(|| base.codex_cli_path.clone()),
+        cli_warm_seconds: own.cli_warm_seconds.or(base.cli_warm_seconds),
         limits: fragment::Limits {
             steps: limits.steps.or(under.steps),
             identical_calls: limits.identical_calls.or(under.identical_calls),
@@ -317,6 +321,7 @@ fn one(
         no_output: seconds(agent.no_output_seconds, NO_OUTPUT, key, "noOutputSeconds")?,
         claude_path: program(paths, agent.claude_cli_path.as_deref(), "claude"),
         codex_path: program(paths, agent.codex_cli_path.as_deref(), "codex"),
+        cli_warm: warm(agent, key)?,
         limits: limits(&agent.limits, &Limits::default(), &format!("{key}.limits"))?,
         memory: search(paths, agent, half_life, key)?,
         bootstrap: bootstrap(agent, key)?,
@@ -358,6 +363,19 @@ fn bootstrap(agent: &Agent, key: &str) -> Result<Bootstrap, Problem> {
         )?,
         templates: !agent.skip_bootstrap.unwrap_or(false),
     })
+}
+
+/// The longest `cliWarmSeconds`: a CLI keeps its memory as long.
+const CLI_WARM_MAX: u64 = 3600;
+
+fn warm(agent: &Agent, key: &str) -> Result<Duration, Problem> {
+    match agent.cli_warm_seconds.unwrap_or_default() {
+        seconds if seconds <= CLI_WARM_MAX => Ok(Duration::from_secs(seconds)),
+        seconds => Err(Problem {
+            key: format!("{key}.cliWarmSeconds"),
+            problem: format!("is {seconds}; it must be at most {CLI_WARM_MAX}"),
+        }),
+    }
 }
 
 /// A program's name stays: it is looked for on the PATH.

@@ -45,6 +45,7 @@ mod retry;
 mod servers;
 mod survival;
 mod tools;
+mod warm;
 mod ws_abuse;
 mod ws_clients;
 mod ws_features;
