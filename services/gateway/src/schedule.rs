@@ -201,6 +201,11 @@ fn write(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
         .map(|_| ())
 }
 
+/// Names the jobs as they are: pages with the same one are of one list.
+pub(crate) fn revision(jobs: &[Job]) -> String {
+    job::named(&jobs.iter().map(Job::stored).collect::<Vec<_>>().concat())
+}
+
 /// What clients are told of a job that changed.
 pub(crate) fn event(job_id: &str, action: &str, job: Option<&Job>) -> Value {
     let mut event = json!({ "jobId": job_id, "action": action });

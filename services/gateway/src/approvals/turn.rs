@@ -47,7 +47,7 @@ async fn requested(gateway: &Gateway, run: &Run, request: &ApprovalRequested) {
     };
     let entered = Approval {
         id: request.id.clone(),
-        request: shown(run, request),
+        request: shown(gateway, run, request),
         created_ms: now,
         expires_ms: request.expires_ms,
         of_turn: Some(kept.clone()),
@@ -63,19 +63,25 @@ async fn requested(gateway: &Gateway, run: &Run, request: &ApprovalRequested) {
 }
 
 /// As clients of OpenClaw's know it.
-fn shown(run: &Run, request: &ApprovalRequested) -> Map<String, Value> {
+fn shown(gateway: &Gateway, run: &Run, request: &ApprovalRequested) -> Map<String, Value> {
+    let settings = gateway.configuration.settings();
+    let agent = settings.agent(run.key.agent().as_str());
+    let cwd = match (request.cwd.as_str(), agent) {
+        ("", Some(agent)) => agent.workspace.display().to_string(),
+        (cwd, _) => cwd.to_owned(),
+    };
     let fields = json!({
         "command": request.command,
-        "cwd": request.cwd,
+        "cwd": cwd,
         "host": "sandbox",
         "security": "allowlist",
-        "ask": "on-miss",
+        "ask": agent.map(|agent| agent.ask(agent.sandbox.level).name()),
         "reason": request.reason,
         "toolName": request.tool,
         "toolCallId": request.call_id,
         "agentId": run.key.agent().as_str(),
         "sessionKey": run.key.as_str(),
-        "runId": run.id,
+        "runId": run.public_id(),
         "turnSourceChannel": run.channel,
     });
     match fields {
@@ -148,7 +154,9 @@ pub(crate) async fn decide(
     if !approval.allows(decision) {
         return Err(Refused::NotAllowed(decision.as_str()));
     }
-    if let Some(of_turn) = &approval.of_turn {
+    let of_turn = approval.of_turn.as_ref();
+    let run_id = of_turn.map_or_else(String::new, |of_turn| of_turn.run_id.clone());
+    if let Some(of_turn) = of_turn {
         tell_runner(gateway, &of_turn.run_id, &approval.id, decision, by).await?;
     }
     let outcome = Outcome::Decided(decision);
@@ -160,7 +168,7 @@ pub(crate) async fn decide(
     }
     tracing::info!(
         openclaw_session = approval.text("sessionKey"),
-        openclaw_run = approval.text("runId"),
+        openclaw_run = run_id,
         decision = decision.as_str(),
         by,
         "an approval was decided"

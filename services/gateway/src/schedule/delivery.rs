@@ -16,6 +16,9 @@ const SESSIONS: &str = "webchat";
 /// other channels are clients of their own.
 const LAST: &str = "last";
 
+/// What clients show of jobs whose results go nowhere, as in OpenClaw.
+pub(super) const NOT_REQUESTED: &str = "not requested";
+
 /// What clients ask for, in OpenClaw's fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -72,6 +75,14 @@ impl Delivery {
     /// Whether a result is announced.
     pub(super) fn announces(&self) -> bool {
         self.mode == Mode::Announce
+    }
+
+    /// What clients show of it.
+    pub(super) fn words(&self) -> &'static str {
+        match self.mode {
+            Mode::Announce => "announce",
+            Mode::None | Mode::Webhook => NOT_REQUESTED,
+        }
     }
 
     /// Whether a result that cannot be announced is no failure.

@@ -5,7 +5,7 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::delivery::Delivery;
+use super::delivery::{Delivery, NOT_REQUESTED};
 use super::state::{Ended, FAILURES_LIMIT, State};
 use super::time::Timing;
 
@@ -296,6 +296,15 @@ impl Job {
         }
     }
 
+    /// In words, where results go.
+    pub(crate) fn delivery_preview(&self) -> Value {
+        let words = self
+            .delivery
+            .as_ref()
+            .map_or(NOT_REQUESTED, Delivery::words);
+        json!({ "label": words, "detail": words })
+    }
+
     /// Whether a result that is not delivered is a failure.
     pub(super) fn needs_delivery(&self) -> bool {
         self.delivery
@@ -329,11 +338,13 @@ impl Job {
         if let Value::Object(fields) = &mut job {
             fields.retain(|name, _| name != "state" && name != "updatedAtMs");
         }
-        format!(
-            "sha256:{}",
-            hex(digest(&SHA256, job.to_string().as_bytes()).as_ref())
-        )
+        named(&job.to_string())
     }
+}
+
+/// A short name for `text`, which changes with it.
+pub(super) fn named(text: &str) -> String {
+    format!("sha256:{}", hex(digest(&SHA256, text.as_bytes()).as_ref()))
 }
 
 /// Puts `value` in the place of `field`. Of an object of the same kind only what

@@ -36,7 +36,6 @@ impl Sessions {
     pub(crate) async fn answered(&self, since_ms: i64) -> Result<Vec<Answered>, Refusal> {
         let query = Query {
             archived: Archived::Also,
-            brief: true,
             ..Query::default()
         };
         let page = self.list(query).await?;

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::client::Client;
 use super::connect::{self, Rejected};
 use super::connection::Socket;
+use super::health;
 use super::meter::Allowance;
 use super::outbox::{Close, Outbox, Outgoing, Queue};
 use super::{hello, presence};
@@ -74,6 +75,9 @@ where
     match result {
         Ok((connect, admitted)) => {
             allowance.lift();
+            if let Err(refusal) = health::current(gateway, false).await {
+                tracing::debug!(%refusal, "a client is told an older health");
+            }
             enter(gateway, peer, &id, &connect, admitted)
         }
         Err(Rejected { failure, close }) => {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use openclaw_proto::sessions::{Query, Session};
+use openclaw_proto::sessions::{Page, Query, Session};
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
 
@@ -22,8 +22,24 @@ const RECENT_LIMIT: u32 = 5;
 /// The last snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct Health {
-    last: Mutex<Option<(Instant, Arc<Value>)>>,
+    last: Mutex<Option<Last>>,
     version: AtomicU64,
+}
+
+#[derive(Debug, Clone)]
+struct Last {
+    at: Instant,
+    stamp: Stamp,
+    snapshot: Arc<Value>,
+}
+
+/// Sessions there are and runs that ended: with another one the snapshot is
+/// not true any more.
+type Stamp = (u64, u64);
+
+fn stamp(gateway: &Gateway) -> Stamp {
+    let ended = gateway.counters.runs.all().map(|(_, count)| count).sum();
+    (gateway.storage.session_count(), ended)
 }
 
 impl Health {
@@ -31,59 +47,75 @@ impl Health {
         self.version.load(Ordering::Relaxed) + 1
     }
 
-    fn last(&self) -> Option<(Instant, Arc<Value>)> {
+    fn last(&self) -> Option<Last> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         last.clone()
     }
 
-    fn set(&self, snapshot: Arc<Value>) {
+    fn set(&self, stamp: Stamp, snapshot: Arc<Value>) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some((Instant::now(), snapshot));
+        *last = Some(Last {
+            at: Instant::now(),
+            stamp,
+            snapshot,
+        });
         self.version.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// What is known without asking anybody, for `hello-ok`.
+/// What was known last, for `hello-ok`.
 pub(super) fn snapshot(gateway: &Gateway) -> Value {
     match gateway.hub.health.last() {
-        Some((_, last)) => Value::clone(&last),
+        Some(last) => Value::clone(&last.snapshot),
         None => describe(gateway, &[], 0),
     }
 }
 
-/// The snapshot, at most a minute old unless `probe`; everybody is told of a
-/// new one.
+/// The snapshot, made anew after a minute, when a session or a run came to it,
+/// or for `probe`; everybody is told of a new one.
 pub(super) async fn current(gateway: &Gateway, probe: bool) -> Result<Arc<Value>, Refusal> {
-    if let Some((at, last)) = gateway.hub.health.last()
+    let stamp = stamp(gateway);
+    if let Some(last) = gateway.hub.health.last()
         && !probe
-        && at.elapsed() < FRESH
+        && last.at.elapsed() < FRESH
+        && last.stamp == stamp
     {
-        return Ok(last);
+        return Ok(last.snapshot);
     }
     let begun = Instant::now();
-    let query = Query {
-        limit: RECENT_LIMIT,
-        brief: true,
-        ..Query::default()
-    };
-    let sessions = gateway.sessions.list(query).await?.sessions;
+    let mut agents = Vec::new();
+    for id in gateway.configuration.settings().agents.keys() {
+        let query = Query {
+            agent_id: id.clone(),
+            limit: RECENT_LIMIT,
+            brief: true,
+            ..Query::default()
+        };
+        let page = gateway.sessions.list(query).await?;
+        agents.push((id.clone(), page));
+    }
     let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let snapshot = Arc::new(describe(gateway, &sessions, took));
-    gateway.hub.health.set(Arc::clone(&snapshot));
+    let snapshot = Arc::new(describe(gateway, &agents, took));
+    gateway.hub.health.set(stamp, Arc::clone(&snapshot));
     gateway
         .hub
         .tell_versioned(Audience::Readers, "health", || Value::clone(&snapshot));
     Ok(snapshot)
 }
 
-fn describe(gateway: &Gateway, sessions: &[Session], took_ms: u64) -> Value {
+/// With the last sessions of the agents, as far as they are known.
+fn describe(gateway: &Gateway, known: &[(String, Page)], took_ms: u64) -> Value {
     let settings = gateway.configuration.settings();
     let now = now_ms();
     let agents: Vec<Value> = settings
         .agents
         .keys()
         .map(|id| {
-            let own: Vec<&Session> = sessions.iter().filter(|it| it.agent_id == *id).collect();
+            let own = known.iter().find(|(known, _)| known == id);
+            let (count, recent) = own.map_or((0, &[][..]), |(_, page)| {
+                (u64::from(page.total), &page.sessions[..])
+            });
+            let recent: Vec<&Session> = recent.iter().collect();
             json!({
                 "agentId": id,
                 "isDefault": *id == settings.default_agent,
@@ -95,11 +127,13 @@ fn describe(gateway: &Gateway, sessions: &[Session], took_ms: u64) -> Value {
                     "target": "none",
                     "ackMaxChars": 0,
                 },
-                "sessions": list(&settings.paths.sessions(id), &own, own.len() as u64, now),
+                "sessions": list(&settings.paths.sessions(id), &recent, count, now),
             })
         })
         .collect();
-    let all: Vec<&Session> = sessions.iter().collect();
+    let mut all: Vec<&Session> = known.iter().flat_map(|(_, page)| &page.sessions).collect();
+    all.sort_by_key(|session| std::cmp::Reverse(session.updated_at_ms));
+    all.truncate(RECENT_LIMIT as usize);
     let path = settings.paths.sessions(&settings.default_agent);
     json!({
         "ok": true,

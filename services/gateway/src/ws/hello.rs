@@ -17,6 +17,10 @@ use crate::gateway::{Gateway, TEXT_LIMIT};
 /// Bytes of a picture. None is taken, and the protocol has no smaller number.
 const IMAGE_LIMIT: usize = 1;
 
+/// What clients of OpenClaw ask for before they use it: `models.list` tells the
+/// models that are configured.
+const CAPABILITIES: [&str; 1] = ["published-model-catalog"];
+
 /// The events that are sent.
 const EVENTS: [&str; 15] = [
     "connect.challenge",
@@ -53,7 +57,7 @@ pub(super) fn payload(gateway: &Arc<Gateway>, conn_id: &str, admitted: &Admitted
             "bootId": hub.boot_id,
             "connId": conn_id,
         },
-        "features": { "methods": methods, "events": EVENTS, "capabilities": [] },
+        "features": { "methods": methods, "events": EVENTS, "capabilities": CAPABILITIES },
         "snapshot": snapshot(gateway),
         "auth": auth(admitted),
         "policy": {

@@ -127,6 +127,8 @@ struct Narrator<'a> {
     asked_again: bool,
     tools: HashMap<String, Tool>,
     tools_done: Vec<String>,
+    /// The calls that wait for an approval, by its id.
+    approvals: HashMap<String, String>,
     /// Nobody is told: it is only taken note of.
     silent: bool,
     /// When the next piece of text may be told.
@@ -157,6 +159,7 @@ impl<'a> Narrator<'a> {
             asked_again: false,
             tools: HashMap::new(),
             tools_done: Vec::new(),
+            approvals: HashMap::new(),
             silent: false,
             text_at: Instant::now(),
             change: None,

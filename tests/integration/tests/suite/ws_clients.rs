@@ -10,7 +10,12 @@ async fn scene() -> (Suite, Server) {
 
 #[tokio::test]
 async fn the_command_line_of_openclaw_works() {
-    let (suite, _model) = scene().await;
+    let model = Server::start().await.unwrap();
+    let setup = Setup::anthropic(&model);
+    let suite = setup
+        .set("agents.defaults.model", "anthropic/claude-test")
+        .start()
+        .await;
     let Some(openclaw) = OpenClaw::at(&suite).await else {
         return;
     };
@@ -24,6 +29,19 @@ async fn the_command_line_of_openclaw_works() {
     let status = openclaw.cli(&["status"]).await.ok();
     assert!(status.contains("reachable"), "{status}");
     openclaw.cli(&["sessions"]).await.ok();
+    let hourly = ["--every", "1h", "--message", "look around"];
+    let add = [
+        &["cron", "add", "--name", "watch", "--session", "isolated"][..],
+        &hourly,
+    ]
+    .concat();
+    openclaw.cli(&add).await.ok();
+    let jobs = openclaw.cli(&["cron", "list"]).await.ok();
+    assert!(jobs.contains("watch"), "{jobs}");
+    let models = openclaw.cli(&["models", "list"]).await.ok();
+    assert!(models.contains("claude-test"), "{models}");
+    let cost = openclaw.cli(&["gateway", "usage-cost"]).await.ok();
+    assert!(!cost.contains("Total: $0.0000 · 0 tokens"), "{cost}");
     let params = r#"{"sessionKey":"main"}"#;
     let history = openclaw
         .cli(&["gateway", "call", "chat.history", "--params", params])

@@ -24,12 +24,15 @@ const BY_THE_WAY: [&str; 8] = [
     "voicewake.routing.changed",
 ];
 
+fn setup(model: &Server) -> Setup {
+    Setup::anthropic(model)
+        .set("gateway.auth.mode", "token")
+        .set("gateway.auth.token", TOKEN)
+}
+
 async fn suite() -> (Suite, Server) {
     let model = Server::start().await.unwrap();
-    let setup = Setup::anthropic(&model)
-        .set("gateway.auth.mode", "token")
-        .set("gateway.auth.token", TOKEN);
-    (setup.start().await, model)
+    (setup(&model).start().await, model)
 }
 
 fn recording(name: &str) -> Vec<Value> {
@@ -106,12 +109,18 @@ fn order(frames: &[Value], run_id: Option<&str>) -> Vec<String> {
     kinds
 }
 
+/// The runs that a recording begins; of one that begins none, those in it.
 fn run_ids(recording: &[Value]) -> Vec<String> {
     let sent = recording.iter().filter(|line| line["dir"] == "c2s");
-    sent.filter(|line| line["frame"]["method"] == "chat.send")
-        .filter_map(|line| line["frame"]["params"]["idempotencyKey"].as_str())
-        .map(str::to_owned)
-        .collect()
+    let keys = sent.filter_map(|line| line["frame"]["params"]["idempotencyKey"].as_str());
+    let mut ids: Vec<String> = keys.map(str::to_owned).collect();
+    if ids.is_empty() {
+        let told = recording.iter();
+        let told = told.filter_map(|line| line["frame"]["payload"]["runId"].as_str());
+        ids = told.map(str::to_owned).collect();
+        ids.dedup();
+    }
+    ids
 }
 
 /// Replays a recording; the frames that came back and how it was closed.
@@ -132,6 +141,11 @@ async fn replay(suite: &Suite, lines: &[Value], origin: Option<&str>) -> (Vec<Va
         if frame["method"] == "connect" && frame["params"]["device"].is_object() {
             let device = socket::device(seed, &frame["params"], &challenge["payload"]);
             frame["params"]["device"] = device;
+        }
+        if frame["method"] == "exec.approval.resolve" {
+            let waiting = socket.seen.iter().rev();
+            let mut ids = waiting.filter_map(|it| it["payload"][0]["id"].as_str());
+            frame["params"]["id"] = json!(ids.next().expect("an approval was listed"));
         }
         if let Some(message) = frame["params"]["message"].as_str() {
             frame["params"]["message"] = json!(said(message));
@@ -170,6 +184,9 @@ async fn wait_for(socket: &mut Socket, lines: &[Value]) {
             socket.end_of(run_id).await;
         } else if payload["state"] == "delta" && is_own(&own, payload) {
             begin_of(socket, run_id).await;
+        } else if line["frame"]["event"] == "exec.approval.requested" {
+            let asked = |it: &Value| it["event"] == "exec.approval.requested";
+            socket.heard(asked).await;
         }
     }
 }
@@ -325,4 +342,27 @@ async fn the_end_of_the_gateway_is_told_as_recorded() {
     let (ours, theirs) = (order(&came, Some(&run_id)), order(&recorded, Some(&run_id)));
     assert_eq!(ours, theirs[..ours.len()]);
     assert_eq!(code, 1012);
+}
+
+/// A command waits while its client leaves; another one decides. What the tool
+/// said OpenClaw tells the client alone that began the run, and that is gone.
+#[tokio::test]
+async fn approvals_are_told_as_recorded() {
+    let model = Server::start().await.unwrap();
+    let suite = setup(&model).set("tools.exec.ask", "always").start().await;
+    compare(&suite, "approval-1", None).await;
+    let lines = recording("approval-2");
+    let (mut came, code) = replay(&suite, &lines, None).await;
+    came.retain(|frame| frame["payload"]["stream"] != "tool");
+    same("approval-2", &lines, &came, code);
+    let decided = came
+        .iter()
+        .find(|it| it["event"] == "exec.approval.resolved");
+    let request = &decided.unwrap()["payload"]["request"];
+    assert_eq!(request["runId"], "ap-1", "{request}");
+    assert_eq!(request["ask"], "always", "{request}");
+    assert!(
+        request["cwd"].as_str().unwrap().ends_with("workspace"),
+        "{request}"
+    );
 }

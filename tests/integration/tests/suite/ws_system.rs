@@ -103,3 +103,43 @@ async fn an_agent_is_asked_in_the_session_that_is_named_by_its_id() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn the_first_words_tell_all_sessions_of_each_agent() {
+    let model = Server::start().await.unwrap();
+    let two = json!([{"id": "main"}, {"id": "work"}]);
+    let suite = Setup::anthropic(&model)
+        .set("agents.list", two)
+        .start()
+        .await;
+    let mut socket = Socket::enter(&suite).await;
+    for n in 0..7 {
+        socket
+            .call("sessions.create", json!({"key": format!("s{n}")}))
+            .await;
+    }
+    socket
+        .call("sessions.create", json!({"key": "agent:work:one"}))
+        .await;
+    let health = socket.call("health", json!({"probe": true})).await;
+    let count = |health: &Value, id: &str| {
+        let agents = health["agents"].as_array().unwrap().clone();
+        let agent = agents.into_iter().find(|agent| agent["agentId"] == id);
+        agent.unwrap()["sessions"]["count"].as_u64().unwrap()
+    };
+    assert_eq!((count(&health, "main"), count(&health, "work")), (7, 1));
+    assert_eq!(health["sessions"]["count"], 8);
+    // Somebody who comes later is told the same at once.
+    let address = suite.address("http").await;
+    let mut later = Socket::open(&address, None).await;
+    let hello = later
+        .connect(&suite.token().await, json!({}))
+        .await
+        .unwrap();
+    let told = &hello["payload"]["snapshot"]["health"];
+    assert_eq!(
+        (count(told, "main"), count(told, "work")),
+        (7, 1),
+        "{hello}"
+    );
+}

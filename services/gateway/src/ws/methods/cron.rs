@@ -80,17 +80,20 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         jobs.reverse();
     }
     let total = jobs.len();
+    let revision = schedule::revision(&jobs);
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, LIMIT);
     let offset = params.offset.unwrap_or(0).min(total);
-    let page: Vec<Value> = jobs
-        .iter()
-        .skip(offset)
-        .take(limit)
-        .map(Job::to_json)
+    let shown = jobs.iter().skip(offset).take(limit);
+    let previews: Map<String, Value> = shown
+        .clone()
+        .map(|job| (job.id().to_owned(), job.delivery_preview()))
         .collect();
+    let page: Vec<Value> = shown.map(Job::to_json).collect();
     let next = offset + page.len();
     Ok(json!({
         "jobs": page,
+        "snapshotRevision": revision,
+        "deliveryPreviews": previews,
         "total": total,
         "offset": offset,
         "limit": limit,

@@ -31,6 +31,8 @@ struct Params {
     agent_id: Option<Filled>,
     #[serde(rename = "includeProviderCapabilities")]
     _include_provider_capabilities: Option<bool>,
+    #[serde(rename = "includeDetails")]
+    _include_details: Option<bool>,
     #[serde(rename = "preparedOnly")]
     _prepared_only: Option<bool>,
     #[serde(rename = "refresh")]
@@ -76,5 +78,12 @@ fn choice(name: &str, settings: &openclaw_config::Settings) -> Value {
     let (provider, id) = name.split_once('/').unwrap_or((DEFAULT_PROVIDER, name));
     let is_default = settings.default_model.as_deref() == Some(name);
     let tags: &[&str] = if is_default { &["default"] } else { &[] };
-    json!({ "id": id, "name": id, "provider": provider, "tags": tags })
+    let window = settings.memory.context_tokens;
+    json!({
+        "id": id,
+        "name": id,
+        "provider": provider,
+        "contextWindow": window,
+        "tags": tags,
+    })
 }

@@ -27,9 +27,10 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
     };
     let page = gateway.sessions.list(query).await?;
     let (running, waiting) = gateway.lanes.counts();
-    let by_agent = by_agent(gateway, &settings, &page.sessions).await?;
+    let now = now_ms();
+    let by_agent = by_agent(gateway, &settings, &page.sessions, now).await?;
     let recent = &page.sessions[..page.sessions.len().min(RECENT_LIMIT)];
-    let recent = rows(gateway, &settings, recent).await?;
+    let recent = rows(gateway, &settings, recent, now).await?;
     let (_, model) = models::configured(gateway, &settings.default_agent);
     let paths: Vec<String> = settings
         .agents
@@ -75,6 +76,7 @@ async fn by_agent(
     gateway: &Gateway,
     settings: &Settings,
     sessions: &[Session],
+    now: i64,
 ) -> Result<Vec<Value>, Failure> {
     let mut agents: BTreeMap<&str, Vec<Session>> = BTreeMap::new();
     for id in settings.agents.keys() {
@@ -91,7 +93,7 @@ async fn by_agent(
             "agentId": id,
             "path": path(settings, id),
             "count": own.len(),
-            "recent": rows(gateway, settings, recent).await?,
+            "recent": rows(gateway, settings, recent, now).await?,
         }));
     }
     Ok(told)
@@ -101,11 +103,16 @@ async fn rows(
     gateway: &Gateway,
     settings: &Settings,
     sessions: &[Session],
+    now: i64,
 ) -> Result<Vec<Value>, Failure> {
     let entries = gateway.sessions.fields(sessions, &FIELDS).await?;
     let pairs = sessions.iter().zip(&entries);
     Ok(pairs
-        .map(|(session, entry)| row(gateway, settings, session, entry))
+        .map(|(session, entry)| {
+            let mut row = row(gateway, settings, session, entry);
+            row["age"] = json!((now - session.updated_at_ms).max(0));
+            row
+        })
         .collect())
 }
 
@@ -128,7 +135,6 @@ fn row(
         "kind": if session.chat_type == "group" { "group" } else { "direct" },
         "sessionId": session.id,
         "updatedAt": session.updated_at_ms,
-        "age": (now_ms() - session.updated_at_ms).max(0),
         "systemSent": flag("systemSent"),
         "abortedLastRun": flag("abortedLastRun"),
         "inputTokens": tokens.input,

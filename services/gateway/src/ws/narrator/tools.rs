@@ -1,7 +1,7 @@
 //! Tool calls, told three times: as an item, as a tool with its arguments and
 //! result, and as what a command printed.
 
-use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
+use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved};
 use openclaw_proto::event::ToolResult;
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
@@ -74,36 +74,22 @@ impl Narrator<'_> {
 
     pub(super) fn approval_requested(&mut self, request: &ApprovalRequested) {
         let data = json!({
-            "phase": "requested",
-            "kind": "exec",
-            "status": "pending",
-            "title": "Command approval requested",
+            "phase": "waiting-approval",
             "approvalId": request.id,
             "toolCallId": request.call_id,
-            "itemId": format!("tool:{}", request.call_id),
-            "command": request.command,
-            "reason": request.reason,
-            "expiresAtMs": request.expires_ms,
         });
-        self.agent("approval", data);
+        self.lifecycle(data);
+        let (id, call) = (request.id.clone(), request.call_id.clone());
+        self.approvals.insert(id, call);
     }
 
     pub(super) fn approval_resolved(&mut self, resolved: &ApprovalResolved) {
-        let status = match resolved.decision {
-            Some(Decision::AllowOnce | Decision::AllowAlways) => "approved",
-            Some(Decision::Deny) => "denied",
-            None => "expired",
-        };
-        let data = json!({
-            "phase": "resolved",
-            "kind": "exec",
-            "status": status,
+        let call = self.approvals.remove(&resolved.id).unwrap_or_default();
+        self.lifecycle(json!({
+            "phase": "approval-resolved",
             "approvalId": resolved.id,
-            "decision": resolved.decision,
-            "resolvedBy": resolved.by,
-        });
-        self.agent("approval", data);
-        self.agent("lifecycle", json!({ "phase": "approval-resolved" }));
+            "toolCallId": call,
+        }));
     }
 
     pub(super) fn tool_result(&mut self, result: &ToolResult) {
