@@ -163,7 +163,7 @@ pub struct Done {
     /// The backend's own session, to be given back with the next turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backend_session: Option<String>,
-    /// `claude-cli`, `native` or `offline`.
+    /// `claude-cli`, `codex-cli`, `native` or `offline`.
     pub backend: String,
 }
 

@@ -69,7 +69,7 @@ pub struct Turn {
 /// A turn that was taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Started {
-    /// claude-cli, native or offline; empty when it is not known.
+    /// claude-cli, codex-cli, native or offline; empty when it is not known.
     pub backend: String,
     /// The model's provider.
     pub provider: String,
@@ -78,6 +78,8 @@ pub struct Started {
     /// The run id under which a process stands ready for the agent's next
     /// turn; a run that is given this id starts faster. Empty: there is none.
     pub next_run_id: String,
+    /// Whether that process is for the next turn of this session alone.
+    pub next_run_is_sessions: bool,
 }
 
 /// A bootstrap file, cut to its budget.
@@ -138,6 +140,7 @@ impl Client {
             provider: response.provider,
             model: response.model,
             next_run_id: response.next_run_id,
+            next_run_is_sessions: response.next_run_is_sessions,
         })
     }
 

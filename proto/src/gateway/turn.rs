@@ -33,7 +33,7 @@ pub struct Turn {
     pub cost_usd: Option<f64>,
     /// The model that answered.
     pub model: String,
-    /// `claude-cli`, `native` or `offline`.
+    /// `claude-cli`, `codex-cli`, `native` or `offline`.
     pub backend: String,
     /// Why there is no whole reply; empty when there is one.
     pub reason: String,

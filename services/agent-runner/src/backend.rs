@@ -7,30 +7,23 @@ use openclaw_config::programs;
 use openclaw_config::provider::Provider;
 use openclaw_config::settings::{AgentSettings, Backend, Settings};
 
-use crate::claude::access::login_file;
+use crate::cli::{CLAUDE, CODEX, Cli};
 
 /// Taken when Anthropic is usable and no model is configured.
 const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
 /// Taken when only OpenAI has a key and no model is configured.
 const OPENAI_MODEL: &str = "gpt-5";
-/// Any of these lets the Claude Code CLI in without a login file.
-const CLAUDE_KEYS: [&str; 5] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-];
 /// What to do when there is no model.
-pub(crate) const HINT: &str = "No model is connected. Install and log in to the Claude Code CLI, or set \
+pub(crate) const HINT: &str = "No model is connected. Install and log in to the Claude Code CLI or Codex, or set \
      ANTHROPIC_API_KEY, OPENAI_API_KEY or models.default (for example \"ollama/llama3.2\") in \
      openclaw.json; `openclawctl status` shows what was found.";
 
 /// A backend with what it needs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Plan {
-    /// The Claude Code CLI at this path.
-    ClaudeCli {
+    /// A CLI that is not ours, at this path.
+    Cli {
+        cli: &'static dyn Cli,
         program: PathBuf,
         /// `--model`, when one is configured.
         model: Option<String>,
@@ -51,7 +44,7 @@ pub(crate) enum Plan {
 impl Plan {
     pub(crate) fn provider(&self) -> &str {
         match self {
-            Self::ClaudeCli { .. } => "anthropic",
+            Self::Cli { cli, .. } => cli.provider(),
             Self::Native { provider, .. } => &provider.id,
             Self::Offline => "openclaw",
         }
@@ -59,7 +52,7 @@ impl Plan {
 
     pub(crate) fn model(&self) -> &str {
         match self {
-            Self::ClaudeCli { model, .. } => model.as_deref().unwrap_or_default(),
+            Self::Cli { model, .. } => model.as_deref().unwrap_or_default(),
             Self::Native { model, .. } => model,
             Self::Offline => "memory",
         }
@@ -88,19 +81,19 @@ pub(crate) struct Choice {
 }
 
 /// Chooses the backend of `agent`: the configured one, else the first usable
-/// one of claude-cli, native and offline. `wish` is the model that the user
-/// chose for the session; nobody else answers then.
+/// one of claude-cli, native, codex-cli and offline: a login of the Codex CLI
+/// answers where nothing else would. `wish` is the model that the user chose
+/// for the session; nobody else answers then.
 pub(crate) fn choose(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Choice {
     let candidates = vec![
-        claude(settings, agent, wish),
+        other(CLAUDE, settings, agent, wish),
         native(settings, agent, wish),
+        other(CODEX, settings, agent, wish),
         offline(),
     ];
     let wanted = match agent.backend {
         Backend::Auto => None,
-        Backend::ClaudeCli => Some("claude-cli"),
-        Backend::Native => Some("native"),
-        Backend::Offline => Some("offline"),
+        configured => Some(configured.name()),
     };
     let chosen = candidates
         .iter()
@@ -138,39 +131,48 @@ fn named(name: &str) -> (&str, &str) {
     name.split_once('/').unwrap_or(("anthropic", name))
 }
 
-fn claude(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {
+/// A CLI that is not ours.
+fn other(
+    cli: &'static dyn Cli,
+    settings: &Settings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+) -> Candidate {
     let refused = |why: String| Candidate {
-        backend: "claude-cli",
+        backend: cli.name(),
         plan: Err(why),
         found: String::new(),
     };
-    let Some(program) = find_claude(settings, agent) else {
+    let Some(program) = find(cli, settings, agent) else {
         return refused(format!(
-            "the Claude Code CLI {:?} is not on the PATH; install it with `npm install -g \
-             @anthropic-ai/claude-code` or set agents.defaults.claudeCliPath",
-            agent.claude_path
+            "the {} CLI {:?} is not on the PATH; {}",
+            cli.title(),
+            cli.program(agent),
+            cli.installation()
         ));
     };
     let model = first_model(settings, agent, wish);
     if let Some((provider, model)) = model
-        && provider != "anthropic"
+        && provider != cli.provider()
         && agent.backend == Backend::Auto
     {
         return refused(format!(
-            "the configured model {provider}/{model} is not Anthropic's"
+            "the configured model {provider}/{model} is not one that {} asks",
+            cli.title()
         ));
     }
-    let Some(login) = claude_login(settings, agent) else {
+    let Some(way_in) = cli.way_in(settings, &agent.id) else {
         return refused(format!(
-            "{} is there but not logged in; run `claude setup-token` and set \
-             CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY",
-            program.display()
+            "{} is there but not logged in; {}",
+            program.display(),
+            cli.connection()
         ));
     };
     Candidate {
-        backend: "claude-cli",
-        found: format!("{} with {login}", program.display()),
-        plan: Ok(Plan::ClaudeCli {
+        backend: cli.name(),
+        found: format!("{} with {way_in}", program.display()),
+        plan: Ok(Plan::Cli {
+            cli,
             program,
             model: model.map(|(_, model)| model.to_owned()),
         }),
@@ -179,35 +181,17 @@ fn claude(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Can
 
 /// The CLI on the PATH, or where its installers put it: a service's PATH does
 /// not have the user's own folders.
-fn find_claude(settings: &Settings, agent: &AgentSettings) -> Option<PathBuf> {
-    let found = programs::on_path(&agent.claude_path, &settings.environment);
-    if found.is_some() || agent.claude_path.contains('/') {
+fn find(cli: &dyn Cli, settings: &Settings, agent: &AgentSettings) -> Option<PathBuf> {
+    let name = cli.program(agent);
+    let found = programs::on_path(name, &settings.environment);
+    if found.is_some() || name.contains('/') {
         return found;
     }
     let home = settings.paths.home.as_deref()?;
-    [".local/bin", ".claude/local", ".npm-global/bin"]
+    cli.folders()
         .iter()
-        .map(|folder| home.join(folder).join(&agent.claude_path))
+        .map(|folder| home.join(folder).join(name))
         .find(|path| path.is_file())
-}
-
-/// How the CLI would log in, if it can.
-fn claude_login(settings: &Settings, agent: &AgentSettings) -> Option<String> {
-    let variable = CLAUDE_KEYS
-        .iter()
-        .find(|name| settings.environment.get(name).is_some());
-    if let Some(name) = variable {
-        return Some((*name).to_owned());
-    }
-    if let Some(provider) = settings.provider(&agent.id, "anthropic")
-        && provider.key.is_some()
-    {
-        return Some(provider.key_source);
-    }
-    if let Some(profile) = settings.aws_profile(&agent.id) {
-        return Some(profile.source.clone());
-    }
-    login_file(settings, &agent.id).map(|file| format!("the login in {}", file.display()))
 }
 
 fn native(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {
@@ -349,11 +333,13 @@ mod tests {
     fn chosen(file: &str, variables: &[(&str, &str)]) -> Choice {
         let state = tempfile::tempdir().unwrap();
         std::fs::write(state.path().join("openclaw.json"), file).unwrap();
-        let claude = state.path().join("claude");
-        std::fs::write(&claude, "").unwrap();
-        let mut permissions = claude.metadata().unwrap().permissions();
-        std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
-        std::fs::set_permissions(&claude, permissions).unwrap();
+        for name in ["claude", "codex"] {
+            let program = state.path().join(name);
+            std::fs::write(&program, "").unwrap();
+            let mut permissions = program.metadata().unwrap().permissions();
+            std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
+            std::fs::set_permissions(&program, permissions).unwrap();
+        }
         let state_text = state.path().to_str().unwrap();
         let environment: Environment = variables
             .iter()
@@ -369,7 +355,7 @@ mod tests {
         let choice = chosen("", &[]);
         assert_eq!(choice.backend, "offline");
         assert!(
-            choice.candidates[..2]
+            choice.candidates[..3]
                 .iter()
                 .all(|candidate| candidate.plan.is_err())
         );
@@ -420,6 +406,22 @@ mod tests {
         let choice = chosen("{models: {default: 'ollama/llama3.2'}}", &variables);
         assert_eq!(choice.backend, "native");
         assert_eq!(choice.plan.unwrap().model(), "llama3.2");
+    }
+
+    #[test]
+    fn the_second_cli_answers_where_nothing_else_would_or_where_it_is_asked_for() {
+        let key = [("CODEX_API_KEY", "k"), ("PATH", "STATE")];
+        let alone = chosen("", &key);
+        assert_eq!(alone.backend, "codex-cli");
+        assert!(alone.reason.contains("CODEX_API_KEY"), "{}", alone.reason);
+        let both = [("OPENAI_API_KEY", "k"), ("PATH", "STATE")];
+        assert_eq!(chosen("", &both).backend, "native");
+        let file = "{agents: {defaults: {backend: 'codex-cli', model: 'openai/gpt-x'}}}";
+        let configured = chosen(file, &both);
+        assert_eq!(configured.backend, "codex-cli");
+        assert_eq!(configured.plan.unwrap().model(), "gpt-x");
+        let why = chosen(file, &[("PATH", "STATE")]).plan.unwrap_err();
+        assert!(why.contains("not logged in; run `codex login`"), "{why}");
     }
 
     #[test]

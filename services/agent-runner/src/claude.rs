@@ -4,30 +4,43 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::sync::Arc;
 
-use openclaw_proto::history::Message;
+use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_proto::runner::{Purpose, Turn};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio::process::ChildStdin;
 use uuid::Uuid;
 
+use crate::approvals::Approvals;
+use crate::cli::{self, Access, Cli, Limits, LoginFile, Mouth, Prepared, Start};
+use crate::environment::Variables;
 use crate::places::Places;
 use crate::prompt;
-use crate::tools::ClaudeTools;
+use crate::tools::{self, ClaudeTools};
 
-pub(crate) mod access;
-mod limits;
+mod access;
 mod output;
-mod pipe;
 mod speaker;
+mod variables;
 
-pub(crate) use limits::Limits;
-pub(crate) use output::Output;
-pub(crate) use pipe::ToolPipe;
-pub(crate) use speaker::Speaker;
+use output::Output;
+use speaker::Speaker;
 
 /// The backend's name.
 pub(crate) const NAME: &str = "claude-cli";
+/// What it is called, for people.
+const TITLE: &str = "Claude Code";
+/// Where it keeps its login.
+const LOGIN: LoginFile = LoginFile {
+    folder: ".claude",
+    file: ".credentials.json",
+    kept: "claude-credentials.json",
+};
+/// What it reads at its start, in the turn's folder: what it is told of itself,
+/// and where our tools are.
+pub(crate) const FILES: [&str; 2] = ["system-prompt.md", "mcp.json"];
 /// Our own tools, of which the policy has taken away what is not to be there.
 const OURS: &str = "mcp__openclaw";
 /// The only tool of a turn that summarises a conversation.
@@ -40,28 +53,112 @@ const DISALLOWED: [&str; 5] = [
     "AskUserQuestion",
     "ExitPlanMode",
 ];
-/// Messages told again to a session that has not seen them.
-const RETOLD_MESSAGES: usize = 40;
+
+/// The Claude Code CLI.
+#[derive(Debug)]
+pub(crate) struct Claude;
+
+impl Cli for Claude {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn title(&self) -> &'static str {
+        TITLE
+    }
+
+    fn installation(&self) -> &'static str {
+        "install it with `npm install -g @anthropic-ai/claude-code` or set \
+         agents.defaults.claudeCliPath"
+    }
+
+    fn connection(&self) -> &'static str {
+        "run `claude setup-token` and set CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY"
+    }
+
+    fn provider(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn program<'a>(&self, agent: &'a AgentSettings) -> &'a str {
+        &agent.claude_path
+    }
+
+    fn folders(&self) -> &'static [&'static str] {
+        &[".local/bin", ".claude/local", ".npm-global/bin"]
+    }
+
+    fn login(&self) -> &'static LoginFile {
+        &LOGIN
+    }
+
+    fn way_in(&self, settings: &Settings, agent_id: &str) -> Option<String> {
+        access::way_in(settings, agent_id)
+    }
+
+    fn access(
+        &self,
+        settings: &Settings,
+        agent_id: &str,
+        level: SandboxLevel,
+    ) -> Result<Access, cli::access::Error> {
+        access::find(settings, agent_id, level)
+    }
+
+    fn variables(&self, start: &Start<'_>, keys: bool) -> Variables {
+        variables::of(start, keys)
+    }
+
+    fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {
+        let session = session(start.turn, start.places);
+        Ok(Prepared {
+            arguments: arguments(start, &session)?,
+            dialogue: cli::Dialogue::Claude(Dialogue {
+                input: input(start.turn, &session),
+                session: session.id,
+            }),
+        })
+    }
+}
+
+/// What is said to the CLI.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Dialogue {
+    /// Written to its standard input.
+    input: String,
+    /// Its own session.
+    session: String,
+}
+
+impl Dialogue {
+    pub(crate) fn begin(
+        self,
+        stdin: Option<ChildStdin>,
+        approvals: Arc<Approvals>,
+        limits: Limits,
+        model: Option<String>,
+    ) -> Output {
+        let mouth = stdin.map(|stdin| Mouth::new(stdin, self.input));
+        let speaker = mouth.map(|mouth| Speaker::new(mouth, approvals));
+        Output::new(self.session, model, limits).answering(speaker)
+    }
+}
 
 /// The CLI's own session for a turn.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Session {
-    pub(crate) id: String,
+struct Session {
+    id: String,
     /// Whether the CLI has it already.
-    pub(crate) resumed: bool,
+    resumed: bool,
     /// How many of the last history messages it has not seen.
-    pub(crate) unseen: usize,
+    unseen: usize,
 }
 
 /// The session to continue, or a new one when there is none on the disk: the
 /// CLI hangs or fails on a session whose transcript was deleted.
-pub(crate) fn session(turn: &Turn, places: &Places) -> Session {
-    let known = turn
-        .backend_sessions
-        .iter()
-        .find(|session| session.backend == NAME)
-        .filter(|session| Uuid::parse_str(&session.id).is_ok())
-        .filter(|session| has_transcript(places, &session.id));
+fn session(turn: &Turn, places: &Places) -> Session {
+    let known =
+        cli::known_session(turn, NAME).filter(|session| has_transcript(places, &session.id));
     match known {
         Some(session) => Session {
             id: session.id.clone(),
@@ -88,99 +185,79 @@ fn has_transcript(places: &Places, id: &str) -> bool {
     projects.join(project).join(format!("{id}.jsonl")).is_file()
 }
 
-/// A start of the CLI.
-pub(crate) struct Start<'a> {
-    pub(crate) turn: &'a Turn,
-    pub(crate) places: &'a Places,
-    pub(crate) session: &'a Session,
-    pub(crate) model: Option<&'a str>,
-    /// Its own tools.
-    pub(crate) own: ClaudeTools,
-    pub(crate) agent_program: &'a Path,
-    /// Where its MCP server finds the host tools.
-    pub(crate) pipe: &'a Path,
-    pub(crate) limits: &'a Limits,
-}
-
-impl Start<'_> {
-    /// What the CLI is started with. Writes its prompt and MCP files into the
-    /// turn's temporary folder: arguments have a length limit (execve(2)).
-    pub(crate) fn arguments(&self) -> io::Result<Vec<OsString>> {
-        let temporary = &self.places.temporary;
-        let system = temporary.join("system-prompt.md");
-        fs::write(&system, prompt::system(self.turn, self.places))?;
-        let mcp = temporary.join("mcp.json");
-        let servers = mcp_configuration(self.places, self.agent_program, self.pipe);
-        fs::write(&mcp, servers)?;
-        let mut arguments = self.fixed();
-        arguments.push("--mcp-config".into());
-        arguments.push(mcp.into());
-        arguments.push("--max-budget-usd".into());
-        arguments.push(self.limits.cost().to_string().into());
-        arguments.push("--append-system-prompt-file".into());
-        arguments.push(system.into());
-        arguments.push(
-            match self.session.resumed {
-                true => "--resume",
-                false => "--session-id",
-            }
-            .into(),
-        );
-        arguments.push(self.session.id.clone().into());
-        if let Some(model) = self.model {
-            arguments.push("--model".into());
-            arguments.push(model.into());
+/// What the CLI is started with. Writes its prompt and MCP files into the
+/// turn's temporary folder: arguments have a length limit (execve(2)).
+fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> {
+    let temporary = &start.places.temporary;
+    let [system, mcp] = FILES.map(|name| temporary.join(name));
+    fs::write(&system, prompt::system(start.turn, start.places))?;
+    fs::write(&mcp, mcp_configuration(start))?;
+    let mut arguments = fixed(start);
+    arguments.push("--mcp-config".into());
+    arguments.push(mcp.into());
+    arguments.push("--max-budget-usd".into());
+    arguments.push(start.limits.cost().to_string().into());
+    arguments.push("--append-system-prompt-file".into());
+    arguments.push(system.into());
+    arguments.push(
+        match session.resumed {
+            true => "--resume",
+            false => "--session-id",
         }
-        Ok(arguments)
+        .into(),
+    );
+    arguments.push(session.id.clone().into());
+    if let Some(model) = start.model {
+        arguments.push("--model".into());
+        arguments.push(model.into());
     }
-
-    /// Those that name no file. What is neither allowed nor disallowed is asked
-    /// about over its standard input and output.
-    fn fixed(&self) -> Vec<OsString> {
-        let ours = match self.turn.purpose {
-            Purpose::Message => OURS,
-            Purpose::Summary => ALLOWED_FOR_SUMMARY,
-        };
-        let allowed = [&self.own.allowed[..], &[ours]].concat().join(",");
-        let disallowed = [&self.own.denied[..], &DISALLOWED].concat().join(",");
-        [
-            "--print",
-            "--verbose",
-            "--input-format=stream-json",
-            "--output-format=stream-json",
-            "--include-partial-messages",
-            "--permission-mode=default",
-            "--permission-prompt-tool",
-            "stdio",
-            "--setting-sources=user",
-            "--strict-mcp-config",
-            "--allowedTools",
-            &allowed,
-            "--disallowedTools",
-            &disallowed,
-        ]
-        .map(OsString::from)
-        .into()
-    }
+    Ok(arguments)
 }
 
-fn mcp_configuration(places: &Places, agent_program: &Path, pipe: &Path) -> String {
+/// Those that name no file. What is neither allowed nor disallowed is asked
+/// about over its standard input and output.
+fn fixed(start: &Start<'_>) -> Vec<OsString> {
+    let (own, ours) = match start.turn.purpose {
+        Purpose::Message => (tools::of_claude(start.policy, start.rules), OURS),
+        Purpose::Summary => (tools::none_of_claude(), ALLOWED_FOR_SUMMARY),
+    };
+    let ClaudeTools { allowed, denied } = own;
+    let allowed = [&allowed[..], &[ours]].concat().join(",");
+    let disallowed = [&denied[..], &DISALLOWED].concat().join(",");
+    [
+        "--print",
+        "--verbose",
+        "--input-format=stream-json",
+        "--output-format=stream-json",
+        "--include-partial-messages",
+        "--permission-mode=default",
+        "--permission-prompt-tool",
+        "stdio",
+        "--setting-sources=user",
+        "--strict-mcp-config",
+        "--allowedTools",
+        &allowed,
+        "--disallowedTools",
+        &disallowed,
+    ]
+    .map(OsString::from)
+    .into()
+}
+
+fn mcp_configuration(start: &Start<'_>) -> String {
     json!({"mcpServers": {"openclaw": {
         "type": "stdio",
-        "command": agent_program,
-        "args": ["mcp", "--workspace", places.workspace, "--tool-pipe", pipe],
+        "command": start.agent_program,
+        "args": start.tool_server().map(std::ffi::OsStr::to_string_lossy),
     }}})
     .to_string()
 }
 
 /// The line that gives the CLI the user's message.
-pub(crate) fn input(turn: &Turn, session: &Session) -> String {
-    let unseen = session.unseen.min(RETOLD_MESSAGES).min(turn.history.len());
-    let unseen: &[Message] = &turn.history[turn.history.len() - unseen..];
-    let text = prompt::retold(unseen) + &prompt::message(&turn.text, &turn.passages);
+fn input(turn: &Turn, session: &Session) -> String {
     let line = json!({
         "type": "user",
-        "message": {"role": "user", "content": [{"type": "text", "text": text}]},
+        "message": {"role": "user", "content": [{"type": "text", "text": cli::words(turn, session.unseen)}]},
         "parent_tool_use_id": null,
         "session_id": session.id,
     });

@@ -34,6 +34,9 @@ pub(crate) mod model;
 
 /// Where the model is in a network of the turn's own.
 const MODEL_PORT: u16 = 8790;
+/// Stands in a program's arguments for the model's URL, which is known only
+/// when the door is there.
+pub(crate) const MODEL_URL: &str = "@MODEL_URL@";
 /// Where the way to other hosts is there.
 const EGRESS_PORT: u16 = 8791;
 /// Variables that programs find a proxy in.
@@ -176,6 +179,13 @@ impl Opened {
         standing
             .variables
             .retain(|(name, _)| !names.contains(&name));
+        if let Some(model) = &wanted.model {
+            let url = variables.iter().find(|(name, _)| *name == model.url);
+            let url = url.map_or("", |(_, url)| url);
+            for argument in &mut standing.arguments {
+                *argument = argument.replace(MODEL_URL, url);
+            }
+        }
         standing.variables.extend(variables);
         Ok(Some(Self {
             token,

@@ -33,7 +33,7 @@ struct Asked {
 const DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// What a host tool answered.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Answer {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +42,7 @@ pub(crate) struct Answer {
     error: Option<Failure>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct Failure {
     #[serde(rename = "type")]
     kind: &'static str,
@@ -50,6 +50,11 @@ struct Failure {
 }
 
 impl Answer {
+    /// Which tools there are.
+    pub(crate) fn of_offer(offer: &Offer) -> Self {
+        Self::done(serde_json::to_string(offer).unwrap_or_default())
+    }
+
     fn done(output: String) -> Self {
         Self {
             ok: true,
@@ -94,9 +99,7 @@ impl Tools {
         match tool {
             // It takes as long as somebody needs.
             APPROVAL => return self.approve(arguments).await,
-            OFFER => {
-                return Answer::done(serde_json::to_string(&*self.offer).unwrap_or_default());
-            }
+            OFFER => return Answer::of_offer(&self.offer),
             tool if !self.offer.has(tool) => {
                 let message = "the policy of this agent does not have it";
                 return Answer::failed("not_allowed", message);

@@ -6,13 +6,14 @@
 
 use std::path::PathBuf;
 
+use openclaw_config::price::Price;
 use openclaw_sandbox::Plan;
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
-use crate::claude;
+use crate::cli::{Dialogue, Limits};
 use crate::doors::Doors;
 use crate::doors::model::Relay;
 use crate::route::Stop;
@@ -50,6 +51,17 @@ pub(crate) struct Standing {
     pub(crate) socket: bool,
     /// What it reaches over the network that it has.
     pub(crate) doors: Doors,
+    /// What a CLI may ask for before there is a turn.
+    pub(crate) waiting: Option<Waiting>,
+}
+
+/// What a CLI's server of our tools asks for at its start.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Waiting {
+    /// Where it asks.
+    pub(crate) pipe: PathBuf,
+    /// Which tools there are.
+    pub(crate) offer: Offer,
 }
 
 /// The turn.
@@ -60,7 +72,7 @@ pub(crate) struct Order {
     /// When the message came, in Unix milliseconds; 0: not known.
     pub(crate) received_ms: i64,
     pub(crate) channel: String,
-    /// `native` or `offline`; for the Claude Code CLI it says so itself.
+    /// The backend's name.
     pub(crate) backend: String,
     pub(crate) provider: String,
     pub(crate) model: String,
@@ -102,19 +114,18 @@ pub(crate) enum Speech {
         /// milliseconds.
         patience_ms: u64,
     },
-    /// The Claude Code CLI.
-    Claude {
-        /// Written to its standard input.
-        input: String,
-        /// Its own session.
-        session: String,
+    /// A CLI that is not ours, over its standard input and output.
+    Cli {
+        dialogue: Box<Dialogue>,
         /// Where its MCP server finds the host tools.
         tools: PathBuf,
         /// What is behind its door to the model; `None`: it has keys of its
         /// own, and no door.
         relay: Option<Relay>,
         /// What it may do at most.
-        limits: claude::Limits,
+        limits: Limits,
+        /// What its model costs, where it does not say so itself.
+        price: Option<Price>,
     },
 }
 

@@ -9,6 +9,8 @@ mod backend;
 mod bill;
 mod catalog;
 mod claude;
+mod cli;
+mod codex;
 mod confinement;
 mod cooling;
 mod disk;
@@ -46,6 +48,7 @@ mod translate;
 mod turn;
 mod turn_process;
 mod units;
+mod warm;
 mod watcher;
 
 use std::process::ExitCode;

@@ -39,8 +39,9 @@ use crate::steering;
 use crate::table::{Refusal, Table};
 use crate::turn::{self, Shop, Task};
 use crate::units::Units;
+use crate::warm::Warm;
 use crate::watcher::Watcher;
-use crate::{adoption, catalog, claude};
+use crate::{adoption, catalog, cli};
 
 /// What running turns get to end by themselves when the daemon is to end;
 /// below the daemon's drain deadline, so that they can still be cancelled.
@@ -74,6 +75,7 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             spending: Spending::open(&settings.paths.spending()),
             turns,
             spare: Spare::default(),
+            warm: Warm::default(),
         },
         table: Table::new(),
         configuration: daemon.configuration.clone(),
@@ -84,6 +86,9 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         runner.clone(),
         daemon.notifier.clone(),
     )));
+    let warm = runner.0.shop.warm.clone();
+    let warm = warm.follow(daemon.configuration.clone());
+    let _warm = AbortOnDropHandle::new(tokio::spawn(warm));
     let catalog = catalog::keep(daemon.configuration.clone());
     let _catalog = AbortOnDropHandle::new(tokio::spawn(catalog));
     let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
@@ -99,6 +104,7 @@ pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let drain = async move {
         runner.0.table.stop();
         runner.0.shop.spare.clear().await;
+        runner.0.shop.warm.clear().await;
         if runner.0.shop.units.outlive_us() {
             return;
         }
@@ -223,6 +229,7 @@ impl AgentRunner for Runner {
             _ => {}
         }
         self.0.table.forget(&run_id).await;
+        self.0.shop.warm.end(&run_id).await;
         Ok(Response::new(wire::CloseTurnResponse {}))
     }
 
@@ -350,20 +357,33 @@ impl Runner {
         Ok(spool::path(&self.0.shop.turns, run_id))
     }
 
+    /// Whether a CLI will stand ready for the turn's session.
+    fn keeps_warm(&self, turn: &Turn) -> bool {
+        let settings = self.0.configuration.settings();
+        let agent = settings.agent(&turn.agent_id);
+        agent.is_some_and(|agent| turn::keeps_warm(&settings, agent, turn))
+    }
+
     fn started(&self, turn: &Turn, choice: &Choice) -> wire::StartTurnResponse {
         let (provider, model) = match &choice.plan {
             Ok(plan) => (plan.provider(), plan.model()),
             Err(_) => ("", ""),
         };
-        let next_run_id = match choice.backend {
-            claude::NAME => String::new(),
-            _ => self.0.shop.spare.next_name(&turn.agent_id, &turn.run_id),
+        let is_cli = cli::is_cli(choice.backend);
+        let next_run_id = match (is_cli, self.keeps_warm(turn)) {
+            (true, false) => String::new(),
+            (true, true) => {
+                let spare = self.0.shop.warm.of(&turn.session_key);
+                spare.next_name(&turn.agent_id, &turn.run_id)
+            }
+            (false, _) => self.0.shop.spare.next_name(&turn.agent_id, &turn.run_id),
         };
         wire::StartTurnResponse {
             backend: choice.backend.to_owned(),
             provider: provider.to_owned(),
             model: model.to_owned(),
             next_run_id,
+            next_run_is_sessions: is_cli,
         }
     }
 

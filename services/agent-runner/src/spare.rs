@@ -27,6 +27,8 @@ pub(crate) struct Ready {
     pub(crate) places: Places,
     pub(crate) agent_id: String,
     pub(crate) settings: Arc<Settings>,
+    /// What it was started with, where that is not the same for every turn.
+    pub(crate) likeness: String,
 }
 
 impl Ready {

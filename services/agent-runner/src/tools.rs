@@ -2,6 +2,7 @@
 //! whoever runs them.
 
 use openclaw_config::settings::{AgentSettings, Ask, SandboxLevel, Settings};
+use openclaw_proto::runner::Purpose;
 use openclaw_tools::approval::{self, Rules};
 use openclaw_tools::catalog::{CLAUDE_ONLY, KNOWN, Profile};
 use openclaw_tools::{Denial, Layer, Policy, ToolDefinition};
@@ -123,6 +124,31 @@ pub(crate) fn none_of_claude() -> ClaudeTools {
     }
 }
 
+/// The Codex CLI's own tools: those that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CodexTools {
+    /// Runs commands.
+    pub(crate) commands: bool,
+    /// Changes files.
+    pub(crate) changes: bool,
+    /// Looks at pictures.
+    pub(crate) images: bool,
+    /// Has the provider search the web.
+    pub(crate) search: bool,
+}
+
+/// As the policy has them. Commands that only read it runs unasked, so where
+/// everything is to be asked about there are ours alone.
+pub(crate) fn of_codex(purpose: Purpose, policy: &Policy, rules: &Rules) -> CodexTools {
+    let is_there = |name| purpose == Purpose::Message && policy.denies(name).is_none();
+    CodexTools {
+        commands: is_there(COMMANDS) && rules.ask != approval::Ask::Always,
+        changes: is_there("apply_patch") && is_there("write_file") && is_there("edit"),
+        images: is_there("read_file"),
+        search: is_there("web_search"),
+    }
+}
+
 /// Whether the tool of the Claude Code CLI runs commands.
 pub(crate) fn is_command(name: &str) -> bool {
     openclaw_tools::catalog::find(name).is_some_and(|tool| tool.name == COMMANDS)
@@ -155,6 +181,19 @@ mod tests {
         let tools = of_claude(&policy, &rules);
         assert!(!tools.allowed.contains(&"Bash") && tools.denied.is_empty());
         assert!(tools.allowed.contains(&"Edit"));
+    }
+
+    #[test]
+    fn the_other_clis_tools_follow_the_policy_too() {
+        let (policy, rules) = with(&["exec", "group:web"], approval::Ask::OnMiss);
+        let tools = of_codex(Purpose::Message, &policy, &rules);
+        assert!(!tools.commands && !tools.search && tools.changes && tools.images);
+        let (policy, rules) = with(&["edit"], approval::Ask::Always);
+        let tools = of_codex(Purpose::Message, &policy, &rules);
+        assert!(!tools.commands && !tools.changes && tools.search);
+        let (policy, rules) = with(&[], approval::Ask::Off);
+        assert!(of_codex(Purpose::Message, &policy, &rules).commands);
+        assert!(!of_codex(Purpose::Summary, &policy, &rules).commands);
     }
 
     #[test]

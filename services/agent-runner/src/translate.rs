@@ -29,6 +29,15 @@ pub(crate) trait Translate: Send {
     }
 }
 
+/// How much of a line that is not in an agent's format is quoted, in
+/// characters.
+const QUOTE_LIMIT: usize = 120;
+
+/// The beginning of a line that is not what it should be.
+pub(crate) fn quoted(line: &str) -> String {
+    line.chars().take(QUOTE_LIMIT).collect()
+}
+
 /// How a process ended, in words.
 pub(crate) fn ending(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;

@@ -1,7 +1,9 @@
 //! One turn, from the backend's choice to the terminal event.
 
+mod cli;
 mod ready;
 mod stage;
+mod warm;
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
@@ -12,11 +14,13 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::Turn;
 
+use self::cli::Chosen;
 use self::ready::renew;
 use self::stage::Stage;
+pub(crate) use self::warm::keeps_warm;
 use crate::backend::{self, Choice};
 use crate::bill::{self};
-use crate::claude::access::{self};
+use crate::cli::{access, is_cli};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
 use crate::keeper::{self, Following, Held};
@@ -30,6 +34,7 @@ use crate::spool;
 use crate::steering;
 use crate::table::Entry;
 use crate::units::Units;
+use crate::warm::Warm;
 use crate::watcher::Watcher;
 
 /// Processes that a turn may lose before one of them has the turn.
@@ -49,6 +54,8 @@ pub(crate) struct Shop {
     pub(crate) spending: Spending,
     /// A process that stands ready for the next turn.
     pub(crate) spare: Spare,
+    /// Those of CLIs, for the next turns of sessions.
+    pub(crate) warm: Warm,
 }
 
 /// A turn and what it is run by.
@@ -154,6 +161,8 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
             }
             following.wait().await;
             clean(shop, temporary).await;
+            // Not before: it reads the session that this one wrote.
+            warm::renew(shop, common, turn, choice, entry).await;
         }
         Err(terminal) => {
             entry.log.add(named(terminal, choice.backend));
@@ -286,8 +295,18 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
         choice,
     };
     let begun = match plan {
-        backend::Plan::ClaudeCli { program, model } => {
-            stage.claude(program, model.as_deref()).await?
+        backend::Plan::Cli {
+            cli,
+            program,
+            model,
+        } => {
+            let model = model.as_deref();
+            let chosen = Chosen {
+                cli: *cli,
+                program,
+                model,
+            };
+            stage.cli(chosen).await?
         }
         backend::Plan::Native {
             provider,
@@ -323,7 +342,7 @@ fn too_dear(backend: &'static str, spent: f64, agent: &AgentSettings) -> Kind {
 
 fn unusable(backend: &'static str, why: &str) -> Kind {
     let code = match backend {
-        "claude-cli" if why.contains("not logged in") => Code::NotLoggedIn,
+        name if is_cli(name) && why.contains("not logged in") => Code::NotLoggedIn,
         "native" => Code::Auth,
         _ => Code::BackendMissing,
     };

@@ -32,7 +32,7 @@ use tracing::Instrument as _;
 use crate::activity::Activity;
 use crate::approvals::Approvals;
 use crate::bill::Bill;
-use crate::claude::{self, ToolPipe};
+use crate::cli::ToolPipe;
 use crate::disk::Disk;
 use crate::doors::{OpenDoors, Opened};
 use crate::host;
@@ -202,6 +202,8 @@ struct Started {
     socket: Option<TurnSocket>,
     /// Its standard input, when that is not the socket.
     stdin: Option<tokio::process::ChildStdin>,
+    /// Answers what it asks for before there is a turn.
+    waiting: Option<ToolPipe>,
 }
 
 /// Why there is no agent.
@@ -237,12 +239,15 @@ fn launch(standing: &Standing, opened: Option<Opened>) -> Result<Started, StartE
     };
     let doors = |opened: Option<Opened>| opened.map(OpenDoors::serve);
     if !standing.socket {
+        // It may be started before there is a turn, and ends with it anyway.
+        let waiting = standing.waiting.as_ref().map(ToolPipe::wait).transpose()?;
         let (agent, stdin) = Agent::start(command, Input::Pipe)?;
         return Ok(Started {
             agent,
             doors: doors(opened),
             socket: None,
             stdin,
+            waiting,
         });
     }
     let (socket, theirs) = TurnSocket::open()?;
@@ -252,6 +257,7 @@ fn launch(standing: &Standing, opened: Option<Opened>) -> Result<Started, StartE
         doors: doors(opened),
         socket: Some(socket),
         stdin: None,
+        waiting: None,
     })
 }
 
@@ -323,6 +329,7 @@ impl Turn {
             doors,
             socket,
             stdin,
+            waiting,
         } = started;
         match order.speech {
             Speech::Socket {
@@ -349,12 +356,12 @@ impl Turn {
                 };
                 self.follow(agent, bounds, &mut lines, outcome).await
             }
-            Speech::Claude {
-                input,
-                session,
+            Speech::Cli {
+                dialogue,
                 tools: folder,
                 relay,
                 limits,
+                price,
             } => {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
                     doors.give(relay);
@@ -369,10 +376,11 @@ impl Turn {
                         );
                     }
                 };
-                let speaker = stdin.map(|stdin| claude::Speaker::new(stdin, input, approvals));
+                // Not before the pipe has somebody else: its end would be heard.
+                drop(waiting);
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = claude::Output::new(session, model, limits).answering(speaker);
-                self.follow(agent, bounds, &mut output, outcome).await
+                let mut output = dialogue.begin(stdin, approvals, limits, (model, price));
+                self.follow(agent, bounds, output.as_mut(), outcome).await
             }
         }
     }

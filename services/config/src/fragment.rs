@@ -118,8 +118,8 @@ pub struct ListedAgent {
 pub struct Agent {
     /// The folder the agent works in.
     pub workspace: Option<String>,
-    /// `auto`, `claude-cli`, `native` or `offline`.
-    #[cfg_attr(test, schemars(extend("enum" = ["auto", "claude-cli", "claude", "native", "offline"])))]
+    /// `auto`, `claude-cli`, `codex-cli`, `native` or `offline`.
+    #[cfg_attr(test, schemars(extend("enum" = ["auto", "claude-cli", "claude", "codex-cli", "codex", "native", "offline"])))]
     pub backend: Option<String>,
     /// `provider/model`.
     pub model: Option<Model>,
@@ -134,6 +134,12 @@ pub struct Agent {
     pub no_output_seconds: Option<u64>,
     /// The Claude Code CLI: a path or a name on the PATH.
     pub claude_cli_path: Option<String>,
+    /// The Codex CLI: a path or a name on the PATH.
+    pub codex_cli_path: Option<String>,
+    /// How long a CLI stands ready for the next message of a conversation
+    /// after it has answered one, in seconds; 0: not at all.
+    #[cfg_attr(test, schemars(range(max = 3600)))]
+    pub cli_warm_seconds: Option<u64>,
     /// Limits of the agent's processes and of its loop.
     pub limits: Limits,
     /// How its memory is searched.

@@ -50,6 +50,7 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
     checks.extend(answers::daemons(&suite));
     if let Some(settings) = &settings {
         checks.push(programs::claude(settings, environment));
+        checks.push(programs::codex(settings, environment));
         checks.extend(ports::opened(settings, &suite));
     }
     checks.extend(answers::model(&suite));

@@ -75,7 +75,7 @@ pub(crate) struct Gateway {
     pub(crate) tails: Tails,
     pub(crate) started: Instant,
     /// By agent, the run id under which the runner has a process ready.
-    reserved: Mutex<HashMap<AgentId, String>>,
+    reserved: Mutex<HashMap<(AgentId, Option<SessionKey>), String>>,
     tasks: TaskTracker,
     notifier: Notifier,
     stopping: AtomicBool,
@@ -182,7 +182,7 @@ impl Gateway {
             _ => self.key(&message.session_key, &message.agent_id)?,
         };
         let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
-        let run_id = run_id.unwrap_or_else(|| self.run_id(key.agent()));
+        let run_id = run_id.unwrap_or_else(|| self.run_id(&key));
         let run = Run::new(run_id, key, channel, idempotency_key);
         if let Start::Same(run) = self.runs.start(&run) {
             return Ok((run, true));
@@ -206,24 +206,38 @@ impl Gateway {
     }
 
     /// The run id under which a process stands ready, or a new one.
-    fn run_id(&self, agent: &AgentId) -> String {
+    fn run_id(&self, key: &SessionKey) -> String {
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let agent = key.agent();
         reserved
-            .remove(agent)
+            .remove(&(agent.clone(), Some(key.clone())))
+            .or_else(|| reserved.remove(&(agent.clone(), None)))
             .filter(|run_id| self.runs.find(run_id).is_none())
             .unwrap_or_else(|| Uuid::new_v4().to_string())
     }
 
-    /// Keeps the run id that the agent's next turn is to have, unless there is
-    /// a run of that id: one that waits for its turn, or that never had one.
-    pub(crate) async fn reserve(&self, agent: &AgentId, run_id: &str) {
+    /// Has the process ended that stands ready for a session that ended too.
+    pub(crate) fn release(self: &Arc<Self>, key: &SessionKey) {
+        let place = (key.agent().clone(), Some(key.clone()));
+        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(run_id) = reserved.remove(&place) else {
+            return;
+        };
+        let gateway = Arc::clone(self);
+        self.spawn(async move { turn::close_turn(&gateway, &run_id).await });
+    }
+
+    /// Keeps the run id that the agent's next turn is to have, or the one of
+    /// this session, unless there is a run of that id: one that waits for its
+    /// turn, or that never had one.
+    pub(crate) async fn reserve(&self, agent: &AgentId, session: Option<SessionKey>, run_id: &str) {
         let known = self.storage.find(run_id).await;
         if Uuid::parse_str(run_id).is_err() || !matches!(known, Ok(None)) {
             return;
         }
         let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
         if self.runs.find(run_id).is_none() {
-            reserved.insert(agent.clone(), run_id.to_owned());
+            reserved.insert((agent.clone(), session), run_id.to_owned());
         }
     }
 

@@ -109,6 +109,17 @@ pub const CLAUDE_ONLY: [(&str, &str); 4] = [
     ("TodoWrite", "agents"),
 ];
 
+/// The same of the Codex CLI.
+pub const CODEX_ONLY: [(&str, &str); 1] = [("web_search", "web")];
+
+/// The group of a tool that other agents' CLIs alone have.
+#[must_use]
+pub fn foreign_group(name: &str) -> Option<&'static str> {
+    let mut all = CLAUDE_ONLY.iter().chain(&CODEX_ONLY);
+    all.find(|(known, _)| *known == name)
+        .map(|(_, group)| *group)
+}
+
 /// The group of the tools of MCP servers.
 pub const SERVER_GROUP: &str = "plugins";
 
@@ -125,11 +136,11 @@ pub fn find(name: &str) -> Option<&'static Known> {
         .or_else(|| KNOWN.iter().find(|tool| tool.claude.contains(&name)))
 }
 
-/// Whether `name` is a tool of the suite's or of the Claude Code CLI's that
+/// Whether `name` is a tool of the suite's or of another agent's CLI that
 /// policies know.
 #[must_use]
 pub fn is_known(name: &str) -> bool {
-    find(name).is_some() || CLAUDE_ONLY.iter().any(|(known, _)| *known == name)
+    find(name).is_some() || foreign_group(name).is_some()
 }
 
 /// The groups, with what people call them.
@@ -201,6 +212,7 @@ mod tests {
             })
             .copied()
             .chain(CLAUDE_ONLY.iter().map(|(name, _)| *name))
+            .chain(CODEX_ONLY.iter().map(|(name, _)| *name))
             .collect();
         let count = names.len();
         names.sort_unstable();

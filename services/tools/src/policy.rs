@@ -113,7 +113,7 @@ fn is_known(entry: &str) -> bool {
             entry.contains('*')
                 || entry.contains(SERVER_SEPARATOR)
                 || catalog::find(entry).is_some()
-                || CLAUDE_ONLY.iter().any(|(name, _)| *name == entry)
+                || catalog::foreign_group(entry).is_some()
         }
     }
 }
@@ -133,11 +133,7 @@ impl<'a> Tool<'a> {
             let group = known.group;
             return Self { names, group };
         }
-        let claude = CLAUDE_ONLY.iter().find(|(known, _)| *known == name);
-        let group = match claude {
-            Some((_, group)) => group,
-            None => SERVER_GROUP,
-        };
+        let group = catalog::foreign_group(name).unwrap_or(SERVER_GROUP);
         Self {
             names: vec![name],
             group,

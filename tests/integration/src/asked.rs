@@ -21,10 +21,11 @@ pub fn words(request: &Recorded) -> String {
     words
 }
 
-/// The roles and texts of a request's messages.
+/// The roles and texts of a request's messages, in any API.
 pub fn messages(request: &Recorded) -> Vec<(String, String)> {
     let body = request.json();
-    let messages = body["messages"].as_array().cloned().unwrap_or_default();
+    let messages = body["messages"].as_array().or(body["input"].as_array());
+    let messages = messages.cloned().unwrap_or_default();
     let pair = |message: &Value| {
         let mut words = String::new();
         collect(&message["content"], &mut words);
@@ -35,15 +36,25 @@ pub fn messages(request: &Recorded) -> Vec<(String, String)> {
     messages.iter().map(pair).collect()
 }
 
-/// The names of the tools that a request offers, in either API.
+/// The names of the tools that a request offers, in any API; those of a
+/// namespace as `NAMESPACE__TOOL`.
 pub fn tools(request: &Recorded) -> Vec<String> {
     let body = request.json();
     let tools = body["tools"].as_array().cloned().unwrap_or_default();
     let name = |tool: &Value| {
         let name = tool["name"].as_str().or(tool["function"]["name"].as_str());
-        name.unwrap_or_default().to_owned()
+        name.or(tool["type"].as_str())
+            .unwrap_or_default()
+            .to_owned()
     };
-    tools.iter().map(name).collect()
+    let names = |tool: &Value| match tool["tools"].as_array() {
+        Some(inner) => inner
+            .iter()
+            .map(|one| format!("{}__{}", name(tool), name(one)))
+            .collect(),
+        None => vec![name(tool)],
+    };
+    tools.iter().flat_map(names).collect()
 }
 
 fn collect(value: &Value, words: &mut String) {

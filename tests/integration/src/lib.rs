@@ -15,6 +15,8 @@
 
 pub mod asked;
 pub mod claude;
+pub mod cli;
+pub mod codex;
 pub mod deadline;
 pub mod grpc;
 pub mod http;

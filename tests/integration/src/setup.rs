@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use scripted_model::Server;
 use serde_json::{Value, json};
 
+use crate::Site;
+use crate::claude::CLAUDE;
+use crate::cli::Cli;
+use crate::codex::CODEX;
 use crate::suite::Suite;
-use crate::{Site, claude};
 
 /// The key that the suite is given; it must not be seen anywhere but at the
 /// model.
@@ -50,7 +53,7 @@ impl Setup {
     /// The claude-cli backend with the real CLI; `None` where the tests were
     /// told to do without it.
     pub fn claude(model: &Server) -> Option<Self> {
-        let program = claude::program()?;
+        let program = CLAUDE.program()?;
         Some(
             Self::empty()
                 .set("agents.defaults.backend", "claude-cli")
@@ -58,6 +61,37 @@ impl Setup {
                 .variable("ANTHROPIC_API_KEY", KEY)
                 .variable("ANTHROPIC_BASE_URL", model.url()),
         )
+    }
+
+    /// The codex-cli backend with the real CLI; `None` where the tests were
+    /// told to do without it. Of the model Codex knows nothing, so it offers
+    /// its plain set of tools.
+    pub fn codex(model: &Server) -> Option<Self> {
+        let program = CODEX.program()?;
+        Some(
+            Self::empty()
+                .set("agents.defaults.backend", "codex-cli")
+                .set("agents.defaults.codexCliPath", program)
+                .set("agents.defaults.model", "openai/gpt-scripted")
+                .variable("OPENAI_API_KEY", KEY)
+                .variable("OPENAI_BASE_URL", model.openai_url()),
+        )
+    }
+
+    /// A suite whose `cli` is this shell script.
+    pub async fn imitated(cli: &Cli, script: &str) -> Suite {
+        let site = Self::empty()
+            .set("agents.defaults.backend", format!("{}-cli", cli.name))
+            .variable("ANTHROPIC_API_KEY", KEY)
+            .variable("OPENAI_API_KEY", KEY)
+            .site();
+        let program = cli.imitation(&site, script);
+        let file = std::fs::read_to_string(site.configuration()).expect("read the configuration");
+        let mut file: Value = serde_json::from_str(&file).expect("it is JSON");
+        let key = format!("{}CliPath", cli.name);
+        file["agents"]["defaults"][key] = program.display().to_string().into();
+        site.configure(&file.to_string());
+        Suite::start(site).await
     }
 
     /// No model.

@@ -1,7 +1,7 @@
 //! A scripted model API on loopback: the only part of the tests that is not real.
 //!
-//! It speaks the Anthropic Messages API and OpenAI chat completions, streaming and not, closely enough that the real
-//! Claude Code CLI works against it. What it answers is a [`Scenario`]; what it was asked is a [`Recorded`] request.
+//! It speaks the Anthropic Messages API and OpenAI's chat completions and responses, streaming and not, closely enough that the real
+//! Claude Code and Codex CLIs work against it. What it answers is a [`Scenario`]; what it was asked is a [`Recorded`] request.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), scripted_model::StartError> {
@@ -33,6 +33,7 @@ mod playback;
 mod prompt;
 mod record;
 mod reply;
+mod responses;
 mod routes;
 mod rules;
 mod scenario;

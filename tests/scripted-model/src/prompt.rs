@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
-/// The two APIs spoken here.
+/// The APIs spoken here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// `POST /v1/messages`.
     Anthropic,
     /// `POST /v1/chat/completions`.
     OpenAi,
+    /// `POST /v1/responses`.
+    Responses,
 }
 
 /// The parts of a request that decide its answer.
@@ -46,14 +48,16 @@ pub struct ToolResult {
 impl Prompt {
     /// Reads a request body. Missing and unknown parts are taken as absent: strictness is not what is tested here.
     pub fn read(api: Api, body: &Value) -> Self {
-        let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
+        let messages = messages(api, body);
         let (said, results) = match api {
             Api::Anthropic => anthropic_turn(messages),
             Api::OpenAi => openai_turn(messages),
+            Api::Responses => responses_turn(messages),
         };
         let limit = body
             .get("max_tokens")
-            .or_else(|| body.get("max_completion_tokens"));
+            .or_else(|| body.get("max_completion_tokens"))
+            .or_else(|| body.get("max_output_tokens"));
         Self {
             api,
             stream: body["stream"].as_bool().unwrap_or(false),
@@ -92,8 +96,8 @@ impl Prompt {
 /// Words of the system prompt with which Claude Code (2.1) has a session named.
 const TITLE_PROMPT: &str = "sentence-case title";
 
-/// Text blocks that Claude Code puts beside the user's own.
-const REMINDER: &str = "<system-reminder>";
+/// Text blocks that Claude Code and Codex put beside the user's own.
+const REMINDERS: [&str; 2] = ["<system-reminder>", "<environment_context>"];
 
 fn anthropic_turn(messages: &[Value]) -> (String, Vec<ToolResult>) {
     // Newer clients put role "system" messages after the user's; only user messages say who speaks last.
@@ -149,6 +153,33 @@ fn openai_turn(messages: &[Value]) -> (String, Vec<ToolResult>) {
     (said, results)
 }
 
+/// What the conversation is in.
+fn messages(api: Api, body: &Value) -> &[Value] {
+    let name = match api {
+        Api::Anthropic | Api::OpenAi => "messages",
+        Api::Responses => "input",
+    };
+    body[name].as_array().map_or(&[][..], Vec::as_slice)
+}
+
+fn responses_turn(items: &[Value]) -> (String, Vec<ToolResult>) {
+    let is_result = |item: &&Value| {
+        let kind = item["type"].as_str().unwrap_or_default();
+        kind.ends_with("_call_output")
+    };
+    let results = items.iter().rev().take_while(is_result);
+    let mut results: Vec<_> = results
+        .map(|item| ToolResult {
+            call_id: item["call_id"].as_str().unwrap_or_default().to_owned(),
+            output: content_text(&item["output"]),
+        })
+        .collect();
+    results.reverse();
+    let users = items.iter().rev().filter(|item| item["role"] == "user");
+    let said = users.map(user_text).find(|text| !text.is_empty());
+    (said.unwrap_or_default(), results)
+}
+
 fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
     message["content"].as_array().into_iter().flatten()
 }
@@ -159,7 +190,7 @@ fn user_text(message: &Value) -> String {
     }
     let texts: Vec<_> = blocks(message)
         .filter_map(|block| block["text"].as_str())
-        .filter(|text| !text.trim_start().starts_with(REMINDER))
+        .filter(|text| !REMINDERS.iter().any(|it| text.trim_start().starts_with(it)))
         .collect();
     texts.join("\n")
 }
@@ -181,14 +212,14 @@ fn content_text(content: &Value) -> String {
 fn system_text(api: Api, body: &Value, messages: &[Value]) -> String {
     match api {
         Api::Anthropic => content_text(&body["system"]),
-        Api::OpenAi => {
+        Api::OpenAi | Api::Responses => {
             let system = messages
                 .iter()
                 .filter(|message| message["role"] == "system" || message["role"] == "developer");
-            system
-                .map(|message| content_text(&message["content"]))
-                .collect::<Vec<_>>()
-                .join("\n")
+            let system = system.map(|message| content_text(&message["content"]));
+            let instructions = body["instructions"].as_str().map(str::to_owned);
+            let all: Vec<_> = instructions.into_iter().chain(system).collect();
+            all.join("\n")
         }
     }
 }
@@ -232,6 +263,22 @@ mod tests {
         let prompt = Prompt::read(Api::OpenAi, &body);
         assert_eq!(prompt.result_text(), "1\n2");
         assert_eq!(prompt.said, "go");
+    }
+
+    #[test]
+    fn what_is_asked_by_responses_is_in_its_items() {
+        let body = json!({"model": "m", "instructions": "be", "input": [
+            {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "brief"}]},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]},
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>"}]},
+            {"type": "function_call", "call_id": "a", "name": "x", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "a", "output": "1"}]});
+        let prompt = Prompt::read(Api::Responses, &body);
+        assert_eq!(
+            (prompt.said.as_str(), prompt.result_text().as_str()),
+            ("go", "1")
+        );
+        assert_eq!(prompt.system, "be\nbrief");
     }
 
     #[test]

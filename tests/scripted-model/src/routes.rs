@@ -13,7 +13,7 @@ use crate::record::Log;
 use crate::reply::{Piece, Reply};
 use crate::scenario::{Ending, Failure, Scenario};
 use crate::stage::Stage;
-use crate::{anthropic, control, embeddings, openai, rules};
+use crate::{anthropic, control, embeddings, openai, responses, rules};
 
 /// What all connections of one server share.
 #[derive(Debug, Clone)]
@@ -39,6 +39,7 @@ pub(crate) fn prompt(asked: &Asked) -> Option<Prompt> {
     ) {
         (&Method::POST, "/v1/messages") => Api::Anthropic,
         (&Method::POST, "/v1/chat/completions") => Api::OpenAi,
+        (&Method::POST, "/v1/responses") => Api::Responses,
         _ => return None,
     };
     let body = serde_json::from_slice(&asked.body).unwrap_or(Value::Null);
@@ -109,6 +110,7 @@ fn streamed(
             openai::stream(reply, prompt.stream_usage),
             openai::error_event(),
         ),
+        Api::Responses => (responses::stream(reply), responses::error_event()),
     };
     let pieces = playback::broken_off(pieces, scenario.ending, error_event);
     let body = playback::play(
@@ -136,6 +138,7 @@ fn unstreamed(
     let whole = match api {
         Api::Anthropic => anthropic::whole(reply),
         Api::OpenAi => openai::whole(reply),
+        Api::Responses => responses::whole(reply),
     };
     let mut bytes = whole.to_string().into_bytes();
     if scenario.ending != Ending::Complete {
@@ -163,7 +166,7 @@ fn failed(failure: &Failure, api: Api) -> Response<Body> {
     let message = failure.message.as_deref();
     let body = match api {
         Api::Anthropic => anthropic::error(failure.status, message, 1),
-        Api::OpenAi => openai::error(failure.status, message),
+        Api::OpenAi | Api::Responses => openai::error(failure.status, message),
     };
     let status = StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = json_response(status, &body);

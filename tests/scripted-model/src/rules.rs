@@ -8,6 +8,9 @@ use crate::prompt::Api;
 
 /// Checks the shape of a request. The error is the message for the client.
 pub(crate) fn check(api: Api, body: &Value) -> Result<(), String> {
+    if api == Api::Responses {
+        return responses(body);
+    }
     let messages = body["messages"]
         .as_array()
         .ok_or("messages: field required")?;
@@ -20,6 +23,36 @@ pub(crate) fn check(api: Api, body: &Value) -> Result<(), String> {
     match api {
         Api::Anthropic => anthropic(body, messages),
         Api::OpenAi => openai(messages),
+        Api::Responses => responses(body),
+    }
+}
+
+/// Every call has its output somewhere after it, and every output its call before it.
+fn responses(body: &Value) -> Result<(), String> {
+    if !body["model"].is_string() {
+        return Err("Missing required parameter: 'model'.".to_owned());
+    }
+    let items = body["input"]
+        .as_array()
+        .filter(|items| !items.is_empty())
+        .ok_or("Missing required parameter: 'input'.")?;
+    let mut open = HashSet::new();
+    for item in items {
+        let id = item["call_id"].as_str().unwrap_or_default();
+        let kind = item["type"].as_str().unwrap_or_default();
+        if kind.ends_with("_call_output") {
+            if !open.remove(id) {
+                return Err(format!(
+                    "No tool call found for function call output with call_id {id}."
+                ));
+            }
+        } else if kind.ends_with("_call") && !id.is_empty() {
+            open.insert(id);
+        }
+    }
+    match open.iter().next() {
+        Some(id) => Err(format!("No tool output found for function call {id}.")),
+        None => Ok(()),
     }
 }
 
@@ -157,6 +190,25 @@ mod tests {
             )
             .is_err()
         );
+    }
+
+    #[test]
+    fn outputs_of_responses_answer_their_calls() {
+        let check = |input: Value| check(Api::Responses, &json!({"model": "m", "input": input}));
+        let call = json!({"type": "function_call", "call_id": "c", "name": "x", "arguments": "{}"});
+        let output = json!({"type": "function_call_output", "call_id": "c", "output": "1"});
+        assert!(check(json!([call, output])).is_ok());
+        assert!(
+            check(json!([call]))
+                .unwrap_err()
+                .contains("No tool output found")
+        );
+        assert!(
+            check(json!([output]))
+                .unwrap_err()
+                .contains("No tool call found")
+        );
+        assert!(check(json!([])).is_err());
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl State {
         self.serial += 1;
         let id = match api {
             Api::Anthropic => format!("toolu_{:024}", self.serial),
-            Api::OpenAi => format!("call_{:024}", self.serial),
+            Api::OpenAi | Api::Responses => format!("call_{:024}", self.serial),
         };
         self.follow_ups
             .insert(self.serial, (id.clone(), follow_up.clone()));

@@ -1,18 +1,13 @@
-//! How the Claude Code CLI gets to its model: over the turn's own door, with
-//! a credential that stays in the turn's process.
-
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+//! How the Claude Code CLI gets to its model.
 
 use openclaw_config::provider::Scheme;
 use openclaw_config::secret::Secret;
 use openclaw_config::settings::{SandboxLevel, Settings};
 use serde::Deserialize;
 
+use crate::cli::access::{Access, Error, Header, bearer, header, now, read_login};
 use crate::doors::ModelVariables;
-use crate::doors::model::{HeaderSecret, Relay};
+use crate::doors::model::Relay;
 
 /// Where Anthropic's API is.
 const ANTHROPIC: &str = "https://api.anthropic.com";
@@ -20,41 +15,35 @@ const ANTHROPIC: &str = "https://api.anthropic.com";
 const OAUTH: &str = "oauth-2025-04-20";
 /// Where Bedrock is when nobody says where.
 const REGION: &str = "us-east-1";
-/// The CLI's file with a login.
-const CREDENTIALS: &str = ".credentials.json";
+/// What to do about a login that does not serve.
+const FIX: &str = "run `claude` once as this user, which renews it, or `claude setup-token` and set \
+     CLAUDE_CODE_OAUTH_TOKEN, which lasts a year";
 
-/// What a turn of the CLI is given.
-#[derive(Debug)]
-pub(crate) enum Access {
-    /// A door, and what is behind it.
-    Door {
-        variables: ModelVariables,
-        relay: Relay,
-    },
-    /// The CLI signs its requests itself, with keys in its environment.
-    Own,
-}
+/// Any of these lets the CLI in without a login file.
+const KEYS: [&str; 5] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+];
 
-/// Why the CLI cannot get to its model.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
-    #[error(
-        "Claude Code signs what it asks {0} for itself and would have to hold the keys, which the \
-         sandbox keeps from agents; set AWS_BEARER_TOKEN_BEDROCK for Bedrock, or for this agent \
-         sandbox.level to \"workspace\" and sandbox.network to \"full\""
-    )]
-    Signing(&'static str),
-    #[error(
-        "the login in {path} has expired; run `claude` once as this user, which renews it, or \
-         `claude setup-token` and set CLAUDE_CODE_OAUTH_TOKEN, which lasts a year"
-    )]
-    Expired { path: PathBuf },
-    #[error("the login in {path} cannot be read: {problem}; run `claude` and log in again")]
-    Login { path: PathBuf, problem: String },
-    #[error("there is no key and no login for Claude Code any more")]
-    Missing,
-    #[error("ANTHROPIC_CUSTOM_HEADERS has a line without a colon")]
-    CustomHeaders,
+/// How the CLI would log in, if it can.
+pub(super) fn way_in(settings: &Settings, agent_id: &str) -> Option<String> {
+    let set = |name: &&&str| settings.environment.get(name).is_some();
+    if let Some(name) = KEYS.iter().find(set) {
+        return Some((*name).to_owned());
+    }
+    if let Some(provider) = settings.provider(agent_id, "anthropic")
+        && provider.key.is_some()
+    {
+        return Some(provider.key_source);
+    }
+    if let Some(profile) = settings.aws_profile(agent_id) {
+        return Some(profile.source.clone());
+    }
+    let login = super::LOGIN.find(settings, agent_id);
+    login.map(|file| format!("the login in {}", file.display()))
 }
 
 /// The CLI's login file, as far as it is needed.
@@ -75,7 +64,7 @@ struct Login {
 
 /// Chooses as the CLI itself does: a cloud that was asked for, a token, a key,
 /// a login.
-pub(crate) fn find(
+pub(super) fn find(
     settings: &Settings,
     agent_id: &str,
     level: SandboxLevel,
@@ -110,13 +99,13 @@ pub(crate) fn find(
         },
         relay: Relay {
             base_url: base_url(settings, agent_id),
+            mount: String::new(),
             headers,
             beta: beta.map(str::to_owned),
         },
     })
 }
 
-type Header = (String, HeaderSecret);
 /// The variable that the CLI looks for such a credential in, the header it
 /// goes out in, and the feature it needs.
 type Credential = (&'static str, Header, Option<&'static str>);
@@ -141,17 +130,11 @@ fn direct(settings: &Settings, agent_id: &str) -> Option<Credential> {
 }
 
 fn api_key(key: &str) -> Credential {
-    let header = ("x-api-key".to_owned(), HeaderSecret(Secret::new(key)));
-    ("ANTHROPIC_API_KEY", header, None)
+    ("ANTHROPIC_API_KEY", header("x-api-key", key), None)
 }
 
 fn oauth(token: &str) -> Credential {
     ("CLAUDE_CODE_OAUTH_TOKEN", bearer(token), Some(OAUTH))
-}
-
-fn bearer(token: &str) -> Header {
-    let value = Secret::new(format!("Bearer {token}"));
-    ("authorization".to_owned(), HeaderSecret(value))
 }
 
 fn base_url(settings: &Settings, agent_id: &str) -> String {
@@ -180,6 +163,7 @@ fn bedrock(settings: &Settings, token: &str) -> Access {
         },
         relay: Relay {
             base_url: url,
+            mount: String::new(),
             headers: vec![bearer(token)],
             beta: None,
         },
@@ -193,8 +177,7 @@ fn custom_headers(text: Option<&str>) -> Result<Vec<Header>, Error> {
         .filter(|line| !line.trim().is_empty())
         .map(|line| {
             let (name, value) = line.split_once(':').ok_or(Error::CustomHeaders)?;
-            let value = Secret::new(value.trim());
-            Ok((name.trim().to_ascii_lowercase(), HeaderSecret(value)))
+            Ok(header(&name.trim().to_ascii_lowercase(), value.trim()))
         })
         .collect()
 }
@@ -202,59 +185,21 @@ fn custom_headers(text: Option<&str>) -> Result<Vec<Header>, Error> {
 /// The agent's own login, else the user's. The file stays out of the agent's
 /// view: its token is read here, and renewed by whoever uses the CLI outside.
 fn login(settings: &Settings, agent_id: &str) -> Result<Credential, Error> {
-    let path = login_file(settings, agent_id).ok_or(Error::Missing)?;
-    let broken = |problem: String| Error::Login {
-        path: path.clone(),
-        problem,
-    };
-    let text = fs::read(&path).map_err(|error| broken(error.to_string()))?;
-    // serde_json's words could hold a part of the token.
-    let found: Credentials = serde_json::from_slice(&text)
-        .map_err(|error| broken(format!("line {} is not as expected", error.line())))?;
+    let path = super::LOGIN
+        .find(settings, agent_id)
+        .ok_or(Error::Missing(super::TITLE))?;
+    let found: Credentials = read_login(&path, FIX)?;
     let login = found.claude_ai_oauth;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    let now = now.map_or(0, |now| now.as_millis());
-    if login.expires_at.is_some_and(|end| u128::from(end) <= now) {
-        return Err(Error::Expired { path });
+    if login.expires_at.is_some_and(|end| u128::from(end) <= now()) {
+        return Err(Error::Expired { path, fix: FIX });
     }
     Ok(oauth(login.access_token.reveal()))
 }
 
-/// Where a login is, if there is one.
-pub(crate) fn login_file(settings: &Settings, agent_id: &str) -> Option<PathBuf> {
-    let home = settings.paths.home.as_ref();
-    let users = home.map(|home| home.join(".claude").join(CREDENTIALS));
-    let files = [Some(kept(settings, agent_id)), users];
-    files.into_iter().flatten().find(|file| file.is_file())
-}
-
-/// The agent's own login, outside of what it sees.
-fn kept(settings: &Settings, agent_id: &str) -> PathBuf {
-    let folder = settings.paths.agent(agent_id).join("auth");
-    folder.join("claude-credentials.json")
-}
-
-/// Takes a login out of the agent's home: one that somebody made there by
-/// starting the CLI with that home.
-pub(crate) fn take_login(settings: &Settings, agent_id: &str, home: &Path) -> io::Result<()> {
-    let found = home.join(".claude").join(CREDENTIALS);
-    let Ok(metadata) = fs::symlink_metadata(&found) else {
-        return Ok(());
-    };
-    // A link leads to the user's own login, which is found without.
-    if metadata.is_symlink() {
-        return fs::remove_file(&found);
-    }
-    let target = kept(settings, agent_id);
-    if let Some(folder) = target.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    tracing::info!(path = %target.display(), "an agent's login is kept out of its home from now on");
-    fs::rename(&found, &target)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use openclaw_config::{Environment, Origin};
 
     use super::*;
@@ -265,7 +210,11 @@ mod tests {
         fs::create_dir(&state).unwrap();
         if let Some(login) = login {
             fs::create_dir(home.path().join(".claude")).unwrap();
-            fs::write(home.path().join(".claude").join(CREDENTIALS), login).unwrap();
+            fs::write(
+                home.path().join(".claude").join(super::super::LOGIN.file),
+                login,
+            )
+            .unwrap();
         }
         let home_text = home.path().to_str().unwrap();
         let environment: Environment = variables

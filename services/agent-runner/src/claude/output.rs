@@ -6,11 +6,8 @@ use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, U
 use serde_json::Value;
 
 use super::Speaker;
-use super::limits::{Count, Limits};
-use crate::translate::{Translate, ending};
-
-/// How much of a line that is not JSON is quoted.
-const QUOTE_LIMIT: usize = 120;
+use crate::cli::{Count, Limits};
+use crate::translate::{Translate, ending, quoted};
 
 /// Translates one run of the CLI.
 #[derive(Debug)]
@@ -110,7 +107,7 @@ impl Output {
         if self.malformed.is_some() {
             return Vec::new();
         }
-        let quote: String = line.chars().take(QUOTE_LIMIT).collect();
+        let quote = quoted(line);
         self.malformed = Some(quote.clone());
         vec![Kind::Note {
             text: format!(

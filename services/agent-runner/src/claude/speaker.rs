@@ -1,42 +1,23 @@
-//! What is said to the CLI over its standard input: the message, and answers
-//! to its questions whether it may use a tool.
+//! Answers to the CLI's questions whether it may use a tool.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
-use tokio::process::ChildStdin;
-use tokio::sync::mpsc;
 
 use crate::approvals::{Approvals, Question};
+use crate::cli::Mouth;
 
-/// Lines that may wait for a CLI that does not read.
-const LINES: usize = 32;
-
-/// The CLI's standard input. It ends when this is dropped and nothing is asked
-/// any more.
+/// Answers the CLI's questions. Its standard input ends when this is dropped
+/// and nothing is asked any more.
 #[derive(Debug, Clone)]
 pub(crate) struct Speaker {
-    lines: mpsc::Sender<String>,
+    mouth: Mouth,
     approvals: Arc<Approvals>,
 }
 
 impl Speaker {
-    /// Says `message` first.
-    pub(crate) fn new(mut stdin: ChildStdin, message: String, approvals: Arc<Approvals>) -> Self {
-        let (lines, mut waiting) = mpsc::channel::<String>(LINES);
-        tokio::spawn(async move {
-            // A CLI that ended without reading says so by its exit.
-            if stdin.write_all(message.as_bytes()).await.is_err() {
-                return;
-            }
-            while let Some(line) = waiting.recv().await {
-                if stdin.write_all(line.as_bytes()).await.is_err() {
-                    return;
-                }
-            }
-        });
-        Self { lines, approvals }
+    pub(super) fn new(mouth: Mouth, approvals: Arc<Approvals>) -> Self {
+        Self { mouth, approvals }
     }
 
     /// Answers a question of the CLI, when somebody has decided.
@@ -58,8 +39,7 @@ impl Speaker {
                 }),
             };
             let line = json!({"type": "control_response", "response": response});
-            // A CLI that is gone wants no answer.
-            let _ = speaker.lines.send(format!("{line}\n")).await;
+            speaker.mouth.say(&line).await;
         });
     }
 

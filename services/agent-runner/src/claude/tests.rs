@@ -1,4 +1,10 @@
+use std::path::Path;
+
+use openclaw_config::{Environment, Origin};
+use openclaw_proto::history::Message;
 use openclaw_proto::runner::BackendSession;
+use openclaw_tools::approval::{Ask, Rules};
+use openclaw_tools::{Layer, Policy};
 use serde_json::Value;
 
 use super::*;
@@ -81,14 +87,24 @@ fn the_arguments_name_files_of_the_turn() {
     let places = places(folder.path());
     let turn = turn(Vec::new());
     let session = session(&turn, &places);
+    let state = folder.path().to_str().unwrap();
+    let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+    let settings = crate::settings::load(&environment, Origin::File).unwrap();
+    let layer = Layer {
+        deny: vec!["exec".to_owned()],
+        ..Layer::default()
+    };
     let start = Start {
+        settings: &settings,
+        agent: settings.agent("main").unwrap(),
         turn: &turn,
         places: &places,
-        session: &session,
         model: Some("m"),
-        own: ClaudeTools {
-            allowed: vec!["Read"],
-            denied: vec!["Bash"],
+        policy: &Policy::new(vec![layer]),
+        rules: &Rules {
+            ask: Ask::Off,
+            allowlist: Vec::new(),
+            granted: Vec::new(),
         },
         agent_program: Path::new("/opt/openclaw-agent"),
         pipe: Path::new("/pipe"),
@@ -101,13 +117,14 @@ fn the_arguments_name_files_of_the_turn() {
             spent_today: 20.5,
         },
     };
-    let arguments = start.arguments().unwrap();
+    let arguments = arguments(&start, &session).unwrap();
     let after = |name: &str| {
         let position = arguments.iter().position(|argument| argument == name);
         arguments[position.unwrap() + 1].to_str().unwrap()
     };
     assert_eq!(after("--max-budget-usd"), "4.5");
-    assert_eq!(after("--allowedTools"), "Read,mcp__openclaw");
+    assert!(after("--allowedTools").starts_with("Read,"));
+    assert!(after("--allowedTools").ends_with(",mcp__openclaw"));
     assert!(after("--disallowedTools").starts_with("Bash,"));
     let position = arguments.iter().position(|a| a == "--session-id").unwrap();
     assert_eq!(arguments[position + 1], session.id.as_str());

@@ -27,7 +27,7 @@ use crate::model::Upstream;
 const CONNECTIONS: usize = 32;
 /// A request to the model: a whole context window with room for images.
 const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
-/// What may be asked for: the APIs of Anthropic and of Amazon Bedrock.
+/// What may be asked for: the APIs of Anthropic, OpenAI and Amazon Bedrock.
 const PATHS: [&str; 2] = ["/v1/", "/model/"];
 /// Which features of the API a request uses.
 const BETA: &str = "anthropic-beta";
@@ -54,6 +54,8 @@ const NOT_PASSED: [&str; 12] = [
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Relay {
     pub(crate) base_url: String,
+    /// What a path begins with at the door and not there.
+    pub(crate) mount: String,
     /// Set in every request, in place of what is there.
     pub(crate) headers: Vec<(String, HeaderSecret)>,
     /// Added to the features that a request uses.
@@ -174,6 +176,7 @@ impl ModelDoor {
             );
         };
         let target = head.uri.path_and_query().map_or("/", |path| path.as_str());
+        let target = target.strip_prefix(&relay.mount).unwrap_or(target);
         let url = format!("{}{target}", relay.base_url.trim_end_matches('/'));
         match self.upstream.relay(head.method, &url, headers, body).await {
             Ok(response) => streamed(response),
@@ -235,7 +238,7 @@ fn streamed(upstream: reqwest::Response) -> Response<Body> {
     response.map(|()| http_body_util::BodyExt::boxed(StreamBody::new(frames)))
 }
 
-/// An error as the Messages API has them.
+/// An error as the Messages API has them; those of OpenAI read the same.
 fn problem(status: StatusCode, kind: &str, message: &str) -> Response<Body> {
     let body = json!({"type": "error", "error": {"type": kind, "message": message}});
     let mut response = Response::new(Full::new(Bytes::from(body.to_string())).boxed());
@@ -253,6 +256,7 @@ mod tests {
     fn the_credential_replaces_what_the_program_sent() {
         let relay = Relay {
             base_url: String::new(),
+            mount: String::new(),
             headers: vec![(
                 "authorization".to_owned(),
                 HeaderSecret(Secret::new("Bearer real")),

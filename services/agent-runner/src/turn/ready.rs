@@ -1,16 +1,19 @@
 //! Processes that stand ready for a turn.
 
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use openclaw_config::programs;
 use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
 use openclaw_daemon::failure;
 use openclaw_sandbox::Network;
+use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::{Error, Shop};
-use crate::claude;
+use crate::cli;
 use crate::doors::Doors;
 use crate::environment;
 use crate::job::Standing;
@@ -18,12 +21,12 @@ use crate::keeper::Held;
 use crate::places::Places;
 use crate::plan::{self, Bounds};
 use crate::reach;
-use crate::spare::{self, Ready};
+use crate::spare::{self, Ready, Spare};
 use crate::spool;
 
 /// Starts a process for the agent's next turn, unless one stands ready.
 pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, backend: &str) {
-    let Some(agent) = settings.agent(agent_id).filter(|_| backend != claude::NAME) else {
+    let Some(agent) = settings.agent(agent_id).filter(|_| !cli::is_cli(backend)) else {
         return;
     };
     let Some(name) = shop.spare.wanted(settings, agent_id) else {
@@ -34,20 +37,7 @@ pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str,
         Ok(ready) => {
             let watch = ready.held.watch();
             shop.spare.put(Some(ready));
-            let (spare, units) = (shop.spare.clone(), shop.units.clone());
-            tokio::spawn(async move {
-                let ends = async {
-                    match &watch {
-                        Ok(watch) => drop(watch.readable().await),
-                        Err(_) => std::future::pending().await,
-                    }
-                };
-                let killed = timeout(spare::LIFE, ends).await.is_ok();
-                if spare.end(&name).await && killed {
-                    // A unit that failed stays until somebody has looked.
-                    let _ = units.verdict(&name).await;
-                }
-            });
+            watch_over(&shop.spare, shop, name, watch, spare::LIFE);
         }
         // The next turn tries again and says why.
         Err(error) => {
@@ -55,6 +45,31 @@ pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str,
             tracing::debug!(error = %failure::chain(&error), "no spare agent");
         }
     }
+}
+
+/// Ends the process `name` of `spare` when it has waited for `life`, and takes
+/// note when it ends by itself.
+pub(super) fn watch_over(
+    spare: &Spare,
+    shop: &Shop,
+    name: String,
+    watch: io::Result<UnixStream>,
+    life: Duration,
+) {
+    let (spare, units) = (spare.clone(), shop.units.clone());
+    tokio::spawn(async move {
+        let ends = async {
+            match &watch {
+                Ok(watch) => drop(watch.readable().await),
+                Err(_) => std::future::pending().await,
+            }
+        };
+        let killed = timeout(life, ends).await.is_ok();
+        if spare.end(&name).await && killed {
+            // A unit that failed stays until somebody has looked.
+            let _ = units.verdict(&name).await;
+        }
+    });
 }
 
 /// Starts a native or offline agent that waits for its turn.
@@ -96,6 +111,7 @@ pub(super) async fn stand_ready(
         places,
         agent_id: agent.id.clone(),
         settings: Arc::clone(settings),
+        likeness: String::new(),
     })
 }
 
@@ -131,5 +147,6 @@ pub(super) fn standing(
         variables,
         socket: false,
         doors: Doors::default(),
+        waiting: None,
     })
 }

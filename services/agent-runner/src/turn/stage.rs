@@ -1,38 +1,28 @@
 //! A turn that is begun with one backend or another.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_config::programs;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_proto::runner::{Purpose, Turn};
-use openclaw_sandbox::Network;
 use openclaw_tools::approval::Rules;
 
-use super::ready::{stand_ready, standing};
+use super::ready::stand_ready;
 use super::{Begun, Error, Shop};
 use crate::backend::Choice;
 use crate::bill::Budget;
-use crate::claude::access::{self, Access};
-use crate::claude::{self, ToolPipe};
-use crate::doors::Doors;
-use crate::environment;
-use crate::job::{Order, Speech, Standing};
-use crate::keeper::Held;
+use crate::job::{Order, Speech};
 use crate::native;
 use crate::own_limits;
 use crate::places::Places;
-use crate::plan::{self, Bounds};
-use crate::reach;
 use crate::route::Stop;
 use crate::servers;
 use crate::spare::Ready;
 use crate::spool;
-use crate::thinking;
 use crate::tools::{self, Offer};
 
 /// A turn with everything it needs at hand.
+#[derive(Clone, Copy)]
 pub(super) struct Stage<'a> {
     pub(super) shop: &'a Shop,
     pub(super) settings: &'a Arc<Settings>,
@@ -86,116 +76,9 @@ impl Stage<'_> {
         })
     }
 
-    pub(super) async fn claude(self, program: &Path, model: Option<&str>) -> Result<Begun, Error> {
-        let agent_program = programs::sibling("openclaw-agent", &self.settings.environment)
-            .map_err(Error::Start)?;
-        // The links it may be reached through are not granted.
-        let program = program.canonicalize().map_err(Error::Start)?;
-        let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
-        let pipe = places.temporary.join("tools");
-        ToolPipe::make(&pipe).map_err(Error::Start)?;
-        let id = &self.agent.id;
-        access::take_login(self.settings, id, &places.home).map_err(Error::Start)?;
-        let access = access::find(self.settings, id, self.level)?;
-        let session = claude::session(self.turn, &places);
-        let own = match self.turn.purpose {
-            Purpose::Message => tools::of_claude(&tools::policy(self.agent), &self.rules()),
-            Purpose::Summary => tools::none_of_claude(),
-        };
-        let spent_today = self.shop.spending.today(id);
-        let limits = claude::Limits::of(&self.agent.limits, spent_today);
-        let started = claude::Start {
-            turn: self.turn,
-            places: &places,
-            session: &session,
-            model,
-            own,
-            agent_program: &agent_program,
-            pipe: &pipe,
-            limits: &limits,
-        };
-        let arguments = started.arguments().map_err(Error::Start)?;
-        let arguments = arguments
-            .into_iter()
-            .map(|argument| argument.into_string().map_err(Error::NotText))
-            .collect::<Result<Vec<_>, _>>()?;
-        places.give_contents(&places.temporary)?;
-        places.give_contents(&places.home)?;
-        let mut variables = environment::common(&self.settings.environment, &places);
-        let (model, relay) = match access {
-            Access::Door { variables, relay } => (Some(variables), Some(relay)),
-            Access::Own => (None, None),
-        };
-        variables.extend(environment::claude(
-            self.settings,
-            id,
-            &places,
-            model.is_none(),
-        ));
-        let doors = Doors {
-            model,
-            hosts: reach::hosts(self.agent, self.level),
-        };
-        let network = reach::network(self.agent, &doors);
-        let missing = self.settings.sandbox.missing;
-        reach::require(&self.shop.confinement, self.level, &network, missing).await?;
-        if network == Network::Full {
-            variables.extend(environment::network(&self.settings.environment));
-        }
-        if let Some(tokens) = thinking::budget(self.turn.thinking_level.as_deref()) {
-            variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
-        }
-        let mut plan = plan::for_agent(
-            self.settings,
-            self.agent,
-            &places,
-            &self.turn.run_id,
-            &program,
-            &variables,
-            Bounds {
-                level: self.level,
-                network,
-            },
-        );
-        plan.grant_program(&agent_program);
-        // Its runtime reserves tens of gigabytes that it never touches.
-        plan.limits.address_space = None;
-        let (run_id, agent) = (&self.turn.run_id, self.agent);
-        let standing = Standing {
-            arguments,
-            doors,
-            own_limits: own_limits::names(self.turn),
-            ..standing(
-                self.shop,
-                self.settings,
-                run_id,
-                agent,
-                plan,
-                program,
-                variables,
-            )?
-        };
-        let mut held = Held::start(&self.shop.units, self.settings, agent, &standing).await?;
-        let input = claude::input(self.turn, &session);
-        let speech = Speech::Claude {
-            input,
-            session: session.id,
-            tools: pipe,
-            relay,
-            limits,
-        };
-        let mut order = self.order(speech, self.offer(false));
-        self.add_servers(&mut order, &places);
-        held.order(&order).await?;
-        Ok(Begun {
-            held,
-            temporary: places.temporary,
-        })
-    }
-
     /// The tools of the turn. What answers without a model is no model that a
     /// policy could be about.
-    fn offer(&self, is_offline: bool) -> Offer {
+    pub(super) fn offer(&self, is_offline: bool) -> Offer {
         if self.turn.purpose == Purpose::Summary {
             return Offer::for_summary();
         }
@@ -207,7 +90,7 @@ impl Stage<'_> {
     }
 
     /// The servers of tools that the configuration has.
-    fn add_servers(&self, order: &mut Order, places: &Places) {
+    pub(super) fn add_servers(&self, order: &mut Order, places: &Places) {
         if self.turn.purpose == Purpose::Summary {
             return;
         }
@@ -218,11 +101,11 @@ impl Stage<'_> {
         order.notes.extend(notes);
     }
 
-    fn rules(&self) -> Rules {
+    pub(super) fn rules(&self) -> Rules {
         tools::rules(self.agent, self.level, &self.turn.granted_commands)
     }
 
-    fn order(&self, speech: Speech, offer: Offer) -> Order {
+    pub(super) fn order(&self, speech: Speech, offer: Offer) -> Order {
         let (turn, choice) = (self.turn, self.choice);
         let (provider, model) = match &choice.plan {
             Ok(plan) => (plan.provider(), plan.model()),

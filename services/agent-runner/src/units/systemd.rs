@@ -20,8 +20,8 @@ const SLICE: &str = "openclaw-turns.slice";
 /// Stopping the suite stops its turns.
 const TARGET: &str = "openclaw.target";
 /// The turn's own deadline comes first and says what happened; this one is for
-/// a process that hangs. It counts from the start of one that stood ready.
-const RUNTIME_SLACK: Duration = spare::LIFE.saturating_add(Duration::from_secs(60));
+/// a process that hangs.
+const RUNTIME_SLACK: Duration = Duration::from_secs(60);
 /// What a unit gets to end its processes before they are killed.
 const STOP_DEADLINE: Duration = Duration::from_secs(10);
 /// The drop-in that the installer adds where unprivileged user namespaces
@@ -259,7 +259,8 @@ fn limits(request: &Request<'_>) -> Properties<'static> {
         ),
         (
             "RuntimeMaxUSec",
-            microseconds(agent.timeout + RUNTIME_SLACK).into(),
+            // It counts from the start of one that stood ready.
+            microseconds(agent.timeout + spare::LIFE.max(agent.cli_warm) + RUNTIME_SLACK).into(),
         ),
         ("TimeoutStopUSec", microseconds(STOP_DEADLINE).into()),
         ("KillMode", "control-group".into()),

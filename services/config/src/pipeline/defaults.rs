@@ -160,6 +160,8 @@ fn agent(agent: &AgentSettings, settings: &Settings) -> Value {
         "timeoutSeconds": agent.timeout.as_secs(),
         "noOutputSeconds": agent.no_output.as_secs(),
         "claudeCliPath": agent.claude_path,
+        "codexCliPath": agent.codex_path,
+        "cliWarmSeconds": agent.cli_warm.as_secs(),
         "limits": {
             "steps": limits.steps,
             "identicalCalls": limits.identical_calls,

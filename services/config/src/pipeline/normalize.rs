@@ -6,13 +6,15 @@ use crate::key::KeyPath;
 use crate::paths::Paths;
 
 /// Where paths are; `*` is any key or index.
-const PATHS: [&str; 13] = [
+const PATHS: [&str; 15] = [
     "agent.claudeCliPath",
     "agents.defaults.claudeCliPath",
+    "agents.defaults.codexCliPath",
     "agents.defaults.sandbox.paths.ro.*",
     "agents.defaults.sandbox.paths.rw.*",
     "agents.defaults.workspace",
     "agents.list.*.claudeCliPath",
+    "agents.list.*.codexCliPath",
     "agents.list.*.sandbox.paths.ro.*",
     "agents.list.*.sandbox.paths.rw.*",
     "agents.list.*.workspace",
@@ -29,7 +31,7 @@ pub fn apply(document: &mut Value, paths: &Paths) {
         let Ok(pattern) = KeyPath::parse(pattern) else {
             continue;
         };
-        let is_program = pattern.last() == "claudeCliPath";
+        let is_program = pattern.last().ends_with("CliPath");
         visit(document, pattern.parts(), &mut |path| {
             if !path.is_empty() && (path.contains('/') || !is_program) {
                 *path = paths.expand(path).display().to_string();

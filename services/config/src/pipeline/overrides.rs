@@ -17,11 +17,12 @@ use crate::{COMMAND_LINE, ENVIRONMENT};
 
 /// Variables with the keys they stand for. Of two for the same key the later
 /// one counts.
-const NAMED: [(&str, &str); 13] = [
+const NAMED: [(&str, &str); 14] = [
     ("OPENCLAW_BACKEND", "agents.defaults.backend"),
     ("OPENCLAW_CLAUDE", "agents.defaults.claudeCliPath"),
     ("OPENCLAW_CLI_PORT", "gateway.cli.port"),
     ("OPENCLAW_CLI_SECRET", "gateway.cli.secret"),
+    ("OPENCLAW_CODEX", "agents.defaults.codexCliPath"),
     ("OPENCLAW_GATEWAY_BIND", "gateway.bind"),
     ("OPENCLAW_GATEWAY_PASSWORD", "gateway.auth.password"),
     ("OPENCLAW_GATEWAY_PORT", "gateway.port"),
@@ -34,7 +35,11 @@ const NAMED: [(&str, &str); 13] = [
 ];
 /// Of these, those that hold for agents that say otherwise, too: which program
 /// answers is the machine's affair.
-const FOR_EVERY_AGENT: [&str; 2] = ["agents.defaults.backend", "agents.defaults.claudeCliPath"];
+const FOR_EVERY_AGENT: [&str; 3] = [
+    "agents.defaults.backend",
+    "agents.defaults.claudeCliPath",
+    "agents.defaults.codexCliPath",
+];
 /// Before the section and between the parts of a generic name.
 const SEPARATOR: &str = "__";
 const GENERIC: &str = "OPENCLAW__";

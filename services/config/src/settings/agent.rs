@@ -32,10 +32,12 @@ const BOOTSTRAP_TOTAL: usize = 60_000;
 /// Which backend answers an agent's turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
-    /// By what is there: claude-cli, then native, then offline.
+    /// By what is there: claude-cli, then native, then codex-cli, then offline.
     Auto,
     /// The Claude Code CLI.
     ClaudeCli,
+    /// The Codex CLI.
+    CodexCli,
     /// Our own loop.
     Native,
     /// No model: answers from memory.
@@ -48,6 +50,7 @@ impl Backend {
         match self {
             Self::Auto => "auto",
             Self::ClaudeCli => "claude-cli",
+            Self::CodexCli => "codex-cli",
             Self::Native => "native",
             Self::Offline => "offline",
         }
@@ -61,8 +64,8 @@ pub struct Limits {
     pub steps: u32,
     /// The same tool call in a row; the answer will not change.
     pub identical_calls: u32,
-    /// RLIMIT_AS in bytes. Not applied to the Claude Code CLI, whose runtime
-    /// reserves far more address space than it uses.
+    /// RLIMIT_AS in bytes. Not applied to CLIs that are not ours, whose runtimes
+    /// reserve far more address space than they use.
     pub address_space: u64,
     /// Processes and threads the agent may add to those there are.
     pub processes: u64,
@@ -138,6 +141,11 @@ pub struct AgentSettings {
     pub no_output: Duration,
     /// The Claude Code CLI: a path or a name on the PATH.
     pub claude_path: String,
+    /// The Codex CLI: a path or a name on the PATH.
+    pub codex_path: String,
+    /// How long a CLI stands ready for a conversation's next message; zero: not
+    /// at all.
+    pub cli_warm: Duration,
     /// Limits of its processes and its loop.
     pub limits: Limits,
     /// How its memory is searched.
@@ -252,6 +260,11 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             .claude_cli_path
             .clone()
             .or_else(|| base.claude_cli_path.clone()),
+        codex_cli_path: own
+            .codex_cli_path
+            .clone()
+            .or_else(|| base.codex_cli_path.clone()),
+        cli_warm_seconds: own.cli_warm_seconds.or(base.cli_warm_seconds),
         limits: fragment::Limits {
             steps: limits.steps.or(under.steps),
             identical_calls: limits.identical_calls.or(under.identical_calls),
@@ -306,10 +319,9 @@ fn one(
         max_tokens: positive(agent.max_tokens, MAX_TOKENS, key, "maxTokens")?,
         timeout: seconds(agent.timeout_seconds, TIMEOUT, key, "timeoutSeconds")?,
         no_output: seconds(agent.no_output_seconds, NO_OUTPUT, key, "noOutputSeconds")?,
-        claude_path: agent
-            .claude_cli_path
-            .as_deref()
-            .map_or_else(|| "claude".to_owned(), |path| expand_program(paths, path)),
+        claude_path: program(paths, agent.claude_cli_path.as_deref(), "claude"),
+        codex_path: program(paths, agent.codex_cli_path.as_deref(), "codex"),
+        cli_warm: warm(agent, key)?,
         limits: limits(&agent.limits, &Limits::default(), &format!("{key}.limits"))?,
         memory: search(paths, agent, half_life, key)?,
         bootstrap: bootstrap(agent, key)?,
@@ -353,7 +365,22 @@ fn bootstrap(agent: &Agent, key: &str) -> Result<Bootstrap, Problem> {
     })
 }
 
-fn expand_program(paths: &Paths, path: &str) -> String {
+/// The longest `cliWarmSeconds`: a CLI keeps its memory as long.
+const CLI_WARM_MAX: u64 = 3600;
+
+fn warm(agent: &Agent, key: &str) -> Result<Duration, Problem> {
+    match agent.cli_warm_seconds.unwrap_or_default() {
+        seconds if seconds <= CLI_WARM_MAX => Ok(Duration::from_secs(seconds)),
+        seconds => Err(Problem {
+            key: format!("{key}.cliWarmSeconds"),
+            problem: format!("is {seconds}; it must be at most {CLI_WARM_MAX}"),
+        }),
+    }
+}
+
+/// A program's name stays: it is looked for on the PATH.
+fn program(paths: &Paths, configured: Option<&str>, usual: &str) -> String {
+    let path = configured.unwrap_or(usual);
     match path.contains('/') {
         true => paths.expand(path).display().to_string(),
         false => path.to_owned(),
@@ -365,11 +392,14 @@ fn backend(agent: &Agent, key: &str) -> Result<Backend, Problem> {
     match text {
         "auto" => Ok(Backend::Auto),
         "claude-cli" | "claude" => Ok(Backend::ClaudeCli),
+        "codex-cli" | "codex" => Ok(Backend::CodexCli),
         "native" => Ok(Backend::Native),
         "offline" => Ok(Backend::Offline),
         other => Err(Problem {
             key: format!("{key}.backend"),
-            problem: format!("is {other:?}; allowed are auto, claude-cli, native and offline"),
+            problem: format!(
+                "is {other:?}; allowed are auto, claude-cli, codex-cli, native and offline"
+            ),
         }),
     }
 }

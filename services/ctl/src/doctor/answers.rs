@@ -50,7 +50,7 @@ pub(super) fn model(suite: &Suite) -> Option<Check> {
         "offline" => Check::warn(
             "model",
             detail,
-            "log in to Claude Code, or put ANTHROPIC_API_KEY=… in ~/.config/openclaw/env",
+            "log in to Claude Code or Codex, or put ANTHROPIC_API_KEY=… in ~/.config/openclaw/env",
         ),
         _ => Check::ok("model", detail),
     })

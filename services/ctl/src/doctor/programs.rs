@@ -1,6 +1,6 @@
 //! The programs that must be there.
 
-use openclaw_config::settings::Backend;
+use openclaw_config::settings::{AgentSettings, Backend};
 use openclaw_config::{Environment, Settings, programs};
 
 use super::check::Check;
@@ -33,22 +33,54 @@ pub(super) fn suite(environment: &Environment) -> Vec<Check> {
     }
 }
 
+/// A CLI that answers turns, as the doctor knows it.
+struct Cli {
+    name: &'static str,
+    backend: Backend,
+    fix: &'static str,
+}
+
+const CLAUDE: Cli = Cli {
+    name: "claude",
+    backend: Backend::ClaudeCli,
+    fix: "npm install -g @anthropic-ai/claude-code, then log in with: claude",
+};
+const CODEX: Cli = Cli {
+    name: "codex",
+    backend: Backend::CodexCli,
+    fix: "npm install -g @openai/codex, then log in with: codex login",
+};
+
 /// The Claude Code CLI.
 pub(super) fn claude(settings: &Settings, environment: &Environment) -> Check {
-    const NAME: &str = "claude";
-    const FIX: &str = "npm install -g @anthropic-ai/claude-code, then log in with: claude";
+    cli(&CLAUDE, settings, environment, |agent| &agent.claude_path)
+}
+
+/// The Codex CLI.
+pub(super) fn codex(settings: &Settings, environment: &Environment) -> Check {
+    cli(&CODEX, settings, environment, |agent| &agent.codex_path)
+}
+
+fn cli(
+    cli: &Cli,
+    settings: &Settings,
+    environment: &Environment,
+    program: fn(&AgentSettings) -> &String,
+) -> Check {
+    let name = cli.name;
     let Some(agent) = settings.agent(&settings.default_agent) else {
-        return Check::ok(NAME, "no agent uses it");
+        return Check::ok(name, "no agent uses it");
     };
-    if let Some(path) = programs::on_path(&agent.claude_path, environment) {
-        return Check::ok(NAME, format!("found {}", path.display()));
+    let program = program(agent);
+    if let Some(path) = programs::on_path(program, environment) {
+        return Check::ok(name, format!("found {}", path.display()));
     }
-    let missing = format!("there is no program {}", agent.claude_path);
+    let missing = format!("there is no program {program}");
     match agent.backend {
-        Backend::ClaudeCli => Check::fail(NAME, missing, FIX),
-        Backend::Auto => Check::ok(NAME, format!("{missing}; other backends are used")),
-        Backend::Native | Backend::Offline => Check::ok(
-            NAME,
+        backend if backend == cli.backend => Check::fail(name, missing, cli.fix),
+        Backend::Auto => Check::ok(name, format!("{missing}; other backends are used")),
+        _ => Check::ok(
+            name,
             format!("{missing}; the configured backend needs none"),
         ),
     }
@@ -63,7 +95,11 @@ mod tests {
     fn a_missing_cli_is_a_failure_only_where_it_was_asked_for() {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
-        for (backend, expected) in [("claude-cli", State::Fail), ("auto", State::Ok)] {
+        for (backend, claude_is, codex_is) in [
+            ("claude-cli", State::Fail, State::Ok),
+            ("codex-cli", State::Ok, State::Fail),
+            ("auto", State::Ok, State::Ok),
+        ] {
             let environment: Environment = [
                 ("OPENCLAW_STATE_DIR", state),
                 ("OPENCLAW_BACKEND", backend),
@@ -72,7 +108,12 @@ mod tests {
             .into_iter()
             .collect();
             let settings = openclaw_config::load(&environment).unwrap();
-            assert_eq!(claude(&settings, &environment).state, expected, "{backend}");
+            assert_eq!(
+                claude(&settings, &environment).state,
+                claude_is,
+                "{backend}"
+            );
+            assert_eq!(codex(&settings, &environment).state, codex_is, "{backend}");
         }
     }
 }

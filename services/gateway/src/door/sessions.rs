@@ -101,6 +101,7 @@ impl sessions_server::Sessions for SessionsDoor {
             _ => "reset",
         };
         let session = self.0.sessions.reset(&key, reason).await?;
+        self.0.release(&key);
         Ok(Response::new(wire::ResetSessionResponse {
             session: Some(session.into()),
         }))
@@ -124,6 +125,7 @@ impl sessions_server::Sessions for SessionsDoor {
             Leftover::Archived
         };
         let deleted = self.0.sessions.delete(&key, leftover).await?;
+        self.0.release(&key);
         Ok(Response::new(deleted.into()))
     }
 

@@ -75,8 +75,10 @@ pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
 /// Notes the run id of the process that will stand ready. Nobody waits for it.
 fn reserve(reply: &Reply<'_>, started: &Started) {
     let gateway = Arc::clone(reply.gateway);
-    let (agent, run_id) = (reply.run.key.agent().clone(), started.next_run_id.clone());
-    let reserve = async move { gateway.reserve(&agent, &run_id).await };
+    let key = &reply.run.key;
+    let (agent, run_id) = (key.agent().clone(), started.next_run_id.clone());
+    let session = started.next_run_is_sessions.then(|| key.clone());
+    let reserve = async move { gateway.reserve(&agent, session, &run_id).await };
     reply.gateway.spawn(reserve);
 }
 

@@ -1,9 +1,11 @@
 //! What the suite adds to the Claude Code CLI.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use openclaw_proto::gateway::Client;
+use serde_json::json;
 
 use crate::arguments::Arguments;
 use crate::conversation;
@@ -20,6 +22,10 @@ use crate::table::{Table, Unit};
 const ROUNDS: usize = 10;
 /// Pairs before them: the CLI's first run in a home takes longer.
 const WARM_UP: usize = 2;
+/// What a user takes to read an answer and write the next message, at least.
+const READING: Duration = Duration::from_secs(2);
+/// Longer than that.
+const WARM_SECONDS: u64 = 60;
 /// Where the CLI looks for its model.
 const MODEL_URL: &str = "ANTHROPIC_BASE_URL";
 /// Milliseconds added to the plain CLI, at most.
@@ -39,11 +45,44 @@ pub(super) async fn measure(
     };
     let model = Model::start(&stage.programs).await?;
     let plain = record(stage, &model, &program).await?;
+    let named = program.clone();
     let home = stage.home("claude", Backend::Claude(program), model.url())?;
     let suite = Suite::start(&stage.programs, &home).await?;
     let compared = compare(&plain, &suite.client(), table).await;
     compared.with_context(|| format!("the suite's last lines:\n{}", suite.last_lines()))?;
-    suite.stop().await
+    suite.stop().await?;
+    let cold = conversed(stage, &model, &named, 0).await?;
+    let warm = conversed(stage, &model, &named, WARM_SECONDS).await?;
+    let unit = Unit::Milliseconds;
+    let words = "claude-cli in one session, first text, p50";
+    table.figure(words, unit, cold.p50());
+    let words = "  with cliWarmSeconds, first text, p50";
+    table.figure(words, unit, warm.p50());
+    Ok(())
+}
+
+/// First texts in one session, with a pause for reading before each message.
+async fn conversed(
+    stage: &Stage,
+    model: &Model,
+    program: &Path,
+    seconds: u64,
+) -> anyhow::Result<Sample> {
+    let name = format!("warm-{seconds}");
+    let backend = Backend::Claude(program.to_path_buf());
+    let home = stage.home(&name, backend, model.url())?;
+    home.configure(&json!({"agents": {"defaults": {"cliWarmSeconds": seconds}}}))?;
+    let suite = Suite::start(&stage.programs, &home).await?;
+    let mut first_texts = Sample::default();
+    for round in 0..WARM_UP + ROUNDS {
+        let exchange = conversation::exchange(&suite.client(), "main").await?;
+        if round >= WARM_UP {
+            first_texts.add(exchange.first_text);
+        }
+        tokio::time::sleep(READING).await;
+    }
+    suite.stop().await?;
+    Ok(first_texts)
 }
 
 /// Has the runner start a recorder in the CLI's place.

@@ -1,7 +1,7 @@
 //! What goes wrong with the Claude Code CLI is said in words that help, and
 //! what was said before is kept.
 
-use integration_tests::claude::{delta, imitation};
+use integration_tests::claude::{CLAUDE, delta};
 use integration_tests::transcript::{of_role, text};
 use integration_tests::{Said, Setup, Suite, asked, processes};
 use nix::sys::signal::Signal;
@@ -96,25 +96,11 @@ async fn too_silent() {
     assert!(text(&last_reply(&suite)).starts_with("Half of"));
 }
 
-/// A suite whose CLI is this shell script.
-async fn imitated(script: &str) -> Suite {
-    let site = Setup::empty()
-        .set("agents.defaults.backend", "claude-cli")
-        .variable("ANTHROPIC_API_KEY", "sk-made-up")
-        .site();
-    let program = imitation(&site, script);
-    let file = std::fs::read_to_string(site.configuration()).unwrap();
-    let mut file: Value = serde_json::from_str(&file).unwrap();
-    file["agents"]["defaults"]["claudeCliPath"] = program.display().to_string().into();
-    site.configure(&file.to_string());
-    Suite::start(site).await
-}
-
 #[tokio::test]
 async fn a_crash() {
     let line = delta("Half of it");
     let script = format!("echo '{line}'\necho 'out of luck' >&2\nexit 3\n");
-    let suite = imitated(&script).await;
+    let suite = Setup::imitated(&CLAUDE, &script).await;
     let said = suite.ctl(&["message", "hello"]).await;
     said.ended(1).says(&["Half of it"]).complains(&[
         "Claude Code CLI",
@@ -132,7 +118,7 @@ async fn a_crash() {
 #[tokio::test]
 async fn killed_by_a_signal() {
     let script = format!("echo '{}'\nkill -SEGV $$\n", delta("Half of it"));
-    let suite = imitated(&script).await;
+    let suite = Setup::imitated(&CLAUDE, &script).await;
     let run = suite.ask("hello").await;
     assert_eq!(
         (&run["text"], &run["error"]["code"]),
@@ -144,7 +130,7 @@ async fn killed_by_a_signal() {
 #[tokio::test]
 async fn a_line_that_is_no_json() {
     let script = format!("echo '{}'\necho 'Segfault at 0x0'\n", delta("Half of it"));
-    let suite = imitated(&script).await;
+    let suite = Setup::imitated(&CLAUDE, &script).await;
     let said = suite.ctl(&["message", "hello"]).await;
     said.ended(1).says(&["Half of it"]).complains(&[
         "not JSON",

@@ -85,6 +85,7 @@ pub(in super::super) async fn reset(mut call: Call) -> Result<Answer, Failure> {
         }
     };
     let session = call.gateway.sessions.reset(&key, reason).await?;
+    call.gateway.release(&key);
     changed(&call, &key, &session, reason).await
 }
 
@@ -132,6 +133,7 @@ pub(in super::super) async fn delete(mut call: Call) -> Result<Answer, Failure> 
         }
         Err(refusal) => return Err(refusal.into()),
     };
+    call.gateway.release(&key);
     if let Ok(shown) = before {
         tell_shown(&call.gateway, &shown, "delete");
     }

@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use futures_util::StreamExt as _;
+use nix::errno::Errno;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::host::{Answer, Tools};
+use crate::job::Waiting;
 
 /// One request, in bytes.
 const LINE_LIMIT: usize = 1 << 20;
@@ -52,17 +54,52 @@ impl ToolPipe {
     pub(crate) fn make(folder: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
         for path in [folder.join(REQUEST), folder.join(RESPONSE)] {
-            mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR)?;
+            match mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR) {
+                // Those of the process that stands ready for this turn.
+                Ok(()) | Err(Errno::EEXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         Ok(())
+    }
+
+    /// Says which tools there are, before there is a turn that they are for.
+    pub(crate) fn wait(waiting: &Waiting) -> io::Result<Self> {
+        let folder = &waiting.pipe;
+        let (receiver, sender) = open(&folder.join(REQUEST), &folder.join(RESPONSE))?;
+        let answer = Answering::Waiting(Answer::of_offer(&waiting.offer));
+        Ok(Self {
+            _server: AbortOnDropHandle::new(tokio::spawn(answer_all(receiver, sender, answer))),
+        })
     }
 
     /// Answers requests that come through the FIFOs in `folder`.
     pub(crate) fn serve(folder: &Path, tools: Tools) -> io::Result<Self> {
         let (receiver, sender) = open(&folder.join(REQUEST), &folder.join(RESPONSE))?;
         Ok(Self {
-            _server: AbortOnDropHandle::new(tokio::spawn(answer_all(receiver, sender, tools))),
+            _server: AbortOnDropHandle::new(tokio::spawn(answer_all(
+                receiver,
+                sender,
+                Answering::Tools(Box::new(tools)),
+            ))),
         })
+    }
+}
+
+/// Who answers.
+#[derive(Clone)]
+enum Answering {
+    Tools(Box<Tools>),
+    /// Nobody, but for the one question that is asked before a turn.
+    Waiting(Answer),
+}
+
+impl Answering {
+    async fn call(&self, tool: &str, arguments: Value) -> Answer {
+        match self {
+            Self::Tools(tools) => tools.call(tool, arguments).await,
+            Self::Waiting(answer) => answer.clone(),
+        }
     }
 }
 
@@ -79,7 +116,7 @@ fn open(request: &Path, response: &Path) -> io::Result<(Receiver, Sender)> {
 
 /// Answers each request by itself: one that waits for somebody does not hold
 /// up the others.
-async fn answer_all(receiver: Receiver, sender: Sender, tools: Tools) {
+async fn answer_all(receiver: Receiver, sender: Sender, tools: Answering) {
     let (answers, waiting) = mpsc::channel(ANSWERS);
     let writing = write_all(sender, waiting);
     let reading = read_all(receiver, &tools, answers);
@@ -95,7 +132,7 @@ async fn write_all(mut sender: Sender, mut answers: mpsc::Receiver<Vec<u8>>) {
     }
 }
 
-async fn read_all(receiver: Receiver, tools: &Tools, answers: mpsc::Sender<Vec<u8>>) {
+async fn read_all(receiver: Receiver, tools: &Answering, answers: mpsc::Sender<Vec<u8>>) {
     let mut lines = FramedRead::new(receiver, LinesCodec::new_with_max_length(LINE_LIMIT));
     while let Some(line) = lines.next().await {
         let request = match line.map_err(|error| error.to_string()).and_then(|line| {

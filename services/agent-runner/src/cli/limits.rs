@@ -48,7 +48,7 @@ impl Limits {
     }
 
     /// Why it stopped there.
-    pub(super) fn too_dear(&self, cost: f64) -> String {
+    pub(crate) fn too_dear(&self, cost: f64) -> String {
         if cost >= self.cost_per_turn {
             return bill::turn(cost, self.cost_per_turn);
         }
@@ -62,7 +62,7 @@ impl Limits {
 
 /// What a turn has done so far.
 #[derive(Debug, Default)]
-pub(super) struct Count {
+pub(crate) struct Count {
     /// The answer that is being told: its lines all name it.
     message: String,
     steps: u32,
@@ -76,7 +76,7 @@ pub(super) struct Count {
 
 impl Count {
     /// Counts a call; with the limit that was passed, and what to do about it.
-    pub(super) fn call(
+    pub(crate) fn call(
         &mut self,
         message: &str,
         name: &str,
@@ -116,26 +116,36 @@ impl Count {
         })
     }
 
-    /// Counts what a line of the model's stream says of its tokens.
-    pub(super) fn tokens(&mut self, event: &Value, limits: &Limits) -> Option<(Code, String)> {
+    /// Counts the tokens of an answer that is over.
+    pub(crate) fn add(&mut self, tokens: u64) {
+        self.written = self.written.saturating_add(tokens);
+    }
+
+    /// The limit that the answers so far have passed, for one that goes on.
+    pub(crate) fn written(&self, limits: &Limits) -> Option<(Code, String)> {
+        (self.written >= limits.output_tokens).then(|| too_long(self.written, limits))
+    }
+
+    /// Counts what a line of Anthropic's stream says of its tokens.
+    pub(crate) fn tokens(&mut self, event: &Value, limits: &Limits) -> Option<(Code, String)> {
         if event["type"] == "message_start" {
             self.written += std::mem::take(&mut self.writing);
         }
         self.writing = event["usage"]["output_tokens"].as_u64()?;
         let written = self.written + self.writing;
         // The answer that passes it is told to its end unless it calls tools.
-        (written >= limits.output_tokens && event["delta"]["stop_reason"] == "tool_use").then(|| {
-            (
-                Code::ResourceLimit,
-                format!(
-                    "the turn was stopped: the model wrote {written} tokens, and {} are allowed; \
-                     say \"continue\" to go on from here, or raise \
-                     agents.defaults.limits.outputTokens",
-                    limits.output_tokens
-                ),
-            )
-        })
+        (written >= limits.output_tokens && event["delta"]["stop_reason"] == "tool_use")
+            .then(|| too_long(written, limits))
     }
+}
+
+fn too_long(written: u64, limits: &Limits) -> (Code, String) {
+    let message = format!(
+        "the turn was stopped: the model wrote {written} tokens, and {} are allowed; say \
+         \"continue\" to go on from here, or raise agents.defaults.limits.outputTokens",
+        limits.output_tokens
+    );
+    (Code::ResourceLimit, message)
 }
 
 #[cfg(test)]

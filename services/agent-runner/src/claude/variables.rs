@@ -1,0 +1,56 @@
+//! The environment of the Claude Code CLI.
+
+use crate::cli::Start;
+use crate::environment::{Variables, passed};
+use crate::thinking;
+
+/// Passed on: which service it is to speak to.
+const PASSED: [&str; 5] = [
+    "AWS_REGION",
+    "CLAUDE_CODE_USE_BEDROCK",
+    "CLAUDE_CODE_USE_VERTEX",
+    "CLOUD_ML_REGION",
+    "ANTHROPIC_VERTEX_PROJECT_ID",
+];
+/// Passed on where it signs its requests itself.
+const KEYS: [&str; 6] = [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "ANTHROPIC_VERTEX_BASE_URL",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+];
+
+/// What it has beside that which every agent has. Its way to the model comes
+/// from the turn's doors; with `keys` it has the keys for it.
+pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
+    let (settings, places) = (start.settings, start.places);
+    let outer = &settings.environment;
+    let folder = places.home.join(".claude").display().to_string();
+    let temporary = places.temporary.display().to_string();
+    let mut variables = passed(outer, &PASSED);
+    if keys {
+        variables.extend(passed(outer, &KEYS));
+    }
+    let has_bedrock = outer.get("CLAUDE_CODE_USE_BEDROCK").is_some();
+    if keys && !has_bedrock && settings.aws_profile(&start.agent.id).is_some() {
+        variables.push(("CLAUDE_CODE_USE_BEDROCK".to_owned(), "1".to_owned()));
+    }
+    variables.extend(
+        [
+            ("CLAUDE_CONFIG_DIR", folder.as_str()),
+            ("CLAUDE_CODE_TMPDIR", &temporary),
+            // It is updated by whoever installed it, not by a turn.
+            ("DISABLE_AUTOUPDATER", "1"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            // Its default of ten keeps a user waiting for minutes.
+            ("CLAUDE_CODE_MAX_RETRIES", "3"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
+    if let Some(tokens) = thinking::budget(start.turn.thinking_level.as_deref()) {
+        variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
+    }
+    variables
+}

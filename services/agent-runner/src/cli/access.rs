@@ -1,0 +1,79 @@
+//! How a CLI gets to its model: over the turn's own door, with a credential
+//! that stays in the turn's process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use openclaw_config::secret::Secret;
+use serde::de::DeserializeOwned;
+
+use crate::doors::ModelVariables;
+use crate::doors::model::{HeaderSecret, Relay};
+
+/// What a turn of a CLI is given.
+#[derive(Debug)]
+pub(crate) enum Access {
+    /// A door, and what is behind it.
+    Door {
+        variables: ModelVariables,
+        relay: Relay,
+    },
+    /// The CLI signs its requests itself, with keys in its environment.
+    Own,
+}
+
+/// Why a CLI cannot get to its model.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(
+        "Claude Code signs what it asks {0} for itself and would have to hold the keys, which the \
+         sandbox keeps from agents; set AWS_BEARER_TOKEN_BEDROCK for Bedrock, or for this agent \
+         sandbox.level to \"workspace\" and sandbox.network to \"full\""
+    )]
+    Signing(&'static str),
+    #[error("the login in {path} has expired; {fix}")]
+    Expired { path: PathBuf, fix: &'static str },
+    #[error("the login in {path} cannot be read: {problem}; {fix}")]
+    Login {
+        path: PathBuf,
+        problem: String,
+        fix: &'static str,
+    },
+    #[error("there is no key and no login for {0} any more")]
+    Missing(&'static str),
+    #[error("ANTHROPIC_CUSTOM_HEADERS has a line without a colon")]
+    CustomHeaders,
+}
+
+/// A header that goes out with every request.
+pub(crate) type Header = (String, HeaderSecret);
+
+/// `Authorization: Bearer`.
+pub(crate) fn bearer(token: &str) -> Header {
+    header("authorization", format!("Bearer {token}"))
+}
+
+/// The header `name`, in lower case.
+pub(crate) fn header(name: &str, value: impl Into<String>) -> Header {
+    (name.to_owned(), HeaderSecret(Secret::new(value.into())))
+}
+
+/// The login in `path`; `fix` says what to do about one that cannot be read.
+pub(crate) fn read_login<T: DeserializeOwned>(path: &Path, fix: &'static str) -> Result<T, Error> {
+    let broken = |problem: String| Error::Login {
+        path: path.to_owned(),
+        problem,
+        fix,
+    };
+    let text = fs::read(path).map_err(|error| broken(error.to_string()))?;
+    // serde_json's words could hold a part of the token.
+    serde_json::from_slice(&text)
+        .map_err(|error| broken(format!("line {} is not as expected", error.line())))
+}
+
+/// Unix milliseconds.
+pub(crate) fn now() -> u128 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis())
+}

@@ -1,0 +1,47 @@
+//! What is said to a CLI over its standard input, line by line.
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::ChildStdin;
+use tokio::sync::mpsc;
+
+/// Lines that may wait for a CLI that does not read.
+const LINES: usize = 32;
+
+/// The CLI's standard input. It ends when every copy of this is dropped.
+#[derive(Debug, Clone)]
+pub(crate) struct Mouth {
+    lines: mpsc::Sender<String>,
+}
+
+impl Mouth {
+    /// Says `first` first, whether or not anything else is said.
+    pub(crate) fn new(mut stdin: ChildStdin, first: String) -> Self {
+        let (lines, mut waiting) = mpsc::channel::<String>(LINES);
+        tokio::spawn(async move {
+            // A CLI that ended without reading says so by its exit.
+            if stdin.write_all(first.as_bytes()).await.is_err() {
+                return;
+            }
+            while let Some(line) = waiting.recv().await {
+                if stdin.write_all(line.as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self { lines }
+    }
+
+    /// Says lines at once. There is room for them: what is said in turns waits
+    /// for an answer each time.
+    pub(crate) fn say_now(&self, lines: &[serde_json::Value]) {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        // As below.
+        let _ = self.lines.try_send(text);
+    }
+
+    /// Says a line; it is given its end here.
+    pub(crate) async fn say(&self, line: &serde_json::Value) {
+        // A CLI that is gone wants to hear nothing.
+        let _ = self.lines.send(format!("{line}\n")).await;
+    }
+}

@@ -1,0 +1,113 @@
+//! Items of a thread that are calls of tools, as events.
+
+use openclaw_proto::event::{Kind, ToolFailure, ToolResult};
+use serde_json::{Value, json};
+
+/// A call: its tool and its arguments. `None`: the item is none.
+pub(super) fn call(item: &Value) -> Option<(String, Value)> {
+    let text = |name: &str| item[name].as_str().unwrap_or_default();
+    Some(match item["type"].as_str()? {
+        "commandExecution" => (
+            "exec_command".to_owned(),
+            json!({"command": command(text("command")), "workdir": item["cwd"]}),
+        ),
+        "fileChange" => (
+            "apply_patch".to_owned(),
+            json!({"changes": item["changes"]}),
+        ),
+        "mcpToolCall" => (
+            format!("mcp__{}__{}", text("server"), text("tool")),
+            item["arguments"].clone(),
+        ),
+        "webSearch" => ("web_search".to_owned(), json!({"query": item["query"]})),
+        "imageView" => ("view_image".to_owned(), json!({"path": item["path"]})),
+        _ => return None,
+    })
+}
+
+/// What a call that is over came to.
+pub(super) fn result(item: &Value) -> Option<Kind> {
+    let (tool, _) = call(item)?;
+    let status = item["status"].as_str().unwrap_or("completed");
+    let success = status == "completed";
+    let output = output(item, status);
+    Some(Kind::ToolResult(ToolResult {
+        call_id: item["id"].as_str()?.to_owned(),
+        success,
+        error: (!success).then(|| ToolFailure {
+            tool,
+            kind: kind(status).to_owned(),
+            message: output.clone(),
+        }),
+        output,
+    }))
+}
+
+/// What a call came to that the turn's end cut off.
+pub(super) fn unfinished(item: &Value, mut output: String) -> Option<Kind> {
+    let (tool, _) = call(item)?;
+    let message = "it was ended with the turn, before it was done".to_owned();
+    if !output.is_empty() && !output.ends_with('\n') {
+        output.push('\n');
+    }
+    Some(Kind::ToolResult(ToolResult {
+        call_id: item["id"].as_str()?.to_owned(),
+        success: false,
+        output: output + &message,
+        error: Some(ToolFailure {
+            tool,
+            kind: "interrupted".to_owned(),
+            message,
+        }),
+    }))
+}
+
+fn kind(status: &str) -> &'static str {
+    match status {
+        "declined" => "denied",
+        _ => "tool_error",
+    }
+}
+
+fn output(item: &Value, status: &str) -> String {
+    let printed = item["aggregatedOutput"].as_str().map(str::to_owned);
+    let answered = || texts(&item["result"]["content"]);
+    let failed = || item["error"]["message"].as_str().map(str::to_owned);
+    let output = printed
+        .or_else(answered)
+        .or_else(failed)
+        .unwrap_or_default();
+    match (output.is_empty(), status) {
+        (true, "declined") => "it was not allowed, and was not run".to_owned(),
+        (true, "failed") => match item["exitCode"].as_i64() {
+            Some(code) => format!("it ended with exit code {code}"),
+            None => "it failed".to_owned(),
+        },
+        _ => output,
+    }
+}
+
+fn texts(content: &Value) -> Option<String> {
+    let blocks = content.as_array()?.iter();
+    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+    Some(texts.join("\n"))
+}
+
+/// What a command line does that the CLI has its shell run: `bash -lc '…'`.
+pub(super) fn command(line: &str) -> String {
+    match shlex::split(line).as_deref() {
+        Some([shell, option, script])
+            if ["bash", "sh", "zsh"]
+                .iter()
+                .any(|name| is_named(shell, name))
+                && ["-lc", "-c"].contains(&option.as_str()) =>
+        {
+            script.clone()
+        }
+        _ => line.to_owned(),
+    }
+}
+
+fn is_named(program: &str, name: &str) -> bool {
+    program.rsplit('/').next() == Some(name)
+}

@@ -1,0 +1,248 @@
+//! A turn that a CLI answers which is not ours.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use openclaw_config::price::Price;
+use openclaw_config::programs;
+use openclaw_sandbox::Network;
+
+use super::ready::standing;
+use super::stage::Stage;
+use super::{Begun, Error};
+use crate::cli::{self, Access, Cli, Dialogue, Limits, ToolPipe};
+use crate::doors::Doors;
+use crate::doors::model::Relay;
+use crate::environment::{self, Variables};
+use crate::job::{Speech, Standing, Waiting};
+use crate::keeper::Held;
+use crate::own_limits;
+use crate::places::Places;
+use crate::plan::{self, Bounds};
+use crate::reach;
+use crate::spare::Ready;
+use crate::tools;
+
+/// A CLI with what a plan of a turn needs of it.
+#[derive(Clone, Copy)]
+pub(super) struct Chosen<'a> {
+    pub(super) cli: &'static dyn Cli,
+    pub(super) program: &'a Path,
+    pub(super) model: Option<&'a str>,
+}
+
+/// A CLI that can be started, and what is to be said then.
+struct Laid {
+    standing: Standing,
+    places: Places,
+    dialogue: Dialogue,
+    relay: Option<Relay>,
+    limits: Limits,
+    pipe: PathBuf,
+}
+
+impl Laid {
+    /// What the CLI is started with: its process, and the files it reads at its
+    /// start. One that was started with the same can take the turn.
+    fn likeness(&self) -> Result<String, Error> {
+        let mut likeness = serde_json::to_string(&self.standing)?;
+        let entries = fs::read_dir(&self.places.temporary).map_err(Error::Start)?;
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.retain(|path| {
+            self.dialogue
+                .files()
+                .iter()
+                .any(|name| path.ends_with(name))
+        });
+        paths.sort();
+        for path in paths {
+            likeness.push_str(&fs::read_to_string(path).map_err(Error::Start)?);
+        }
+        Ok(likeness)
+    }
+}
+
+impl Stage<'_> {
+    /// Begins the turn, with a process that stood ready for it where there is
+    /// one.
+    pub(super) async fn cli(self, chosen: Chosen<'_>) -> Result<Begun, Error> {
+        let warm = self.warm().await;
+        let laid = self.lay(chosen).await?;
+        let mut held = match warm {
+            Some(ready) if ready.likeness == laid.likeness()? => ready.held,
+            Some(ready) => {
+                tracing::debug!("what stood ready was started with something else");
+                ready.held.dismiss().await;
+                self.start(&laid.standing).await?
+            }
+            None => self.start(&laid.standing).await?,
+        };
+        let speech = Speech::Cli {
+            dialogue: Box::new(laid.dialogue),
+            tools: laid.pipe,
+            relay: laid.relay,
+            limits: laid.limits,
+            price: self.price(chosen.cli, chosen.model),
+        };
+        let mut order = self.order(speech, self.offer(false));
+        self.add_servers(&mut order, &laid.places);
+        held.order(&order).await?;
+        Ok(Begun {
+            held,
+            temporary: laid.places.temporary,
+        })
+    }
+
+    /// What stands ready for this turn.
+    async fn warm(&self) -> Option<Ready> {
+        if !super::keeps_warm(self.settings, self.agent, self.turn) {
+            return None;
+        }
+        let spare = self.shop.warm.of(&self.turn.session_key);
+        let run_id = &self.turn.run_id;
+        spare.take(run_id, self.settings, &self.agent.id).await
+    }
+
+    /// Starts a process that waits for the turn.
+    pub(super) async fn stand_ready(self, chosen: Chosen<'_>) -> Result<Ready, Error> {
+        let laid = self.lay(chosen).await?;
+        Ok(Ready {
+            held: self.start(&laid.standing).await?,
+            likeness: laid.likeness()?,
+            places: laid.places,
+            agent_id: self.agent.id.clone(),
+            settings: Arc::clone(self.settings),
+        })
+    }
+
+    async fn start(&self, standing: &Standing) -> Result<Held, Error> {
+        let held = Held::start(&self.shop.units, self.settings, self.agent, standing).await?;
+        Ok(held)
+    }
+
+    async fn lay(&self, chosen: Chosen<'_>) -> Result<Laid, Error> {
+        let cli = chosen.cli;
+        let agent_program = programs::sibling("openclaw-agent", &self.settings.environment)
+            .map_err(Error::Start)?;
+        let program = cli.resolve(chosen.program).map_err(Error::Start)?;
+        let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
+        let pipe = places.temporary.join("tools");
+        ToolPipe::make(&pipe).map_err(Error::Start)?;
+        let id = &self.agent.id;
+        let login = cli.login();
+        login
+            .take(self.settings, id, &places.home)
+            .map_err(Error::Start)?;
+        let access = cli.access(self.settings, id, self.level)?;
+        let limits = Limits::of(&self.agent.limits, self.shop.spending.today(id));
+        let start = cli::Start {
+            settings: self.settings,
+            agent: self.agent,
+            turn: self.turn,
+            places: &places,
+            model: chosen.model,
+            policy: &tools::policy(self.agent),
+            rules: &self.rules(),
+            agent_program: &agent_program,
+            pipe: &pipe,
+            limits: &limits,
+        };
+        let prepared = cli.prepare(&start).map_err(Error::Start)?;
+        places.give_contents(&places.temporary)?;
+        places.give_contents(&places.home)?;
+        let (doors, relay) = self.doors(access);
+        let mut variables = environment::common(&self.settings.environment, &places);
+        variables.extend(cli.variables(&start, doors.model.is_none()));
+        let standing = self
+            .standing_cli(&places, (&program, &agent_program), variables, doors)
+            .await?;
+        let waiting = Waiting {
+            pipe: pipe.clone(),
+            offer: self.offer(false),
+        };
+        Ok(Laid {
+            standing: Standing {
+                arguments: texts(prepared.arguments)?,
+                waiting: Some(waiting),
+                own_limits: own_limits::names(self.turn),
+                ..standing
+            },
+            places,
+            dialogue: prepared.dialogue,
+            relay,
+            limits,
+            pipe,
+        })
+    }
+
+    /// What a CLI reaches, and what is behind its door to the model.
+    fn doors(&self, access: Access) -> (Doors, Option<Relay>) {
+        let (model, relay) = match access {
+            Access::Door { variables, relay } => (Some(variables), Some(relay)),
+            Access::Own => (None, None),
+        };
+        let hosts = reach::hosts(self.agent, self.level);
+        (Doors { model, hosts }, relay)
+    }
+
+    /// The process of a CLI, confined.
+    async fn standing_cli(
+        &self,
+        places: &Places,
+        (program, agent_program): (&Path, &Path),
+        mut variables: Variables,
+        doors: Doors,
+    ) -> Result<Standing, Error> {
+        let (agent, run_id) = (self.agent, &self.turn.run_id);
+        let network = reach::network(agent, &doors);
+        let missing = self.settings.sandbox.missing;
+        reach::require(&self.shop.confinement, self.level, &network, missing).await?;
+        if network == Network::Full {
+            variables.extend(environment::network(&self.settings.environment));
+        }
+        let bounds = Bounds {
+            level: self.level,
+            network,
+        };
+        let mut plan = plan::for_agent(
+            self.settings,
+            agent,
+            places,
+            run_id,
+            program,
+            &variables,
+            bounds,
+        );
+        plan.grant_program(agent_program);
+        // Their runtimes reserve tens of gigabytes that they never touch.
+        plan.limits.address_space = None;
+        let program = program.to_path_buf();
+        Ok(Standing {
+            doors,
+            ..standing(
+                self.shop,
+                self.settings,
+                run_id,
+                agent,
+                plan,
+                program,
+                variables,
+            )?
+        })
+    }
+
+    /// What a CLI's model costs, as far as that is known.
+    fn price(&self, cli: &dyn Cli, model: Option<&str>) -> Option<Price> {
+        let provider = self.settings.provider(&self.agent.id, cli.provider())?;
+        Price::find(&provider, model?)
+    }
+}
+
+fn texts(arguments: Vec<OsString>) -> Result<Vec<String>, Error> {
+    let texts = arguments.into_iter();
+    texts
+        .map(|argument| argument.into_string().map_err(Error::NotText))
+        .collect()
+}

@@ -1,0 +1,113 @@
+//! CLIs that stand ready for a session's next turn.
+
+use std::io;
+use std::sync::Arc;
+
+use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_daemon::failure;
+use openclaw_proto::event::{Done, Kind};
+use openclaw_proto::runner::{BackendSession, Purpose, Turn};
+
+use super::cli::Chosen;
+use super::ready::watch_over;
+use super::stage::Stage;
+use super::{Error, Shop};
+use crate::backend::{Choice, Plan};
+use crate::spare::Ready;
+use crate::table::Entry;
+use crate::{cli, own_limits};
+
+/// Whether a CLI stands ready for the session after such a turn. Where servers
+/// of tools are configured it does not: they are started with a turn, and the
+/// CLI asks for their tools at its own start. Nor does it where the session has
+/// limits of its own.
+pub(crate) fn keeps_warm(settings: &Settings, agent: &AgentSettings, turn: &Turn) -> bool {
+    !agent.cli_warm.is_zero()
+        && turn.purpose == Purpose::Message
+        && settings.mcp_servers.is_empty()
+        && own_limits::names(turn).is_empty()
+}
+
+/// Starts the CLI for the session's next turn, after one that went well.
+pub(super) async fn renew(
+    shop: &Shop,
+    settings: &Arc<Settings>,
+    turn: &Turn,
+    choice: &Choice,
+    entry: &Entry,
+) {
+    let Some(Kind::Done(done)) = entry.log.terminal() else {
+        return;
+    };
+    let Some(agent) = settings.agent(&turn.agent_id) else {
+        return;
+    };
+    if !cli::is_cli(choice.backend) || !keeps_warm(settings, agent, turn) {
+        return;
+    }
+    let spare = shop.warm.of(&turn.session_key);
+    let Some(name) = spare.wanted(settings, &agent.id) else {
+        return;
+    };
+    spare.gone(&name).await;
+    let next = next(turn, &name, done);
+    match stand_ready(shop, settings, agent, (&next, choice)).await {
+        Ok(ready) => {
+            let watch = ready.held.watch();
+            spare.put(Some(ready));
+            watch_over(&spare, shop, name, watch, agent.cli_warm);
+        }
+        // The next turn tries again and says why.
+        Err(error) => {
+            spare.put(None);
+            tracing::debug!(error = %failure::chain(&error), "no CLI stands ready");
+        }
+    }
+    shop.warm.prune().await;
+}
+
+/// The turn after `turn`, as far as it is known.
+fn next(turn: &Turn, run_id: &str, done: Done) -> Turn {
+    let session = done.backend_session.map(|id| BackendSession {
+        backend: done.backend,
+        id,
+        unseen: 0,
+    });
+    Turn {
+        run_id: run_id.to_owned(),
+        backend_sessions: session.into_iter().collect(),
+        ..turn.clone()
+    }
+}
+
+async fn stand_ready(
+    shop: &Shop,
+    settings: &Arc<Settings>,
+    agent: &AgentSettings,
+    (turn, choice): (&Turn, &Choice),
+) -> Result<Ready, Error> {
+    let Ok(Plan::Cli {
+        cli,
+        program,
+        model,
+    }) = &choice.plan
+    else {
+        return Err(Error::Start(io::ErrorKind::Unsupported.into()));
+    };
+    let missing = settings.sandbox.missing;
+    let level = shop.confinement.level(&agent.sandbox, missing).await?;
+    let stage = Stage {
+        shop,
+        settings,
+        agent,
+        level,
+        turn,
+        choice,
+    };
+    let chosen = Chosen {
+        cli: *cli,
+        program,
+        model: model.as_deref(),
+    };
+    stage.stand_ready(chosen).await
+}

@@ -1,0 +1,160 @@
+//! CLIs that stand ready for a session's next message (`cliWarmSeconds`).
+
+use std::time::Duration;
+
+use integration_tests::{Setup, Suite, asked, processes, within};
+use scripted_model::{Scenario, Server};
+use serde_json::json;
+
+/// Between two looks at the processes of a suite.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The processes of CLIs, by their programs' names.
+fn standing(suite: &Suite) -> Vec<i32> {
+    processes::of_folder(&suite.path(""))
+        .into_iter()
+        .filter(|pid| {
+            let name = processes::program(*pid).unwrap_or_default();
+            name.starts_with("claude") || name == "codex"
+        })
+        .map(|pid| pid.as_raw())
+        .collect()
+}
+
+/// Waits until as many stand ready.
+async fn are_standing(suite: &Suite, count: usize) -> Vec<i32> {
+    let look = async {
+        loop {
+            let pids = standing(suite);
+            if pids.len() == count {
+                return pids;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    within(&format!("{count} CLIs that stand ready"), look).await
+}
+
+fn setups(model: &Server) -> Vec<Setup> {
+    let both = [Setup::claude(model), Setup::codex(model)];
+    both.into_iter().flatten().collect()
+}
+
+#[tokio::test]
+async fn the_next_message_is_answered_by_the_one_that_stands_ready() {
+    let model = Server::start().await.unwrap();
+    for setup in setups(&model) {
+        let suite = setup
+            .set("agents.defaults.cliWarmSeconds", 60)
+            .start()
+            .await;
+        let before = model.turns().len();
+        model.push(Scenario::text("Noted: xylophone."));
+        suite.say("The word is xylophone.").await;
+        let ready = are_standing(&suite, 1).await;
+
+        model.push(Scenario::held("It was that one, I think.", "asked"));
+        let mut talk = suite.begin(&["message", "Which word was it?"]);
+        talk.hear("It").await;
+        assert_eq!(standing(&suite), ready, "another one was started");
+        model.release("asked");
+        talk.end().await.ok();
+
+        let last = asked::turns(&model, before + 2).await.pop().unwrap();
+        let messages = asked::messages(&last);
+        let noted = |(role, text): &(String, String)| role == "assistant" && text.contains("Noted");
+        assert!(messages.iter().any(noted), "{messages:?}");
+        let next = are_standing(&suite, 1).await;
+        assert_ne!(next, ready, "each serves one turn");
+    }
+}
+
+#[tokio::test]
+async fn it_has_our_tools() {
+    let model = Server::start().await.unwrap();
+    for setup in setups(&model) {
+        let suite = setup
+            .set("agents.defaults.cliWarmSeconds", 60)
+            .start()
+            .await;
+        suite.say("hello").await;
+        are_standing(&suite, 1).await;
+        let arguments = json!({"text": "likes tea"});
+        model.push(Scenario::tool("mcp__openclaw__memory_write", arguments));
+        let run = suite.ask("keep it").await;
+        assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+    }
+}
+
+/// What it read at its start is not what it would read now.
+#[tokio::test]
+async fn one_that_was_told_something_else_does_not_answer() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup
+        .set("agents.defaults.cliWarmSeconds", 60)
+        .note("SOUL.md", "You speak like a sailor.\n")
+        .start()
+        .await;
+    suite.say("hello").await;
+    are_standing(&suite, 1).await;
+    std::fs::write(
+        suite.workspace().join("SOUL.md"),
+        "You speak like a judge.\n",
+    )
+    .unwrap();
+    suite.say("and now?").await;
+    let turns = asked::turns(&model, 2).await;
+    let system = turns[1].json()["system"].to_string();
+    assert!(
+        system.contains("like a judge") && !system.contains("sailor"),
+        "{system}"
+    );
+}
+
+#[tokio::test]
+async fn it_ends_with_its_time_its_session_its_settings_and_the_daemons() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let short = setup.clone().set("agents.defaults.cliWarmSeconds", 2);
+    let suite = short.start().await;
+    suite.say("hello").await;
+    are_standing(&suite, 1).await;
+    are_standing(&suite, 0).await;
+
+    let suite = setup
+        .set("agents.defaults.cliWarmSeconds", 600)
+        .start()
+        .await;
+    suite.say("hello").await;
+    are_standing(&suite, 1).await;
+    let change = ["config", "set", "agents.defaults.limits.steps", "20"];
+    suite.ctl(&change).await.ok();
+    are_standing(&suite, 0).await;
+    suite.say("still there?").await;
+    are_standing(&suite, 1).await;
+    suite
+        .ctl(&["sessions", "reset", "agent:main:main"])
+        .await
+        .ok();
+    are_standing(&suite, 0).await;
+    suite.say("hello again").await;
+    are_standing(&suite, 1).await;
+    suite.terminate();
+    are_standing(&suite, 0).await;
+}
+
+#[tokio::test]
+async fn nothing_stands_ready_unless_it_is_asked_for() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup.start().await;
+    suite.say("hello").await;
+    are_standing(&suite, 0).await;
+}
