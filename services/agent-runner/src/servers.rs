@@ -55,6 +55,8 @@ pub(crate) struct Server {
     pub(crate) arguments: Vec<String>,
     /// Credentials may be among them.
     pub(crate) variables: Vec<(String, String)>,
+    /// Whether it is believed which of its tools only read.
+    pub(crate) trusted: bool,
 }
 
 /// Why a server has no tools.
@@ -94,7 +96,7 @@ struct Offered {
     service: Arc<RunningService<RoleClient, ()>>,
     /// As the server calls it.
     name: String,
-    /// Whether it says of it that it only reads.
+    /// Whether it says of it that it only reads, and is believed.
     only_reads: bool,
 }
 
@@ -123,6 +125,7 @@ struct Running {
     child: Supervised,
     service: RunningService<RoleClient, ()>,
     tools: Vec<Tool>,
+    trusted: bool,
 }
 
 impl Servers {
@@ -181,7 +184,8 @@ impl Servers {
             let offered = Offered {
                 service: Arc::clone(&service),
                 name: tool.name.clone().into_owned(),
-                only_reads: hints.and_then(|hints| hints.read_only_hint) == Some(true),
+                only_reads: running.trusted
+                    && hints.and_then(|hints| hints.read_only_hint) == Some(true),
             };
             self.tools.insert(name, offered);
         }
@@ -199,7 +203,7 @@ impl Servers {
         self.tools.contains_key(name)
     }
 
-    /// Whether the server says of the tool that it only reads.
+    /// Whether a server that is believed says of the tool that it only reads.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
         self.tools.get(name).is_some_and(|tool| tool.only_reads)
     }
@@ -265,6 +269,7 @@ async fn greet(
         child,
         service,
         tools,
+        trusted: server.trusted,
     })
 }
 

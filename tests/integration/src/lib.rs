@@ -32,6 +32,7 @@ pub mod site;
 pub mod socket;
 pub mod suite;
 pub mod talk;
+pub mod terminal;
 pub mod transcript;
 
 pub use deadline::within;
@@ -44,3 +45,4 @@ pub use site::Site;
 pub use socket::Socket;
 pub use suite::Suite;
 pub use talk::Talk;
+pub use terminal::Terminal;

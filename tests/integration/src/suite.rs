@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Child;
 
-use crate::{Http, Said, Site, Talk, processes, transcript, within};
+use crate::{Http, Said, Site, Talk, Terminal, processes, transcript, within};
 
 /// What `openclawctl run` says when every daemon can serve.
 const READY: &str = "openclaw is ready";
@@ -63,6 +63,13 @@ impl Suite {
         let mut command = self.command("openclawctl");
         command.args(arguments);
         Talk::start(&format!("openclawctl {}", arguments.join(" ")), command)
+    }
+
+    /// Starts `openclawctl` at a terminal.
+    pub fn at_terminal(&self, arguments: &[&str]) -> Terminal {
+        let mut command = self.command("openclawctl");
+        command.args(arguments);
+        Terminal::start(&format!("openclawctl {}", arguments.join(" ")), command)
     }
 
     /// Runs `openclawctl` with something on its standard input.

@@ -90,6 +90,7 @@ fn one(
         plan,
         program,
         arguments: server.arguments.clone(),
+        trusted: server.trusted,
         variables,
     })
 }

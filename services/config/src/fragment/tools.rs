@@ -79,4 +79,7 @@ pub struct Server {
     pub network: Option<String>,
     /// Folders granted beside its own and the system.
     pub paths: super::SandboxPaths,
+    /// Whether it is believed when it says of a tool that it only reads, and
+    /// nobody is asked before such a call then.
+    pub trusted: Option<bool>,
 }

@@ -83,6 +83,8 @@ pub struct McpServer {
     pub read_only: Vec<PathBuf>,
     /// Granted read-write beside its own folder.
     pub read_write: Vec<PathBuf>,
+    /// Whether it is believed which of its tools only read.
+    pub trusted: bool,
 }
 
 /// What is wrong: the key below `tools` or `mcp`, and why.
@@ -210,6 +212,7 @@ fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, Problem>
         variables: server.env.clone(),
         folder: server.cwd.as_deref().map(|path| paths.expand(path)),
         network: server.network.as_deref() != Some("none"),
+        trusted: server.trusted == Some(true),
         read_only: server
             .paths
             .ro
@@ -267,6 +270,7 @@ mod tests {
         let mcp: Mcp = json5::from_str(
             "{servers: {
                 good: {command: 'srv', args: ['-x'], env: {A: 'b'}, network: 'none'},
+                known: {command: 'srv', trusted: true},
                 off: {command: 'srv', enabled: false},
                 far: {url: 'https://x'}, 'a b': {command: 'x'}, empty: {},
                 unset: {command: 'x', env: {KEY: '${NOPE}'}},
@@ -275,7 +279,8 @@ mod tests {
         .unwrap();
         let paths = Paths::resolve(&[("HOME", "/home/u")].into_iter().collect()).unwrap();
         let (servers, problems) = servers(&mcp, &paths);
-        assert_eq!(servers.keys().collect::<Vec<_>>(), ["good"]);
+        assert_eq!(servers.keys().collect::<Vec<_>>(), ["good", "known"]);
+        assert!(servers["known"].trusted && !servers["good"].trusted);
         assert!(!servers["good"].network);
         let names: Vec<&str> = problems.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["a b", "empty", "far", "unset"]);

@@ -34,8 +34,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 const CLOSE_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Starts of one turn: a runner that dies right after it took a turn, before
-/// the turn has a process, has begun nothing.
-const STARTS: usize = 5;
+/// the turn has a process, has begun nothing. As many as one that is killed
+/// again and again on a busy machine needs; one that dies of the turn itself is
+/// through with them in seconds.
+const STARTS: usize = 20;
 
 /// Runs `turn` and passes on its events; returns how it ended.
 pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {

@@ -276,3 +276,66 @@ async fn where_more_can_be_written_somebody_is_asked() {
     talk.end().await.ok();
     assert_eq!(suite.written("a"), None);
 }
+
+/// The prompt, its answers, and one that is none, at a real terminal.
+#[tokio::test]
+async fn who_sent_the_message_is_asked_at_the_terminal() {
+    const PROMPT: &str = "allow? [y]es, [a]lways, [n]o: ";
+    let (suite, model) = scene().await;
+    let call = |command: &str| Scenario::tool("execute_shell", json!({"command": command}));
+
+    model.push(call("touch a"));
+    let mut terminal = suite.at_terminal(&["message", "go on"]);
+    let seen = terminal.see(PROMPT).await;
+    assert!(
+        seen.contains("The agent wants to run") && seen.contains("touch a"),
+        "{seen}"
+    );
+    terminal.type_line("what?");
+    terminal.see(PROMPT).await;
+    assert_eq!(suite.written("a"), None, "it ran unasked");
+    terminal.type_line("y");
+    let (code, seen) = terminal.end().await;
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(suite.written("a").is_some(), "{seen}");
+
+    model.push(call("touch b"));
+    let mut terminal = suite.at_terminal(&["message", "go on"]);
+    terminal.see(PROMPT).await;
+    terminal.type_line("n");
+    let (code, seen) = terminal.end().await;
+    assert_eq!((code, suite.written("b")), (Some(0), None), "{seen}");
+    assert!(seen.contains("the user denied it"), "{seen}");
+
+    model.push(call("touch c"));
+    let mut terminal = suite.at_terminal(&["message", "go on"]);
+    terminal.see(PROMPT).await;
+    terminal.type_line("always");
+    terminal.end().await;
+    std::fs::remove_file(suite.workspace().join("c")).unwrap();
+    model.push(call("touch c"));
+    let (code, seen) = suite.at_terminal(&["message", "go on"]).end().await;
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(
+        !seen.contains(PROMPT) && suite.written("c").is_some(),
+        "{seen}"
+    );
+}
+
+/// What is decided elsewhere is said where it was asked.
+#[tokio::test]
+async fn the_terminal_hears_what_was_decided_elsewhere() {
+    let (suite, model) = scene().await;
+    model.push(Scenario::tool(
+        "execute_shell",
+        json!({"command": "touch a"}),
+    ));
+    let mut terminal = suite.at_terminal(&["message", "go on"]);
+    terminal.see("allow?").await;
+    let waiting = list(&suite).await["waiting"][0].clone();
+    suite.ctl(&["approvals", "allow", id(&waiting)]).await.ok();
+    let (code, seen) = terminal.end().await;
+    assert_eq!(code, Some(0), "{seen}");
+    assert!(seen.contains("allow-once by"), "{seen}");
+    assert!(suite.written("a").is_some());
+}

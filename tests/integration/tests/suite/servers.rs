@@ -221,21 +221,22 @@ async fn where_somebody_is_asked_that_goes_for_its_tools_too() {
     let model = Server::start().await.unwrap();
     let program = Program::new();
     let script = program.0.path().join("server.py");
-    let suite = Setup::anthropic(&model)
+    let setup = Setup::anthropic(&model)
         .set("mcp.servers.test", program.entry())
         .set("tools.exec.ask", "on-miss")
-        .set("tools.exec.approvalTimeoutSec", 1)
-        .start()
-        .await;
-    let calls = run(
-        &suite,
-        &model,
-        &[
-            ("test__look", json!({"path": script.display().to_string()})),
-            ("test__put", json!({"path": "own.txt"})),
-        ],
-    )
-    .await;
+        .set("tools.exec.approvalTimeoutSec", 1);
+    let look = json!({"path": script.display().to_string()});
+    let suite = setup.start().await;
+    let calls = run(&suite, &model, &[("test__look", look.clone())]).await;
+    let said = calls[0].to_string();
+    assert!(
+        said.contains("nobody allowed it"),
+        "it was believed: {said}"
+    );
+
+    let suite = setup.set("mcp.servers.test.trusted", true).start().await;
+    let put = json!({"path": "own.txt"});
+    let calls = run(&suite, &model, &[("test__look", look), ("test__put", put)]).await;
     assert_eq!(calls[0]["success"], true, "it only reads: {}", calls[0]);
     assert_eq!(calls[1]["success"], false, "{}", calls[1]);
     assert!(

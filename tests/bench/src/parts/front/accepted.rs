@@ -21,8 +21,11 @@ const WARM_UP: usize = 20;
 /// Milliseconds until one is acknowledged, at most, of every second.
 const TARGET: f64 = 3.0;
 
-/// Messages a second, and for how many seconds.
-const RATE: usize = 500;
+/// Messages a second that are to be accepted at least.
+const LEAST: f64 = 500.0;
+/// Messages a second that are sent, and for how many seconds: a tenth more, so
+/// that the time until the last one is acknowledged does not decide.
+const RATE: usize = 550;
 const SECONDS: usize = 4;
 /// Sessions they are spread over.
 const SESSIONS: usize = 64;
@@ -101,7 +104,7 @@ pub(super) async fn by_the_hundred(
         acks.percentile(99),
     );
     ensure!(
-        rate >= RATE as f64 * 0.98,
+        rate >= LEAST,
         "only {rate:.0} messages a second were accepted"
     );
     Ok(())

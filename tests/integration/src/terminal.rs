@@ -1,0 +1,95 @@
+//! A program at a terminal: somebody sees what it writes, and types.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+
+use nix::pty::openpty;
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+
+use crate::within;
+
+/// A started program with a terminal of its own, killed when dropped.
+#[derive(Debug)]
+pub struct Terminal {
+    what: String,
+    child: Child,
+    keyboard: File,
+    pieces: mpsc::UnboundedReceiver<Vec<u8>>,
+    seen: String,
+}
+
+impl Terminal {
+    /// Starts `command` with standard input, output and error at a terminal.
+    pub fn start(what: &str, mut command: Command) -> Self {
+        let pair = openpty(None, None).expect("open a terminal");
+        let side = |side: &OwnedFd| side.try_clone().expect("another descriptor of it");
+        let child = command
+            .stdin(side(&pair.slave))
+            .stdout(side(&pair.slave))
+            .stderr(pair.slave)
+            .spawn()
+            .expect("start a program");
+        // The terminal ends with the last descriptor of its other side.
+        drop(command);
+        let screen = File::from(side(&pair.master));
+        Self {
+            what: what.to_owned(),
+            child,
+            keyboard: File::from(pair.master),
+            pieces: watch(screen),
+            seen: String::new(),
+        }
+    }
+
+    /// Waits until `text` is to be seen after what was seen before.
+    pub async fn see(&mut self, text: &str) -> String {
+        let what = format!("{text:?} from {}", self.what);
+        within(&what, async {
+            loop {
+                if let Some(start) = self.seen.find(text) {
+                    let rest = self.seen.split_off(start + text.len());
+                    return std::mem::replace(&mut self.seen, rest);
+                }
+                let piece = self.pieces.recv().await;
+                let piece = piece.unwrap_or_else(|| panic!("the end, not {what}: {}", self.seen));
+                self.seen.push_str(&String::from_utf8_lossy(&piece));
+            }
+        })
+        .await
+    }
+
+    /// Types a line.
+    pub fn type_line(&mut self, line: &str) {
+        writeln!(self.keyboard, "{line}").expect("type");
+    }
+
+    /// Waits for the program's end: its exit code, and what was to be seen.
+    pub async fn end(mut self) -> (Option<i32>, String) {
+        let what = format!("the end of {}", self.what);
+        within(&what, async {
+            while let Some(piece) = self.pieces.recv().await {
+                self.seen.push_str(&String::from_utf8_lossy(&piece));
+            }
+            let status = self.child.wait().await.expect("wait for a program");
+            (status.code(), self.seen)
+        })
+        .await
+    }
+}
+
+/// What comes to be seen. Reading from a terminal that nobody has any more is
+/// an error (EIO), which is its end.
+fn watch(mut screen: File) -> mpsc::UnboundedReceiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(read @ 1..) = screen.read(&mut buffer) {
+            if sender.send(buffer[..read].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
