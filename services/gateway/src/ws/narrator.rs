@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use openclaw_config::settings::Backend;
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::now_ms;
@@ -123,6 +124,9 @@ struct Narrator<'a> {
     /// Clients were told that the run is being prepared.
     prepared: bool,
     model_told: bool,
+    /// Another program answers, which prepares itself what it needs: OpenClaw
+    /// tells less of those.
+    is_cli: bool,
     /// A tool has answered, and the model is asked again.
     asked_again: bool,
     tools: HashMap<String, Tool>,
@@ -156,6 +160,7 @@ impl<'a> Narrator<'a> {
             started_ms: now_ms(),
             prepared: false,
             model_told: false,
+            is_cli: is_cli(gateway, run),
             asked_again: false,
             tools: HashMap::new(),
             tools_done: Vec::new(),
@@ -175,7 +180,7 @@ impl<'a> Narrator<'a> {
     }
 
     fn prepare(&mut self) {
-        if !std::mem::replace(&mut self.prepared, true) {
+        if !std::mem::replace(&mut self.prepared, true) && !self.is_cli {
             self.status("preparing_workspace");
         }
     }
@@ -231,11 +236,15 @@ impl<'a> Narrator<'a> {
             return;
         }
         self.prepare();
-        self.status("preparing_context");
+        if !self.is_cli {
+            self.status("preparing_context");
+        }
         let data = json!({ "phase": "start", "startedAt": self.started_ms });
         self.lifecycle(data);
         self.status("starting_model");
-        self.name_model();
+        if !self.is_cli {
+            self.name_model();
+        }
     }
 
     /// Once after the results of tools, before what the model says to them.
@@ -244,7 +253,7 @@ impl<'a> Narrator<'a> {
             kind,
             Kind::TextDelta { .. } | Kind::Thinking { .. } | Kind::ToolCall { .. }
         );
-        if speaks && std::mem::take(&mut self.asked_again) {
+        if speaks && std::mem::take(&mut self.asked_again) && !self.is_cli {
             self.name_model();
         }
     }
@@ -357,4 +366,11 @@ impl<'a> Narrator<'a> {
             "timestamp": now_ms(),
         })
     }
+}
+
+/// Whether the run's agent is set up to be another program.
+fn is_cli(gateway: &Gateway, run: &Run) -> bool {
+    let settings = gateway.configuration.settings();
+    let agent = settings.agent(run.key.agent().as_str());
+    agent.is_some_and(|agent| matches!(agent.backend, Backend::ClaudeCli | Backend::CodexCli))
 }

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 const TOKEN: &str = "test-token-0123456789abcdef";
 
 /// Events that come by the clock, or that tell of parts we do not have.
-const BY_THE_WAY: [&str; 8] = [
+const BY_THE_WAY: [&str; 9] = [
+    "chat.metadata.changed",
     "tick",
     "health",
     "presence",
@@ -293,6 +294,21 @@ async fn a_stream_is_told_as_recorded() {
 async fn commands_are_told_as_recorded() {
     let (suite, _model) = suite().await;
     compare(&suite, "slash", None).await;
+}
+
+/// The Claude Code CLI answers, in a session that goes on.
+#[tokio::test]
+async fn the_claude_cli_is_told_as_recorded() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let setup = setup
+        .set("gateway.auth.mode", "token")
+        .set("gateway.auth.token", TOKEN);
+    let suite = setup.start().await;
+    compare(&suite, "claude-cli", None).await;
+    compare(&suite, "claude-cli-resume", None).await;
 }
 
 /// Messages that come while a turn runs go into it.

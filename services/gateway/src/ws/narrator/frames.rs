@@ -43,12 +43,14 @@ impl Narrator<'_> {
             return;
         }
         let ended_at = now_ms();
-        self.lifecycle(json!({
-            "phase": "finishing",
-            "stopReason": done.stop_reason,
-            "aborted": false,
-            "endedAt": ended_at,
-        }));
+        if !self.is_cli {
+            self.lifecycle(json!({
+                "phase": "finishing",
+                "stopReason": done.stop_reason,
+                "aborted": false,
+                "endedAt": ended_at,
+            }));
+        }
         self.release_model();
         let effective = json!({ "provider": done.provider, "model": done.model });
         let disposition = if self.text.is_empty() {
