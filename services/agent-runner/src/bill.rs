@@ -29,6 +29,8 @@ pub(crate) struct Budget {
     pub(crate) spent_today: f64,
     /// Where what ended turns cost is kept.
     pub(crate) spending: PathBuf,
+    /// Seconds between UTC and the time that days are counted in.
+    pub(crate) utc_offset: i32,
 }
 
 /// The bill of one turn.
@@ -125,7 +127,8 @@ impl Bill {
         if cost >= budget.cost_per_turn {
             return Err(turn(cost, budget.cost_per_turn));
         }
-        let before = spending::today(&budget.spending, &self.agent_id).max(budget.spent_today);
+        let before = spending::today(&budget.spending, &self.agent_id, budget.utc_offset)
+            .max(budget.spent_today);
         let today = before + cost;
         if today >= budget.cost_per_day {
             return Err(format!(
@@ -187,6 +190,7 @@ mod tests {
             cost_per_day: 1.0,
             spent_today,
             spending: PathBuf::from("/nonexistent"),
+            utc_offset: 0,
         };
         let bill = Bill::new(budget, "main");
         bill.charge_at(Some(PRICE));

@@ -42,10 +42,8 @@ pub(crate) fn for_agent(
     plan.read_only.extend(sandbox.read_only.iter().cloned());
     plan.grant_program(program);
     plan.environment = variables.iter().map(|(name, _)| name.clone()).collect();
-    // By the name that was found: looking up one that does not exist costs
-    // half a millisecond each time.
     if let Some(identity) = &places.identity {
-        plan.agent_user.clone_from(&identity.name);
+        plan.run_as(identity);
     }
     plan.hide = settings.paths.home.iter().cloned().collect();
     plan.hide.push("/tmp".into());

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jiff::tz::Offset;
 use openclaw_config::write;
 use openclaw_proto::event::{Event, Kind};
 use serde::{Deserialize, Serialize};
@@ -148,9 +149,12 @@ impl Books {
     }
 }
 
-/// US dollars that the agent's ended turns of today cost, for another process.
-pub(crate) fn today(path: &Path, agent_id: &str) -> f64 {
-    read(path).of(&day(), agent_id)
+/// US dollars that the agent's ended turns of today cost, for another process,
+/// which is told how far from UTC this machine is ([`utc_offset`]).
+pub(crate) fn today(path: &Path, agent_id: &str, utc_offset: i32) -> f64 {
+    let offset = Offset::from_seconds(utc_offset).unwrap_or(Offset::UTC);
+    let day = offset.to_datetime(jiff::Timestamp::now()).date();
+    read(path).of(&day.to_string(), agent_id)
 }
 
 fn read(path: &Path) -> Books {
@@ -164,10 +168,10 @@ fn write_books(path: &Path, books: &Books) -> io::Result<()> {
     write::atomic(path, &text)
 }
 
-/// Finds out where this machine is. A process does so once, by reading every
-/// folder of time zones: best while nobody waits.
-pub(crate) fn find_zone() {
-    let _ = jiff::tz::TimeZone::system();
+/// Seconds between UTC and the local time. A process that asks reads every
+/// folder of time zones, so those of turns do not.
+pub(crate) fn utc_offset() -> i32 {
+    jiff::Zoned::now().offset().seconds()
 }
 
 fn day() -> String {
@@ -213,7 +217,7 @@ mod tests {
         let again = Spending::open(&path);
         again.add("b", "main", &turn(Some(0.25)));
         assert!((again.today("main") - 0.75).abs() < 1e-9);
-        assert!((today(&path, "main") - 0.75).abs() < 1e-9);
+        assert!((today(&path, "main", utc_offset()) - 0.75).abs() < 1e-9);
         let books = read(&path);
         let other = &books.days[&day()]["other"];
         assert_eq!(

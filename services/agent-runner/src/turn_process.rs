@@ -43,7 +43,6 @@ use crate::native::{self, Asking, Lines, TurnSocket};
 use crate::own_limits;
 use crate::process::{Agent, Bounds, Input, Outcome};
 use crate::servers::{Server, Servers};
-use crate::spending;
 use crate::spool::{Header, Spool};
 use crate::steering::Inbox;
 use crate::tools::Offer;
@@ -99,7 +98,6 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     // Without a daemon there will be no order either.
     let _ = line.say(&Hello { pid: header.pid }).await;
     let (agent, standing) = start(standing);
-    spending::find_zone();
     let order = tokio::select! {
         order = line.hear::<Order>() => order,
         _ = terminate.recv() => Ok(None),

@@ -51,10 +51,26 @@ pub fn is_root() -> bool {
 pub fn agent(wanted: &str) -> Result<Identity, IdentityError> {
     for name in [wanted, FALLBACK] {
         if let Some(user) = lookup(name)? {
-            return checked(user);
+            return checked(Identity {
+                name: user.name,
+                uid: user.uid,
+                gid: user.gid,
+            });
         }
     }
     Err(IdentityError::Missing(wanted.to_owned()))
+}
+
+/// The same, where its ids are known already.
+pub(crate) fn of(name: &str, ids: Option<(u32, u32)>) -> Result<Identity, IdentityError> {
+    let Some((uid, gid)) = ids else {
+        return agent(name);
+    };
+    checked(Identity {
+        name: name.to_owned(),
+        uid: Uid::from_raw(uid),
+        gid: Gid::from_raw(gid),
+    })
 }
 
 fn lookup(name: &str) -> Result<Option<User>, IdentityError> {
@@ -64,15 +80,11 @@ fn lookup(name: &str) -> Result<Option<User>, IdentityError> {
     })
 }
 
-fn checked(user: User) -> Result<Identity, IdentityError> {
-    if user.uid.is_root() || user.gid.as_raw() == 0 {
-        return Err(IdentityError::Privileged(user.name));
+fn checked(identity: Identity) -> Result<Identity, IdentityError> {
+    match identity.uid.is_root() || identity.gid.as_raw() == 0 {
+        true => Err(IdentityError::Privileged(identity.name)),
+        false => Ok(identity),
     }
-    Ok(Identity {
-        name: user.name,
-        uid: user.uid,
-        gid: user.gid,
-    })
 }
 
 #[cfg(test)]
@@ -86,6 +98,11 @@ mod tests {
 
     #[test]
     fn root_is_not_an_agent() {
+        for ids in [(0, 7), (7, 0)] {
+            let refused = of("sly", Some(ids));
+            assert!(matches!(refused, Err(IdentityError::Privileged(_))));
+        }
+        assert_eq!(of("known", Some((7, 8))).unwrap().gid, Gid::from_raw(8));
         assert!(matches!(agent("root"), Err(IdentityError::Privileged(_))));
     }
 }

@@ -195,7 +195,11 @@ impl Plan {
                     listen: listen(&self.network),
                     tmp: self.tmp,
                 });
-                Some(Confinement::new(&self.network, apart, &self.agent_user)?)
+                let identity = match identity::is_root() {
+                    true => Some(identity::of(&self.agent_user, self.agent_ids)?),
+                    false => None,
+                };
+                Some(Confinement::new(&self.network, apart, identity)?)
             }
         };
         let covers = |c: &Confinement| c.identity.is_some() && c.apart.is_none();
@@ -226,12 +230,12 @@ impl ValidPlan {
 }
 
 impl Confinement {
-    fn new(network: &Network, apart: Option<Apart>, agent_user: &str) -> Result<Self, PlanError> {
+    fn new(
+        network: &Network,
+        apart: Option<Apart>,
+        identity: Option<Identity>,
+    ) -> Result<Self, PlanError> {
         let abi = sys::landlock_abi().ok_or(PlanError::NoLandlock)?;
-        let identity = match identity::is_root() {
-            true => Some(identity::agent(agent_user)?),
-            false => None,
-        };
         Ok(Self {
             tcp: match (network, &apart) {
                 (Network::ModelOnly, _) => Tcp::Refused,

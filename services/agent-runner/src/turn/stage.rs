@@ -18,6 +18,7 @@ use crate::places::Places;
 use crate::route::Stop;
 use crate::servers;
 use crate::spare::Ready;
+use crate::spending;
 use crate::spool;
 use crate::tools::{self, Offer};
 
@@ -146,6 +147,7 @@ impl Stage<'_> {
             cost_per_day: limits.cost_per_day,
             spent_today: self.shop.spending.today(&self.agent.id),
             spending: self.settings.paths.spending(),
+            utc_offset: spending::utc_offset(),
         }
     }
 

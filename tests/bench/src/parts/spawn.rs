@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use openclaw_sandbox::{Launcher, Level, Plan};
+use openclaw_sandbox::{Launcher, Level, Plan, identity};
 
 use crate::conversation;
 use crate::home::{Backend, Home};
@@ -99,6 +99,10 @@ fn plan(home: &Home, agent: &Path) -> anyhow::Result<Plan> {
     plan.hide = home.paths.home.iter().cloned().collect();
     plan.hide.push("/tmp".into());
     plan.tmp = Some(temporary);
+    if identity::is_root() {
+        let identity = identity::agent(&plan.agent_user).context("find the agents' user")?;
+        plan.run_as(&identity);
+    }
     Ok(plan)
 }
 
