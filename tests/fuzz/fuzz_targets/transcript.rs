@@ -40,10 +40,10 @@ fuzz_target!(|bytes: &[u8]| {
 fn read(path: &PathBuf) {
     let reading = transcript::read(path).expect("read");
     for line in &reading.lines {
-        let mut written = Vec::new();
-        line.encode(&mut written).expect("encode");
-        written.pop();
-        assert_eq!(&Line::parse(&written).expect("what was written is read"), line);
+        // Written once, a name that a block has twice is there once (RFC 8259 §4 lets
+        // readers choose), and what was not understood for it may be understood.
+        let written = rewritten(line);
+        assert_eq!(rewritten(&written), written);
         if let Line::Message(entry) = line {
             reading::items(&entry.message);
         }
@@ -62,6 +62,14 @@ fn read(path: &PathBuf) {
     transcript::of_run(path, "r").expect("the entries of a run");
     home::exchanges(path, |_| false).expect("exchanges");
     Digest::of("main", path, Matched::Cwd).expect("digest");
+}
+
+/// The line as it is read after it was written.
+fn rewritten(line: &Line) -> Line {
+    let mut written = Vec::new();
+    line.encode(&mut written).expect("encode");
+    written.pop();
+    Line::parse(&written).expect("what was written is read")
 }
 
 fn append(path: &PathBuf) {

@@ -113,6 +113,11 @@ impl SessionEntry {
         T::deserialize(self.rest.get(field)?).ok()
     }
 
+    /// All of OpenClaw's fields but the id and the time of the last change.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.rest.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
     /// Sets a field of OpenClaw's.
     pub fn set(&mut self, field: &str, value: impl Into<Value>) {
         self.rest.insert(field.to_owned(), value.into());

@@ -1,6 +1,6 @@
 //! Looking sessions up.
 
-use openclaw_proto::sessions::{Archived, Query, Session, State, Tokens};
+use openclaw_proto::sessions::{Archived, Query, Session, State};
 use openclaw_sessions::store::{SessionEntry, Store};
 use openclaw_sessions::transcript::Count;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
@@ -228,42 +228,61 @@ impl<'a> Filter<'a> {
 }
 
 /// The session as it is listed, without its transcript's path. Whether a turn
-/// is running is not known here.
+/// is running is not known here. Its fields are gone through once: looking each
+/// of them up takes half of the time of a long list.
 fn row(agent: &AgentId, key: &str, entry: &SessionEntry) -> Session {
-    let text = |field: &str| entry.text(field).unwrap_or_default().to_owned();
-    let number = |field: &str| entry.get::<u64>(field).unwrap_or_default();
-    let messages = entry.counted().messages;
-    let archived_at_ms = entry.archived_at().unwrap_or_default();
-    Session {
+    let mut row = Session {
         key: key.to_owned(),
         id: entry.session_id().to_owned(),
         agent_id: agent.to_string(),
-        created_at_ms: entry.started_at().unwrap_or(entry.updated_at()),
+        created_at_ms: entry.updated_at(),
         updated_at_ms: entry.updated_at(),
-        transcript_path: String::new(),
-        message_count: messages,
-        state: state(archived_at_ms, messages),
-        label: text("label"),
-        chat_type: text("chatType"),
-        last_channel: text("lastChannel"),
-        last_interaction_at_ms: entry.last_interaction_at().unwrap_or_default(),
-        model_provider: text("modelProvider"),
-        model: text("model"),
-        model_override: entry.model_override().unwrap_or_default(),
-        thinking_level: text("thinkingLevel"),
-        tokens: Tokens {
-            input: number("inputTokens"),
-            output: number("outputTokens"),
-            cache_read: number("cacheRead"),
-            cache_write: number("cacheWrite"),
-            context: number("totalTokens"),
-        },
-        cost_usd: entry.get("estimatedCostUsd").unwrap_or_default(),
-        compaction_count: number("compactionCount"),
-        archived_at_ms,
-        spawned_by: text("spawnedBy"),
-        spawn_depth: entry.get("spawnDepth").unwrap_or_default(),
-        last_status: text("status"),
+        message_count: entry.counted().messages,
+        ..Session::default()
+    };
+    let mut wanted = (None, None);
+    for (name, value) in entry.fields() {
+        match name {
+            "providerOverride" => wanted.0 = value.as_str().filter(|text| !text.is_empty()),
+            "modelOverride" => wanted.1 = value.as_str().filter(|text| !text.is_empty()),
+            _ => fill(&mut row, name, value),
+        }
+    }
+    row.model_override = match wanted {
+        (Some(provider), Some(model)) => format!("{provider}/{model}"),
+        (None, Some(model)) => model.to_owned(),
+        (_, None) => String::new(),
+    };
+    row.state = state(row.archived_at_ms, row.message_count);
+    row
+}
+
+/// Takes a field over; one of another type counts as absent.
+fn fill(row: &mut Session, name: &str, value: &Value) {
+    let text = || value.as_str().unwrap_or_default().to_owned();
+    let number = || value.as_u64().unwrap_or_default();
+    let time = || value.as_i64().unwrap_or_default();
+    match name {
+        "sessionStartedAt" => row.created_at_ms = value.as_i64().unwrap_or(row.created_at_ms),
+        "archivedAt" => row.archived_at_ms = time(),
+        "lastInteractionAt" => row.last_interaction_at_ms = time(),
+        "label" => row.label = text(),
+        "chatType" => row.chat_type = text(),
+        "lastChannel" => row.last_channel = text(),
+        "modelProvider" => row.model_provider = text(),
+        "model" => row.model = text(),
+        "thinkingLevel" => row.thinking_level = text(),
+        "inputTokens" => row.tokens.input = number(),
+        "outputTokens" => row.tokens.output = number(),
+        "cacheRead" => row.tokens.cache_read = number(),
+        "cacheWrite" => row.tokens.cache_write = number(),
+        "totalTokens" => row.tokens.context = number(),
+        "estimatedCostUsd" => row.cost_usd = value.as_f64().unwrap_or_default(),
+        "compactionCount" => row.compaction_count = number(),
+        "spawnedBy" => row.spawned_by = text(),
+        "spawnDepth" => row.spawn_depth = u32::try_from(number()).unwrap_or_default(),
+        "status" => row.last_status = text(),
+        _ => {}
     }
 }
 
