@@ -118,11 +118,7 @@ impl Bill {
         };
         let budget = &self.budget;
         if output >= budget.output_tokens {
-            return Err(format!(
-                "the turn was stopped: the model wrote {output} tokens, and {} are allowed; say \
-                 \"continue\" to go on from here, or raise agents.defaults.limits.outputTokens",
-                budget.output_tokens
-            ));
+            return Err(tokens(output, budget.output_tokens));
         }
         if cost >= budget.cost_per_turn {
             return Err(turn(cost, budget.cost_per_turn));
@@ -131,10 +127,7 @@ impl Bill {
             .max(budget.spent_today);
         let today = before + cost;
         if today >= budget.cost_per_day {
-            return Err(format!(
-                "the turn was stopped: {}",
-                day(today, budget.cost_per_day)
-            ));
+            return Err(stopped(today, budget.cost_per_day));
         }
         Ok(())
     }
@@ -142,6 +135,19 @@ impl Bill {
     fn lock(&self) -> MutexGuard<'_, Sum> {
         self.sum.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Why the model may write no more.
+pub(crate) fn tokens(written: u64, limit: u64) -> String {
+    format!(
+        "the turn was stopped: the model wrote {written} tokens, and {limit} are allowed; say \
+         \"continue\" to go on from here, or raise agents.defaults.limits.outputTokens"
+    )
+}
+
+/// A day's money is used up in the middle of a turn.
+pub(crate) fn stopped(spent: f64, limit: f64) -> String {
+    format!("the turn was stopped: {}", day(spent, limit))
 }
 
 /// Why a turn's money is used up.

@@ -19,13 +19,13 @@ use self::ready::renew;
 use self::stage::Stage;
 pub(crate) use self::warm::keeps_warm;
 use crate::backend::{self, Choice};
-use crate::bill::{self};
+use crate::bill;
 use crate::cli::{access, is_cli};
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
 use crate::keeper::{self, Following, Held};
 use crate::message_id;
-use crate::places::{self};
+use crate::places;
 use crate::process;
 use crate::route::Stop;
 use crate::spare::Spare;
@@ -284,16 +284,7 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
     if spent >= agent.limits.cost_per_day {
         return Ok(Err(too_dear(choice.backend, spent, agent)));
     }
-    let missing = settings.sandbox.missing;
-    let level = shop.confinement.level(&agent.sandbox, missing).await?;
-    let stage = Stage {
-        shop,
-        settings,
-        agent,
-        level,
-        turn,
-        choice,
-    };
+    let stage = Stage::set(shop, settings, agent, turn, choice).await?;
     let begun = match plan {
         backend::Plan::Cli {
             cli,

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::StreamExt as _;
 use openclaw_daemon::failure;
-use openclaw_proto::event::Kind;
 use openclaw_sessions::now_ms;
 use rusqlite::{OptionalExtension as _, params};
 use serde_json::{Value, json};
@@ -14,11 +12,8 @@ use serde_json::{Value, json};
 use crate::desk::{Desk, Fault};
 use crate::door::stream::Events;
 use crate::gateway::Gateway;
-use crate::reply_text::ReplyText;
+use crate::reply_text::{self, SILENT};
 use crate::ws;
-
-/// What an agent answers when nobody needs to hear of it, as in OpenClaw.
-pub(crate) const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
 
 /// Characters of an answer that are kept of it; all of it is in the session.
 const PREVIEW_LIMIT: usize = 200;
@@ -72,33 +67,23 @@ pub(crate) fn follow(gateway: &Arc<Gateway>, events: Events, reason: &'static st
 }
 
 /// In OpenClaw's fields.
-async fn outcome(mut events: Events, reason: &str) -> Value {
+async fn outcome(events: Events, reason: &str) -> Value {
     let started = Instant::now();
-    let mut text = ReplyText::default();
-    let mut problem = None;
-    while let Some(event) = events.next().await {
-        match event.map(|event| event.kind) {
-            Ok(Kind::Failed(failed)) => problem = Some(failed.message),
-            Ok(Kind::Aborted { reason, .. }) => problem = Some(format!("aborted: {reason}")),
-            Ok(kind) => drop(text.take(&kind)),
-            Err(status) => problem = Some(status.message().to_owned()),
-        }
-    }
-    let text = text.whole();
-    let (status, indicator) = match (&problem, text.trim()) {
-        (Some(_), _) => ("failed", "error"),
-        (None, "") => ("ok-empty", "ok"),
-        (None, silent) if SILENT.contains(&silent) => ("ok-token", "ok"),
-        (None, _) => ("sent", "alert"),
+    let reply = reply_text::of(events).await;
+    let (status, indicator) = match reply.as_ref().map(|text| text.trim()) {
+        Err(_) => ("failed", "error"),
+        Ok("") => ("ok-empty", "ok"),
+        Ok(silent) if SILENT.contains(&silent) => ("ok-token", "ok"),
+        Ok(_) => ("sent", "alert"),
     };
     let mut event = json!({
         "ts": now_ms(),
         "status": status,
         "durationMs": u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        "reason": problem.as_deref().unwrap_or(reason),
+        "reason": reply.as_ref().err().map_or(reason, String::as_str),
         "indicatorType": indicator,
     });
-    if status == "sent" {
+    if let (Ok(text), "sent") = (&reply, status) {
         let preview: String = text.trim().chars().take(PREVIEW_LIMIT).collect();
         event["preview"] = json!(preview);
     }

@@ -1,6 +1,30 @@
 //! The text of a reply, put together from a run's events.
 
+use futures_util::StreamExt as _;
 use openclaw_proto::event::Kind;
+
+use crate::door::stream::Events;
+
+/// A whole answer that says that there is nothing to say, as in OpenClaw.
+pub(crate) const NO_REPLY: &str = "NO_REPLY";
+
+/// What an agent that was woken answers when nobody needs to hear of it, as in
+/// OpenClaw.
+pub(crate) const SILENT: [&str; 2] = [NO_REPLY, "HEARTBEAT_OK"];
+
+/// All that a run says, or why it did not come to its end.
+pub(crate) async fn of(mut events: Events) -> Result<String, String> {
+    let mut text = ReplyText::default();
+    while let Some(event) = events.next().await {
+        match event.map(|event| event.kind) {
+            Ok(Kind::Failed(failed)) => return Err(failed.message),
+            Ok(Kind::Aborted { reason, .. }) => return Err(format!("aborted: {reason}")),
+            Ok(kind) => drop(text.take(&kind)),
+            Err(status) => return Err(status.message().to_owned()),
+        }
+    }
+    Ok(text.whole())
+}
 
 /// What was said so far.
 #[derive(Debug, Default)]

@@ -37,6 +37,8 @@ pub(crate) struct Run {
     pub(crate) queued: OnceLock<Queued>,
     /// Provider and model that the runner chose for its turn.
     pub(crate) model: OnceLock<(String, String)>,
+    /// The backend that the runner chose for its turn.
+    pub(crate) backend: OnceLock<String>,
     /// Whether its turn is at the runner.
     pub(crate) has_begun: AtomicBool,
     absorbed: AtomicBool,
@@ -88,6 +90,7 @@ impl Run {
             told: CancellationToken::new(),
             queued: OnceLock::new(),
             model: OnceLock::new(),
+            backend: OnceLock::new(),
             has_begun: AtomicBool::new(false),
             absorbed: AtomicBool::new(false),
             collected: Mutex::default(),

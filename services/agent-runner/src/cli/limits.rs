@@ -52,11 +52,7 @@ impl Limits {
         if cost >= self.cost_per_turn {
             return bill::turn(cost, self.cost_per_turn);
         }
-        let today = self.spent_today + cost;
-        format!(
-            "the turn was stopped: {}",
-            bill::day(today, self.cost_per_day)
-        )
+        bill::stopped(self.spent_today + cost, self.cost_per_day)
     }
 }
 
@@ -140,12 +136,10 @@ impl Count {
 }
 
 fn too_long(written: u64, limits: &Limits) -> (Code, String) {
-    let message = format!(
-        "the turn was stopped: the model wrote {written} tokens, and {} are allowed; say \
-         \"continue\" to go on from here, or raise agents.defaults.limits.outputTokens",
-        limits.output_tokens
-    );
-    (Code::ResourceLimit, message)
+    (
+        Code::ResourceLimit,
+        bill::tokens(written, limits.output_tokens),
+    )
 }
 
 #[cfg(test)]

@@ -48,16 +48,8 @@ impl Laid {
     /// start. One that was started with the same can take the turn.
     fn likeness(&self) -> Result<String, Error> {
         let mut likeness = serde_json::to_string(&self.standing)?;
-        let entries = fs::read_dir(&self.places.temporary).map_err(Error::Start)?;
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-        paths.retain(|path| {
-            self.dialogue
-                .files()
-                .iter()
-                .any(|name| path.ends_with(name))
-        });
-        paths.sort();
-        for path in paths {
+        for name in self.dialogue.files() {
+            let path = self.places.temporary.join(name);
             likeness.push_str(&fs::read_to_string(path).map_err(Error::Start)?);
         }
         Ok(likeness)

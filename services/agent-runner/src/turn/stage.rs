@@ -34,6 +34,27 @@ pub(super) struct Stage<'a> {
     pub(super) choice: &'a Choice,
 }
 
+impl<'a> Stage<'a> {
+    /// Finds the level that the agent's turn runs at.
+    pub(super) async fn set(
+        shop: &'a Shop,
+        settings: &'a Arc<Settings>,
+        agent: &'a AgentSettings,
+        turn: &'a Turn,
+        choice: &'a Choice,
+    ) -> Result<Self, Error> {
+        let missing = settings.sandbox.missing;
+        Ok(Self {
+            shop,
+            settings,
+            agent,
+            level: shop.confinement.level(&agent.sandbox, missing).await?,
+            turn,
+            choice,
+        })
+    }
+}
+
 impl Stage<'_> {
     pub(super) async fn native(
         self,

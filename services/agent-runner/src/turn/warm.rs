@@ -1,6 +1,5 @@
 //! CLIs that stand ready for a session's next turn.
 
-use std::io;
 use std::sync::Arc;
 
 use openclaw_config::settings::{AgentSettings, Settings};
@@ -8,14 +7,13 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::runner::{BackendSession, Purpose, Turn};
 
+use super::Shop;
 use super::cli::Chosen;
 use super::ready::watch_over;
 use super::stage::Stage;
-use super::{Error, Shop};
 use crate::backend::{Choice, Plan};
-use crate::spare::Ready;
+use crate::own_limits;
 use crate::table::Entry;
-use crate::{cli, own_limits};
 
 /// Whether a CLI stands ready for the session after such a turn. Where servers
 /// of tools are configured it does not: they are started with a turn, and the
@@ -42,16 +40,31 @@ pub(super) async fn renew(
     let Some(agent) = settings.agent(&turn.agent_id) else {
         return;
     };
-    if !cli::is_cli(choice.backend) || !keeps_warm(settings, agent, turn) {
+    let Ok(Plan::Cli {
+        cli,
+        program,
+        model,
+    }) = &choice.plan
+    else {
+        return;
+    };
+    if !keeps_warm(settings, agent, turn) {
         return;
     }
+    let chosen = Chosen {
+        cli: *cli,
+        program,
+        model: model.as_deref(),
+    };
     let spare = shop.warm.of(&turn.session_key);
     let Some(name) = spare.wanted(settings, &agent.id) else {
         return;
     };
     spare.gone(&name).await;
     let next = next(turn, &name, done);
-    match stand_ready(shop, settings, agent, (&next, choice)).await {
+    let stage = Stage::set(shop, settings, agent, &next, choice);
+    let stood = async { stage.await?.stand_ready(chosen).await };
+    match stood.await {
         Ok(ready) => {
             let watch = ready.held.watch();
             spare.put(Some(ready));
@@ -78,36 +91,4 @@ fn next(turn: &Turn, run_id: &str, done: Done) -> Turn {
         backend_sessions: session.into_iter().collect(),
         ..turn.clone()
     }
-}
-
-async fn stand_ready(
-    shop: &Shop,
-    settings: &Arc<Settings>,
-    agent: &AgentSettings,
-    (turn, choice): (&Turn, &Choice),
-) -> Result<Ready, Error> {
-    let Ok(Plan::Cli {
-        cli,
-        program,
-        model,
-    }) = &choice.plan
-    else {
-        return Err(Error::Start(io::ErrorKind::Unsupported.into()));
-    };
-    let missing = settings.sandbox.missing;
-    let level = shop.confinement.level(&agent.sandbox, missing).await?;
-    let stage = Stage {
-        shop,
-        settings,
-        agent,
-        level,
-        turn,
-        choice,
-    };
-    let chosen = Chosen {
-        cli: *cli,
-        program,
-        model: model.as_deref(),
-    };
-    stage.stand_ready(chosen).await
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::job::{Invalid, Job};
 use crate::gateway::Gateway;
-use crate::heartbeat::SILENT;
+use crate::reply_text::SILENT;
 use crate::ws;
 
 /// The one channel that is always there: the sessions themselves.

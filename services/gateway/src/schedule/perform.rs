@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use openclaw_daemon::failure;
-use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Message;
 use openclaw_sessions::SessionKey;
 use serde_json::{Map, Value};
@@ -14,7 +12,7 @@ use tokio::time::timeout;
 use super::job::{Job, Payload};
 use crate::gateway::Gateway;
 use crate::refusal::Refusal;
-use crate::reply_text::ReplyText;
+use crate::reply_text;
 use crate::submission::{Extra, Started};
 use crate::system_event::{self, When};
 
@@ -155,31 +153,17 @@ async fn begin_anew(gateway: &Gateway, key: &SessionKey) -> Result<(), Refusal> 
 
 /// What the turn says; it is ended when it takes longer than `limit` seconds.
 async fn answer(started: Started, limit: Option<u64>) -> Outcome {
-    let Started {
-        mut events, run, ..
-    } = started;
-    let mut told = Box::pin(async move {
-        let mut text = ReplyText::default();
-        while let Some(event) = events.next().await {
-            match event.map(|event| event.kind) {
-                Ok(Kind::Failed(failed)) => return Outcome::Failed(failed.message),
-                Ok(Kind::Aborted { reason, .. }) => {
-                    return Outcome::Failed(format!("aborted: {reason}"));
-                }
-                Ok(kind) => drop(text.take(&kind)),
-                Err(status) => return Outcome::Failed(status.message().to_owned()),
-            }
-        }
-        Outcome::Answered(text.whole())
-    });
+    let Started { events, run, .. } = started;
+    let mut told = Box::pin(reply_text::of(events));
     let limit = limit.map_or(Duration::MAX, Duration::from_secs);
-    match timeout(limit, told.as_mut()).await {
-        Ok(result) => result,
+    let reply = match timeout(limit, told.as_mut()).await {
+        Ok(reply) => reply,
         Err(_) => {
             if let Some(run) = run {
                 run.end("the job's timeoutSeconds passed");
             }
             told.await
         }
-    }
+    };
+    reply.map_or_else(Outcome::Failed, Outcome::Answered)
 }

@@ -49,9 +49,10 @@ pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
         };
         starts += 1;
         notable::started(&started.backend);
+        // Asked again, it is the same one.
+        let _ = reply.run.backend.set(started.backend.clone());
         if !started.model.is_empty() {
             let chosen = (started.provider.clone(), started.model.clone());
-            // Asked again, it is the same one.
             let _ = reply.run.model.set(chosen);
         }
         queue::begun(reply.gateway, reply.run);

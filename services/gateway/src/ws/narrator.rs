@@ -124,9 +124,6 @@ struct Narrator<'a> {
     /// Clients were told that the run is being prepared.
     prepared: bool,
     model_told: bool,
-    /// Another program answers, which prepares itself what it needs: OpenClaw
-    /// tells less of those.
-    is_cli: bool,
     /// A tool has answered, and the model is asked again.
     asked_again: bool,
     tools: HashMap<String, Tool>,
@@ -160,7 +157,6 @@ impl<'a> Narrator<'a> {
             started_ms: now_ms(),
             prepared: false,
             model_told: false,
-            is_cli: is_cli(gateway, run),
             asked_again: false,
             tools: HashMap::new(),
             tools_done: Vec::new(),
@@ -172,15 +168,35 @@ impl<'a> Narrator<'a> {
     }
 
     fn accepted(&mut self) {
-        // One that waits for another turn is not being prepared.
-        if self.gateway.lanes.is_first(&self.run.key, &self.run.id) {
+        // One that waits for another turn is not being prepared, and who
+        // prepares is not known where the runner has the choice.
+        let is_known = self.backend() != Some(Backend::Auto.name());
+        if is_known && self.gateway.lanes.is_first(&self.run.key, &self.run.id) {
             self.prepare();
         }
         self.change = Some(SENT);
     }
 
+    /// Whoever answers, or is configured to as long as nobody is chosen.
+    fn backend(&self) -> Option<&str> {
+        let chosen = self.run.backend.get().map(String::as_str);
+        chosen.or_else(|| {
+            let settings = self.gateway.configuration.settings();
+            let agent = settings.agent(self.agent_id)?;
+            Some(agent.backend.name())
+        })
+    }
+
+    /// Another program answers, which prepares itself what it needs: OpenClaw
+    /// tells less of those.
+    fn is_cli(&self) -> bool {
+        let clis = [Backend::ClaudeCli.name(), Backend::CodexCli.name()];
+        self.backend()
+            .is_some_and(|backend| clis.contains(&backend))
+    }
+
     fn prepare(&mut self) {
-        if !std::mem::replace(&mut self.prepared, true) && !self.is_cli {
+        if !std::mem::replace(&mut self.prepared, true) && !self.is_cli() {
             self.status("preparing_workspace");
         }
     }
@@ -236,13 +252,13 @@ impl<'a> Narrator<'a> {
             return;
         }
         self.prepare();
-        if !self.is_cli {
+        if !self.is_cli() {
             self.status("preparing_context");
         }
         let data = json!({ "phase": "start", "startedAt": self.started_ms });
         self.lifecycle(data);
         self.status("starting_model");
-        if !self.is_cli {
+        if !self.is_cli() {
             self.name_model();
         }
     }
@@ -253,7 +269,7 @@ impl<'a> Narrator<'a> {
             kind,
             Kind::TextDelta { .. } | Kind::Thinking { .. } | Kind::ToolCall { .. }
         );
-        if speaks && std::mem::take(&mut self.asked_again) && !self.is_cli {
+        if speaks && std::mem::take(&mut self.asked_again) && !self.is_cli() {
             self.name_model();
         }
     }
@@ -366,11 +382,4 @@ impl<'a> Narrator<'a> {
             "timestamp": now_ms(),
         })
     }
-}
-
-/// Whether the run's agent is set up to be another program.
-fn is_cli(gateway: &Gateway, run: &Run) -> bool {
-    let settings = gateway.configuration.settings();
-    let agent = settings.agent(run.key.agent().as_str());
-    agent.is_some_and(|agent| matches!(agent.backend, Backend::ClaudeCli | Backend::CodexCli))
 }

@@ -296,19 +296,21 @@ async fn commands_are_told_as_recorded() {
     compare(&suite, "slash", None).await;
 }
 
-/// The Claude Code CLI answers, in a session that goes on.
+/// The Claude Code CLI answers, in a session that goes on, whether it was named
+/// or found.
 #[tokio::test]
 async fn the_claude_cli_is_told_as_recorded() {
     let model = Server::start().await.unwrap();
-    let Some(setup) = Setup::claude(&model) else {
-        return;
-    };
-    let setup = setup
-        .set("gateway.auth.mode", "token")
-        .set("gateway.auth.token", TOKEN);
-    let suite = setup.start().await;
-    compare(&suite, "claude-cli", None).await;
-    compare(&suite, "claude-cli-resume", None).await;
+    for (backend, name) in [("claude-cli", "claude-cli"), ("auto", "claude-cli-resume")] {
+        let Some(setup) = Setup::claude(&model) else {
+            return;
+        };
+        let setup = setup
+            .set("agents.defaults.backend", backend)
+            .set("gateway.auth.mode", "token")
+            .set("gateway.auth.token", TOKEN);
+        compare(&setup.start().await, name, None).await;
+    }
 }
 
 /// Messages that come while a turn runs go into it.

@@ -19,6 +19,7 @@ use super::super::turn::{Abandoned, Turn};
 use super::Mode;
 use super::policy::{self, Wanted};
 use crate::gateway::Gateway;
+use crate::reply_text::NO_REPLY;
 use crate::submission::{Extra, is_model};
 use crate::system_event;
 
@@ -36,8 +37,6 @@ const TOO_LONG: &str = "the hook's timeoutSeconds passed";
 const REPEAT_HEADERS: [&str; 2] = ["idempotency-key", "x-openclaw-idempotency-key"];
 /// Characters of what says that; longer ones say nothing, as in OpenClaw.
 const REPEAT_LIMIT: usize = 256;
-/// A whole answer that says that there is nothing to say, as in OpenClaw.
-const SILENT: &str = "NO_REPLY";
 
 /// What `POST <path>/agent` carries.
 #[derive(Debug, Deserialize)]
@@ -285,7 +284,7 @@ fn completion(reply: &Result<String, Problem>) -> Value {
 fn disposition(text: &str) -> &'static str {
     match text {
         "" => "empty",
-        SILENT => "silent",
+        NO_REPLY => "silent",
         _ => "visible",
     }
 }

@@ -43,7 +43,7 @@ impl Narrator<'_> {
             return;
         }
         let ended_at = now_ms();
-        if !self.is_cli {
+        if !self.is_cli() {
             self.lifecycle(json!({
                 "phase": "finishing",
                 "stopReason": done.stop_reason,
