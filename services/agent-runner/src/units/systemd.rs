@@ -292,7 +292,9 @@ fn process(
         ),
         ("Type", "exec".into()),
         ("ExecStart", vec![execution].into()),
-        ("PartOf", vec![TARGET.to_owned()].into()),
+        // Not PartOf=: with that, a restart of the suite stops its turns, and
+        // starts their processes once more.
+        ("StopPropagatedFrom", vec![TARGET.to_owned()].into()),
         ("Environment", variables.into()),
         ("SyslogIdentifier", "openclaw-turn".into()),
         ("UMask", 0o077_u32.into()),
@@ -323,14 +325,20 @@ fn namespaces(request: &Request<'_>) -> Properties<'static> {
     vec![
         ("PrivateUsers", true.into()),
         ("ProtectSystem", "strict".into()),
-        ("ProtectHome", "read-only".into()),
+        // What strict leaves. Not ProtectHome=read-only: it is for /run/user
+        // too, where it comes before the file system below, which is then not
+        // mounted at all.
+        (
+            "ReadOnlyPaths",
+            vec!["-/home".to_owned(), "-/root".to_owned()].into(),
+        ),
         ("ReadWritePaths", writable.into()),
         // The user bus, systemd's private socket and the other daemons' sockets.
         (
             "TemporaryFileSystem",
             vec![Mount {
                 path: "/run/user".to_owned(),
-                options: "mode=0755".to_owned(),
+                options: "ro".to_owned(),
             }]
             .into(),
         ),

@@ -46,7 +46,7 @@ fn a_turn_is_a_unit_with_limits() -> Result<()> {
             ("OOMPolicy", "kill"),
             ("PrivateUsers", "yes"),
             ("ProtectSystem", "strict"),
-            ("TemporaryFileSystem", "/run/user:mode=0755"),
+            ("TemporaryFileSystem", "/run/user:ro"),
         ] {
             ensure!(
                 stage.property(&unit, property)? == value,
@@ -56,6 +56,40 @@ fn a_turn_is_a_unit_with_limits() -> Result<()> {
         ensure!(stage.property(&unit, "RuntimeMaxUSec")? != "infinity");
         ensure!(stage.property(&unit, "CPUQuotaPerSecUSec")? != "infinity");
         Ok(())
+    })
+    .map(drop)
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_turn_sees_no_bus_and_writes_in_its_own_places_only() -> Result<()> {
+    answer_through("view", |stage| {
+        let root = format!(
+            "/proc/{}/root",
+            stage.property(&unit_of_turn(stage)?, "MainPID")?
+        );
+        // Not by type: a socket that is bound in has the type of its mount point there.
+        let seen = stage.user(&format!("cd {root}/run/user && find . ! -type d"))?;
+        assert_eq!(seen.trim(), "./1000/openclaw/memory.sock");
+        for place in [
+            "home/claw",
+            "home/claw/.openclaw",
+            "run/user/1000",
+            "var/tmp",
+        ] {
+            let touched = stage.attempt(&format!("touch {root}/{place}/outside"))?;
+            ensure!(touched.status != 0, "{place} is written");
+            ensure!(
+                touched.stderr.contains("Read-only file system"),
+                "{place}: {}",
+                touched.stderr
+            );
+        }
+        stage
+            .user(&format!(
+                "touch {root}/home/claw/.openclaw/workspace-scripted/inside"
+            ))
+            .map(drop)
     })
     .map(drop)
 }
@@ -74,6 +108,18 @@ fn a_turn_goes_on_while_daemons_are_restarted() -> Result<()> {
         .with_context(|| daemon.to_owned())?;
     }
     Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn a_turn_goes_on_while_the_suite_is_restarted() -> Result<()> {
+    answer_through("restart-all", |stage| {
+        let turn = stage.property(&unit_of_turn(stage)?, "MainPID")?;
+        stage.user("systemctl --user restart openclaw.target")?;
+        assert_eq!(stage.property(&unit_of_turn(stage)?, "MainPID")?, turn);
+        Ok(())
+    })
+    .map(drop)
 }
 
 #[test]
