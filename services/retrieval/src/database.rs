@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::analysis::Language;
@@ -26,6 +27,8 @@ const BUSY: Duration = Duration::from_secs(10);
 /// What SQLite keeps of the file for a connection: search reads a dozen rows of
 /// different places, and the kernel has the pages anyway. In KiB.
 const CACHE_KIB: i64 = 256;
+/// Prepared statements that are kept; there are not that many.
+const STATEMENTS: usize = 64;
 
 /// A connection.
 #[derive(Debug)]
@@ -71,6 +74,11 @@ impl Database {
         connection
             .pragma_update(None, "cache_size", -CACHE_KIB)
             .map_err(error())?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        // Without it SQLite plans a statement anew for each value it is given.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+            .map_err(error())?;
         let mut database = Self(connection);
         schema::prepare(&mut database.0)?;
         Ok(database)
@@ -100,6 +108,19 @@ impl Database {
         }
         let value = result?;
         ended.map(|()| value)
+    }
+
+    /// Runs `work`, which only reads, on one state of the database, and with
+    /// one lock on its file for all of it.
+    pub(crate) fn together<T>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let error = || Error::database("read");
+        let transaction = self.0.unchecked_transaction().map_err(error())?;
+        let value = work(self)?;
+        transaction.commit().map_err(error())?;
+        Ok(value)
     }
 
     /// Gives back what memory the connection can.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use openclaw_proto::event::{Kind, Resources};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 /// Counted up with every change of the tables.
@@ -224,6 +225,10 @@ impl Ledger {
         }
         connection
             .pragma_update(None, "cache_size", -CACHE_KIB)
+            .map_err(failed("configure"))?;
+        // Without it SQLite plans a statement anew for each value it is given.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
             .map_err(failed("configure"))?;
         connection
             .pragma_update(None, "synchronous", "NORMAL")

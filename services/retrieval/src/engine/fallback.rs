@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use super::find::shown;
 use super::*;
 use crate::analysis::{self, Word};
 use crate::query::{Found, Hit, Parts, Query};
@@ -57,7 +58,7 @@ impl Engine {
                 bm25: one.bm25,
                 ..Parts::default()
             };
-            let hit = self.shown(one.part, one.ordinal, wanted)?;
+            let hit = shown(&self.reader(), one.part, one.ordinal, wanted)?;
             let Some(mut hit) = hit.filter(|hit| is_asked_for(hit, query)) else {
                 continue;
             };

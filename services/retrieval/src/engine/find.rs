@@ -26,7 +26,9 @@ impl Engine {
         if let Err(warning) = self.rescore(&snapshot, query, &mut candidates) {
             warnings.push(warning);
         }
-        let hits = self.hits(&snapshot, &question, query, &candidates)?;
+        let hits = self
+            .reader()
+            .together(|db| hits(db, &snapshot, &question, query, &candidates))?;
         let mut found = Found {
             hits,
             complete: !candidates.cut_short,
@@ -35,87 +37,92 @@ impl Engine {
         self.add_fallback(query, &candidates.wanted, &mut found)?;
         Ok(found)
     }
+}
 
-    fn hits(
-        &self,
-        snapshot: &Snapshot,
-        question: &Question,
-        query: &Query,
-        candidates: &Candidates,
-    ) -> Result<Vec<Hit>, Error> {
-        let limit = query.limit.min(LIMIT);
-        let enough = candidates
-            .list
-            .iter()
-            .filter(|c| c.score >= query.min_score);
-        let with_vectors = enough.map(|&c| (c, vector(snapshot, question.table, &c)));
-        let mut pool = Pool::new(with_vectors, query.ranking.mmr_lambda);
-        let mut hits = Vec::new();
-        while hits.len() < limit
-            && let Some((candidate, vector)) = pool.next()
-        {
-            let Some(hit) = self.hit(snapshot, &candidate, &candidates.wanted)? else {
-                continue;
-            };
-            if pool.choose(&hit.snippet, &vector) {
-                hits.push(hit);
-            }
+fn hits(
+    reader: &Database,
+    snapshot: &Snapshot,
+    question: &Question,
+    query: &Query,
+    candidates: &Candidates,
+) -> Result<Vec<Hit>, Error> {
+    let limit = query.limit.min(LIMIT);
+    let enough = candidates
+        .list
+        .iter()
+        .filter(|c| c.score >= query.min_score);
+    let with_vectors = enough.map(|&c| (c, vector(snapshot, question.table, &c)));
+    let mut pool = Pool::new(with_vectors, query.ranking.mmr_lambda);
+    let mut hits = Vec::new();
+    while hits.len() < limit
+        && let Some((candidate, vector)) = pool.next()
+    {
+        let Some(hit) = hit(reader, snapshot, &candidate, &candidates.wanted)? else {
+            continue;
+        };
+        if pool.choose(&hit.snippet, &vector) {
+            hits.push(hit);
         }
-        search::sort_hits(&mut hits);
-        Ok(hits)
     }
+    search::sort_hits(&mut hits);
+    Ok(hits)
+}
 
-    /// The hit a candidate is; None when it was forgotten meanwhile.
-    fn hit(
-        &self,
-        snapshot: &Snapshot,
-        candidate: &Candidate,
-        wanted: &Wanted,
-    ) -> Result<Option<Hit>, Error> {
-        let segment = &snapshot.live[candidate.live].segment;
-        let part = segment.part(segment.lengths(candidate.unit).part as usize);
-        let hit = self.shown(part.id, candidate.unit - part.first as usize, wanted)?;
-        Ok(hit.map(|hit| Hit {
-            timestamp_ms: candidate.timestamp_ms,
-            score: candidate.score,
-            parts: candidate.parts,
-            ..hit
-        }))
-    }
+/// The hit a candidate is; None when it was forgotten meanwhile.
+fn hit(
+    reader: &Database,
+    snapshot: &Snapshot,
+    candidate: &Candidate,
+    wanted: &Wanted,
+) -> Result<Option<Hit>, Error> {
+    let segment = &snapshot.live[candidate.live].segment;
+    let part = segment.part(segment.lengths(candidate.unit).part as usize);
+    let hit = shown(
+        reader,
+        part.id,
+        candidate.unit - part.first as usize,
+        wanted,
+    )?;
+    Ok(hit.map(|hit| Hit {
+        timestamp_ms: candidate.timestamp_ms,
+        score: candidate.score,
+        parts: candidate.parts,
+        ..hit
+    }))
+}
 
-    /// What is to be shown of a unit of a part, without a score, and without a
-    /// time where it has none of its own; None when it was forgotten.
-    pub(super) fn shown(
-        &self,
-        part: i64,
-        ordinal: usize,
-        wanted: &Wanted,
-    ) -> Result<Option<Hit>, Error> {
-        let Some(stored) = self.reader().unit(part, ordinal)? else {
-            return Ok(None);
-        };
-        let unit = stored.unit;
-        let shown = snippet::best(&unit.text, stored.language, wanted);
-        // The lines of a message are not lines of its transcript.
-        let (start_line, end_line) = if unit.message.is_some() {
-            (unit.line, unit.last_line)
-        } else {
-            let first = unit.line + shown.line;
-            (first, first + shown.text.matches('\n').count() as u32)
-        };
-        Ok(Some(Hit {
-            path: stored.path,
-            source: stored.source,
-            start_line,
-            end_line,
-            message: unit.message,
-            speaker: unit.speaker,
-            timestamp_ms: unit.timestamp_ms.unwrap_or_default(),
-            score: 0.0,
-            parts: Parts::default(),
-            snippet: shown.text,
-        }))
-    }
+/// What is to be shown of a unit of a part, without a score, and without a
+/// time where it has none of its own; None when it was forgotten.
+pub(super) fn shown(
+    reader: &Database,
+    part: i64,
+    ordinal: usize,
+    wanted: &Wanted,
+) -> Result<Option<Hit>, Error> {
+    let Some(stored) = reader.unit(part, ordinal)? else {
+        return Ok(None);
+    };
+    let unit = stored.unit;
+    let shown = snippet::best(&unit.text, stored.language, wanted);
+    // The lines of a message are not lines of its transcript.
+    let (start_line, end_line) = if unit.message.is_some() {
+        (unit.line, unit.last_line)
+    } else {
+        let first = unit.line + shown.line;
+        (first, first + shown.text.matches('\n').count() as u32)
+    };
+    Ok(Some(Hit {
+        path: stored.path,
+        source: stored.source,
+        start_line,
+        end_line,
+        message: unit.message,
+        speaker: unit.speaker,
+        timestamp_ms: unit.timestamp_ms.unwrap_or_default(),
+        score: 0.0,
+        parts: Parts::default(),
+        snippet: shown.text,
+    }))
 }
 
 /// The vector of a candidate; without numbers where it has none that can be
