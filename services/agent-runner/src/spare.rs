@@ -55,6 +55,8 @@ struct Inner {
     names: HashMap<String, String>,
     /// The name of the one that is being started, and who waits for it.
     starting: Option<(String, Arc<Notify>)>,
+    /// Whether the last turn came before there was one for it.
+    is_late: bool,
     /// The names of those that are being ended, each until its folder is
     /// removed: a turn of that name must not be started before.
     ending: HashMap<String, CancellationToken>,
@@ -84,16 +86,18 @@ impl Spare {
         agent_id: &str,
     ) -> Option<Ready> {
         let starting = self.lock().starting.clone();
-        if let Some((name, done)) = starting
-            && name == run_id
-        {
+        let starting = starting.filter(|(name, _)| name == run_id);
+        let is_waited_for = starting.is_some();
+        if let Some((_, done)) = starting {
             done.notified().await;
         }
         let taken = {
             let mut inner = self.lock();
             let is_it = |ready: &Ready| ready.held.run_id == run_id;
             let fits = |ready: &Ready| is_it(ready) && ready.fits(settings, agent_id);
-            match inner.ready.take_if(|ready| fits(ready)) {
+            let ready = inner.ready.take_if(|ready| fits(ready));
+            inner.is_late = is_waited_for || ready.is_none();
+            match ready {
                 Some(ready) => return Some(ready),
                 None => inner.take_to_end(is_it),
             }
@@ -103,6 +107,11 @@ impl Spare {
         }
         self.gone(run_id).await;
         None
+    }
+
+    /// Whether the last turn came before there was a spare for it.
+    pub(crate) fn is_late(&self) -> bool {
+        self.lock().is_late
     }
 
     /// Waits until a spare of this name that is being ended is gone.

@@ -13,6 +13,8 @@ use openclaw_config::settings::{AgentSettings, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::Turn;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use self::cli::Chosen;
 use self::ready::renew;
@@ -39,6 +41,9 @@ use crate::watcher::Watcher;
 
 /// Processes that a turn may lose before one of them has the turn.
 const ATTEMPTS: u32 = 3;
+/// What a turn has of the machine for itself. Models take longer to answer,
+/// and users to read.
+const HEAD_START: Duration = Duration::from_millis(50);
 
 /// What every turn uses.
 #[derive(Debug)]
@@ -138,11 +143,16 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
     };
     match following {
         Ok((mut following, temporary)) => {
+            let ended = Notify::new();
             // While the model thinks, so that it stands ready when the user
             // has read the answer, however soon that is.
-            let next = renew(shop, common, &turn.agent_id, choice.backend);
+            let next = async {
+                let _ = timeout(head_start(shop), ended.notified()).await;
+                renew(shop, common, &turn.agent_id, choice.backend).await;
+            };
             let followed = async {
                 let is_over = following.follow().await || attempts >= ATTEMPTS;
+                ended.notify_one();
                 if is_over {
                     if !entry.log.ended() {
                         entry.log.add(named(keeper::unbegun(), choice.backend));
@@ -170,6 +180,16 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
         }
     }
     true
+}
+
+/// How long a turn goes on before the next one's process is started beside it.
+/// A service manager at work on a unit takes a processor away from a turn that
+/// is over in no time; where turns come faster than units, it starts at once.
+fn head_start(shop: &Shop) -> Duration {
+    match &shop.units {
+        Units::Systemd(_) if !shop.spare.is_late() => HEAD_START,
+        Units::Systemd(_) | Units::Spawner(_) => Duration::ZERO,
+    }
 }
 
 /// What waits for the disk, away from what serves other turns and this one's

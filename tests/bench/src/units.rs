@@ -16,7 +16,7 @@ const WARM_UP: usize = 20;
 /// Messages that count.
 const MESSAGES: usize = 200;
 /// Messages with a pause before each.
-const PAUSED: usize = 50;
+const PAUSED: usize = 100;
 /// What people wait at least before they say the next thing.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Milliseconds of a round trip, at most.
@@ -31,12 +31,17 @@ pub(crate) async fn measure(agent: &str, table: &mut Table) -> anyhow::Result<()
     let times = talk(&client, &session, MESSAGES, Duration::ZERO).await?;
     let unit = Unit::Milliseconds;
     let name = "round trip, native, a transient unit each";
-    table.target(format!("{name}, p50"), unit, times.p50(), TARGET);
-    table.figure(format!("{name}, p95"), unit, times.percentile(95));
-    table.figure(format!("{name}, p99"), unit, times.percentile(99));
+    // Every turn's process is then started while the one before it is used: it is the time to start a unit.
+    table.figure(format!("{name}, back to back, p50"), unit, times.p50());
+    table.figure(
+        format!("{name}, back to back, p95"),
+        unit,
+        times.percentile(95),
+    );
     let paused = talk(&client, &session, PAUSED, PAUSE).await?;
-    let name = format!("{name}, 100 ms after the last, p50");
-    table.target(name, unit, paused.p50(), TARGET);
+    let name = format!("{name}, 100 ms after the last");
+    table.target(format!("{name}, p50"), unit, paused.p50(), TARGET);
+    table.figure(format!("{name}, p95"), unit, paused.percentile(95));
     Ok(())
 }
 
