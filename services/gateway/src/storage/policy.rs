@@ -45,7 +45,8 @@ pub(super) fn is_due(
 ) -> Option<&'static str> {
     let policy = settings.reset.of(key.kind(), channel);
     let last = entry.last_interaction_at().unwrap_or(entry.updated_at());
-    let nothing_since_reset = entry.started_at().is_some_and(|started| started >= last);
+    // A conversation with one message began when that was said.
+    let nothing_since_reset = entry.started_at().is_some_and(|started| started > last);
     if nothing_since_reset {
         return None;
     }
@@ -122,6 +123,24 @@ mod tests {
             at("2026-11-01T12:00:00Z", "2026-11-21T01:00:00Z"),
             Some("daily")
         );
+    }
+
+    #[test]
+    fn a_conversation_of_one_message_ends_and_an_empty_one_does_not() {
+        let reset = serde_json::json!({ "mode": "idle", "idleMinutes": 5 });
+        let settings = serde_json::json!({ "session": { "reset": reset } });
+        let settings = SessionSettings::of(&settings).unwrap();
+        let key = SessionKey::main(&"main".parse().unwrap());
+        let due = |started: i64, last: i64| {
+            let entry = serde_json::json!({
+                "sessionId": "id", "sessionStartedAt": started, "lastInteractionAt": last
+            });
+            let entry: SessionEntry = serde_json::from_value(entry).unwrap();
+            is_due(&settings, &key, "cli", &entry, 1_000_000)
+        };
+        assert_eq!(due(100, 100), Some("idle"));
+        assert_eq!(due(101, 100), None);
+        assert_eq!(due(100, 999_000), None);
     }
 
     #[test]
