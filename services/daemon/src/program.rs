@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::process::ExitCode;
 
+use nix::sys::stat::{Mode, umask};
 use openclaw_config::settings::LogLevel;
 use openclaw_config::{Environment, Paths, permissions};
 use tokio::runtime;
@@ -42,6 +43,8 @@ where
     F: FnOnce(Daemon) -> R,
     R: Future<Output = anyhow::Result<()>>,
 {
+    // As UMask= in the units: what a daemon writes is for nobody else.
+    umask(Mode::from_bits_truncate(0o077));
     let environment = Environment::inherit();
     let first = configuration::first(load, &environment);
     let level = first

@@ -86,12 +86,9 @@ pub(super) fn patch(
         false => format!("{} says that already", file.path().display()),
     };
     finish(file, environment, arguments.dry_run, &done)?;
-    if changed && !arguments.dry_run {
-        for path in FIXED_KEYS.iter().filter_map(|key| KeyPath::parse(key).ok()) {
-            if path.get(&patch).is_some() {
-                restart_hint(&path);
-            }
-        }
+    let is_fixed = |key: KeyPath| key.get(&patch).is_some();
+    if changed && !arguments.dry_run && fixed_keys().any(is_fixed) {
+        say_restart();
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -141,13 +138,27 @@ fn after(path: &KeyPath, paths: &Paths, environment: &Environment) {
 }
 
 fn restart_hint(path: &KeyPath) {
-    let fixed = FIXED_KEYS.iter().filter_map(|key| KeyPath::parse(key).ok());
-    if fixed
-        .into_iter()
-        .any(|key| key.starts_with(path) || path.starts_with(&key))
-    {
-        output::stderr_line("hint: this needs a restart: systemctl --user restart openclaw.target");
+    if fixed_keys().any(|key| key.starts_with(path) || path.starts_with(&key)) {
+        say_restart();
     }
+}
+
+/// As [`restart_hint`], for all that is different between two texts of the file.
+pub(super) fn restart_hint_between(before: &str, after: &str) {
+    // Both are read: the one was, the other is the file.
+    let value = |text| json5(text, "the file").unwrap_or_default();
+    let (before, after) = (value(before), value(after));
+    if fixed_keys().any(|key| key.get(&before) != key.get(&after)) {
+        say_restart();
+    }
+}
+
+fn fixed_keys() -> impl Iterator<Item = KeyPath> {
+    FIXED_KEYS.iter().filter_map(|key| KeyPath::parse(key).ok())
+}
+
+fn say_restart() {
+    output::stderr_line("hint: this needs a restart: systemctl --user restart openclaw.target");
 }
 
 fn not_there(path: &KeyPath, paths: &Paths, environment: &Environment, problem: &str) -> Failure {

@@ -52,10 +52,11 @@ pub(super) fn execute(paths: &Paths, environment: &Environment) -> Result<ExitCo
                     .hint(format!("your text is in {}", kept.display())),
             );
         }
-        match checked(&mut file, text, environment) {
+        match checked(&mut file, text.clone(), environment) {
             Ok(problems) if problems.new.is_empty() => {
                 let done = format!("changed {}", file.path().display());
                 change::finish(file, environment, false, &done)?;
+                change::restart_hint_between(&before, &text);
                 return Ok(ExitCode::SUCCESS);
             }
             Ok(problems) => report::print("error", &problems.new),
