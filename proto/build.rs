@@ -16,7 +16,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let descriptors = protox::compile(FILES, ["."])?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
-    tonic_prost_build::configure().compile_fds(descriptors)?;
+    tonic_prost_build::configure()
+        // Long lists are not taken apart where they are only passed on.
+        .extern_path(
+            ".openclaw.gateway.v1.ListSessionsResponse",
+            "crate::sessions::ListSessionsResponse",
+        )
+        .compile_fds(descriptors)?;
     println!("cargo::rerun-if-changed=openclaw");
     Ok(())
 }

@@ -2,11 +2,13 @@
 
 mod client;
 mod convert;
+mod row;
 mod transfer;
 
 use serde::Serialize;
 
 pub use client::Client;
+pub use row::{ListSessionsResponse, Row, Rows};
 pub use transfer::{Exported, Import, ImportReport, Imported, Skipped};
 
 /// A session as it is listed.
@@ -23,7 +25,7 @@ pub struct Session {
     pub created_at_ms: i64,
     /// Unix milliseconds.
     pub updated_at_ms: i64,
-    /// The transcript file; empty in brief lists.
+    /// The transcript file.
     pub transcript_path: String,
     /// Messages in the transcript.
     pub message_count: u64,
@@ -133,8 +135,6 @@ pub struct Query {
     pub active_minutes: u32,
     /// Those that this session started; empty: any.
     pub spawned_by: String,
-    /// Without transcript paths.
-    pub brief: bool,
 }
 
 /// Whether archived sessions are wanted.

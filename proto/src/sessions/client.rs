@@ -8,7 +8,7 @@ use tonic::transport::Channel;
 
 use super::{
     Change, Deleted, Exported, Findings, Import, ImportReport, Named, Page, Part, Preview, Query,
-    Reading, Session,
+    Reading, Rows, Session,
 };
 use crate::address;
 use crate::invalid::Invalid;
@@ -33,7 +33,7 @@ impl Client {
     pub async fn list(&self, query: Query) -> Result<Page, Status> {
         let request: wire::ListSessionsRequest = query.into();
         let response = self.0.clone().list_sessions(request).await?;
-        Ok(response.into_inner().into())
+        Ok(Rows::from(response.into_inner()).page()?)
     }
 
     /// A session, and its index entry as JSON.

@@ -1,8 +1,8 @@
 //! Between these types and the wire.
 
 use super::{
-    Archived, Change, Deleted, Findings, Found, Item, Page, Preview, PreviewItem, Query, Reading,
-    Said, Session, State, Tokens,
+    Archived, Change, Deleted, Findings, Found, Item, Preview, PreviewItem, Query, Reading, Said,
+    Session, State, Tokens,
 };
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
@@ -117,7 +117,6 @@ impl From<wire::ListSessionsRequest> for Query {
             archived,
             active_minutes: request.active_minutes,
             spawned_by: request.spawned_by,
-            brief: request.brief,
         }
     }
 }
@@ -137,25 +136,6 @@ impl From<Query> for wire::ListSessionsRequest {
             archived: archived.into(),
             active_minutes: query.active_minutes,
             spawned_by: query.spawned_by,
-            brief: query.brief,
-        }
-    }
-}
-
-impl From<Page> for wire::ListSessionsResponse {
-    fn from(page: Page) -> Self {
-        Self {
-            sessions: page.sessions.into_iter().map(Into::into).collect(),
-            total: page.total,
-        }
-    }
-}
-
-impl From<wire::ListSessionsResponse> for Page {
-    fn from(response: wire::ListSessionsResponse) -> Self {
-        Self {
-            sessions: response.sessions.into_iter().map(Into::into).collect(),
-            total: response.total,
         }
     }
 }

@@ -8,13 +8,13 @@ mod import;
 mod read;
 mod usage;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use openclaw_config::settings::check_limit;
 use openclaw_daemon::Configuration;
-use openclaw_proto::sessions::{Deleted, Page, Query, Session, State};
+use openclaw_proto::sessions::{Deleted, Page, Query, Rows, Session, State};
 use openclaw_sessions::store::Patch;
 use openclaw_sessions::transcript::{self, Compaction, Count};
 use openclaw_sessions::{AgentId, SessionKey};
@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use crate::refusal::Refusal;
 use crate::run::Lanes;
-use crate::storage::{Fault, Leftover, Storage, Uncounted};
+use crate::storage::{Fault, Leftover, Listed, Storage, Uncounted};
 
 pub(crate) use compacting::Compacting;
 pub(crate) use read::{History, Wanted};
@@ -69,26 +69,39 @@ impl Sessions {
 
     /// The sessions that `query` wants, the latest first.
     pub(crate) async fn list(&self, query: Query) -> Result<Page, Refusal> {
-        let listed = self.storage.list(query).await;
-        let mut listed = listed.map_err(Refusal::Unreadable)??;
+        let rows = self.rows(query).await?;
+        let page = rows.page();
+        page.map_err(|invalid| Refusal::Unreadable(invalid.into()))
+    }
+
+    /// The same, to be passed on.
+    pub(crate) async fn rows(&self, query: Query) -> Result<Rows, Refusal> {
+        let mut listed = self.listed(query.clone()).await?;
         if !listed.uncounted.is_empty() {
-            let (places, uncounted): (Vec<_>, Vec<_>) = listed.uncounted.into_iter().unzip();
-            let counts = self.count(uncounted).await?;
-            for (place, (_, count)) in places.into_iter().zip(counts) {
-                if let Some(session) = listed.sessions.get_mut(place) {
-                    session.message_count = count.messages;
-                }
-            }
+            self.count(std::mem::take(&mut listed.uncounted)).await?;
+            listed = self.listed(query).await?;
         }
-        let mut sessions = listed.sessions;
-        let busy = self.lanes.keys();
-        sessions
-            .iter_mut()
-            .for_each(|session| session.state = self.state(session, &busy));
-        Ok(Page {
-            sessions,
+        Ok(Rows {
+            rows: listed.rows,
             total: u32::try_from(listed.total).unwrap_or(u32::MAX),
         })
+    }
+
+    async fn listed(&self, query: Query) -> Result<Listed, Refusal> {
+        let listed = self.storage.list(query, self.busy()).await;
+        listed.map_err(Refusal::Unreadable)?
+    }
+
+    /// The states of sessions in which something happens.
+    fn busy(&self) -> HashMap<String, State> {
+        let running = self.lanes.keys().into_iter();
+        let compacting = self.compacting.lock();
+        let compacting = compacting.unwrap_or_else(PoisonError::into_inner);
+        let compacting = compacting.iter().map(SessionKey::to_string);
+        running
+            .map(|key| (key, State::Active))
+            .chain(compacting.map(|key| (key, State::Compacting)))
+            .collect()
     }
 
     /// What the entries of the sessions have of `fields`, in their order.

@@ -37,7 +37,7 @@ use command::{BackendSessions, Command, Reply};
 pub(crate) use fault::Fault;
 pub(crate) use ledger::{Record, Spent};
 pub(crate) use replay::replay;
-pub(crate) use sessions::{Exportable, Leftover, Shown, Uncounted, state};
+pub(crate) use sessions::{Exportable, Leftover, Listed, Shown, Uncounted, state};
 use work::Done;
 use worker::Worker;
 

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::key::SessionKey;
 use crate::transcript::{Count, Origin};
 
-pub use entry::{BackendSession, SessionEntry};
+pub use entry::{BackendSession, ListedEntry, SessionEntry};
 use file::Slot;
 pub(crate) use file::entry_of;
 pub use patch::{InvalidPatch, LABEL_LIMIT, Patch, THINKING_LEVELS};

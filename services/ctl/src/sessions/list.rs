@@ -27,7 +27,6 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &List) -> Result<(), F
             (_, true) => Archived::Only,
             _ => Archived::No,
         },
-        brief: !arguments.json,
         ..Query::default()
     };
     let answer = gateway.sessions.list(query).await;

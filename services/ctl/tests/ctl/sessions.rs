@@ -3,6 +3,7 @@
 
 use std::pin::Pin;
 
+use openclaw_proto::sessions::{ListSessionsResponse, Row, Rows};
 use openclaw_proto::wire::gateway as wire;
 use serde_json::Value;
 use tokio_stream::{Stream, StreamExt as _};
@@ -43,15 +44,14 @@ impl Sessions for Listed {
     async fn list_sessions(
         &self,
         request: Request<wire::ListSessionsRequest>,
-    ) -> Answer<wire::ListSessionsResponse> {
+    ) -> Answer<ListSessionsResponse> {
         let mut sessions = vec![session("newer", 2), session("older", 1)];
         if request.into_inner().limit == 1 {
             sessions.pop();
         }
-        Ok(Response::new(wire::ListSessionsResponse {
-            sessions,
-            total: 2,
-        }))
+        let rows = sessions.into_iter().map(|session| Row::new(session.into()));
+        let rows = rows.collect();
+        Ok(Response::new(Rows { rows, total: 2 }.into()))
     }
 
     async fn get_session(

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt as _};
+use openclaw_proto::sessions::ListSessionsResponse;
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::sessions_server;
 use openclaw_sessions::SessionKey;
@@ -35,9 +36,9 @@ impl sessions_server::Sessions for SessionsDoor {
     async fn list_sessions(
         &self,
         request: Request<wire::ListSessionsRequest>,
-    ) -> Result<Response<wire::ListSessionsResponse>, Status> {
-        let page = self.0.sessions.list(request.into_inner().into()).await?;
-        Ok(Response::new(page.into()))
+    ) -> Result<Response<ListSessionsResponse>, Status> {
+        let rows = self.0.sessions.rows(request.into_inner().into()).await?;
+        Ok(Response::new(rows.into()))
     }
 
     async fn get_session(

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use openclaw_proto::invalid::Invalid;
+
 use super::ledger::LedgerError;
 
 /// A failure of the storage; shared, because one failed sync is the failure of
@@ -35,6 +37,8 @@ pub(crate) enum Fault {
     Blocked,
     #[error("cannot start the storage thread")]
     Thread(#[source] Arc<io::Error>),
+    #[error("a session cannot be listed")]
+    Row(#[from] Invalid),
     #[error("the storage thread ended")]
     Stopped,
 }

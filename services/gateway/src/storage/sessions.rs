@@ -7,7 +7,7 @@ mod takeover;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
-use openclaw_proto::sessions::{Query, Session};
+use openclaw_proto::sessions::{Query, Row, Session, State};
 use openclaw_sessions::store::Patch;
 use openclaw_sessions::transcript::{Compaction, Count, keep_aside};
 use openclaw_sessions::transfer::{Existing, Takeover};
@@ -25,11 +25,11 @@ use crate::refusal::Refusal;
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
     /// The latest first.
-    pub(crate) sessions: Vec<Session>,
+    pub(crate) rows: Vec<Row>,
     /// How many there are without limit and offset.
     pub(crate) total: usize,
-    /// Those whose messages are not counted yet, by their place.
-    pub(crate) uncounted: Vec<(usize, Uncounted)>,
+    /// Those of them whose messages are not counted yet.
+    pub(crate) uncounted: Vec<Uncounted>,
 }
 
 /// A session whose messages are not counted yet.
@@ -74,9 +74,14 @@ pub(crate) enum Leftover {
 pub(crate) type Asked<T> = Result<T, Refusal>;
 
 impl Storage {
-    /// The sessions that `query` wants. Which turns run is not known here.
-    pub(crate) async fn list(&self, query: Query) -> Result<Asked<Listed>, Fault> {
-        self.work(move |books| Ok(Done::looking(books.list(&query)?)))
+    /// The sessions that `query` wants, those of `busy` in the state that is
+    /// said there.
+    pub(crate) async fn list(
+        &self,
+        query: Query,
+        busy: HashMap<String, State>,
+    ) -> Result<Asked<Listed>, Fault> {
+        self.work(move |books| Ok(Done::looking(books.list(&query, &busy)?)))
             .await
     }
 

@@ -88,7 +88,6 @@ pub(super) async fn current(gateway: &Gateway, probe: bool) -> Result<Arc<Value>
         let query = Query {
             agent_id: id.clone(),
             limit: RECENT_LIMIT,
-            brief: true,
             ..Query::default()
         };
         let page = gateway.sessions.list(query).await?;

@@ -1,5 +1,8 @@
 //! One session as the index knows it.
 
+use std::sync::OnceLock;
+
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Number, Value, json};
@@ -54,6 +57,33 @@ pub struct SessionEntry {
     is_count_checked: bool,
     #[serde(flatten)]
     rest: Map<String, Value>,
+    #[serde(skip)]
+    listed: Memo,
+}
+
+/// What was made of an entry for lists. It is no part of the entry.
+#[derive(Debug, Default)]
+struct Memo(OnceLock<ListedEntry>);
+
+impl Clone for Memo {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for Memo {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// An entry made ready for lists.
+#[derive(Debug)]
+pub struct ListedEntry {
+    /// Whether it is archived.
+    pub is_archived: bool,
+    /// What a list has of it.
+    pub row: Bytes,
 }
 
 /// The session that a backend keeps of the same conversation.
@@ -116,6 +146,16 @@ impl SessionEntry {
     /// All of OpenClaw's fields but the id and the time of the last change.
     pub fn fields(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.rest.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// What `make` makes of it for lists; kept until the entry is changed. Long
+    /// lists are made of thousands that did not change.
+    pub fn listed(&self, make: impl FnOnce(&Self) -> ListedEntry) -> &ListedEntry {
+        self.listed.0.get_or_init(|| make(self))
+    }
+
+    pub(super) fn forget_listed(&mut self) {
+        self.listed = Memo::default();
     }
 
     /// Sets a field of OpenClaw's.

@@ -35,7 +35,9 @@ pub(super) enum Found {
 }
 
 impl Slot {
-    pub(super) fn session_of(entry: SessionEntry) -> Self {
+    pub(super) fn session_of(mut entry: SessionEntry) -> Self {
+        // It may have had another key.
+        entry.forget_listed();
         Self::Session(Box::new(entry))
     }
 
@@ -53,9 +55,13 @@ impl Slot {
         }
     }
 
+    /// For a change: every one of an entry that is in the index goes this way.
     pub(super) fn session_mut(&mut self) -> Option<&mut SessionEntry> {
         match self {
-            Self::Session(entry) => Some(entry),
+            Self::Session(entry) => {
+                entry.forget_listed();
+                Some(entry)
+            }
             Self::Kept(_) => None,
         }
     }

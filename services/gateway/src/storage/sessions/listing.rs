@@ -1,7 +1,9 @@
 //! Looking sessions up.
 
-use openclaw_proto::sessions::{Archived, Query, Session, State};
-use openclaw_sessions::store::{SessionEntry, Store};
+use std::collections::HashMap;
+
+use openclaw_proto::sessions::{Archived, Query, Row, Session, State};
+use openclaw_sessions::store::{ListedEntry, SessionEntry, Store};
 use openclaw_sessions::transcript::Count;
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use serde_json::{Map, Value};
@@ -17,12 +19,38 @@ const MINUTE: i64 = 60_000;
 /// A session that may be wanted.
 struct Candidate<'a> {
     agent: &'a AgentId,
+    store: &'a Store,
     key: &'a str,
     entry: &'a SessionEntry,
+    listed: &'a ListedEntry,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(agent: &'a AgentId, store: &'a Store, key: &'a str, entry: &'a SessionEntry) -> Self {
+        let listed = entry.listed(|entry| {
+            let session = session(agent, store, key, entry);
+            ListedEntry {
+                is_archived: session.archived_at_ms > 0,
+                row: Row::new(session).into(),
+            }
+        });
+        Self {
+            agent,
+            store,
+            key,
+            entry,
+            listed,
+        }
+    }
 }
 
 impl Books {
-    pub(super) fn list(&mut self, query: &Query) -> Result<Asked<Listed>, Fault> {
+    /// `busy` has the states of sessions in which something happens now.
+    pub(super) fn list(
+        &mut self,
+        query: &Query,
+        busy: &HashMap<String, State>,
+    ) -> Result<Asked<Listed>, Fault> {
         let agents = match query.agent_id.as_str() {
             "" => self.shelf.agents(),
             id => match id.parse::<AgentId>() {
@@ -39,7 +67,7 @@ impl Books {
             };
             let candidates = store
                 .sessions()
-                .map(|(key, entry)| Candidate { agent, key, entry });
+                .map(|(key, entry)| Candidate::new(agent, store, key, entry));
             found.extend(candidates.filter(|candidate| wanted.takes(candidate)));
         }
         found.sort_by(|a, b| {
@@ -50,26 +78,23 @@ impl Books {
             0 => usize::MAX,
             limit => limit as usize,
         };
+        let total = found.len();
+        let part = found.into_iter().skip(query.offset as usize).take(limit);
         let mut listed = Listed {
-            total: found.len(),
-            ..Listed::default()
+            rows: Vec::with_capacity(part.len()),
+            total,
+            uncounted: Vec::new(),
         };
-        for candidate in found.into_iter().skip(query.offset as usize).take(limit) {
-            let Some(store) = self.shelf.known_store(candidate.agent) else {
-                continue;
-            };
+        for candidate in part {
             if !candidate.entry.is_counted() {
-                let uncounted = uncounted(store, &candidate);
-                listed
-                    .uncounted
-                    .extend(uncounted.map(|uncounted| (listed.sessions.len(), uncounted)));
+                listed.uncounted.extend(uncounted(&candidate));
             }
-            let mut row = row(candidate.agent, candidate.key, candidate.entry);
-            if !query.brief {
-                let path = store.transcript_path(candidate.entry);
-                row.transcript_path = path.display().to_string();
-            }
-            listed.sessions.push(row);
+            let row = Row::from(candidate.listed.row.clone());
+            let row = match busy.get(candidate.key) {
+                Some(state) => row.with_state(*state),
+                None => row,
+            };
+            listed.rows.push(row);
         }
         Ok(Ok(listed))
     }
@@ -147,10 +172,7 @@ impl Books {
         let transcript = store.transcript_path(entry);
         Ok(Some(Shown {
             is_counted: entry.is_counted(),
-            session: Session {
-                transcript_path: transcript.display().to_string(),
-                ..row(key.agent(), key.as_str(), entry)
-            },
+            session: session(key.agent(), store, key.as_str(), entry),
             entry: entry.to_json(),
             transcript,
         }))
@@ -172,10 +194,10 @@ fn named_agent(text: &str) -> Option<AgentId> {
     agent.parse().ok()
 }
 
-fn uncounted(store: &Store, candidate: &Candidate<'_>) -> Option<Uncounted> {
+fn uncounted(candidate: &Candidate<'_>) -> Option<Uncounted> {
     Some(Uncounted {
         key: SessionKey::stored(candidate.key, candidate.agent).ok()?,
-        transcript: store.transcript_path(candidate.entry),
+        transcript: candidate.store.transcript_path(candidate.entry),
         known: candidate.entry.counted(),
     })
 }
@@ -202,10 +224,9 @@ impl<'a> Filter<'a> {
 
     fn takes(&self, candidate: &Candidate<'_>) -> bool {
         let entry = candidate.entry;
-        let is_archived = entry.archived_at().is_some();
         let of_archive = match self.query.archived {
-            Archived::No => !is_archived,
-            Archived::Only => is_archived,
+            Archived::No => !candidate.listed.is_archived,
+            Archived::Only => candidate.listed.is_archived,
             Archived::Also => true,
         };
         let parent = self.query.spawned_by.as_str();
@@ -227,11 +248,10 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// The session as it is listed, without its transcript's path. Whether a turn
-/// is running is not known here. Its fields are gone through once: looking each
-/// of them up takes half of the time of a long list.
-fn row(agent: &AgentId, key: &str, entry: &SessionEntry) -> Session {
+/// The session as it is listed. Whether a turn is running is not known here.
+fn session(agent: &AgentId, store: &Store, key: &str, entry: &SessionEntry) -> Session {
     let mut row = Session {
+        transcript_path: store.transcript_path(entry).display().to_string(),
         key: key.to_owned(),
         id: entry.session_id().to_owned(),
         agent_id: agent.to_string(),

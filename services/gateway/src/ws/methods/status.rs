@@ -21,11 +21,7 @@ const FIELDS: [&str; 2] = ["systemSent", "abortedLastRun"];
 pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
     let gateway = &call.gateway;
     let settings = gateway.configuration.settings();
-    let query = Query {
-        brief: true,
-        ..Query::default()
-    };
-    let page = gateway.sessions.list(query).await?;
+    let page = gateway.sessions.list(Query::default()).await?;
     let (running, waiting) = gateway.lanes.counts();
     let now = now_ms();
     let by_agent = by_agent(gateway, &settings, &page.sessions, now).await?;

@@ -14,6 +14,9 @@ use crate::gateway::Gateway;
 /// Rows when the client does not say how many.
 const DEFAULT_LIMIT: u32 = 100;
 
+/// Rows that are made before others get their turn: a client may want them all.
+const ROWS_AT_ONCE: usize = 100;
+
 /// Characters of a title and of a preview.
 const PREVIEW_LIMIT: usize = 120;
 
@@ -49,7 +52,6 @@ impl Params {
             },
             active_minutes: self.active_minutes.unwrap_or(0),
             spawned_by: text(&self.spawned_by),
-            brief: true,
         }
     }
 }
@@ -70,19 +72,24 @@ pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         .fields(&page.sessions, &FIELDS)
         .await?;
     let rows = Rows::new(&call.gateway);
-    let pairs = page.sessions.iter().zip(&entries);
-    let mut rows: Vec<Value> = pairs.map(|(it, entry)| rows.row(it, entry)).collect();
-    if params.include_last_message || params.include_derived_titles {
-        add_words(&call.gateway, &params, &mut rows).await?;
+    let mut listed = Vec::with_capacity(entries.len());
+    for (it, entry) in page.sessions.iter().zip(&entries) {
+        listed.push(rows.row(it, entry));
+        if listed.len() % ROWS_AT_ONCE == 0 {
+            tokio::task::yield_now().await;
+        }
     }
-    let next = offset.saturating_add(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+    if params.include_last_message || params.include_derived_titles {
+        add_words(&call.gateway, &params, &mut listed).await?;
+    }
+    let next = offset.saturating_add(u32::try_from(listed.len()).unwrap_or(u32::MAX));
     let more = next < page.total;
     let (provider, model) = models::configured(&call.gateway, &settings.default_agent);
     let path = settings.paths.sessions(&settings.default_agent);
     Ok(json!({
         "ts": now_ms(),
         "path": path.join("sessions.json").display().to_string(),
-        "count": rows.len(),
+        "count": listed.len(),
         "totalCount": page.total,
         "limitApplied": limit,
         "nextOffset": more.then_some(next),
@@ -93,7 +100,7 @@ pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
             "model": model,
             "contextTokens": settings.memory.context_tokens,
         },
-        "sessions": rows,
+        "sessions": listed,
     })
     .into())
 }
