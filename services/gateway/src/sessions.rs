@@ -134,7 +134,6 @@ impl Sessions {
     /// The session of `key`.
     pub(crate) async fn get(&self, key: &SessionKey) -> Result<Shown, Refusal> {
         let found = self.find(key).await?;
-        let busy = self.lanes.keys();
         let mut session = found.session;
         if !found.is_counted {
             let uncounted = Uncounted {
@@ -145,9 +144,8 @@ impl Sessions {
             let counts = self.count(vec![uncounted]).await?;
             session.message_count = counts.first().map_or(0, |(_, count)| count.messages);
         }
-        session.state = self.state(&session, &busy);
         Ok(Shown {
-            session,
+            session: self.with_state(session),
             entry: found.entry,
         })
     }
@@ -335,24 +333,12 @@ impl Sessions {
     }
 
     fn with_state(&self, mut session: Session) -> Session {
-        session.state = self.state(&session, &self.lanes.keys());
+        let (archived, messages) = (session.archived_at_ms, session.message_count);
+        session.state = match self.busy().get(&session.key) {
+            Some(busy) => *busy,
+            None => crate::storage::state(archived, messages),
+        };
         session
-    }
-
-    fn state(&self, session: &Session, busy: &HashSet<String>) -> State {
-        if self.is_compacting(&session.key) {
-            State::Compacting
-        } else if busy.contains(&session.key) {
-            State::Active
-        } else {
-            crate::storage::state(session.archived_at_ms, session.message_count)
-        }
-    }
-
-    fn is_compacting(&self, key: &str) -> bool {
-        let compacting = self.compacting.lock();
-        let compacting = compacting.unwrap_or_else(PoisonError::into_inner);
-        compacting.iter().any(|known| known.as_str() == key)
     }
 }
 

@@ -1,10 +1,11 @@
 //! The index.
 
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use openclaw_sessions::store::{BackendSession, Notice, Patch, Store};
+use openclaw_sessions::store::{BackendSession, ListedEntry, Notice, Patch, Store};
 use openclaw_sessions::transcript::{self, Count, Transcript, Usage};
 use openclaw_sessions::{AgentId, SessionKey};
 use serde_json::{Value, json};
@@ -32,6 +33,42 @@ fn session(store: &mut Store, dir: &Path, key: &SessionKey) -> String {
     let mut transcript = Transcript::open(&path, origin).unwrap().transcript;
     transcript.append(vec![user("hi")], NOW).unwrap();
     entry.session_id().to_owned()
+}
+
+#[test]
+fn what_a_list_has_of_a_session_is_kept_until_it_changes() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = store(dir.path());
+    let (main, other) = (key("main"), key("other"));
+    session(&mut store, dir.path(), &main);
+    let made = Cell::new(0);
+    let listed = |store: &Store, key: &SessionKey| {
+        let row = store.get(key).unwrap().listed(|entry| {
+            made.set(made.get() + 1);
+            ListedEntry {
+                is_archived: entry.archived_at().is_some(),
+                row: format!("{key} {:?}", entry.label()).into(),
+            }
+        });
+        (
+            row.is_archived,
+            String::from_utf8(row.row.to_vec()).unwrap(),
+        )
+    };
+    let first = (false, "agent:main:main None".to_owned());
+    assert_eq!(listed(&store, &main), first);
+    assert_eq!(listed(&store, &main), first);
+    assert_eq!(made.get(), 1);
+
+    store.get_mut(&main).unwrap().set("label", "garden");
+    let named = (false, "agent:main:main Some(\"garden\")".to_owned());
+    assert_eq!(listed(&store, &main), named);
+    store.get_mut(&main).unwrap().set("archivedAt", NOW);
+    assert!(listed(&store, &main).0);
+
+    let moved = store.remove(&main).unwrap();
+    store.insert(&other, moved);
+    assert!(listed(&store, &other).1.starts_with("agent:main:other"));
 }
 
 #[test]
