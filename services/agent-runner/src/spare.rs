@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use openclaw_config::settings::Settings;
 use tokio::sync::Notify;
@@ -20,9 +20,13 @@ use crate::places::{self, Places};
 /// machine that nobody talks to runs no agent.
 pub(crate) const LIFE: Duration = Duration::from_secs(300);
 
+/// A spare that had not waited longer came just in time.
+const REST: Duration = Duration::from_millis(50);
+
 /// A process that waits for its turn.
 #[derive(Debug)]
 pub(crate) struct Ready {
+    pub(crate) since: Instant,
     pub(crate) held: Held,
     pub(crate) places: Places,
     pub(crate) agent_id: String,
@@ -55,8 +59,8 @@ struct Inner {
     names: HashMap<String, String>,
     /// The name of the one that is being started, and who waits for it.
     starting: Option<(String, Arc<Notify>)>,
-    /// Whether the last turn came before there was one for it.
-    is_late: bool,
+    /// Whether the last turn came when its process was not there yet, or just.
+    is_short: bool,
     /// The names of those that are being ended, each until its folder is
     /// removed: a turn of that name must not be started before.
     ending: HashMap<String, CancellationToken>,
@@ -96,7 +100,8 @@ impl Spare {
             let is_it = |ready: &Ready| ready.held.run_id == run_id;
             let fits = |ready: &Ready| is_it(ready) && ready.fits(settings, agent_id);
             let ready = inner.ready.take_if(|ready| fits(ready));
-            inner.is_late = is_waited_for || ready.is_none();
+            let is_rested = |ready: &Ready| ready.since.elapsed() > REST;
+            inner.is_short = is_waited_for || !ready.as_ref().is_some_and(is_rested);
             match ready {
                 Some(ready) => return Some(ready),
                 None => inner.take_to_end(is_it),
@@ -109,9 +114,9 @@ impl Spare {
         None
     }
 
-    /// Whether the last turn came before there was a spare for it.
-    pub(crate) fn is_late(&self) -> bool {
-        self.lock().is_late
+    /// Whether turns come about as fast as spares.
+    pub(crate) fn is_short(&self) -> bool {
+        self.lock().is_short
     }
 
     /// Waits until a spare of this name that is being ended is gone.

@@ -187,7 +187,7 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
 /// is over in no time; where turns come faster than units, it starts at once.
 fn head_start(shop: &Shop) -> Duration {
     match &shop.units {
-        Units::Systemd(_) if !shop.spare.is_late() => HEAD_START,
+        Units::Systemd(_) if !shop.spare.is_short() => HEAD_START,
         Units::Systemd(_) | Units::Spawner(_) => Duration::ZERO,
     }
 }

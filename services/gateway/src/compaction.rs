@@ -86,11 +86,16 @@ enum Error {
 }
 
 impl Error {
+    /// Whether nobody is there who could write one, which is no fault.
+    fn is_no_model(&self) -> bool {
+        matches!(self, Self::Start(status) if status.code() == tonic::Code::FailedPrecondition)
+    }
+
     /// Whether asking again may help.
     fn is_passing(&self) -> bool {
         match self {
             Self::Plan(_) | Self::Refused(_) | Self::Cancelled => false,
-            Self::Start(status) => status.code() != tonic::Code::FailedPrecondition,
+            Self::Start(_) => !self.is_no_model(),
             Self::Lost(_) | Self::Turn(_) | Self::Late(_) | Self::Empty => true,
         }
     }
@@ -175,7 +180,10 @@ async fn carry_out(
 }
 
 fn failed(error: &Error) -> Made {
-    failure::report("summarise the conversation", error);
+    match error.is_no_model() {
+        true => tracing::info!(error = %failure::chain(error), "no summary of the conversation"),
+        false => failure::report("summarise the conversation", error),
+    }
     Made::Failed(failure::chain(error))
 }
 

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use openclaw_config::price::Price;
 use openclaw_config::programs;
@@ -102,6 +103,7 @@ impl Stage<'_> {
         let laid = self.lay(chosen).await?;
         Ok(Ready {
             held: self.start(&laid.standing).await?,
+            since: Instant::now(),
             likeness: laid.likeness()?,
             places: laid.places,
             agent_id: self.agent.id.clone(),

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use openclaw_config::programs;
 use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
@@ -108,6 +108,7 @@ pub(super) async fn stand_ready(
     };
     Ok(Ready {
         held: Held::start(&shop.units, settings, agent, &standing).await?,
+        since: Instant::now(),
         places,
         agent_id: agent.id.clone(),
         settings: Arc::clone(settings),
