@@ -99,7 +99,7 @@ impl Units {
     /// The service manager when it started this daemon, else the spawner.
     pub(crate) fn find(settings: &Settings, environment: &Environment) -> Self {
         match systemd::bus(environment) {
-            Some(socket) => Self::Systemd(Arc::new(Systemd::new(socket, environment))),
+            Some(bus) => Self::Systemd(Arc::new(Systemd::new(bus, environment))),
             None => Self::Spawner(Arc::new(Spawner::new(settings.paths.spawner_socket()))),
         }
     }

@@ -62,7 +62,8 @@ fn create(state: &Path) -> Result<(), Error> {
 /// The directories of seed 003 §1.1, those that are there.
 fn directories(paths: &Paths) -> Vec<PathBuf> {
     let mut all = vec![paths.state.clone()];
-    all.extend(["agents", "credentials", "state"].map(|name| paths.state.join(name)));
+    let folders = ["agents", "credentials", "memory", "sessions", "state"];
+    all.extend(folders.map(|name| paths.state.join(name)));
     all.push(merge::folder(&paths.configuration));
     for agent in entries(&paths.state.join("agents")) {
         all.extend(["agent", "auth", "sessions"].map(|name| agent.join(name)));
@@ -120,21 +121,26 @@ fn repair(path: &Path) -> Result<Option<Repair>, Error> {
             &format!("chown {own} {}", path.display()),
         ));
     }
-    narrow(path, &found).map(Some)
+    narrow(path, &found)
 }
 
-fn narrow(path: &Path, found: &Metadata) -> Result<Repair, Error> {
+fn narrow(path: &Path, found: &Metadata) -> Result<Option<Repair>, Error> {
     let from = found.mode() & PERMISSIONS;
     let to = from & !FOREIGN;
-    fs::set_permissions(path, Permissions::from_mode(to)).map_err(|error| {
-        let problem = format!("has mode {from:03o}, which lets others in: {error}");
-        refused(path, &problem, &format!("chmod {to:o} {}", path.display()))
-    })?;
-    Ok(Repair {
-        path: path.to_owned(),
-        from,
-        to,
-    })
+    match fs::set_permissions(path, Permissions::from_mode(to)) {
+        Ok(()) => Ok(Some(Repair {
+            path: path.to_owned(),
+            from,
+            to,
+        })),
+        // A daemon whose unit lets it only read this is not the one to mend it.
+        Err(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => Ok(None),
+        Err(error) => {
+            let problem = format!("has mode {from:03o}, which lets others in: {error}");
+            let command = format!("chmod {to:o} {}", path.display());
+            Err(refused(path, &problem, &command))
+        }
+    }
 }
 
 fn is_absent(error: &io::Error) -> bool {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use nix::unistd::geteuid;
 use openclaw_config::Environment;
 use tokio::sync::Mutex;
 use zbus::zvariant::{Fd, OwnedObjectPath, OwnedValue, Type, Value};
@@ -39,10 +40,18 @@ const PATH: &str = "/org/freedesktop/systemd1";
 const MANAGER: &str = "org.freedesktop.systemd1.Manager";
 const SERVICE: &str = "org.freedesktop.systemd1.Service";
 
+/// The bus of the manager that started this daemon.
+#[derive(Debug)]
+pub(super) struct Bus {
+    socket: PathBuf,
+    /// Whether the manager is the machine's own and not a user's.
+    is_system: bool,
+}
+
 /// The manager that started this daemon.
 #[derive(Debug)]
 pub(crate) struct Systemd {
-    socket: PathBuf,
+    bus: Bus,
     line: Mutex<Option<Connection>>,
     /// Cleared when a unit with namespaces does not start here.
     namespaces: AtomicBool,
@@ -89,17 +98,25 @@ type Listed = (
 type Properties<'a> = Vec<(&'static str, Value<'a>)>;
 
 /// The bus of the manager that started this very process, if one did
-/// ($SYSTEMD_EXEC_PID, systemd.exec(5)).
-pub(super) fn bus(environment: &Environment) -> Option<PathBuf> {
+/// ($SYSTEMD_EXEC_PID, systemd.exec(5)) that takes orders from it: the
+/// machine's own takes them from root alone.
+pub(super) fn bus(environment: &Environment) -> Option<Bus> {
     let started = environment.get("SYSTEMD_EXEC_PID")?;
     if started.parse() != Ok(std::process::id()) {
         return None;
     }
     let bus = match environment.get("XDG_RUNTIME_DIR") {
-        Some(folder) => Path::new(folder).join("bus"),
-        None => PathBuf::from("/run/dbus/system_bus_socket"),
+        Some(folder) => Bus {
+            socket: Path::new(folder).join("bus"),
+            is_system: false,
+        },
+        None if geteuid().is_root() => Bus {
+            socket: PathBuf::from("/run/dbus/system_bus_socket"),
+            is_system: true,
+        },
+        None => return None,
     };
-    bus.exists().then_some(bus)
+    bus.socket.exists().then_some(bus)
 }
 
 /// The unit of a run.
@@ -108,10 +125,10 @@ pub(super) fn unit(run_id: &str) -> String {
 }
 
 impl Systemd {
-    pub(super) fn new(socket: PathBuf, environment: &Environment) -> Self {
-        let namespaces = environment.get(NAMESPACES) == Some("yes");
+    pub(super) fn new(bus: Bus, environment: &Environment) -> Self {
+        let namespaces = bus.is_system || environment.get(NAMESPACES) == Some("yes");
         Self {
-            socket,
+            bus,
             line: Mutex::default(),
             namespaces: AtomicBool::new(namespaces),
         }
@@ -136,6 +153,12 @@ impl Systemd {
         }
         if request.confined && self.namespaces.load(Ordering::Relaxed) {
             properties.extend(namespaces(&request));
+            properties.extend(match self.bus.is_system {
+                true => without_buses(),
+                // On systemd 252 the mounts of a user's unit have no effect
+                // without it.
+                false => vec![("PrivateUsers", true.into())],
+            });
         }
         let stdin: OwnedFd = request.stdin;
         properties.push(("StandardInputFileDescriptor", Fd::from(stdin).into()));
@@ -223,7 +246,7 @@ impl Systemd {
         {
             return Ok(line.clone());
         }
-        let stream = tokio::net::UnixStream::connect(&self.socket)
+        let stream = tokio::net::UnixStream::connect(&self.bus.socket)
             .await
             .map_err(|error| zbus::Error::InputOutput(error.into()))?;
         let fresh = connection::Builder::unix_stream(stream).build().await?;
@@ -310,8 +333,30 @@ fn hardening() -> Properties<'static> {
     ]
 }
 
-/// What needs a user namespace. On systemd 252 mount options of a user's unit
-/// have no effect without PrivateUsers.
+/// The bus and the private socket of the machine's manager, in whose units a
+/// turn's process is root; a user namespace would keep it from giving that up
+/// for its agent.
+fn without_buses() -> Properties<'static> {
+    let buses = ["-/run/dbus", "-/run/systemd/private"].map(str::to_owned);
+    vec![("InaccessiblePaths", buses.to_vec().into())]
+}
+
+/// Folders that are empty for a turn: the user bus and systemd's private socket
+/// are in one, the other daemons' sockets in the other or below it.
+fn empty(runtime: &Path) -> Vec<Mount> {
+    let users = Path::new("/run/user");
+    let others = Some(runtime).filter(|runtime| !runtime.starts_with(users));
+    [Some(users), others]
+        .into_iter()
+        .flatten()
+        .map(|folder| Mount {
+            path: folder.display().to_string(),
+            options: "ro".to_owned(),
+        })
+        .collect()
+}
+
+/// What the unit sees, and what it may write.
 fn namespaces(request: &Request<'_>) -> Properties<'static> {
     let paths = &request.settings.paths;
     let memory = paths.memory_socket().display().to_string();
@@ -323,7 +368,6 @@ fn namespaces(request: &Request<'_>) -> Properties<'static> {
             .map(|path| path.display().to_string()),
     );
     vec![
-        ("PrivateUsers", true.into()),
         ("ProtectSystem", "strict".into()),
         // What strict leaves. Not ProtectHome=read-only: it is for /run/user
         // too, where it comes before the file system below, which is then not
@@ -333,15 +377,7 @@ fn namespaces(request: &Request<'_>) -> Properties<'static> {
             vec!["-/home".to_owned(), "-/root".to_owned()].into(),
         ),
         ("ReadWritePaths", writable.into()),
-        // The user bus, systemd's private socket and the other daemons' sockets.
-        (
-            "TemporaryFileSystem",
-            vec![Mount {
-                path: "/run/user".to_owned(),
-                options: "ro".to_owned(),
-            }]
-            .into(),
-        ),
+        ("TemporaryFileSystem", empty(&paths.runtime).into()),
         (
             "BindReadOnlyPaths",
             vec![Bind {

@@ -22,6 +22,24 @@ fn a_reload_keeps_the_process() -> Result<()> {
     Ok(())
 }
 
+/// What OpenClaw leaves may be open to others. The memory daemon starts first here, and sees the agents' folders
+/// read-only: the one that may write them mends them.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn folders_that_are_open_to_others_are_mended_whoever_starts_first() -> Result<()> {
+    let stage = stage()?;
+    let folders = "~/.openclaw ~/.openclaw/agents ~/.openclaw/agents/main ~/.openclaw/memory";
+    stage.ask("main", "hello")?;
+    stage.user(&format!(
+        "systemctl --user stop openclaw.target 'openclaw-*'; chmod 755 {folders} \
+         && systemctl --user start openclaw.target && systemctl --user start openclaw-memory.service"
+    ))?;
+    stage.ask("main", "hello")?;
+    let modes = stage.user(&format!("stat -c %a {folders}"))?;
+    assert_eq!(modes.split_whitespace().collect::<Vec<_>>(), ["700"; 4]);
+    Ok(())
+}
+
 #[test]
 #[ignore = "boots a machine, needs root"]
 fn stopping_the_target_ends_everything() -> Result<()> {

@@ -13,5 +13,6 @@ mod kills;
 mod lifecycle;
 mod round_trip;
 mod stage;
+mod system_manager;
 mod torture;
 mod turns;
