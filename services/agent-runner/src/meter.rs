@@ -36,8 +36,12 @@ impl Meter {
 
     /// The figures now.
     pub(crate) fn read(&self) -> Resources {
-        let mut resources = match &self.group {
-            Some(group) => of_group(group),
+        let counted = self.group.as_deref().map(of_group);
+        let mut resources = match counted {
+            Some(all) if all.memory_peak_bytes > 0 && all.tasks_peak > 0 => all,
+            // A group may lack controllers: in a hybrid hierarchy, or where the
+            // user's manager was given none.
+            Some(some) => or(some, of_processes(self.pid)),
             None => of_processes(self.pid),
         };
         resources.unit.clone_from(&self.unit);
@@ -75,6 +79,16 @@ fn of_group(group: &Path) -> Resources {
             .unwrap_or_default(),
         unit: String::new(),
         cost_usd: None,
+    }
+}
+
+/// What `group` does not know, from the processes that are there.
+fn or(group: Resources, processes: Resources) -> Resources {
+    let known = |group, processes| if group > 0 { group } else { processes };
+    Resources {
+        memory_peak_bytes: known(group.memory_peak_bytes, processes.memory_peak_bytes),
+        tasks_peak: known(group.tasks_peak, processes.tasks_peak),
+        ..group
     }
 }
 
@@ -129,6 +143,18 @@ fn peak(folder: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_group_does_not_know_is_asked_of_the_processes() {
+        let of = |cpu_ms, memory_peak_bytes, tasks_peak| Resources {
+            cpu_ms,
+            memory_peak_bytes,
+            tasks_peak,
+            ..Resources::default()
+        };
+        assert_eq!(or(of(5, 0, 0), of(3, 4096, 2)), of(5, 4096, 2));
+        assert_eq!(or(of(5, 8192, 0), of(3, 4096, 2)), of(5, 8192, 2));
+    }
 
     #[test]
     fn this_process_uses_something() {

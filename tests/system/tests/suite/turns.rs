@@ -62,6 +62,26 @@ fn a_turn_is_a_unit_with_limits() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
+fn what_a_turn_used_is_kept() -> Result<()> {
+    let stage = stage()?;
+    stage.ask("scripted", "hello")?;
+    let turns = stage.attempt("openclawctl turns --limit 1 --json")?.stdout;
+    let turns: serde_json::Value = serde_json::from_str(&turns)?;
+    let used = &turns[0]["resources"];
+    for figure in ["cpuMs", "memoryPeakBytes", "tasksPeak"] {
+        ensure!(used[figure].as_u64() > Some(0), "{figure}: {turns}");
+    }
+    ensure!(
+        used["unit"]
+            .as_str()
+            .is_some_and(|unit| unit.starts_with("openclaw-turn-")),
+        "{turns}"
+    );
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
 fn a_turn_sees_no_bus_and_writes_in_its_own_places_only() -> Result<()> {
     answer_through("view", |stage| {
         let root = format!(
