@@ -37,6 +37,7 @@ mod route;
 mod servers;
 mod service;
 mod settings;
+mod sight;
 mod spare;
 mod spending;
 mod spool;

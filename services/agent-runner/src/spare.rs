@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::keeper::Held;
 use crate::places::{self, Places};
+use crate::sight::Sight;
 
 /// How long a spare stands ready. A conversation goes on within minutes; a
 /// machine that nobody talks to runs no agent.
@@ -31,6 +32,7 @@ pub(crate) struct Ready {
     pub(crate) places: Places,
     pub(crate) agent_id: String,
     pub(crate) settings: Arc<Settings>,
+    pub(crate) sight: Sight,
     /// What it was started with, where that is not the same for every turn.
     pub(crate) likeness: String,
 }
@@ -98,7 +100,9 @@ impl Spare {
         let taken = {
             let mut inner = self.lock();
             let is_it = |ready: &Ready| ready.held.run_id == run_id;
-            let fits = |ready: &Ready| is_it(ready) && ready.fits(settings, agent_id);
+            let fits = |ready: &Ready| {
+                is_it(ready) && ready.fits(settings, agent_id) && ready.sight.holds()
+            };
             let ready = inner.ready.take_if(|ready| fits(ready));
             let is_rested = |ready: &Ready| ready.since.elapsed() > REST;
             inner.is_short = is_waited_for || !ready.as_ref().is_some_and(is_rested);

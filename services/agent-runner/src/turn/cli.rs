@@ -23,6 +23,7 @@ use crate::own_limits;
 use crate::places::Places;
 use crate::plan::{self, Bounds};
 use crate::reach;
+use crate::sight::Sight;
 use crate::spare::Ready;
 use crate::tools;
 
@@ -101,7 +102,9 @@ impl Stage<'_> {
     /// Starts a process that waits for the turn.
     pub(super) async fn stand_ready(self, chosen: Chosen<'_>) -> Result<Ready, Error> {
         let laid = self.lay(chosen).await?;
+        let sight = Sight::of(&laid.standing.plan);
         Ok(Ready {
+            sight,
             held: self.start(&laid.standing).await?,
             since: Instant::now(),
             likeness: laid.likeness()?,

@@ -21,6 +21,7 @@ use crate::keeper::Held;
 use crate::places::Places;
 use crate::plan::{self, Bounds};
 use crate::reach;
+use crate::sight::Sight;
 use crate::spare::{self, Ready, Spare};
 use crate::spool;
 
@@ -106,7 +107,9 @@ pub(super) async fn stand_ready(
         own_limits,
         ..standing(shop, settings, run_id, agent, confined, program, variables)?
     };
+    let sight = Sight::of(&standing.plan);
     Ok(Ready {
+        sight,
         held: Held::start(&shop.units, settings, agent, &standing).await?,
         since: Instant::now(),
         places,

@@ -116,6 +116,20 @@ fn a_turn_sees_no_bus_and_writes_in_its_own_places_only() -> Result<()> {
 
 #[test]
 #[ignore = "boots a machine, needs root"]
+fn what_stands_ready_for_a_workspace_is_not_used_for_another_one() -> Result<()> {
+    let stage = stage()?;
+    for name in ["first", "second"] {
+        stage.ask("main", "hello")?;
+        stage.user("mv ~/.openclaw/workspace ~/former && mkdir ~/.openclaw/workspace")?;
+        stage.ask("main", &format!("/run echo {name} >here"))?;
+        assert_eq!(stage.user("cat ~/.openclaw/workspace/here")?.trim(), name);
+        stage.user("rm -r ~/former")?;
+    }
+    Ok(())
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
 fn a_turn_goes_on_while_daemons_are_restarted() -> Result<()> {
     for daemon in ["gateway", "agent-runner", "memory"] {
         answer_through(&format!("restart-{daemon}"), |stage| {

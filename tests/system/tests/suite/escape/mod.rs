@@ -57,6 +57,8 @@ fn a_turn_does_not_fill_the_disk() -> Result<()> {
     let scene = scene()?;
     for agent in [STRICT, OPEN] {
         scene.user(&format!("mkdir -p ~/work/{agent}/fill"))?;
+        // What stands ready for the next turn does not see what is mounted now.
+        scene.tool(agent, "true")?;
         scene.root(&format!(
             "mount -t tmpfs -o size=200m,uid=1000,gid=1000 fill /home/claw/work/{agent}"
         ))?;
