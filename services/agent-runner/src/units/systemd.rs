@@ -33,7 +33,7 @@ const NAMESPACES: &str = "OPENCLAW_TURN_NAMESPACES";
 const EXISTS: &str = "org.freedesktop.systemd1.UnitExists";
 /// Between two attempts to take its name.
 const EXISTS_PAUSE: Duration = Duration::from_millis(10);
-const EXISTS_ATTEMPTS: u32 = 300;
+const EXISTS_ATTEMPTS: u32 = 1500;
 
 const NAME: &str = "org.freedesktop.systemd1";
 const PATH: &str = "/org/freedesktop/systemd1";
@@ -316,7 +316,8 @@ fn process(
         ("Type", "exec".into()),
         ("ExecStart", vec![execution].into()),
         // Not PartOf=: with that, a restart of the suite stops its turns, and
-        // starts their processes once more.
+        // starts their processes once more. With this one they go on in systemd
+        // 252, and are stopped in 257.
         ("StopPropagatedFrom", vec![TARGET.to_owned()].into()),
         ("Environment", variables.into()),
         ("SyslogIdentifier", "openclaw-turn".into()),
