@@ -11,8 +11,13 @@ pub const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Waits for `future`, at most [`DEADLINE`].
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
-    match timeout(DEADLINE, future).await {
+    before(DEADLINE, what, future).await
+}
+
+/// Waits for `future`, at most `deadline`.
+pub async fn before<T>(deadline: Duration, what: &str, future: impl Future<Output = T>) -> T {
+    match timeout(deadline, future).await {
         Ok(value) => value,
-        Err(_) => panic!("{what}: not within {DEADLINE:?}"),
+        Err(_) => panic!("{what}: not within {deadline:?}"),
     }
 }

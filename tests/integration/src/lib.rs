@@ -35,7 +35,7 @@ pub mod talk;
 pub mod terminal;
 pub mod transcript;
 
-pub use deadline::within;
+pub use deadline::{before, within};
 pub use http::Http;
 pub use openai::OpenAi;
 pub use openclaw::OpenClaw;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use tokio::process::Command;
 
-use crate::{Said, Suite, within};
+use crate::{Said, Suite, before};
 
 /// Names the folder they are installed in, or is `skip`.
 const VARIABLE: &str = "OPENCLAW_TEST_OPENCLAW";
@@ -13,6 +14,8 @@ const VARIABLE: &str = "OPENCLAW_TEST_OPENCLAW";
 const INSTALLED: &str = "target/openclaw";
 /// The program that uses the client library.
 const SCRIPT: &str = "tests/openclaw/client.mjs";
+/// Several seconds of it are Node reading OpenClaw's own code, on an idle machine.
+const START: Duration = Duration::from_secs(120);
 
 /// The folder; `None` where the tests were told to do without.
 pub fn folder() -> Option<PathBuf> {
@@ -82,7 +85,9 @@ impl OpenClaw {
     }
 
     async fn run(what: &str, mut command: Command) -> Said {
-        let output = within(what, command.output()).await.expect("start Node");
+        let output = before(START, what, command.output())
+            .await
+            .expect("start Node");
         Said::of(what.to_owned(), &output)
     }
 
