@@ -15,6 +15,8 @@ pub(crate) const SOURCE: &str = "/opt/openclaw";
 pub(crate) const PROGRAMS: &str = "/opt/openclaw-programs";
 /// The key the runner is given; it must turn up at the model and nowhere else.
 pub(crate) const KEY: &str = "sk-system-test";
+/// Where the model of agent `measured` listens when a test has started it.
+pub(crate) const MEASURED: &str = "127.0.0.1:18799";
 /// Daemons, as units are named after them.
 pub(crate) const DAEMONS: [&str; 3] = [
     "openclaw-gateway",
@@ -83,14 +85,20 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Agent `main` answers offline, agent `scripted` asks the model.
+    /// Agent `main` answers offline, agent `scripted` asks the model, and agent `measured` one in the machine.
     fn write_configuration(&self) -> Result<()> {
         let configuration = serde_json::json!({
             "agents": {
                 "defaults": { "backend": "offline" },
-                "list": [{ "id": "scripted", "backend": "native", "model": "anthropic/claude-scripted" }],
+                "list": [
+                    { "id": "scripted", "backend": "native", "model": "anthropic/claude-scripted" },
+                    { "id": "measured", "backend": "native", "model": "measured/claude-scripted" },
+                ],
             },
-            "models": { "providers": { "anthropic": { "baseUrl": self.model.url() } } },
+            "models": { "providers": {
+                "anthropic": { "baseUrl": self.model.url() },
+                "measured": { "api": "anthropic-messages", "baseUrl": format!("http://{MEASURED}"), "apiKey": "sk-measured" },
+            } },
         });
         let line = format!(
             "umask 077 && mkdir -p ~/.openclaw ~/.config/openclaw \
