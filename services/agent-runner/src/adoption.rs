@@ -31,7 +31,6 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
             return;
         }
     };
-    let left_any = !runs.is_empty();
     let mut go_on = Vec::new();
     for run_id in runs {
         let path = spool::path(&inner.shop.turns, &run_id);
@@ -44,9 +43,6 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
         }
     }
     places::sweep(settings, &go_on);
-    if left_any {
-        inner.shop.units.sweep().await;
-    }
 }
 
 /// True when the turn goes on.
@@ -73,7 +69,7 @@ async fn one(
     for event in events {
         entry.log.take(event);
     }
-    if let Ok(held) = Held::adopt(run_id, header.pid, path) {
+    if let Ok(held) = Held::adopt(&inner.shop.units, run_id, header.pid, path).await {
         let temporary = settings.paths.turn_temporary(&header.agent_id, run_id);
         follow(Arc::clone(inner), held, entry, temporary, header);
         return Ok(true);

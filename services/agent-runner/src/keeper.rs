@@ -26,7 +26,7 @@ use crate::own_limits;
 use crate::spool::{self, Reader, Spool};
 use crate::table::Entry;
 use crate::turn::Shop;
-use crate::units::{self, Units, Verdict};
+use crate::units::{self, Hold, Units, Verdict};
 
 /// How long a turn's process may take to say that it is there.
 const HELLO_DEADLINE: Duration = Duration::from_secs(15);
@@ -44,8 +44,8 @@ pub(crate) enum Error {
     Line(#[source] io::Error),
     #[error("write the turn's orders")]
     Encode(#[from] serde_json::Error),
-    #[error("the turn's process ended at its start ({0})")]
-    Ended(String),
+    #[error("the turn's process ended at its start ({})", said(.0.as_ref()))]
+    Ended(Option<Verdict>),
     #[error("the turn's process did not answer within {HELLO_DEADLINE:?}")]
     Silent,
     #[error("{0} is in the way")]
@@ -60,6 +60,8 @@ pub(crate) struct Held {
     spool: PathBuf,
     process: Process,
     end: End,
+    /// On its unit, where it has one.
+    hold: Option<Hold>,
 }
 
 /// How the end of the process is known.
@@ -83,14 +85,18 @@ impl Held {
     ) -> Result<Self, Error> {
         clear(&standing.spool).await?;
         match Self::attempt(units, settings, agent, standing).await {
-            Err(Error::Ended(why)) => {
-                if units.without_namespaces() {
-                    tracing::warn!(
-                        why,
-                        "units with namespaces do not start here; going on without them"
-                    );
-                } else {
-                    tracing::warn!(why, "a turn's process was killed at its start; once more");
+            Err(Error::Ended(verdict)) => {
+                match verdict {
+                    Some(Verdict::NoNamespaces) => {
+                        units.without_namespaces();
+                        tracing::warn!(
+                            "units with namespaces do not start here; going on without them"
+                        );
+                    }
+                    other => {
+                        let why = said(other.as_ref());
+                        tracing::warn!(why, "a turn's process ended at its start; once more");
+                    }
                 }
                 clear(&standing.spool).await?;
                 Self::attempt(units, settings, agent, standing).await
@@ -108,7 +114,7 @@ impl Held {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(Error::Line)?;
         ours.set_nonblocking(true).map_err(Error::Line)?;
         let mut line = UnixStream::from_std(ours).map_err(Error::Line)?;
-        units
+        let hold = units
             .start(units::Request {
                 run_id: &standing.run_id,
                 settings,
@@ -129,21 +135,21 @@ impl Held {
                     spool: standing.spool.clone(),
                     process: Process::open(hello.pid).map_err(Error::Line)?,
                     end: End::Line(line),
+                    hold,
                 })
             }
-            Ok(Ok(None)) | Ok(Err(_)) => {
-                let verdict = units.verdict(&standing.run_id).await;
-                Err(Error::Ended(verdict.map_or_else(
-                    || "its log says why".to_owned(),
-                    |verdict| verdict.to_words(),
-                )))
-            }
+            Ok(Ok(None)) | Ok(Err(_)) => Err(Error::Ended(verdict(hold.as_ref()).await)),
             Err(_) => Err(Error::Silent),
         }
     }
 
     /// A process that an earlier daemon started.
-    pub(crate) fn adopt(run_id: &str, pid: i32, spool: &Path) -> io::Result<Self> {
+    pub(crate) async fn adopt(
+        units: &Units,
+        run_id: &str,
+        pid: i32,
+        spool: &Path,
+    ) -> io::Result<Self> {
         let process = Process::open(pid)?;
         // Locked after the descriptor was opened: the number still means it.
         match spool::is_written(spool) {
@@ -156,6 +162,7 @@ impl Held {
                     let spool = spool.to_owned();
                     tokio::task::spawn_blocking(move || spool::wait_unwritten(&spool))
                 }),
+                hold: units.hold(run_id).await,
             }),
             false => Err(io::ErrorKind::NotFound.into()),
         }
@@ -372,7 +379,7 @@ impl<'a> Following<'a> {
 
     /// Closes the spool of a process that is gone without a last word.
     async fn close(&mut self) {
-        let verdict = self.shop.units.verdict(&self.held.run_id).await;
+        let verdict = verdict(self.held.hold.as_ref()).await;
         let terminal = match self.entry.cancel.is_cancelled() {
             true => Kind::Aborted {
                 reason: self
@@ -425,6 +432,15 @@ pub(crate) fn close_spool(
     entry.log.add(terminal);
 }
 
+/// Why a process that is gone ended, if somebody knows.
+async fn verdict(hold: Option<&Hold>) -> Option<Verdict> {
+    hold?.verdict().await
+}
+
+fn said(verdict: Option<&Verdict>) -> String {
+    verdict.map_or_else(|| "its log says why".to_owned(), Verdict::to_words)
+}
+
 /// What a process that is gone without a last word died of.
 fn died(verdict: Option<Verdict>, memory_max: u64, own_limits: &[String]) -> Kind {
     const KEPT: &str = "what was said so far is kept";
@@ -444,9 +460,9 @@ fn died(verdict: Option<Verdict>, memory_max: u64, own_limits: &[String]) -> Kin
                  agents.defaults.timeoutSeconds; {KEPT}"
             ),
         ),
-        Some(Verdict::Other(result)) => (
+        Some(other) => (
             Code::Crashed,
-            format!("the turn's process died ({result}); {KEPT}"),
+            format!("the turn's process died ({}); {KEPT}", other.to_words()),
         ),
         None => (
             Code::Crashed,

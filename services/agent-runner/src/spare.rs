@@ -152,8 +152,18 @@ impl Spare {
     }
 
     /// The name a spare for `agent_id` is to have, which is started now;
-    /// `None` when there is one.
-    pub(crate) fn wanted(&self, settings: &Arc<Settings>, agent_id: &str) -> Option<String> {
+    /// `None` when there is one. No other process has the name any more.
+    pub(crate) async fn wanted(&self, settings: &Arc<Settings>, agent_id: &str) -> Option<String> {
+        let (name, unfit) = self.claim(settings, agent_id)?;
+        if let Some(unfit) = unfit {
+            self.dismiss(unfit).await;
+        }
+        self.gone(&name).await;
+        Some(name)
+    }
+
+    /// That name, and a spare of that name which does not fit, or was killed.
+    fn claim(&self, settings: &Arc<Settings>, agent_id: &str) -> Option<(String, Option<Ready>)> {
         let mut inner = self.lock();
         let there = inner
             .ready
@@ -164,7 +174,8 @@ impl Spare {
         }
         let name = inner.names.get(agent_id).cloned()?;
         inner.starting = Some((name.clone(), Arc::default()));
-        Some(name)
+        let unfit = inner.take_to_end(|ready| ready.held.run_id == name);
+        Some((name, unfit))
     }
 
     /// The one that was being started stands ready, or could not be started.
@@ -177,10 +188,7 @@ impl Spare {
         let Some(ready) = ready else {
             return;
         };
-        let name = ready.held.run_id.clone();
-        let old = inner.ready.replace(ready);
-        // One of the same name was killed, and its folder is the new one's.
-        if let Some(old) = old.filter(|old| old.held.run_id != name) {
+        if let Some(old) = inner.ready.replace(ready) {
             inner.ends(&old);
             let spare = self.clone();
             tokio::spawn(async move { spare.dismiss(old).await });
@@ -195,15 +203,11 @@ impl Spare {
         }
     }
 
-    /// Ends the spare of this name; false when it is none any more.
-    pub(crate) async fn end(&self, run_id: &str) -> bool {
+    /// Ends the spare of this name, if there is one.
+    pub(crate) async fn end(&self, run_id: &str) {
         let ready = self.lock().take_to_end(|ready| ready.held.run_id == run_id);
-        match ready {
-            Some(ready) => {
-                self.dismiss(ready).await;
-                true
-            }
-            None => false,
+        if let Some(ready) = ready {
+            self.dismiss(ready).await;
         }
     }
 

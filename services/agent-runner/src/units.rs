@@ -8,9 +8,11 @@ use std::sync::Arc;
 use openclaw_config::Environment;
 use openclaw_config::settings::{AgentSettings, Settings};
 
+mod hold;
 mod spawner;
 mod systemd;
 
+pub(crate) use hold::Hold;
 pub(crate) use spawner::Spawner;
 pub(crate) use systemd::Systemd;
 
@@ -74,6 +76,8 @@ pub(crate) enum Verdict {
     OutOfMemory,
     /// RuntimeMaxSec.
     Timeout,
+    /// It could not have the users or the view that its unit is to have.
+    NoNamespaces,
     /// A signal, or anything else.
     Other(String),
 }
@@ -83,6 +87,7 @@ impl Verdict {
         match self {
             Self::OutOfMemory => "out of memory".to_owned(),
             Self::Timeout => "timeout".to_owned(),
+            Self::NoNamespaces => "without namespaces".to_owned(),
             Self::Other(result) => result.clone(),
         }
     }
@@ -128,20 +133,25 @@ impl Units {
         }
     }
 
-    /// Starts a turn's process: this program with the argument `turn`.
-    pub(crate) async fn start(&self, request: Request<'_>) -> Result<(), Error> {
+    /// Starts a turn's process: this program with the argument `turn`. A
+    /// service manager's unit is held.
+    pub(crate) async fn start(&self, request: Request<'_>) -> Result<Option<Hold>, Error> {
         let program = std::env::current_exe().map_err(Error::Program)?;
         let program = program.display().to_string();
         let environment = passed(&request.settings.environment);
         match self {
-            Self::Systemd(systemd) => systemd.start(request, program, environment).await,
+            Self::Systemd(systemd) => {
+                let hold = systemd.start(request, program, environment).await?;
+                Ok(Some(hold))
+            }
             Self::Spawner(spawner) => {
                 let order = openclaw_sandbox::spawner::Order {
                     program,
                     args: vec!["turn".to_owned()],
                     env: environment,
                 };
-                spawner.start(&order, request.stdin.as_fd(), request.settings)
+                spawner.start(&order, request.stdin.as_fd(), request.settings)?;
+                Ok(None)
             }
         }
     }
@@ -154,19 +164,10 @@ impl Units {
         }
     }
 
-    /// Forgets what is left of turns that ended while no daemon was there.
-    pub(crate) async fn sweep(&self) {
-        if let Self::Systemd(systemd) = self
-            && let Err(error) = systemd.sweep().await
-        {
-            tracing::debug!(%error, "units that failed stay in the list");
-        }
-    }
-
-    /// Why the process of a run ended, if somebody knows.
-    pub(crate) async fn verdict(&self, run_id: &str) -> Option<Verdict> {
+    /// Takes hold of the unit of a run that an earlier daemon started.
+    pub(crate) async fn hold(&self, run_id: &str) -> Option<Hold> {
         match self {
-            Self::Systemd(systemd) => systemd.verdict(run_id).await,
+            Self::Systemd(systemd) => Hold::take(systemd, systemd::unit(run_id)).await,
             Self::Spawner(_) => None,
         }
     }

@@ -30,15 +30,14 @@ pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str,
     let Some(agent) = settings.agent(agent_id).filter(|_| !cli::is_cli(backend)) else {
         return;
     };
-    let Some(name) = shop.spare.wanted(settings, agent_id) else {
+    let Some(name) = shop.spare.wanted(settings, agent_id).await else {
         return;
     };
-    shop.spare.gone(&name).await;
     match stand_ready(shop, settings, agent, &name, Vec::new()).await {
         Ok(ready) => {
             let watch = ready.held.watch();
             shop.spare.put(Some(ready));
-            watch_over(&shop.spare, shop, name, watch, spare::LIFE);
+            watch_over(&shop.spare, name, watch, spare::LIFE);
         }
         // The next turn tries again and says why.
         Err(error) => {
@@ -52,12 +51,11 @@ pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str,
 /// note when it ends by itself.
 pub(super) fn watch_over(
     spare: &Spare,
-    shop: &Shop,
     name: String,
     watch: io::Result<UnixStream>,
     life: Duration,
 ) {
-    let (spare, units) = (spare.clone(), shop.units.clone());
+    let spare = spare.clone();
     tokio::spawn(async move {
         let ends = async {
             match &watch {
@@ -65,11 +63,8 @@ pub(super) fn watch_over(
                 Err(_) => std::future::pending().await,
             }
         };
-        let killed = timeout(life, ends).await.is_ok();
-        if spare.end(&name).await && killed {
-            // A unit that failed stays until somebody has looked.
-            let _ = units.verdict(&name).await;
-        }
+        let _ = timeout(life, ends).await;
+        spare.end(&name).await;
     });
 }
 

@@ -57,10 +57,9 @@ pub(super) async fn renew(
         model: model.as_deref(),
     };
     let spare = shop.warm.of(&turn.session_key);
-    let Some(name) = spare.wanted(settings, &agent.id) else {
+    let Some(name) = spare.wanted(settings, &agent.id).await else {
         return;
     };
-    spare.gone(&name).await;
     let next = next(turn, &name, done);
     let stage = Stage::set(shop, settings, agent, &next, choice);
     let stood = async { stage.await?.stand_ready(chosen).await };
@@ -68,7 +67,7 @@ pub(super) async fn renew(
         Ok(ready) => {
             let watch = ready.held.watch();
             spare.put(Some(ready));
-            watch_over(&spare, shop, name, watch, agent.cli_warm);
+            watch_over(&spare, name, watch, agent.cli_warm);
         }
         // The next turn tries again and says why.
         Err(error) => {

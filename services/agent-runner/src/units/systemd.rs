@@ -4,16 +4,18 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use nix::unistd::geteuid;
 use openclaw_config::Environment;
+use serde::Serialize;
 use tokio::sync::Mutex;
-use zbus::zvariant::{Fd, OwnedObjectPath, OwnedValue, Type, Value};
-use zbus::{Connection, connection};
+use zbus::zvariant::{DynamicType, Fd, Type, Value};
+use zbus::{Connection, Message, connection};
 
-use super::{Error, Request, Verdict};
+use super::{Error, Hold, Request};
 use crate::spare;
 
 /// What all units of turns have in common.
@@ -35,10 +37,9 @@ const EXISTS: &str = "org.freedesktop.systemd1.UnitExists";
 const EXISTS_PAUSE: Duration = Duration::from_millis(10);
 const EXISTS_ATTEMPTS: u32 = 1500;
 
-const NAME: &str = "org.freedesktop.systemd1";
+pub(super) const NAME: &str = "org.freedesktop.systemd1";
 const PATH: &str = "/org/freedesktop/systemd1";
 const MANAGER: &str = "org.freedesktop.systemd1.Manager";
-const SERVICE: &str = "org.freedesktop.systemd1.Service";
 
 /// The bus of the manager that started this daemon.
 #[derive(Debug)]
@@ -53,6 +54,8 @@ pub(super) struct Bus {
 pub(crate) struct Systemd {
     bus: Bus,
     line: Mutex<Option<Connection>>,
+    /// Whoever has the manager tell what changes.
+    pub(super) listening: Mutex<()>,
     /// Cleared when a unit with namespaces does not start here.
     namespaces: AtomicBool,
 }
@@ -80,20 +83,6 @@ struct Bind {
     optional: bool,
     options: u64,
 }
-
-/// ListUnitsByPatterns: the unit's name, and nine more things about it.
-type Listed = (
-    String,
-    String,
-    String,
-    String,
-    String,
-    String,
-    OwnedObjectPath,
-    u32,
-    String,
-    OwnedObjectPath,
-);
 
 type Properties<'a> = Vec<(&'static str, Value<'a>)>;
 
@@ -130,22 +119,23 @@ impl Systemd {
         Self {
             bus,
             line: Mutex::default(),
+            listening: Mutex::default(),
             namespaces: AtomicBool::new(namespaces),
         }
     }
 
+    /// Starts the unit of a run, and holds it.
     pub(super) async fn start(
-        &self,
+        self: &Arc<Self>,
         request: Request<'_>,
         program: String,
         environment: Vec<(String, String)>,
-    ) -> Result<(), Error> {
+    ) -> Result<Hold, Error> {
         let unit = unit(request.run_id);
         let failed = |source| Error::Unit {
             unit: unit.clone(),
             source: Box::new(source),
         };
-        let line = self.line().await.map_err(failed)?;
         let mut properties = limits(&request);
         properties.extend(process(&request, program, environment)?);
         if request.confined {
@@ -164,19 +154,16 @@ impl Systemd {
         properties.push(("StandardInputFileDescriptor", Fd::from(stdin).into()));
         let none: Vec<(&str, Properties<'_>)> = Vec::new();
         let call = (unit.as_str(), "fail", properties, none);
+        // From here on, for whoever waits for this may lose interest.
+        let hold = Hold::new(Arc::clone(self), unit.clone());
         // A process that stood ready under this name and did not fit takes a
         // moment to end, and its unit one more to be forgotten.
         for _ in 0..EXISTS_ATTEMPTS {
-            match line
-                .call_method(Some(NAME), PATH, Some(MANAGER), "StartTransientUnit", &call)
-                .await
-            {
+            match self.ask("StartTransientUnit", &call).await {
                 Err(zbus::Error::MethodError(name, ..)) if name.as_str() == EXISTS => {
-                    // One that was killed stays in the list as failed.
-                    reset(&line, &unit).await;
                     tokio::time::sleep(EXISTS_PAUSE).await;
                 }
-                other => return other.map(drop).map_err(failed),
+                other => return other.map(|_| hold).map_err(failed),
             }
         }
         Err(failed(zbus::Error::Failure(format!(
@@ -185,53 +172,14 @@ impl Systemd {
         ))))
     }
 
-    pub(super) async fn verdict(&self, run_id: &str) -> Option<Verdict> {
-        let line = self.line().await.ok()?;
-        let unit = unit(run_id);
-        let found = line
-            .call_method(Some(NAME), PATH, Some(MANAGER), "GetUnit", &unit)
-            .await
-            .ok()?;
-        let path: OwnedObjectPath = found.body().deserialize().ok()?;
-        let answer = line
-            .call_method(
-                Some(NAME),
-                path,
-                Some("org.freedesktop.DBus.Properties"),
-                "Get",
-                &(SERVICE, "Result"),
-            )
-            .await
-            .ok()?;
-        let value: OwnedValue = answer.body().deserialize().ok()?;
-        let result = String::try_from(value).ok()?;
-        // A unit that failed stays in the list until somebody has looked.
-        reset(&line, &unit).await;
-        Some(match result.as_str() {
-            "oom-kill" => Verdict::OutOfMemory,
-            "timeout" => Verdict::Timeout,
-            _ => Verdict::Other(result),
-        })
-    }
-
-    /// Forgets the units of turns that failed while no daemon was there to look.
-    pub(super) async fn sweep(&self) -> zbus::Result<()> {
+    /// What the manager said to a call about a unit.
+    pub(super) async fn ask<B>(&self, method: &str, body: &B) -> zbus::Result<Message>
+    where
+        B: Serialize + DynamicType,
+    {
         let line = self.line().await?;
-        let wanted = (vec!["failed"], vec![unit("*")]);
-        let answer = line
-            .call_method(
-                Some(NAME),
-                PATH,
-                Some(MANAGER),
-                "ListUnitsByPatterns",
-                &wanted,
-            )
-            .await?;
-        let found: Vec<Listed> = answer.body().deserialize()?;
-        for listed in found {
-            reset(&line, &listed.0).await;
-        }
-        Ok(())
+        line.call_method(Some(NAME), PATH, Some(MANAGER), method, body)
+            .await
     }
 
     /// Says that units with namespaces do not start here.
@@ -239,7 +187,7 @@ impl Systemd {
         self.namespaces.swap(false, Ordering::Relaxed)
     }
 
-    async fn line(&self) -> zbus::Result<Connection> {
+    pub(super) async fn line(&self) -> zbus::Result<Connection> {
         let mut line = self.line.lock().await;
         if let Some(line) = &*line
             && !line.is_closed()
@@ -253,14 +201,6 @@ impl Systemd {
         *line = Some(fresh.clone());
         Ok(fresh)
     }
-}
-
-/// Takes a unit that failed out of the manager's list. One that has not failed
-/// stays, and one that is not there is none.
-async fn reset(line: &Connection, unit: &str) {
-    let _ = line
-        .call_method(Some(NAME), PATH, Some(MANAGER), "ResetFailedUnit", &unit)
-        .await;
 }
 
 fn microseconds(duration: Duration) -> u64 {
@@ -314,6 +254,11 @@ fn process(
             format!("OpenClaw turn {}", request.run_id).into(),
         ),
         ("Type", "exec".into()),
+        // It is forgotten as soon as it has ended, however it did, and nobody
+        // wants to know why any more: neither this daemon, which holds it for
+        // that, nor a daemon that is gone.
+        ("CollectMode", "inactive-or-failed".into()),
+        ("AddRef", true.into()),
         ("ExecStart", vec![execution].into()),
         // Not PartOf=: with that, a restart of the suite stops its turns, and
         // starts their processes once more. With this one they go on in systemd

@@ -15,5 +15,14 @@ fn kills_of_daemons_and_units_lose_nothing() -> Result<()> {
         "{PROGRAMS}/torture --units scripted --kills {KILLS}"
     ))?;
     ensure!(torture.status == 0, "{}", torture.describe());
+    // A process that was killed at its start is no reason to go on with less.
+    stage.ask("scripted", "hello")?;
+    for unit in stage
+        .user("systemctl --user list-units --plain --no-legend 'openclaw-turn-*'")?
+        .lines()
+        .filter_map(|line| line.split_whitespace().next())
+    {
+        assert_eq!(stage.property(unit, "PrivateUsers")?, "yes", "{unit}");
+    }
     Ok(())
 }

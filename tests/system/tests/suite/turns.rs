@@ -244,6 +244,32 @@ fn a_killed_unit_ends_its_turn_with_what_was_said() -> Result<()> {
         complaint.contains("the turn's process died (signal)"),
         "{complaint}"
     );
+    no_failed_unit(&stage)
+}
+
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn units_that_are_killed_with_their_runner_are_forgotten() -> Result<()> {
+    let stage = stage()?;
+    let asking = stage.start_asking("scripted", "[[scenario:held forgotten]]")?;
+    stage.wait_for_turns(1)?;
+    // The turn and what stands ready for the next one.
+    stage.user(
+        "systemctl --user kill --signal=KILL openclaw-agent-runner.service 'openclaw-turn-*'",
+    )?;
+    let answer = asking.wait_with_output().context("the client is gone")?;
+    ensure!(answer.status.code() == Some(1), "{}", answer.status);
+    no_failed_unit(&stage)?;
+    stage.user("systemctl --user stop openclaw-agent-runner.service")?;
+    eventually("no unit of a turn is left", || {
+        let left = stage
+            .user("systemctl --user list-units --all --plain --no-legend 'openclaw-turn-*'")?;
+        Ok(left.is_empty())
+    })?;
+    stage.ask("scripted", "hello").map(drop)
+}
+
+fn no_failed_unit(stage: &Stage) -> Result<()> {
     eventually("no failed unit is left", || {
         let left = stage
             .user("systemctl --user list-units --failed --plain --no-legend 'openclaw-turn-*'")?;
