@@ -255,7 +255,7 @@ fn units_that_are_killed_with_their_runner_are_forgotten() -> Result<()> {
     stage.wait_for_turns(1)?;
     // The turn and what stands ready for the next one.
     stage.user(
-        "systemctl --user kill --signal=KILL openclaw-agent-runner.service 'openclaw-turn-*'",
+        "systemctl --user kill --kill-who=main --signal=KILL openclaw-agent-runner.service 'openclaw-turn-*'",
     )?;
     let answer = asking.wait_with_output().context("the client is gone")?;
     ensure!(answer.status.code() == Some(1), "{}", answer.status);
