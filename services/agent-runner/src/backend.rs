@@ -13,10 +13,16 @@ use crate::cli::{CLAUDE, CODEX, Cli};
 const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
 /// Taken when only OpenAI has a key and no model is configured.
 const OPENAI_MODEL: &str = "gpt-5";
-/// What to do when there is no model.
-pub(crate) const HINT: &str = "No model is connected. Install and log in to the Claude Code CLI or Codex, or set \
+/// What to do when there is no model, and none is configured.
+const HINT: &str = "No model is connected. Install and log in to the Claude Code CLI or Codex, or set \
      ANTHROPIC_API_KEY, OPENAI_API_KEY or models.default (for example \"ollama/llama3.2\") in \
      openclaw.json; `openclawctl status` shows what was found.";
+/// Why our own loop has no model where none is configured.
+const NOTHING: &str = "no model is configured and no key was found: set ANTHROPIC_API_KEY, \
+     OPENAI_API_KEY or models.default";
+
+const NATIVE: &str = "native";
+const OFFLINE: &str = "offline";
 
 /// A backend with what it needs.
 #[derive(Debug, Clone)]
@@ -80,10 +86,23 @@ pub(crate) struct Choice {
     pub(crate) candidates: Vec<Candidate>,
 }
 
+impl Choice {
+    /// What to do where no model answers.
+    pub(crate) fn hint(&self) -> String {
+        let native = self.candidates.iter().find(|one| one.backend == "native");
+        match native.map(|candidate| &candidate.plan) {
+            Some(Err(why)) if why != NOTHING => {
+                format!("No model is connected: {why}; `openclawctl status` shows what was found.")
+            }
+            _ => HINT.to_owned(),
+        }
+    }
+}
+
 /// Chooses the backend of `agent`: the configured one, else the first usable
 /// one of claude-cli, native, codex-cli and offline: a login of the Codex CLI
 /// answers where nothing else would. `wish` is the model that the user chose
-/// for the session; nobody else answers then.
+/// for the session; nobody else answers then, memory neither.
 pub(crate) fn choose(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Choice {
     let candidates = vec![
         other(CLAUDE, settings, agent, wish),
@@ -95,21 +114,37 @@ pub(crate) fn choose(settings: &Settings, agent: &AgentSettings, wish: Option<&s
         Backend::Auto => None,
         configured => Some(configured.name()),
     };
+    let is_there = |candidate: &&Candidate| match (wanted, wish) {
+        (Some(backend), _) => candidate.backend == backend,
+        (None, Some(_)) => candidate.plan.is_ok() && candidate.backend != OFFLINE,
+        (None, None) => candidate.plan.is_ok(),
+    };
+    let instead = match wish {
+        // It says what the model lacks.
+        Some(_) => NATIVE,
+        None => OFFLINE,
+    };
     let chosen = candidates
         .iter()
-        .find(|candidate| match wanted {
-            Some(backend) => candidate.backend == backend,
-            None => candidate.plan.is_ok(),
-        })
+        .find(is_there)
+        .or_else(|| candidates.iter().find(|one| one.backend == instead))
         .cloned()
         .unwrap_or_else(offline);
-    let reason = match wanted {
-        Some(_) => "configured".to_owned(),
-        None => format!("found: {}", chosen.found),
+    let reason = match (wanted, wish) {
+        (Some(_), _) => "configured".to_owned(),
+        (None, Some(model)) if chosen.plan.is_err() => format!("{model} was chosen"),
+        (None, _) => format!("found: {}", chosen.found),
+    };
+    let advise = |why| match wish {
+        Some(_) => format!(
+            "{why}; to go back to the agent's own model, say /model default in a client, or use \
+             `openclawctl sessions patch SESSION --set model=`"
+        ),
+        None => why,
     };
     Choice {
         backend: chosen.backend,
-        plan: chosen.plan,
+        plan: chosen.plan.map_err(advise),
         reason,
         candidates,
     }
@@ -152,12 +187,18 @@ fn other(
         ));
     };
     let model = first_model(settings, agent, wish);
-    if let Some((provider, model)) = model
+    // A configured CLI may have been given another way to a model of that name.
+    let is_judged = wish.is_some() || agent.backend == Backend::Auto;
+    if let Some((provider, model)) = model.filter(|_| is_judged)
         && provider != cli.provider()
-        && agent.backend == Backend::Auto
     {
+        let whose = if wish.is_some() {
+            "chosen"
+        } else {
+            "configured"
+        };
         return refused(format!(
-            "the configured model {provider}/{model} is not one that {} asks",
+            "the {whose} model {provider}/{model} is not one that {} asks",
             cli.title()
         ));
     }
@@ -197,12 +238,12 @@ fn find(cli: &dyn Cli, settings: &Settings, agent: &AgentSettings) -> Option<Pat
 fn native(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {
     match native_plan(settings, agent, wish) {
         Ok(plan) => Candidate {
-            backend: "native",
+            backend: NATIVE,
             found: found(&plan),
             plan: Ok(plan),
         },
         Err(why) => Candidate {
-            backend: "native",
+            backend: NATIVE,
             plan: Err(why),
             found: String::new(),
         },
@@ -309,16 +350,12 @@ fn known_plan(settings: &Settings, agent: &AgentSettings) -> Result<Plan, String
     if let Some(expired) = expired {
         return Err(expired);
     }
-    Err(
-        "no model is configured and no key was found: set ANTHROPIC_API_KEY, OPENAI_API_KEY or \
-         models.default"
-            .to_owned(),
-    )
+    Err(NOTHING.to_owned())
 }
 
 fn offline() -> Candidate {
     Candidate {
-        backend: "offline",
+        backend: OFFLINE,
         plan: Ok(Plan::Offline),
         found: "no model is connected, memory answers".to_owned(),
     }
@@ -348,6 +385,50 @@ mod tests {
             .collect();
         let settings = crate::settings::load(&environment, Origin::File).unwrap();
         choose(&settings, settings.agent("main").unwrap(), None)
+    }
+
+    #[test]
+    fn nobody_answers_for_a_model_that_was_chosen() {
+        let state = tempfile::tempdir().unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", state.path().to_str().unwrap())];
+        let environment: Environment = variables.into_iter().collect();
+        let settings = crate::settings::load(&environment, Origin::File).unwrap();
+        for wish in ["foo/bar", "anthropic/claude-sonnet-5"] {
+            let choice = choose(&settings, settings.agent("main").unwrap(), Some(wish));
+            let why = choice.plan.unwrap_err();
+            assert!(why.contains(wish), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_configured_cli_does_not_pass_on_a_chosen_model_of_others() {
+        let state = tempfile::tempdir().unwrap();
+        std::fs::write(
+            state.path().join("openclaw.json"),
+            "{agents: {defaults: {backend: 'claude-cli', claudeCliPath: '/bin/true'}}}",
+        )
+        .unwrap();
+        let variables = [
+            ("OPENCLAW_STATE_DIR", state.path().to_str().unwrap()),
+            ("ANTHROPIC_API_KEY", "k"),
+        ];
+        let environment: Environment = variables.into_iter().collect();
+        let settings = crate::settings::load(&environment, Origin::File).unwrap();
+        let main = settings.agent("main").unwrap();
+        let why = choose(&settings, main, Some("openai/gpt-5")).plan;
+        assert!(why.unwrap_err().contains("openai/gpt-5"));
+        let own = choose(&settings, main, Some("anthropic/claude-opus-4"));
+        assert!(own.plan.is_ok(), "{:?}", own.plan);
+    }
+
+    #[test]
+    fn the_hint_names_what_a_configured_model_lacks() {
+        let nothing = chosen("", &[]).hint();
+        assert!(nothing.contains("Install and log in"), "{nothing}");
+        let unknown = chosen("{models: {default: 'foo/bar'}}", &[]);
+        assert_eq!(unknown.backend, OFFLINE);
+        let hint = unknown.hint();
+        assert!(hint.contains("foo/bar names no known provider"), "{hint}");
     }
 
     #[test]

@@ -59,7 +59,7 @@ struct Request<'a> {
     hits: &'a [Passage],
     #[serde(flatten)]
     offer: &'a Offer,
-    hint: &'static str,
+    hint: &'a str,
 }
 
 /// Our end of a turn socket: what the agent asks for waits until a turn is
@@ -112,8 +112,9 @@ pub(crate) fn request(
     places: &Places,
     model: Option<&Stop>,
     offer: &Offer,
+    hint: &str,
 ) -> serde_json::Result<String> {
-    serde_json::to_string(&render(turn, agent, places, model, offer))
+    serde_json::to_string(&render(turn, agent, places, model, offer, hint))
 }
 
 /// The same request with tools that were not known when it was written.
@@ -135,6 +136,7 @@ fn render<'a>(
     places: &Places,
     model: Option<&'a Stop>,
     offer: &'a Offer,
+    hint: &'a str,
 ) -> Request<'a> {
     Request {
         run_id: &turn.run_id,
@@ -158,6 +160,6 @@ fn render<'a>(
         },
         hits: &turn.passages,
         offer,
-        hint: crate::backend::HINT,
+        hint,
     }
 }

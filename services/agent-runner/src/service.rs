@@ -174,7 +174,7 @@ impl AgentRunner for Runner {
         if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(backend::Plan::Offline)) {
             return Err(Status::failed_precondition(format!(
                 "no model is there to write a summary; {}",
-                backend::HINT
+                choice.hint()
             )));
         }
         let entry = self.0.table.open(&turn.run_id).map_err(refused)?;

@@ -79,7 +79,7 @@ impl Stage<'_> {
         } = ready;
         let is_offline = route.is_empty();
         let offer = self.offer(is_offline);
-        let request = native::request(self.turn, self.agent, &places, route.first(), &offer)?;
+        let request = self.request(&places, route.first(), &offer)?;
         let patience_ms = milliseconds(self.agent.limits.retry_wait);
         let speech = Speech::Socket {
             request,
@@ -96,6 +96,16 @@ impl Stage<'_> {
             held,
             temporary: places.temporary,
         })
+    }
+
+    fn request(
+        &self,
+        places: &Places,
+        model: Option<&Stop>,
+        offer: &Offer,
+    ) -> serde_json::Result<String> {
+        let hint = self.choice.hint();
+        native::request(self.turn, self.agent, places, model, offer, &hint)
     }
 
     /// The tools of the turn. What answers without a model is no model that a
