@@ -121,9 +121,13 @@ pub(crate) struct Turns {
 /// Arguments of `cancel`.
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
-    /// The run, as `message --json` and the journal name it
+    /// The run, as `turns`, `message --json` and the journal name it [default:
+    /// the one that runs]
     #[arg(value_name = "RUN_ID")]
-    pub(crate) run_id: String,
+    pub(crate) run_id: Option<String>,
+    /// All that run or wait
+    #[arg(long, conflicts_with = "run_id")]
+    pub(crate) all: bool,
 }
 
 /// Arguments of `token`.

@@ -52,9 +52,9 @@ impl Hold {
     pub(crate) async fn verdict(&self) -> Option<Verdict> {
         // The manager tells a client everything or nothing.
         let _only = self.systemd.listening.lock().await;
-        let none = self.systemd.ask("Subscribe", &()).await;
+        let subscribed = self.systemd.ask("Subscribe", &()).await;
         let found = timeout(DEADLINE, self.judge()).await;
-        if none.is_ok() {
+        if subscribed.is_ok() {
             let _ = self.systemd.ask("Unsubscribe", &()).await;
         }
         match found {

@@ -88,6 +88,37 @@ async fn cancel_ends_a_run_by_its_id() {
 }
 
 #[tokio::test]
+async fn cancel_without_an_id_ends_what_goes_on() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let nothing = suite.ctl(&["cancel"]).await.ended(0);
+    assert!(nothing.stdout.contains("nothing is running"), "{nothing}");
+
+    model.push(Scenario::held("A long story begins like this.", "never"));
+    let mut first = suite.begin(&["message", "tell"]);
+    first.hear("A long story").await;
+    let said = suite.ctl(&["cancel"]).await.ended(0);
+    assert!(said.stdout.contains("agent:main:main"), "{said}");
+    first.end().await.ended(1).complains(&["cancelled"]);
+
+    let mut talks = Vec::new();
+    for session in ["one", "two"] {
+        model.push(Scenario::held("A long story begins like this.", "never"));
+        let mut talk = suite.begin(&["message", "--session", session, "tell"]);
+        talk.hear("A long story").await;
+        talks.push(talk);
+    }
+    let which = suite.ctl(&["cancel"]).await;
+    which
+        .ended(64)
+        .complains(&["2 runs go on", "agent:main:one", "agent:main:two", "--all"]);
+    suite.ctl(&["cancel", "--all"]).await.ended(0);
+    for talk in talks {
+        talk.end().await.ended(1).complains(&["cancelled"]);
+    }
+}
+
+#[tokio::test]
 async fn the_end_of_a_turn_ends_what_it_left_behind() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;
