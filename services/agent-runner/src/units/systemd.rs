@@ -302,6 +302,16 @@ fn empty(runtime: &Path) -> Vec<Mount> {
         .collect()
 }
 
+/// What ProtectSystem=strict leaves writable. The manager reads its whole mount
+/// table for each of them, and the one of root is closed to everyone else.
+fn homes() -> Vec<String> {
+    let mut homes = vec!["-/home".to_owned()];
+    if geteuid().is_root() {
+        homes.push("-/root".to_owned());
+    }
+    homes
+}
+
 /// What the unit sees, and what it may write.
 fn namespaces(request: &Request<'_>) -> Properties<'static> {
     let paths = &request.settings.paths;
@@ -315,17 +325,14 @@ fn namespaces(request: &Request<'_>) -> Properties<'static> {
     );
     vec![
         ("ProtectSystem", "strict".into()),
-        // What strict leaves. Not ProtectHome=read-only: it is for /run/user
-        // too, where it comes before the file system below, which is then not
-        // mounted at all.
-        (
-            "ReadOnlyPaths",
-            vec!["-/home".to_owned(), "-/root".to_owned()].into(),
-        ),
+        // Not ProtectHome=read-only: it is for /run/user too, where it comes
+        // before the file system below, which is then not mounted at all.
+        ("ReadOnlyPaths", homes().into()),
         ("ReadWritePaths", writable.into()),
         ("TemporaryFileSystem", empty(&paths.runtime).into()),
+        // A socket that is mounted read-only is no less open, and dearer.
         (
-            "BindReadOnlyPaths",
+            "BindPaths",
             vec![Bind {
                 source: memory.clone(),
                 destination: memory,

@@ -43,7 +43,9 @@ fn setups(model: &Server) -> Vec<Setup> {
 #[tokio::test]
 async fn the_next_message_is_answered_by_the_one_that_stands_ready() {
     let model = Server::start().await.unwrap();
-    for setup in setups(&model) {
+    for (number, setup) in setups(&model).into_iter().enumerate() {
+        // A gate stays open for everyone once it was released.
+        let gate = format!("asked-{number}");
         let suite = setup
             .set("agents.defaults.cliWarmSeconds", 60)
             .start()
@@ -53,11 +55,11 @@ async fn the_next_message_is_answered_by_the_one_that_stands_ready() {
         suite.say("The word is xylophone.").await;
         let ready = are_standing(&suite, 1).await;
 
-        model.push(Scenario::held("It was that one, I think.", "asked"));
+        model.push(Scenario::held("It was that one, I think.", &gate));
         let mut talk = suite.begin(&["message", "Which word was it?"]);
         talk.hear("It").await;
         assert_eq!(standing(&suite), ready, "another one was started");
-        model.release("asked");
+        model.release(&gate);
         talk.end().await.ok();
 
         let last = asked::turns(&model, before + 2).await.pop().unwrap();
