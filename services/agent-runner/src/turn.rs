@@ -182,13 +182,13 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
     true
 }
 
-/// How long a turn goes on before the next one's process is started beside it.
-/// A service manager at work on a unit takes a processor away from a turn that
-/// is over in no time; where turns come faster than units, it starts at once.
+/// How long a turn goes on before the next one's process is started beside it,
+/// which takes a processor away from a turn that is over in no time. Where turns
+/// come as fast as processes, it starts at once.
 fn head_start(shop: &Shop) -> Duration {
-    match &shop.units {
-        Units::Systemd(_) if !shop.spare.is_short() => HEAD_START,
-        Units::Systemd(_) | Units::Spawner(_) => Duration::ZERO,
+    match shop.spare.is_short() {
+        true => Duration::ZERO,
+        false => HEAD_START,
     }
 }
 

@@ -61,7 +61,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
     let prompt = prompt(&asked);
     let turn = prompt
         .as_ref()
-        .is_some_and(|prompt| !prompt.is_housekeeping());
+        .is_some_and(|(prompt, _)| !prompt.is_housekeeping());
     let ticket = Ticket::new(
         Arc::clone(&shared.log),
         shared.log.add(record(&asked, turn)),
