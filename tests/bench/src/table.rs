@@ -4,6 +4,13 @@ use std::fmt;
 
 use crate::parts::Part;
 
+/// A target that was missed. A debug build has none.
+const MISSED: &str = if cfg!(debug_assertions) {
+    "of a debug build"
+} else {
+    "FAIL"
+};
+
 /// The figures of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
@@ -74,11 +81,7 @@ impl Table {
             measure: measure.into(),
             figure: unit.write(value),
             target: unit.write_target(at_most),
-            verdict: match value <= at_most {
-                true => "pass",
-                false if cfg!(debug_assertions) => "of a debug build",
-                false => "FAIL",
-            },
+            verdict: if value <= at_most { "pass" } else { MISSED },
         });
     }
 
@@ -136,7 +139,7 @@ mod tests {
         table.words("words", "a long figure that nothing follows");
         let lines: Vec<String> = table.to_string().lines().map(str::to_owned).collect();
         assert_eq!(lines[1], "quick    1.50 ms   12 ms    pass");
-        assert_eq!(lines[2], "large    15.00 MB  15 MB    FAIL");
+        assert_eq!(lines[2], format!("large    15.00 MB  15 MB    {MISSED}"));
         assert_eq!(lines[3], "words    a long figure that nothing follows");
         assert!(table.is_complete());
     }
