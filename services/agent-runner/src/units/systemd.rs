@@ -316,13 +316,9 @@ fn homes() -> Vec<String> {
 fn namespaces(request: &Request<'_>) -> Properties<'static> {
     let paths = &request.settings.paths;
     let memory = paths.memory_socket().display().to_string();
-    let mut writable: Vec<String> = vec![paths.turns().display().to_string()];
-    writable.extend(
-        request
-            .writable
-            .iter()
-            .map(|path| path.display().to_string()),
-    );
+    // One that is not there (any more) keeps no turn from its start.
+    let granted = std::iter::once(paths.turns()).chain(request.writable.iter().cloned());
+    let writable: Vec<String> = granted.map(|path| format!("-{}", path.display())).collect();
     vec![
         ("ProtectSystem", "strict".into()),
         // Not ProtectHome=read-only: it is for /run/user too, where it comes
