@@ -89,7 +89,7 @@ pub(crate) struct Choice {
 impl Choice {
     /// What to do where no model answers.
     pub(crate) fn hint(&self) -> String {
-        let native = self.candidates.iter().find(|one| one.backend == "native");
+        let native = self.candidates.iter().find(|one| one.backend == NATIVE);
         match native.map(|candidate| &candidate.plan) {
             Some(Err(why)) if why != NOTHING => {
                 format!("No model is connected: {why}; `openclawctl status` shows what was found.")

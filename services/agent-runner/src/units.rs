@@ -156,11 +156,11 @@ impl Units {
         }
     }
 
-    /// Goes on without namespaces in units; false when it did already.
-    pub(crate) fn without_namespaces(&self) -> bool {
+    /// Goes on without namespaces in units.
+    pub(crate) fn without_namespaces(&self) {
         match self {
             Self::Systemd(systemd) => systemd.without_namespaces(),
-            Self::Spawner(_) => false,
+            Self::Spawner(_) => {}
         }
     }
 

@@ -183,8 +183,8 @@ impl Systemd {
     }
 
     /// Says that units with namespaces do not start here.
-    pub(super) fn without_namespaces(&self) -> bool {
-        self.namespaces.swap(false, Ordering::Relaxed)
+    pub(super) fn without_namespaces(&self) {
+        self.namespaces.store(false, Ordering::Relaxed);
     }
 
     pub(super) async fn line(&self) -> zbus::Result<Connection> {

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use crate::stage::{PROGRAMS, stage};
+use crate::stage::{PROGRAMS, eventually, stage};
 
 /// As many as fit into the time that one command in the machine may take.
 const KILLS: usize = 120;
@@ -17,12 +17,12 @@ fn kills_of_daemons_and_units_lose_nothing() -> Result<()> {
     ensure!(torture.status == 0, "{}", torture.describe());
     // A process that was killed at its start is no reason to go on with less.
     stage.ask("scripted", "hello")?;
-    for unit in stage
-        .user("systemctl --user list-units --plain --no-legend 'openclaw-turn-*'")?
-        .lines()
-        .filter_map(|line| line.split_whitespace().next())
-    {
-        assert_eq!(stage.property(unit, "PrivateUsers")?, "yes", "{unit}");
-    }
-    Ok(())
+    eventually("a process stands ready, with namespaces", || {
+        let listed =
+            stage.user("systemctl --user list-units --plain --no-legend 'openclaw-turn-*'")?;
+        let Some(unit) = listed.split_whitespace().next() else {
+            return Ok(false);
+        };
+        Ok(stage.property(unit, "PrivateUsers")? == "yes")
+    })
 }
