@@ -80,6 +80,12 @@ impl Emitter {
         Ok(Self { out: out.into() })
     }
 
+    /// Writes to a file.
+    #[cfg(fuzzing)]
+    pub(crate) fn to(out: File) -> Self {
+        Self { out }
+    }
+
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         let out = self.out.try_clone()?;
         Ok(Self { out })

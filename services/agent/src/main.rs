@@ -1,17 +1,4 @@
-//! The agent that runs inside the sandbox: one turn of the native or offline
-//! backend, or the tool server of another agent's CLI.
-
-mod event;
-mod failure;
-mod host;
-mod mcp;
-mod native;
-mod offline;
-mod process;
-mod request;
-mod socket;
-mod toolbox;
-mod turn;
+//! openclaw-agent(8): see the library.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -43,10 +30,10 @@ enum Command {
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
-        Command::Turn => turn::main(),
+        Command::Turn => openclaw_agent::run_turn(),
         Command::Mcp {
             workspace,
             tool_pipe,
-        } => mcp::main(workspace, tool_pipe),
+        } => openclaw_agent::run_mcp(workspace, tool_pipe),
     }
 }

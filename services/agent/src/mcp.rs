@@ -1,5 +1,7 @@
 //! The tool server of another agent's CLI: the same tools, over MCP.
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod pipe;
 
 use std::path::PathBuf;
@@ -17,13 +19,16 @@ use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
 
+#[cfg(fuzzing)]
+pub(crate) use pipe::fuzz as pipe_fuzz;
+
 use crate::request::Offer;
 use crate::toolbox::{self, Runner};
 use crate::{host, process};
 use pipe::ToolPipe;
 
 /// Serves until standard input ends.
-pub(crate) fn main(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> ExitCode {
+pub fn main(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> ExitCode {
     let served = process::run(async {
         match serve(workspace, tool_pipe).await {
             Ok(()) => ExitCode::SUCCESS,

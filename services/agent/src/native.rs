@@ -11,6 +11,9 @@ mod reply;
 mod sse;
 mod status;
 
+#[cfg(fuzzing)]
+pub(crate) use answer::fuzz;
+
 use openclaw_tools::Registry;
 
 use crate::event::{Emitter, Event, StopReason};

@@ -25,15 +25,12 @@ const MAX_TURN_BYTES: usize = 64 * 1024 * 1024;
 /// Answer of a host tool; the same order as a built-in tool's output.
 const MAX_TOOL_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// Tells the runner how many questions of the turn were answered before.
-const ANSWERED: &str = "openclaw-answered";
-/// Tells it why the answer to the same question came to nothing.
+/// Tells the runner why the answer to the same question came to nothing.
 const BROKE_OFF: &str = "openclaw-broke-off";
 
 /// A question to the model.
 pub(crate) struct Question {
     pub(crate) path: &'static str,
-    pub(crate) answered: u32,
     /// The answer to the same question broke off, and nothing was passed on.
     pub(crate) broke_off: Option<Code>,
 }
@@ -104,7 +101,7 @@ impl TurnSocket {
         question: &Question,
         body: Vec<u8>,
     ) -> Result<Response<Incoming>, SocketError> {
-        let mut request = Request::post(question.path).header(ANSWERED, question.answered);
+        let mut request = Request::post(question.path);
         if let Some(code) = question.broke_off {
             request = request.header(BROKE_OFF, code.as_str());
         }
@@ -171,3 +168,6 @@ async fn read_json<T: serde::de::DeserializeOwned>(
         SocketError::Malformed { path, source }
     })
 }
+
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;

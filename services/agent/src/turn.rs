@@ -19,7 +19,9 @@ pub(crate) struct Done {
     pub(crate) model: String,
 }
 
-pub(crate) fn main() -> ExitCode {
+/// Answers the one message that the runner tells of over standard input; the
+/// code says whether the turn could be run at all.
+pub fn main() -> ExitCode {
     let Ok(out) = Emitter::stdout() else {
         return ExitCode::FAILURE;
     };

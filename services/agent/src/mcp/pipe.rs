@@ -228,3 +228,6 @@ async fn read_line(receiver: &mut BufReader<Receiver>) -> Result<Vec<u8>, PipeEr
         Err(PipeError::TooLong)
     }
 }
+
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;

@@ -182,6 +182,10 @@ impl Reading<'_> {
         let pushed = self.parser.push(&piece, &mut events);
         for data in events {
             self.event(&data)?;
+            // Nothing counts after the end, wherever the pieces are cut.
+            if self.decoder.ended() {
+                return Ok(());
+            }
         }
         pushed.map_err(|error: TooLong| malformed(&error.to_string()).into())
     }
@@ -302,3 +306,6 @@ pub(super) fn silence(limit: Duration) -> Failure {
         ),
     )
 }
+
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;

@@ -55,7 +55,6 @@ pub(super) struct Client<'a> {
     model: String,
     out: &'a Emitter,
     dialect: Dialect,
-    answered: u32,
     /// The last answer to the question broke off.
     broke_off: Option<Failure>,
 }
@@ -68,7 +67,6 @@ impl<'a> Client<'a> {
             model,
             out,
             dialect: Dialect::default(),
-            answered: 0,
             broke_off: None,
         }
     }
@@ -83,7 +81,6 @@ impl<'a> Client<'a> {
         loop {
             match self.attempt(prompt).await {
                 Ok(reply) => {
-                    self.answered += 1;
                     self.broke_off = None;
                     return Ok(Answered::Reply(reply));
                 }
@@ -127,7 +124,6 @@ impl<'a> Client<'a> {
         })?;
         let question = Question {
             path,
-            answered: self.answered,
             broke_off: self.broke_off.as_ref().map(|failure| failure.code),
         };
         let response = timeout(ANSWER_LIMIT, self.socket.model(&question, body))

@@ -1,0 +1,19 @@
+//! The agent that runs inside the sandbox: one turn of the native or offline
+//! backend, or the tool server of another agent's CLI.
+
+mod event;
+mod failure;
+#[cfg(fuzzing)]
+pub mod fuzz;
+mod host;
+mod mcp;
+mod native;
+mod offline;
+mod process;
+mod request;
+mod socket;
+mod toolbox;
+mod turn;
+
+pub use mcp::main as run_mcp;
+pub use turn::main as run_turn;

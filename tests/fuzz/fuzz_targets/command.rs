@@ -1,0 +1,19 @@
+//! Lines for the shell: any text is judged without a crash, and of what is
+//! judged to be simple commands bash and dash run exactly those words.
+#![no_main]
+
+use libfuzzer_sys::{Corpus, fuzz_target};
+
+#[path = "../../../services/tools/tests/shells/mod.rs"]
+mod shells;
+
+/// Longer lines say nothing new and take long, in bytes.
+const LONGEST: usize = 256;
+
+fuzz_target!(|line: &str| -> Corpus {
+    if line.len() > LONGEST {
+        return Corpus::Reject;
+    }
+    shells::compare(line);
+    Corpus::Keep
+});
