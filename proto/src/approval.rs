@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::invalid::Invalid;
-use crate::wire::{gateway, run};
+use crate::wire::{gateway, run, runner};
 
 /// What was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,12 +66,15 @@ pub struct ApprovalRequested {
     pub tool: String,
     /// What is to be run, as people read it.
     pub command: String,
-    /// Where; empty: in the workspace.
+    /// Where: absolute, links followed; empty: in the workspace.
     pub cwd: String,
     /// Why it does not just run.
     pub reason: String,
     /// When that counts as a no, in Unix milliseconds.
     pub expires_ms: i64,
+    /// How the command was given: `line`, `words` or `call`. Empty: it can be
+    /// allowed this time only, because it is not whole here.
+    pub form: String,
 }
 
 /// The call runs, or does not.
@@ -96,6 +99,7 @@ impl From<run::ApprovalRequested> for ApprovalRequested {
             cwd: request.cwd,
             reason: request.reason,
             expires_ms: request.expires_ms,
+            form: request.form,
         }
     }
 }
@@ -110,6 +114,7 @@ impl From<ApprovalRequested> for run::ApprovalRequested {
             cwd: request.cwd,
             reason: request.reason,
             expires_ms: request.expires_ms,
+            form: request.form,
         }
     }
 }
@@ -151,7 +156,7 @@ pub struct Approval {
     pub tool: String,
     /// What is to be run.
     pub command: String,
-    /// Where; empty: in the workspace.
+    /// Where: absolute, links followed; empty: in the workspace.
     pub cwd: String,
     /// Why it does not just run.
     pub reason: String,
@@ -165,9 +170,12 @@ pub struct Approval {
     pub by: String,
     /// When, in Unix milliseconds; 0 while it waits.
     pub decided_ms: i64,
+    /// How the command was given: `line`, `words` or `call`. Empty: it can be
+    /// allowed this time only, because it is not whole here.
+    pub form: String,
 }
 
-/// A command that runs unasked, word for word.
+/// A command that runs unasked: word for word, in its directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Grant {
@@ -179,6 +187,51 @@ pub struct Grant {
     pub created_ms: i64,
     /// Who allowed it.
     pub by: String,
+    /// Where it runs: absolute, links followed.
+    pub directory: String,
+    /// How it is given: `line`, `words` or `call`.
+    pub form: String,
+}
+
+/// A command that was allowed for good, as a turn is told of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GrantedCommand {
+    /// How it is given: `line`, `words` or `call`.
+    pub form: String,
+    /// The command.
+    pub command: String,
+    /// Where it runs: absolute, links followed.
+    pub directory: String,
+}
+
+impl From<Grant> for GrantedCommand {
+    fn from(grant: Grant) -> Self {
+        Self {
+            form: grant.form,
+            command: grant.command,
+            directory: grant.directory,
+        }
+    }
+}
+
+impl From<runner::GrantedCommand> for GrantedCommand {
+    fn from(granted: runner::GrantedCommand) -> Self {
+        Self {
+            form: granted.form,
+            command: granted.command,
+            directory: granted.directory,
+        }
+    }
+}
+
+impl From<GrantedCommand> for runner::GrantedCommand {
+    fn from(granted: GrantedCommand) -> Self {
+        Self {
+            form: granted.form,
+            command: granted.command,
+            directory: granted.directory,
+        }
+    }
 }
 
 /// What waits, what was decided, and what was allowed for good.
@@ -208,6 +261,7 @@ impl From<gateway::Approval> for Approval {
             decision: approval.decision,
             by: approval.by,
             decided_ms: approval.decided_ms,
+            form: approval.form,
         }
     }
 }
@@ -228,6 +282,7 @@ impl From<Approval> for gateway::Approval {
             decision: approval.decision,
             by: approval.by,
             decided_ms: approval.decided_ms,
+            form: approval.form,
         }
     }
 }
@@ -239,6 +294,8 @@ impl From<gateway::Grant> for Grant {
             command: grant.command,
             created_ms: grant.created_ms,
             by: grant.by,
+            directory: grant.directory,
+            form: grant.form,
         }
     }
 }
@@ -250,6 +307,8 @@ impl From<Grant> for gateway::Grant {
             command: grant.command,
             created_ms: grant.created_ms,
             by: grant.by,
+            directory: grant.directory,
+            form: grant.form,
         }
     }
 }

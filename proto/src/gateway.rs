@@ -192,11 +192,17 @@ impl Client {
     }
 
     /// Takes back that a command was allowed for good; without an agent, of
-    /// every agent.
-    pub async fn revoke_grant(&self, agent_id: &str, command: &str) -> Result<(), Status> {
+    /// every agent, without a directory in every one.
+    pub async fn revoke_grant(
+        &self,
+        agent_id: &str,
+        command: &str,
+        directory: &str,
+    ) -> Result<(), Status> {
         let request = wire::RevokeGrantRequest {
             agent_id: agent_id.to_owned(),
             command: command.to_owned(),
+            directory: directory.to_owned(),
         };
         self.0.clone().revoke_grant(request).await?;
         Ok(())

@@ -8,7 +8,7 @@ use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
-use crate::approval::Decision;
+use crate::approval::{Decision, GrantedCommand};
 use crate::event::{Event, Resources};
 use crate::history::Message;
 use crate::invalid::Invalid;
@@ -54,7 +54,7 @@ pub struct Turn {
     /// What the user should know from the start; the turn's first events.
     pub notes: Vec<String>,
     /// Commands of the agent that somebody allowed for good.
-    pub granted_commands: Vec<String>,
+    pub granted_commands: Vec<GrantedCommand>,
     /// `provider/model` that the session wants instead of the agent's.
     pub model: Option<String>,
     /// How much the session wants the model to think.
@@ -271,7 +271,11 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
                 .map(Into::into)
                 .collect(),
             notes: request.notes,
-            granted_commands: request.granted_commands,
+            granted_commands: request
+                .granted_commands
+                .into_iter()
+                .map(Into::into)
+                .collect(),
             model: Some(request.model).filter(|model| !model.is_empty()),
             thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
             purpose,
@@ -295,7 +299,7 @@ impl From<Turn> for wire::StartTurnRequest {
             backend_sessions: turn.backend_sessions.into_iter().map(Into::into).collect(),
             received_ms: turn.received_ms,
             notes: turn.notes,
-            granted_commands: turn.granted_commands,
+            granted_commands: turn.granted_commands.into_iter().map(Into::into).collect(),
             model: turn.model.unwrap_or_default(),
             thinking_level: turn.thinking_level.unwrap_or_default(),
             purpose: wire::Purpose::from(turn.purpose).into(),

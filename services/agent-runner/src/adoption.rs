@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 
 use crate::keeper::{self, Held};
 use crate::log::Log;
-use crate::places;
+use crate::places::{self, Passing};
 use crate::service::Inner;
 use crate::spool::{self, Header, Reader};
 use crate::turn;
@@ -70,8 +70,8 @@ async fn one(
         entry.log.take(event);
     }
     if let Ok(held) = Held::adopt(&inner.shop.units, run_id, header.pid, path).await {
-        let temporary = settings.paths.turn_temporary(&header.agent_id, run_id);
-        follow(Arc::clone(inner), held, entry, temporary, header);
+        let passing = Passing::of(&settings.paths, &header.agent_id, run_id);
+        follow(Arc::clone(inner), held, entry, passing, header);
         return Ok(true);
     }
     // It may have said its last word between the two looks.
@@ -121,7 +121,7 @@ fn follow(
     inner: Arc<Inner>,
     held: Held,
     entry: crate::table::Entry,
-    temporary: std::path::PathBuf,
+    passing: Passing,
     header: Header,
 ) {
     let span = tracing::info_span!(
@@ -132,7 +132,7 @@ fn follow(
     tokio::spawn(
         async move {
             tracing::info!("the turn goes on");
-            turn::resume(&inner.shop, held, &header.agent_id, entry, temporary).await;
+            turn::resume(&inner.shop, held, &header.agent_id, entry, passing).await;
             inner.table.close(&header.run_id);
         }
         .instrument(span),

@@ -1,118 +1,109 @@
-//! Asking before a command of a turn runs. The turn's process asks through its
+//! Asking before a call of a turn runs. The turn's process asks through its
 //! events and hears the answer through a file beside its spool, which the
 //! daemon writes: so neither a restart of the daemon nor of the gateway loses
 //! a question or an answer.
 
-use std::fs::OpenOptions;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use inotify::{Inotify, WatchMask};
 use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
 use openclaw_proto::event::Kind;
-use openclaw_tools::approval::{Ask, Rules, Verdict, shown};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use openclaw_tools::approval::effect::Ground;
+use openclaw_tools::approval::{Grant, Rules, Verdict};
+use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use crate::activity::Activity;
 use crate::spool::Spool;
-use crate::tools;
+
+mod decisions;
+mod question;
+
+pub(crate) use decisions::{Decided, Refused, decide};
+pub(crate) use question::Question;
+
+use decisions::Decisions;
 
 /// What is left of a turn when a question expires: enough for the model to say
 /// what was not done.
 const RESERVE: Duration = Duration::from_secs(20);
 
-/// Bytes of events that are read at once.
-const BUFFER: usize = 1024;
-
-/// Bytes of a command that people are shown; its hash would say no more.
+/// Bytes of a command that people are shown. A longer one shows its beginning
+/// and its end, and cannot be allowed for good: nobody has read it.
 const SHOWN_BYTES: usize = 16 * 1024;
 
-/// A line of the file with decisions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Decided {
-    pub(crate) id: String,
-    pub(crate) decision: Decision,
-    pub(crate) by: String,
-}
+/// Bytes of the name of a tool, and of why somebody is asked: both have words
+/// of the agent's in them.
+const WORDS_BYTES: usize = 1024;
 
-/// Why a decision was not taken.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Refused {
-    /// Nothing was asked in that turn.
-    #[error("nothing waits to be allowed in that turn")]
-    NotAsked,
-    /// Somebody was faster.
-    #[error("that was decided already")]
-    Decided,
-    #[error("write {path}")]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-}
+/// Questions of one run that may wait at a time. Nobody reads more, and each
+/// costs everybody who may answer a line.
+const OPEN: usize = 8;
 
-/// Adds a decision to the file, for the turn's process to read.
-pub(crate) fn decide(path: &Path, decided: &Decided) -> Result<(), Refused> {
-    let cannot = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => Refused::NotAsked,
-        _ => Refused::Write {
-            path: path.to_owned(),
-            source,
-        },
-    };
-    if find(path, &decided.id).map_err(cannot)?.is_some() {
-        return Err(Refused::Decided);
-    }
-    let mut line = serde_json::to_vec(decided).map_err(|error| cannot(error.into()))?;
-    line.push(b'\n');
-    let mut file = OpenOptions::new().append(true).open(path).map_err(cannot)?;
-    file.write_all(&line).map_err(cannot)
-}
-
-/// The first decision about `id`.
-fn find(path: &Path, id: &str) -> io::Result<Option<Decided>> {
-    let text = std::fs::read_to_string(path)?;
-    let lines = text
-        .split_inclusive('\n')
-        .filter(|line| line.ends_with('\n'));
-    let mut decided = lines.filter_map(|line| serde_json::from_str::<Decided>(line).ok());
-    Ok(decided.find(|decided| decided.id == id))
-}
-
-/// A call that is to be judged.
-#[derive(Debug)]
-pub(crate) struct Question<'a> {
-    pub(crate) call_id: &'a str,
-    pub(crate) tool: &'a str,
-    pub(crate) arguments: &'a Value,
-    /// Whether the tool is said to change nothing.
-    pub(crate) only_reads: bool,
-}
+/// Questions of one run, altogether.
+const QUESTIONS: usize = 1000;
 
 /// What asks in one turn.
 #[derive(Debug)]
 pub(crate) struct Approvals {
     rules: Mutex<Rules>,
+    ground: Ground,
     patience: Duration,
     /// When the turn ends at the latest.
     end: Instant,
     spool: Arc<Spool>,
-    /// Where decisions come in.
-    decisions: PathBuf,
+    decisions: Decisions,
     activity: Arc<Activity>,
+    /// Places for questions that wait.
+    open: Arc<Semaphore>,
+    /// Number of questions so far.
+    asked: AtomicUsize,
+}
+
+/// What was settled about a call at once.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart where it is made, and never kept"
+)]
+#[derive(Debug)]
+pub(crate) enum Judged {
+    /// It runs, or does not: the error says why, for the model and the user.
+    Settled(Result<(), String>),
+    /// Somebody has to be asked.
+    Open(Open),
+}
+
+/// A question that has a place among those that wait.
+#[derive(Debug)]
+pub(crate) struct Open {
+    request: ApprovalRequested,
+    grant: Grant,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Why nobody can be asked.
+#[derive(Debug, thiserror::Error)]
+enum CannotAsk {
+    #[error("write to {path}")]
+    Decisions {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("write an event")]
+    Spool(#[from] crate::spool::Refused),
+    #[error("decisions cannot be read any more")]
+    Unread(#[from] oneshot::error::RecvError),
 }
 
 impl Approvals {
     pub(crate) fn new(
-        rules: Rules,
+        (rules, ground): (Rules, Ground),
         patience: Duration,
         end: Instant,
         spool: Arc<Spool>,
@@ -121,41 +112,86 @@ impl Approvals {
     ) -> Self {
         Self {
             rules: Mutex::new(rules),
+            ground,
             patience,
             end,
             spool,
-            decisions,
+            decisions: Decisions::new(decisions),
             activity,
+            open: Arc::new(Semaphore::new(OPEN)),
+            asked: AtomicUsize::new(0),
         }
     }
 
     /// Lets the call run, at once or when somebody allows it; the error says
     /// why it does not, for the model and the user.
     pub(crate) async fn ask(&self, question: Question<'_>) -> Result<(), String> {
-        let reason = match self.judge(&question) {
-            Verdict::Run => return Ok(()),
+        match self.judge(&question) {
+            Judged::Settled(settled) => settled,
+            Judged::Open(open) => self.wait(open).await,
+        }
+    }
+
+    /// Settles what needs nobody. What does has a place, or is refused because
+    /// too many wait already.
+    pub(crate) fn judge(&self, question: &Question<'_>) -> Judged {
+        let (verdict, grant) = {
+            let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+            question.judge(&rules, &self.ground)
+        };
+        let reason = match verdict {
+            Verdict::Run => return Judged::Settled(Ok(())),
             Verdict::Ask(reason) => reason,
         };
-        let command = command(&question);
+        let Ok(place) = Arc::clone(&self.open).try_acquire_owned() else {
+            return Judged::Settled(Err(format!(
+                "{OPEN} questions of this turn wait already; it was not run. Wait until they are \
+                 decided"
+            )));
+        };
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= QUESTIONS {
+            return Judged::Settled(Err(format!(
+                "this turn has asked {QUESTIONS} times; it was not run. Say what you wanted to do"
+            )));
+        }
+        let is_whole = grant.command.len() <= SHOWN_BYTES;
         let request = ApprovalRequested {
             id: Uuid::new_v4().to_string(),
             call_id: question.call_id.to_owned(),
-            tool: question.tool.to_owned(),
-            command: cut(&command).to_owned(),
-            cwd: text(question.arguments, "workdir").to_owned(),
-            reason,
+            tool: openclaw_escape::cut(question.tool, WORDS_BYTES),
+            command: openclaw_escape::cut(&grant.command, SHOWN_BYTES),
+            cwd: grant.directory.clone(),
+            reason: openclaw_escape::cut(&reason, WORDS_BYTES),
             expires_ms: 0,
+            form: if is_whole {
+                grant.form.name().to_owned()
+            } else {
+                String::new()
+            },
         };
-        let outcome = self.wait(request).await;
+        Judged::Open(Open {
+            request,
+            grant,
+            _place: place,
+        })
+    }
+
+    /// Waits until somebody decides about it.
+    pub(crate) async fn wait(&self, open: Open) -> Result<(), String> {
+        let is_whole = !open.request.form.is_empty();
+        let outcome = self.decision(open.request).await;
         let (decision, by) = outcome.map_err(|error| {
-            tracing::error!(%error, "a call cannot be asked about");
+            let error = openclaw_daemon::failure::chain(&error);
+            tracing::error!(error, "a call cannot be asked about");
             format!("nobody can be asked to allow it ({error}); it was not run")
         })?;
         match decision {
             Some(Decision::AllowOnce) => Ok(()),
             Some(Decision::AllowAlways) => {
                 let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-                rules.granted.push(command);
+                if is_whole && !rules.granted.contains(&open.grant) {
+                    rules.granted.push(open.grant);
+                }
                 Ok(())
             }
             Some(Decision::Deny) => Err(format!(
@@ -170,38 +206,23 @@ impl Approvals {
         }
     }
 
-    fn judge(&self, question: &Question<'_>) -> Verdict {
-        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        let arguments = question.arguments;
-        let env = arguments.get("env").and_then(Value::as_object);
-        let is_plain = env.is_none_or(serde_json::Map::is_empty);
-        match tools::is_command(question.tool) {
-            true => rules.judge(&arguments["command"], is_plain),
-            false => {
-                let is_known = openclaw_tools::catalog::is_known(question.tool);
-                let only_reads = question.only_reads && rules.ask == Ask::OnMiss;
-                rules.judge_other(question.tool, &command(question), is_known || only_reads)
-            }
-        }
-    }
-
     /// Asks and waits. The question is in the spool before anybody can answer.
-    async fn wait(
+    async fn decision(
         &self,
         mut request: ApprovalRequested,
-    ) -> Result<(Option<Decision>, String), crate::spool::Refused> {
-        let cannot = |source| crate::spool::Refused::Write {
-            path: self.decisions.clone(),
-            source,
-        };
+    ) -> Result<(Option<Decision>, String), CannotAsk> {
         let now = Instant::now();
         let end = self.end.checked_sub(RESERVE).unwrap_or(now);
         let expires = (now + self.patience).min(end).max(now);
-        let news = self.watch().map_err(cannot)?;
-        tokio::pin!(news);
+        let id = request.id.clone();
+        let expected = self.decisions.expect(&id);
+        let expected = expected.map_err(|source| CannotAsk::Decisions {
+            path: self.decisions.path().to_owned(),
+            source,
+        })?;
+        let _forget = Forget(&self.decisions, &id);
         let left = i64::try_from((expires - now).as_millis()).unwrap_or(i64::MAX);
         request.expires_ms = jiff::Timestamp::now().as_millisecond().saturating_add(left);
-        let id = request.id.clone();
         tracing::info!(
             openclaw_tool = %request.tool,
             message_id = crate::message_id::APPROVAL_REQUESTED,
@@ -210,17 +231,11 @@ impl Approvals {
         );
         self.spool.push(Kind::ApprovalRequested(request))?;
         self.activity.quiet_until(expires);
-        let decided = loop {
-            match find(&self.decisions, &id).map_err(cannot)? {
-                Some(decided) => break Some(decided),
-                None if timeout_at(expires, news.next()).await.is_err() => break None,
-                None => {}
-            }
-        };
+        let decided = timeout_at(expires, expected).await;
         self.activity.quiet_until(Instant::now());
         let (decision, by) = match decided {
-            Some(decided) => (Some(decided.decision), decided.by),
-            None => (None, String::new()),
+            Ok(decided) => decided.map(|decided| (Some(decided.decision), decided.by))?,
+            Err(_) => (None, String::new()),
         };
         tracing::info!(
             message_id = crate::message_id::APPROVAL_RESOLVED,
@@ -230,56 +245,33 @@ impl Approvals {
             "a call was decided about"
         );
         self.spool.push(Kind::ApprovalResolved(ApprovalResolved {
-            id,
+            id: id.clone(),
             decision,
             by: by.clone(),
         }))?;
         Ok((decision, by))
     }
-
-    /// News of the file with decisions, which is made here.
-    fn watch(&self) -> io::Result<inotify::EventStream<[u8; BUFFER]>> {
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&self.decisions)?;
-        let inotify = Inotify::init()?;
-        inotify.watches().add(&self.decisions, WatchMask::MODIFY)?;
-        inotify.into_event_stream([0; BUFFER])
-    }
 }
 
-/// What is asked about, as people read it.
-fn command(question: &Question<'_>) -> String {
-    match tools::is_command(question.tool) {
-        true => shown(&question.arguments["command"]),
-        false => format!("{} {}", question.tool, question.arguments),
-    }
-}
+/// Ends the waiting for a decision, however that ends.
+struct Forget<'a>(&'a Decisions, &'a str);
 
-fn text<'a>(arguments: &'a Value, field: &str) -> &'a str {
-    arguments[field].as_str().unwrap_or_default()
-}
-
-fn cut(command: &str) -> &str {
-    let mut end = command.len().min(SHOWN_BYTES);
-    while !command.is_char_boundary(end) {
-        end -= 1;
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.0.forget(self.1);
     }
-    &command[..end]
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use openclaw_tools::approval::Ask;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::spool::{self, Header, Reader};
 
     struct Scene {
         approvals: Arc<Approvals>,
-        decisions: PathBuf,
         reader: Reader,
         _folder: tempfile::TempDir,
     }
@@ -302,10 +294,15 @@ mod tests {
             ask: Ask::OnMiss,
             allowlist: Vec::new(),
             granted: Vec::new(),
+            open_network: false,
+        };
+        let ground = Ground {
+            workspace: folder.path().to_owned(),
+            ..Ground::default()
         };
         let end = Instant::now() + Duration::from_secs(600);
         let approvals = Approvals::new(
-            rules,
+            (rules, ground),
             patience,
             end,
             Arc::new(spool),
@@ -314,7 +311,6 @@ mod tests {
         );
         Scene {
             approvals: Arc::new(approvals),
-            decisions,
             reader: Reader::open(&path).unwrap(),
             _folder: folder,
         }
@@ -362,9 +358,9 @@ mod tests {
                 decision,
                 by: "test".to_owned(),
             };
-            decide(&scene.decisions, &decided).unwrap();
+            decide(scene.approvals.decisions.path(), &decided).unwrap();
             assert!(matches!(
-                decide(&scene.decisions, &decided),
+                decide(scene.approvals.decisions.path(), &decided),
                 Err(Refused::Decided)
             ));
             assert_eq!(asking.await.unwrap().is_ok(), runs, "{decision}");
@@ -388,14 +384,111 @@ mod tests {
         );
     }
 
-    #[test]
-    fn without_a_question_there_is_no_answer() {
-        let decided = Decided {
-            id: "x".to_owned(),
-            decision: Decision::Deny,
-            by: String::new(),
+    /// What comes of a call of `tool`, when that is settled at once.
+    fn settled(approvals: &Approvals, tool: &str, arguments: &Value) -> Option<Result<(), String>> {
+        let question = Question {
+            call_id: "c",
+            tool,
+            arguments,
+            only_reads: false,
         };
-        let missing = Path::new("/nonexistent/r.decisions");
-        assert!(matches!(decide(missing, &decided), Err(Refused::NotAsked)));
+        match approvals.judge(&question) {
+            Judged::Settled(settled) => Some(settled),
+            Judged::Open(_) => None,
+        }
+    }
+
+    #[tokio::test]
+    async fn more_than_a_few_questions_are_refused_at_once() {
+        let mut scene = scene(Duration::from_secs(60));
+        let asking: Vec<_> = (0..OPEN)
+            .map(|number| {
+                let approvals = Arc::clone(&scene.approvals);
+                tokio::spawn(async move { ask(&approvals, &format!("rm {number}")).await })
+            })
+            .collect();
+        let first = requested(&mut scene.reader).await;
+        let why = ask(&scene.approvals, "rm x").await.unwrap_err();
+        assert!(
+            why.contains("8 questions of this turn wait already"),
+            "{why}"
+        );
+        let decided = Decided {
+            id: first.id,
+            decision: Decision::AllowOnce,
+            by: "test".to_owned(),
+        };
+        decide(scene.approvals.decisions.path(), &decided).unwrap();
+        while asking.iter().all(|asking| !asking.is_finished()) {
+            tokio::task::yield_now().await;
+        }
+        let next = settled(&scene.approvals, "exec", &json!({"command": "rm x"}));
+        assert_eq!(next, None, "a place is free again");
+    }
+
+    #[tokio::test]
+    async fn file_tools_are_judged_by_what_they_reach() {
+        let scene = scene(Duration::from_secs(60));
+        let inside = json!({"path": "a", "content": ""});
+        let outside = json!({"path": "/etc/a", "content": ""});
+        for tool in ["write", "write_file", "Write"] {
+            assert_eq!(settled(&scene.approvals, tool, &inside), Some(Ok(())));
+            assert_eq!(settled(&scene.approvals, tool, &outside), None);
+        }
+        assert_eq!(settled(&scene.approvals, "Read", &outside), Some(Ok(())));
+        let fetch = json!({"url": "https://example.org/?secret"});
+        assert_eq!(settled(&scene.approvals, "WebFetch", &fetch), Some(Ok(())));
+        scene.approvals.rules.lock().unwrap().open_network = true;
+        assert_eq!(settled(&scene.approvals, "WebFetch", &fetch), None);
+        scene.approvals.rules.lock().unwrap().ask = Ask::Off;
+        assert_eq!(settled(&scene.approvals, "write", &outside), Some(Ok(())));
+    }
+
+    #[tokio::test]
+    async fn what_is_too_long_to_read_cannot_be_allowed_for_good() {
+        let mut scene = scene(Duration::from_secs(60));
+        let command = format!("echo > a # {}\nrm -rf x", "a".repeat(2 * SHOWN_BYTES));
+        let approvals = Arc::clone(&scene.approvals);
+        let asked = command.clone();
+        let asking = tokio::spawn(async move { ask(&approvals, &asked).await });
+        let request = requested(&mut scene.reader).await;
+        assert_eq!(request.form, "");
+        assert!(request.command.contains(" bytes left out …]"));
+        assert!(request.command.ends_with("\nrm -rf x"));
+        let decided = Decided {
+            id: request.id,
+            decision: Decision::AllowAlways,
+            by: "test".to_owned(),
+        };
+        decide(scene.approvals.decisions.path(), &decided).unwrap();
+        assert_eq!(asking.await.unwrap(), Ok(()));
+        let again = settled(&scene.approvals, "exec", &json!({"command": command}));
+        assert_eq!(again, None);
+    }
+
+    #[tokio::test]
+    async fn a_command_allowed_for_good_is_asked_about_in_another_folder() {
+        let mut scene = scene(Duration::from_secs(60));
+        let approvals = Arc::clone(&scene.approvals);
+        let asking = tokio::spawn(async move { ask(&approvals, "rm a").await });
+        let request = requested(&mut scene.reader).await;
+        let root = scene._folder.path().canonicalize().unwrap();
+        assert_eq!(request.cwd, root.to_str().unwrap());
+        assert_eq!(request.form, "line");
+        let decided = Decided {
+            id: request.id,
+            decision: Decision::AllowAlways,
+            by: "test".to_owned(),
+        };
+        decide(scene.approvals.decisions.path(), &decided).unwrap();
+        assert_eq!(asking.await.unwrap(), Ok(()));
+        let in_folder = |folder: &str| json!({"command": "rm a", "workdir": folder});
+        for folder in [".", "", "new/..", root.to_str().unwrap()] {
+            let again = settled(&scene.approvals, "exec", &in_folder(folder));
+            assert_eq!(again, Some(Ok(())), "{folder}");
+        }
+        assert_eq!(settled(&scene.approvals, "exec", &in_folder("/")), None);
+        let words = json!({"command": ["rm", "a"]});
+        assert_eq!(settled(&scene.approvals, "exec", &words), None);
     }
 }

@@ -326,8 +326,8 @@ fn usable_provider(
 /// A login is renewed by the program that made it, which alone knows how.
 fn expired_login(login: &Profile, provider: &Provider) -> String {
     format!(
-        "the login {} in {} has expired: log in again with the program that made it, or set {}",
-        login.id, login.source, provider.key_source
+        "{} has expired: log in again with the program that made it, or set {}",
+        login.source, provider.key_source
     )
 }
 
@@ -475,7 +475,7 @@ mod tests {
             let native = choice.candidates.iter().find(|one| one.backend == "native");
             let why = native.unwrap().plan.as_ref().unwrap_err();
             assert!(
-                why.contains("the login me in") && why.contains("has expired"),
+                why.starts_with("an auth profile for anthropic (login) has expired"),
                 "{why}"
             );
         }

@@ -1,20 +1,27 @@
 //! What a turn has used of what it may: tokens and money.
+//!
+//! Where the turn's process relays requests to the model, it counts what the
+//! provider says of each answer and asks nobody else; what the agent says of
+//! its cost counts only where it asks the model by itself.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openclaw_config::price::Price;
 use openclaw_proto::event::{Kind, Usage};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use tokio::time::timeout;
 
 use crate::spending;
 
-/// How long the tokens of an answer are waited for before the next question is
-/// let through: the agent tells them before it asks.
-const COUNT_DEADLINE: Duration = Duration::from_secs(2);
+mod sum;
+mod tab;
+mod words;
+
+use sum::Sum;
+pub(crate) use sum::{MOST_TOKENS, as_cost};
+pub(crate) use tab::Tab;
+pub(crate) use words::{day, stopped, tokens, turn};
 
 /// What a turn may use.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,103 +40,169 @@ pub(crate) struct Budget {
     pub(crate) utc_offset: i32,
 }
 
+/// A request that is about to go out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    /// Tokens of it, as far as they can be guessed.
+    pub(crate) input: u64,
+    /// The most tokens that its answer may have.
+    pub(crate) most_output: u64,
+    /// `None`: nobody knows it.
+    pub(crate) price: Option<Price>,
+}
+
 /// The bill of one turn.
 #[derive(Debug)]
 pub(crate) struct Bill {
     budget: Budget,
     agent_id: String,
+    /// Whether requests are relayed and answers counted here.
+    is_metered: bool,
     sum: Mutex<Sum>,
-    answers: watch::Sender<u32>,
-}
-
-#[derive(Debug, Default)]
-struct Sum {
-    price: Option<Price>,
-    output: u64,
-    cost: f64,
-    is_unknown: bool,
+    /// US dollars for what is asked beside the model: vectors for searches.
+    beside: Mutex<f64>,
+    /// Changes when an answer was settled.
+    settled: watch::Sender<()>,
 }
 
 impl Bill {
-    pub(crate) fn new(budget: Budget, agent_id: &str) -> Self {
+    /// With `is_metered` what the agent says of its use is not looked at.
+    pub(crate) fn new(budget: Budget, agent_id: &str, is_metered: bool) -> Self {
         Self {
             budget,
             agent_id: agent_id.to_owned(),
+            is_metered,
             sum: Mutex::default(),
-            answers: watch::Sender::new(0),
+            beside: Mutex::default(),
+            settled: watch::Sender::new(()),
         }
     }
 
-    /// What is used from here on has this price; `None`: nobody knows it.
-    pub(crate) fn charge_at(&self, price: Option<Price>) {
-        self.lock().price = price;
-    }
-
-    /// Takes note of an event.
-    pub(crate) fn note(&self, kind: &Kind) {
-        if let Kind::Usage(usage) = kind {
-            self.add(usage);
-            self.answers.send_modify(|answers| *answers += 1);
-        }
-    }
-
-    fn add(&self, usage: &Usage) {
-        let mut sum = self.lock();
-        sum.output = sum.output.saturating_add(usage.output);
-        match sum.price {
-            Some(price) => {
-                sum.cost += price.of(
-                    usage.input,
-                    usage.output,
-                    usage.cache_read,
-                    usage.cache_write,
-                );
+    /// Takes note of an event of the agent's. `None`: it is not to be told,
+    /// because what was counted here is told instead.
+    pub(crate) fn note(&self, kind: Kind) -> Option<Kind> {
+        match kind {
+            Kind::Usage(_) if self.is_metered => self.untold().map(Kind::Usage),
+            Kind::Usage(usage) => {
+                self.lock().settle(usage, None);
+                Some(Kind::Usage(usage))
             }
-            None => sum.is_unknown |= usage.input + usage.output > 0,
+            other => Some(other),
         }
     }
 
-    /// The backend says itself what the turn cost so far.
-    pub(crate) fn set_cost(&self, cost: f64) {
-        let mut sum = self.lock();
-        sum.cost = cost;
-        sum.is_unknown = false;
+    /// What was counted here and not told yet.
+    pub(crate) fn untold(&self) -> Option<Usage> {
+        if !self.is_metered {
+            return None;
+        }
+        self.lock().untold()
     }
 
-    /// What the turn cost, in US dollars; `None`: not known.
+    /// The backend says itself what the turn cost so far. It counts where
+    /// nobody else knows, and only upwards.
+    pub(crate) fn report_cost(&self, cost: f64) {
+        if let Some(cost) = as_cost(cost)
+            && !self.is_metered
+        {
+            self.lock().report_cost(cost);
+        }
+    }
+
+    /// What the turn cost so far, in US dollars, answers that are under way
+    /// included; `None`: not known.
     pub(crate) fn cost(&self) -> Option<f64> {
-        let sum = self.lock();
-        (!sum.is_unknown).then_some(sum.cost)
+        self.lock().cost().map(|cost| cost + self.beside())
     }
 
-    /// Whether the model may be asked again after so many answers; else why
-    /// not, for the user.
-    pub(crate) async fn allows_more(&self, answers: u32) -> Result<(), String> {
-        let mut counted = self.answers.subscribe();
-        // An agent that does not tell is let through with what is known.
-        let _ = timeout(
-            COUNT_DEADLINE,
-            counted.wait_for(|counted| *counted >= answers),
-        )
-        .await;
-        let (output, cost) = {
-            let sum = self.lock();
-            (sum.output, sum.cost)
-        };
+    /// Adds what is asked beside the model, and is not told by it.
+    pub(crate) fn add_beside(&self, cost: f64) {
+        *self.beside.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+    }
+
+    fn beside(&self) -> f64 {
+        *self.beside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether `cost` more may be spent beside the model; else why not, for the
+    /// user. What is not known of the model's own cost does not count.
+    pub(crate) fn may_add(&self, cost: f64) -> Result<(), String> {
         let budget = &self.budget;
-        if output >= budget.output_tokens {
-            return Err(tokens(output, budget.output_tokens));
+        let after = self.cost().unwrap_or_else(|| self.beside()) + cost;
+        if after > budget.cost_per_turn {
+            return Err(turn(after, budget.cost_per_turn));
         }
-        if cost >= budget.cost_per_turn {
-            return Err(turn(cost, budget.cost_per_turn));
-        }
-        let before = spending::today(&budget.spending, &self.agent_id, budget.utc_offset)
-            .max(budget.spent_today);
-        let today = before + cost;
-        if today >= budget.cost_per_day {
+        let today = self.spent_before() + after;
+        if today > budget.cost_per_day {
             return Err(stopped(today, budget.cost_per_day));
         }
         Ok(())
+    }
+
+    /// Why a request was refused, if one was.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.lock().refusal.clone()
+    }
+
+    /// Lets a request through, or says why not, for the user.
+    ///
+    /// Beside others it passes only while what is used and all that those
+    /// under way may still use is less than the limits; until then it waits
+    /// for them. So a limit is passed by one answer at most, however many are
+    /// asked for at once.
+    pub(crate) async fn admit(self: &Arc<Self>, asked: Asked) -> Result<Tab, String> {
+        let mut settled = self.settled.subscribe();
+        loop {
+            settled.borrow_and_update();
+            match self.try_admit(asked) {
+                Admission::Passed(id) => return Ok(Tab::new(Arc::clone(self), id)),
+                Admission::Refused(why) => return Err(why),
+                // The sender lives in self.
+                Admission::Later => _ = settled.changed().await,
+            }
+        }
+    }
+
+    fn try_admit(&self, asked: Asked) -> Admission {
+        let before = self.spent_before();
+        let mut sum = self.lock();
+        let used = sum.used();
+        if let Some(why) = self.passed_limit(used.output, used.cost, before) {
+            sum.refusal = Some(why.clone());
+            return Admission::Refused(why);
+        }
+        let reserved = sum.reserved();
+        let fits = self
+            .passed_limit(reserved.output, reserved.cost, before)
+            .is_none();
+        match sum.open.is_empty() || fits {
+            true => Admission::Passed(sum.open(asked)),
+            false => Admission::Later,
+        }
+    }
+
+    fn passed_limit(&self, output: u64, cost: f64, before: f64) -> Option<String> {
+        let cost = cost + self.beside();
+        let budget = &self.budget;
+        if output >= budget.output_tokens {
+            return Some(tokens(output, budget.output_tokens));
+        }
+        if cost >= budget.cost_per_turn {
+            return Some(turn(cost, budget.cost_per_turn));
+        }
+        let today = before + cost;
+        (today >= budget.cost_per_day).then(|| stopped(today, budget.cost_per_day))
+    }
+
+    /// What other turns of today cost.
+    fn spent_before(&self) -> f64 {
+        let budget = &self.budget;
+        spending::today(&budget.spending, &self.agent_id, budget.utc_offset).max(budget.spent_today)
+    }
+
+    fn close(&self, id: u64, counts: bool) {
+        self.lock().close(id, counts);
+        self.settled.send_replace(());
     }
 
     fn lock(&self) -> MutexGuard<'_, Sum> {
@@ -137,114 +210,11 @@ impl Bill {
     }
 }
 
-/// Why the model may write no more.
-pub(crate) fn tokens(written: u64, limit: u64) -> String {
-    format!(
-        "the turn was stopped: the model wrote {written} tokens, and {limit} are allowed; say \
-         \"continue\" to go on from here, or raise agents.defaults.limits.outputTokens"
-    )
-}
-
-/// A day's money is used up in the middle of a turn.
-pub(crate) fn stopped(spent: f64, limit: f64) -> String {
-    format!("the turn was stopped: {}", day(spent, limit))
-}
-
-/// Why a turn's money is used up.
-pub(crate) fn turn(cost: f64, limit: f64) -> String {
-    format!(
-        "the turn was stopped: it cost {}, and {} is allowed; say \"continue\" to go on from here, \
-         or raise agents.defaults.limits.costPerTurn",
-        dollars(cost),
-        dollars(limit)
-    )
-}
-
-/// Why a day's money is used up.
-pub(crate) fn day(spent: f64, limit: f64) -> String {
-    format!(
-        "the agent's turns of today cost {}, and {} is allowed for a day; wait for tomorrow, or \
-         raise agents.defaults.limits.costPerDay",
-        dollars(spent),
-        dollars(limit)
-    )
-}
-
-/// An amount for people: cents, and more where it is less than that.
-fn dollars(amount: f64) -> String {
-    match amount {
-        small if small > 0.0 && small < 0.1 => format!("${small:.4}"),
-        amount => format!("${amount:.2}"),
-    }
+enum Admission {
+    Passed(u64),
+    Refused(String),
+    Later,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PRICE: Price = Price {
-        input: 1.0,
-        output: 10.0,
-        cache_read: 0.0,
-        cache_write: 0.0,
-    };
-
-    fn bill(spent_today: f64) -> Bill {
-        let budget = Budget {
-            output_tokens: 1000,
-            cost_per_turn: 0.005,
-            cost_per_day: 1.0,
-            spent_today,
-            spending: PathBuf::from("/nonexistent"),
-            utc_offset: 0,
-        };
-        let bill = Bill::new(budget, "main");
-        bill.charge_at(Some(PRICE));
-        bill
-    }
-
-    fn used(input: u64, output: u64) -> Kind {
-        Kind::Usage(Usage {
-            input,
-            output,
-            ..Usage::default()
-        })
-    }
-
-    #[tokio::test]
-    async fn each_limit_says_what_to_raise() {
-        for (spent_today, kind, word) in [
-            (0.0, used(0, 1000), "outputTokens"),
-            (0.0, used(5000, 0), "costPerTurn"),
-            (0.996, used(4000, 0), "costPerDay"),
-        ] {
-            let bill = bill(spent_today);
-            bill.allows_more(0).await.unwrap();
-            bill.note(&kind);
-            let why = bill.allows_more(1).await.unwrap_err();
-            assert!(why.contains(word), "{why}");
-        }
-    }
-
-    #[tokio::test]
-    async fn an_answer_that_is_not_counted_yet_is_waited_for() {
-        let bill = std::sync::Arc::new(bill(0.0));
-        let later = bill.clone();
-        let asked = tokio::spawn(async move { later.allows_more(1).await });
-        tokio::task::yield_now().await;
-        bill.note(&used(0, 5000));
-        asked.await.unwrap().unwrap_err();
-    }
-
-    #[test]
-    fn a_cost_that_is_not_known_is_not_nothing() {
-        let bill = bill(0.0);
-        bill.note(&used(1_000_000, 0));
-        assert_eq!(bill.cost(), Some(1.0));
-        bill.charge_at(None);
-        bill.note(&used(1, 1));
-        assert_eq!(bill.cost(), None);
-        bill.set_cost(2.5);
-        assert_eq!(bill.cost(), Some(2.5));
-    }
-}
+mod tests;

@@ -2,23 +2,26 @@
 //! in and out, its session continued from turn to turn.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
+use openclaw_config::login::Login;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
+use openclaw_folder::Folder;
 use openclaw_proto::runner::{Purpose, Turn};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::process::ChildStdin;
+use tokio::net::UnixStream;
 use uuid::Uuid;
 
 use crate::approvals::Approvals;
-use crate::cli::{self, Access, Cli, Limits, LoginFile, Mouth, Prepared, Start};
+use crate::cli::{self, Access, Cli, Kept, Limits, Mouth, Prepared, Start};
 use crate::environment::Variables;
 use crate::places::Places;
 use crate::prompt;
 use crate::tools::{self, ClaudeTools};
+use crate::wire::Grants;
 
 mod access;
 mod output;
@@ -30,15 +33,12 @@ use speaker::Speaker;
 
 /// The backend's name.
 pub(crate) const NAME: &str = "claude-cli";
-/// What it is called, for people.
-const TITLE: &str = "Claude Code";
-/// Where it keeps its login.
-const LOGIN: LoginFile = LoginFile {
+/// Where it keeps its sessions.
+const KEPT: Kept = Kept {
     folder: ".claude",
-    file: ".credentials.json",
-    kept: "claude-credentials.json",
+    name: "projects",
 };
-/// What it reads at its start, in the turn's folder: what it is told of itself,
+/// What it reads at its start, in the folder it is given: what it is told of itself,
 /// and where our tools are.
 pub(crate) const FILES: [&str; 2] = ["system-prompt.md", "mcp.json"];
 /// Our own tools, of which the policy has taken away what is not to be there.
@@ -64,7 +64,7 @@ impl Cli for Claude {
     }
 
     fn title(&self) -> &'static str {
-        TITLE
+        Login::Claude.title()
     }
 
     fn installation(&self) -> &'static str {
@@ -88,8 +88,8 @@ impl Cli for Claude {
         &[".local/bin", ".claude/local", ".npm-global/bin"]
     }
 
-    fn login(&self) -> &'static LoginFile {
-        &LOGIN
+    fn kept(&self) -> &'static Kept {
+        &KEPT
     }
 
     fn way_in(&self, settings: &Settings, agent_id: &str) -> Option<String> {
@@ -133,7 +133,7 @@ pub(crate) struct Dialogue {
 impl Dialogue {
     pub(crate) fn begin(
         self,
-        stdin: Option<ChildStdin>,
+        stdin: Option<UnixStream>,
         approvals: Arc<Approvals>,
         limits: Limits,
         model: Option<String>,
@@ -181,17 +181,19 @@ fn has_transcript(places: &Places, id: &str) -> bool {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
-    let projects = places.home.join(".claude").join("projects");
-    projects.join(project).join(format!("{id}.jsonl")).is_file()
+    let kept = Path::new(KEPT.folder).join(KEPT.name);
+    let transcript = kept.join(project).join(format!("{id}.jsonl"));
+    let home = Folder::open(&places.home).ok().flatten();
+    home.is_some_and(|home| home.is_file(transcript))
 }
 
 /// What the CLI is started with. Writes its prompt and MCP files into the
-/// turn's temporary folder: arguments have a length limit (execve(2)).
+/// folder it is given: arguments have a length limit (execve(2)).
 fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> {
-    let temporary = &start.places.temporary;
-    let [system, mcp] = FILES.map(|name| temporary.join(name));
-    fs::write(&system, prompt::system(start.turn, start.places))?;
-    fs::write(&mcp, mcp_configuration(start))?;
+    let [system, mcp] = FILES;
+    let told = prompt::system(start.turn, start.places);
+    let system = start.given.write(system, &told)?;
+    let mcp = start.given.write(mcp, &mcp_configuration(start))?;
     let mut arguments = fixed(start);
     arguments.push("--mcp-config".into());
     arguments.push(mcp.into());
@@ -218,7 +220,10 @@ fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> 
 /// about over its standard input and output.
 fn fixed(start: &Start<'_>) -> Vec<OsString> {
     let (own, ours) = match start.turn.purpose {
-        Purpose::Message => (tools::of_claude(start.policy, start.rules), OURS),
+        Purpose::Message => {
+            let grants = Grants::of(&start.agent.sandbox);
+            (tools::of_claude(start.policy, start.rules, &grants), OURS)
+        }
         Purpose::Summary => (tools::none_of_claude(), ALLOWED_FOR_SUMMARY),
     };
     let ClaudeTools { allowed, denied } = own;
@@ -233,7 +238,9 @@ fn fixed(start: &Start<'_>) -> Vec<OsString> {
         "--permission-mode=default",
         "--permission-prompt-tool",
         "stdio",
-        "--setting-sources=user",
+        // No file of settings: they are the agent's to write, in the workspace
+        // and in its home.
+        "--setting-sources=",
         "--strict-mcp-config",
         "--allowedTools",
         &allowed,

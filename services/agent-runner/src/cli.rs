@@ -7,14 +7,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use openclaw_config::price::Price;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{BackendSession, Turn};
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
-use tokio::process::ChildStdin;
+use tokio::net::UnixStream;
 
 use crate::approvals::Approvals;
 use crate::claude::Claude;
@@ -25,14 +24,16 @@ use crate::translate::Translate;
 use crate::{claude, codex, prompt};
 
 pub(crate) mod access;
+mod given;
 mod limits;
-mod login;
+pub(crate) mod login;
 mod mouth;
 mod pipe;
+mod settings;
 
 pub(crate) use access::Access;
+pub(crate) use given::Given;
 pub(crate) use limits::{Count, Limits};
-pub(crate) use login::LoginFile;
 pub(crate) use mouth::Mouth;
 pub(crate) use pipe::ToolPipe;
 
@@ -68,8 +69,8 @@ pub(crate) trait Cli: Debug + Sync {
         found.canonicalize()
     }
 
-    /// Where it keeps its login.
-    fn login(&self) -> &'static LoginFile;
+    /// What is left to it from turn to turn.
+    fn kept(&self) -> &'static Kept;
 
     /// What would let it in, if anything, for people.
     fn way_in(&self, settings: &Settings, agent_id: &str) -> Option<String>;
@@ -85,7 +86,7 @@ pub(crate) trait Cli: Debug + Sync {
     /// Its part of the environment. `keys`: it has its credentials itself.
     fn variables(&self, start: &Start<'_>, keys: bool) -> Variables;
 
-    /// Writes what it reads into the turn's folders, and says how it is started
+    /// Writes what it reads into the folder it is given, and says how it is started
     /// and what is to be said to it.
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared>;
 }
@@ -110,8 +111,11 @@ pub(crate) struct Start<'a> {
     pub(crate) policy: &'a Policy,
     pub(crate) rules: &'a Rules,
     pub(crate) agent_program: &'a Path,
-    /// Where its MCP server finds the host tools.
-    pub(crate) pipe: &'a Path,
+    /// What it reads, with the FIFOs by which its MCP server finds the host
+    /// tools.
+    pub(crate) given: &'a Given,
+    /// The level it runs at.
+    pub(crate) level: SandboxLevel,
     pub(crate) limits: &'a Limits,
 }
 
@@ -123,8 +127,31 @@ impl Start<'_> {
             "--workspace".as_ref(),
             self.places.workspace.as_os_str(),
             "--tool-pipe".as_ref(),
-            self.pipe.as_os_str(),
+            self.given.path().as_os_str(),
         ]
+    }
+}
+
+/// What a CLI keeps in the agent's home, for the turns after this one: its
+/// sessions, and nothing that it obeys.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// The CLI's folder in a home.
+    pub(crate) folder: &'static str,
+    /// The folder in it.
+    pub(crate) name: &'static str,
+}
+
+impl Start<'_> {
+    /// The folder in which it finds its settings.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let paths = &self.settings.paths;
+        paths.turn_cli(&self.agent.id, &self.turn.run_id)
+    }
+
+    /// Makes that folder, with what is `kept` in it.
+    pub(crate) fn make_folder(&self, kept: &Kept) -> Result<(), crate::places::Error> {
+        settings::make(&self.folder(), self.places, kept)
     }
 }
 
@@ -142,7 +169,7 @@ pub(crate) enum Dialogue {
 }
 
 impl Dialogue {
-    /// Files of the turn's folder that the CLI reads at its start.
+    /// Files of the folder it is given that the CLI reads at its start.
     pub(crate) fn files(&self) -> &'static [&'static str] {
         match self {
             Self::Claude(_) => &claude::FILES,
@@ -153,17 +180,14 @@ impl Dialogue {
     /// Speaks to the CLI that was started; what it says is to be translated.
     pub(crate) fn begin(
         self,
-        stdin: Option<ChildStdin>,
+        stdin: Option<UnixStream>,
         approvals: Arc<Approvals>,
         limits: Limits,
-        (model, price): (Option<String>, Option<Price>),
+        model: Option<String>,
     ) -> Box<dyn Translate> {
         match self {
-            // It says itself what it costs.
             Self::Claude(dialogue) => Box::new(dialogue.begin(stdin, approvals, limits, model)),
-            Self::Codex(dialogue) => {
-                Box::new(dialogue.begin(stdin, approvals, limits, (model, price)))
-            }
+            Self::Codex(dialogue) => Box::new(dialogue.begin(stdin, approvals, limits, model)),
         }
     }
 }

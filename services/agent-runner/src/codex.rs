@@ -6,23 +6,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use openclaw_config::price::Price;
+use openclaw_config::login::Login;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_proto::runner::Turn;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::process::ChildStdin;
+use tokio::net::UnixStream;
 
 use crate::approvals::Approvals;
-use crate::cli::{self, Access, Cli, Limits, LoginFile, Mouth, Prepared, Start};
+use crate::cli::{self, Access, Cli, Kept, Limits, Mouth, Prepared, Start};
 use crate::environment::Variables;
 use crate::tools::{self, CodexTools};
+use crate::wire::Grants;
 use crate::{prompt, thinking};
 
 mod access;
 mod asked;
 mod conversation;
-mod home;
 mod item;
 mod options;
 mod program;
@@ -33,13 +33,10 @@ use conversation::Conversation;
 
 /// The backend's name.
 pub(crate) const NAME: &str = "codex-cli";
-/// What it is called, for people.
-const TITLE: &str = "Codex";
-/// Where it keeps its login.
-const LOGIN: LoginFile = LoginFile {
-    folder: home::FOLDER,
-    file: "auth.json",
-    kept: "codex-auth.json",
+/// Where it keeps its threads.
+const KEPT: Kept = Kept {
+    folder: ".codex",
+    name: "sessions",
 };
 
 /// The Codex CLI.
@@ -52,7 +49,7 @@ impl Cli for Codex {
     }
 
     fn title(&self) -> &'static str {
-        TITLE
+        Login::Codex.title()
     }
 
     fn installation(&self) -> &'static str {
@@ -79,8 +76,8 @@ impl Cli for Codex {
         Ok(program::native(found.canonicalize()?))
     }
 
-    fn login(&self) -> &'static LoginFile {
-        &LOGIN
+    fn kept(&self) -> &'static Kept {
+        &KEPT
     }
 
     fn way_in(&self, settings: &Settings, agent_id: &str) -> Option<String> {
@@ -97,13 +94,13 @@ impl Cli for Codex {
     }
 
     fn variables(&self, start: &Start<'_>, _keys: bool) -> Variables {
-        let folder = home::folder(start.places);
+        let folder = start.folder();
         vec![("CODEX_HOME".to_owned(), folder.display().to_string())]
     }
 
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {
-        home::prepare(start.places)?;
-        let own = tools::of_codex(start.turn.purpose, start.policy, start.rules);
+        let grants = Grants::of(&start.agent.sandbox);
+        let own = tools::of_codex(start.turn.purpose, start.policy, start.rules, &grants);
         Ok(Prepared {
             arguments: options::arguments(start, &own),
             dialogue: cli::Dialogue::Codex(dialogue(start, own)),
@@ -132,10 +129,6 @@ fn dialogue(start: &Start<'_>, own: CodexTools) -> Dialogue {
         words: all_words(turn),
         effort: thinking::effort(turn.thinking_level.as_deref()).map(str::to_owned),
         own,
-        writable: std::iter::once(&places.workspace)
-            .chain(&start.agent.sandbox.read_write)
-            .cloned()
-            .collect(),
     }
 }
 
@@ -156,8 +149,6 @@ pub(crate) struct Dialogue {
     effort: Option<String>,
     /// Its own tools.
     own: CodexTools,
-    /// Where it may change files.
-    writable: Vec<PathBuf>,
 }
 
 /// A thread that the conversation was in.
@@ -171,10 +162,10 @@ struct Resumed {
 impl Dialogue {
     pub(crate) fn begin(
         self,
-        stdin: Option<ChildStdin>,
+        stdin: Option<UnixStream>,
         approvals: Arc<Approvals>,
         limits: Limits,
-        (model, price): (Option<String>, Option<Price>),
+        model: Option<String>,
     ) -> Conversation {
         let first = format!("{}\n", said::initialize());
         let mouth = stdin.map(|stdin| Mouth::new(stdin, first));
@@ -182,10 +173,9 @@ impl Dialogue {
             mouth,
             approvals,
             own: self.own,
-            writable: self.writable.clone(),
         });
         let conversation = Conversation::new(self, mouth, asked, limits);
-        conversation.with_model(model, price)
+        conversation.with_model(model)
     }
 }
 

@@ -13,8 +13,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 
-use openclaw_config::settings::Host;
-use openclaw_sandbox::{Level, Network, doors};
+use openclaw_sandbox::{Level, Network, Plan, doors};
 use serde::{Deserialize, Serialize};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
@@ -23,7 +22,8 @@ use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 use self::egress::Egress;
-use self::model::{ModelDoor, Relay};
+pub(crate) use self::egress::Reach;
+use self::model::{Beyond, ModelDoor};
 
 use crate::job::Standing;
 
@@ -44,6 +44,8 @@ const PROXY: [&str; 4] = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_prox
 /// What is not asked for through it.
 const NO_PROXY: [&str; 2] = ["NO_PROXY", "no_proxy"];
 const LOOPBACK: &str = "127.0.0.1,localhost";
+/// Without it Node (from 22.21 on) does not look at the others.
+const NODE_PROXY: &str = "NODE_USE_ENV_PROXY";
 
 /// Which doors a turn has.
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
@@ -51,7 +53,7 @@ pub(crate) struct Doors {
     /// The model, for programs that want a URL.
     pub(crate) model: Option<ModelVariables>,
     /// Other hosts.
-    pub(crate) hosts: Option<Vec<Host>>,
+    pub(crate) elsewhere: Option<Reach>,
 }
 
 /// In which variables a program is told of its model.
@@ -83,7 +85,7 @@ enum Listeners {
 /// The doors of a turn that runs. They close with this value.
 #[derive(Debug)]
 pub(crate) struct OpenDoors {
-    relay: watch::Sender<Option<Arc<Relay>>>,
+    beyond: watch::Sender<Option<Arc<Beyond>>>,
     _server: AbortOnDropHandle<()>,
 }
 
@@ -94,7 +96,7 @@ impl OpenDoors {
         if let Listeners::Handed { theirs, .. } = &mut opened.listeners {
             *theirs = None;
         }
-        let (relay, given) = watch::channel(None);
+        let (beyond, given) = watch::channel(None);
         let token = opened.token.clone();
         let server = tokio::spawn(async move {
             match opened.served().await {
@@ -104,27 +106,27 @@ impl OpenDoors {
             }
         });
         Self {
-            relay,
+            beyond,
             _server: AbortOnDropHandle::new(server),
         }
     }
 
     /// Says what is behind the model's.
-    pub(crate) fn give(&self, relay: Relay) {
-        self.relay.send_replace(Some(Arc::new(relay)));
+    pub(crate) fn give(&self, beyond: Beyond) {
+        self.beyond.send_replace(Some(Arc::new(beyond)));
     }
 }
 
-async fn serve(served: Served, token: &str, relay: watch::Receiver<Option<Arc<Relay>>>) {
+async fn serve(served: Served, token: &str, beyond: watch::Receiver<Option<Arc<Beyond>>>) {
     let model = async {
         if let Some(listener) = served.model {
-            let door = ModelDoor::new(token.to_owned(), relay);
+            let door = ModelDoor::new(token.to_owned(), beyond);
             door.serve(listener).await;
         }
     };
     let egress = async {
-        if let Some((listener, hosts)) = served.egress {
-            Egress::new(hosts, token).serve(listener).await;
+        if let Some((listener, reach)) = served.egress {
+            Egress::new(reach, token).serve(listener).await;
         }
     };
     tokio::join!(model, egress);
@@ -134,14 +136,14 @@ async fn serve(served: Served, token: &str, relay: watch::Receiver<Option<Arc<Re
 #[derive(Debug, Default)]
 struct Served {
     model: Option<tokio::net::TcpListener>,
-    egress: Option<(tokio::net::TcpListener, Vec<Host>)>,
+    egress: Option<(tokio::net::TcpListener, Reach)>,
 }
 
 impl Doors {
     /// Ports in a network of the turn's own.
     pub(crate) fn ports(&self) -> Vec<u16> {
         let model = self.model.as_ref().map(|_| MODEL_PORT);
-        let egress = self.hosts.as_ref().map(|_| EGRESS_PORT);
+        let egress = self.elsewhere.as_ref().map(|_| EGRESS_PORT);
         model.into_iter().chain(egress).collect()
     }
 
@@ -152,13 +154,32 @@ impl Doors {
 
 impl Opened {
     /// Opens the doors of a turn that is about to be started, and completes
-    /// its plan and its variables. `None`: it has none.
+    /// its plan, its variables and its arguments. `None`: it has none.
     pub(crate) fn new(standing: &mut Standing) -> io::Result<Option<Self>> {
-        let wanted = standing.doors.clone();
+        let opened = Self::of(&standing.doors, &mut standing.plan, &mut standing.variables)?;
+        let Some((opened, url)) = opened else {
+            return Ok(None);
+        };
+        if let Some(url) = url {
+            for argument in &mut standing.arguments {
+                *argument = argument.replace(MODEL_URL, &url);
+            }
+        }
+        Ok(Some(opened))
+    }
+
+    /// Opens the doors of a process that is about to be started, and completes
+    /// its plan and its variables; with them the model's URL, when that is
+    /// among them. `None`: there are none.
+    pub(crate) fn of(
+        wanted: &Doors,
+        plan: &mut Plan,
+        set: &mut Vec<(String, String)>,
+    ) -> io::Result<Option<(Self, Option<String>)>> {
+        let wanted = wanted.clone();
         if wanted.count() == 0 {
             return Ok(None);
         }
-        let plan = &mut standing.plan;
         let is_apart = plan.level == Level::Strict && plan.network != Network::Full;
         let (listeners, ports) = if is_apart {
             let (ours, theirs) = doors::pair()?;
@@ -176,22 +197,18 @@ impl Opened {
         plan.environment
             .extend(variables.iter().map(|(name, _)| name.clone()));
         let names: Vec<&String> = variables.iter().map(|(name, _)| name).collect();
-        standing
-            .variables
-            .retain(|(name, _)| !names.contains(&name));
-        if let Some(model) = &wanted.model {
-            let url = variables.iter().find(|(name, _)| *name == model.url);
-            let url = url.map_or("", |(_, url)| url);
-            for argument in &mut standing.arguments {
-                *argument = argument.replace(MODEL_URL, url);
-            }
-        }
-        standing.variables.extend(variables);
-        Ok(Some(Self {
+        set.retain(|(name, _)| !names.contains(&name));
+        let url = wanted.model.as_ref().and_then(|model| {
+            let mut urls = variables.iter().filter(|(name, _)| *name == model.url);
+            urls.next().map(|(_, url)| url.clone())
+        });
+        set.extend(variables);
+        let opened = Self {
             token,
             wanted,
             listeners,
-        }))
+        };
+        Ok(Some((opened, url)))
     }
 
     /// The end that the helper is to inherit.
@@ -222,8 +239,8 @@ impl Opened {
         if self.wanted.model.is_some() {
             served.model = Some(next()?);
         }
-        if let Some(hosts) = self.wanted.hosts {
-            served.egress = Some((next()?, hosts));
+        if let Some(reach) = self.wanted.elsewhere {
+            served.egress = Some((next()?, reach));
         }
         Ok(served)
     }
@@ -258,7 +275,7 @@ fn variables(wanted: &Doors, ports: &[u16], token: &str) -> Vec<(String, String)
         set(&model.url, format!("http://127.0.0.1:{port}"));
         set(&model.token, token.to_owned());
     }
-    if wanted.hosts.is_some()
+    if wanted.elsewhere.is_some()
         && let Some(port) = ports.next()
     {
         let proxy = format!("http://openclaw:{token}@127.0.0.1:{port}");
@@ -268,6 +285,7 @@ fn variables(wanted: &Doors, ports: &[u16], token: &str) -> Vec<(String, String)
         for name in NO_PROXY {
             set(name, LOOPBACK.to_owned());
         }
+        set(NODE_PROXY, "1".to_owned());
     }
     variables
 }
@@ -284,7 +302,7 @@ mod tests {
         };
         let both = Doors {
             model: Some(model),
-            hosts: Some(Vec::new()),
+            elsewhere: Some(Reach::Elsewhere),
         };
         assert_eq!(both.ports(), [MODEL_PORT, EGRESS_PORT]);
         let told = variables(&both, &both.ports(), "t");
@@ -297,7 +315,7 @@ mod tests {
         assert_eq!(get("https_proxy"), Some("http://openclaw:t@127.0.0.1:8791"));
         let proxy = Doors {
             model: None,
-            hosts: Some(Vec::new()),
+            elsewhere: Some(Reach::Elsewhere),
         };
         assert_eq!(proxy.ports(), [EGRESS_PORT]);
         let told = variables(&proxy, &[9], "t");

@@ -7,7 +7,10 @@ use crate::places::Places;
 /// What a login shell has on Debian; the daemon's own PATH may hold folders
 /// that are not granted.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// Passed on as they are: language, time zone.
+/// Passed on as they are: language, time zone. A language is, where its locale
+/// writes UTF-8 or ASCII: in some others a character ends in a byte that is a
+/// quotation mark's or an operator's, and a shell would not read a line as it
+/// was judged.
 const PASSED: [&str; 5] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"];
 /// The way out, passed on where there is the network of this machine.
 const NETWORK: [&str; 5] = [
@@ -43,8 +46,24 @@ pub(crate) fn common(outer: &Environment, places: &Places) -> Variables {
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into();
-    variables.extend(passed(outer, &PASSED));
+    let languages = passed(outer, &PASSED).into_iter();
+    variables.extend(languages.filter(|(name, value)| !is_of_locale(name) || is_plain(value)));
     variables
+}
+
+/// Whether the variable chooses how characters are written.
+fn is_of_locale(name: &str) -> bool {
+    matches!(name, "LANG" | "LC_ALL" | "LC_CTYPE")
+}
+
+/// Whether the locale writes ASCII or UTF-8.
+fn is_plain(locale: &str) -> bool {
+    let encoding = locale
+        .split('@')
+        .next()
+        .and_then(|name| name.split('.').nth(1));
+    let encoding = encoding.map(|name| name.to_ascii_lowercase().replace('-', ""));
+    ["", "C", "POSIX"].contains(&locale) || encoding.as_deref() == Some("utf8")
 }
 
 /// What an agent has beside that which has the network of this machine.
@@ -58,4 +77,32 @@ pub(crate) fn passed(outer: &Environment, names: &[&str]) -> Variables {
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), outer.get(name)?.to_owned())))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locales_that_write_otherwise_than_in_utf8_are_not_passed_on() {
+        for locale in [
+            "C",
+            "POSIX",
+            "",
+            "C.UTF-8",
+            "de_DE.utf8",
+            "ca_ES.UTF-8@valencia",
+        ] {
+            assert!(is_plain(locale), "{locale}");
+        }
+        for locale in [
+            "zh_TW",
+            "zh_CN.GBK",
+            "ja_JP.SJIS",
+            "de_DE@euro",
+            "zh_HK.BIG5@UTF-8",
+        ] {
+            assert!(!is_plain(locale), "{locale}");
+        }
+    }
 }

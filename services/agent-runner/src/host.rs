@@ -14,6 +14,9 @@ use crate::servers::{self, Servers};
 use crate::tools::Offer;
 
 mod recall;
+mod searches;
+
+pub(crate) use searches::{Allowance, Searches};
 
 /// Asks whether a call may run; no tool of a model's.
 const APPROVAL: &str = "approval";
@@ -90,6 +93,8 @@ pub(crate) struct Tools {
     /// Which tools there are.
     pub(crate) offer: Arc<Offer>,
     pub(crate) approvals: Arc<Approvals>,
+    /// Searches of memory, counted.
+    pub(crate) searches: Arc<Searches>,
     pub(crate) servers: Arc<Servers>,
 }
 

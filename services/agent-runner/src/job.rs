@@ -6,7 +6,6 @@
 
 use std::path::PathBuf;
 
-use openclaw_config::price::Price;
 use openclaw_sandbox::Plan;
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
@@ -15,10 +14,12 @@ use serde::{Deserialize, Serialize};
 use crate::bill::Budget;
 use crate::cli::{Dialogue, Limits};
 use crate::doors::Doors;
-use crate::doors::model::Relay;
+use crate::doors::model::{Prices, Relay};
+use crate::host::Allowance;
 use crate::route::Stop;
 use crate::servers::Server;
 use crate::tools::Offer;
+use crate::wire::Grants;
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
 /// worst double it.
@@ -44,6 +45,9 @@ pub(crate) struct Standing {
     /// `openclaw-sandbox`.
     pub(crate) helper: PathBuf,
     pub(crate) plan: Plan,
+    /// What its unit may write to: what the agent may, and what its servers of
+    /// tools may.
+    pub(crate) writable: Vec<PathBuf>,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) variables: Vec<(String, String)>,
@@ -87,6 +91,10 @@ pub(crate) struct Order {
     /// What the host tool `status` says.
     pub(crate) status: String,
     pub(crate) budget: Budget,
+    /// What it may search.
+    pub(crate) searches: Allowance,
+    /// What the model's provider may do beside answering.
+    pub(crate) grants: Grants,
     /// The tools that there are.
     pub(crate) offer: Offer,
     /// Servers of further tools, of which the policy decides.
@@ -124,9 +132,19 @@ pub(crate) enum Speech {
         relay: Option<Relay>,
         /// What it may do at most.
         limits: Limits,
-        /// What its model costs, where it does not say so itself.
-        price: Option<Price>,
+        /// What the models behind its door cost.
+        prices: Prices,
     },
+}
+
+impl Speech {
+    /// Whether the turn's process relays what the model is asked.
+    pub(crate) fn is_relayed(&self) -> bool {
+        match self {
+            Self::Socket { .. } => true,
+            Self::Cli { relay, .. } => relay.is_some(),
+        }
+    }
 }
 
 /// What a turn's process says first.

@@ -119,7 +119,7 @@ impl Held {
                 run_id: &standing.run_id,
                 settings,
                 agent,
-                writable: standing.plan.read_write.clone(),
+                writable: standing.writable.clone(),
                 confined: standing.plan.level != Level::Off,
                 stdin: OwnedFd::from(theirs),
             })

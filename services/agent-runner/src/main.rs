@@ -1,56 +1,4 @@
-//! The agent-runner: owns turns. It starts, feeds, watches and ends agent
-//! subprocesses, serves their tool and model requests, and is the only daemon
-//! that holds model credentials.
-
-mod activity;
-mod adoption;
-mod approvals;
-mod backend;
-mod bill;
-mod catalog;
-mod claude;
-mod cli;
-mod codex;
-mod confinement;
-mod cooling;
-mod disk;
-mod doors;
-mod embedding;
-mod environment;
-mod host;
-mod job;
-mod keeper;
-mod log;
-mod message_id;
-mod meter;
-mod model;
-mod native;
-mod own_limits;
-mod places;
-mod plan;
-mod process;
-mod promises;
-mod prompt;
-mod reach;
-mod report;
-mod route;
-mod servers;
-mod service;
-mod settings;
-mod sight;
-mod spare;
-mod spending;
-mod spool;
-mod steering;
-mod table;
-mod thinking;
-mod tools;
-mod translate;
-mod turn;
-mod turn_process;
-mod units;
-mod warm;
-mod watcher;
+//! openclaw-agent-runner(8): see the library.
 
 use std::process::ExitCode;
 
@@ -76,10 +24,12 @@ fn main() -> ExitCode {
     match arguments::parse::<Arguments>() {
         Ok(Arguments {
             part: Some(Part::Turn),
-        }) => turn_process::main(),
-        Ok(Arguments { part: None }) => {
-            openclaw_daemon::main("openclaw-agent-runner", settings::load, service::run)
-        }
+        }) => openclaw_agent_runner::run_turn(),
+        Ok(Arguments { part: None }) => openclaw_daemon::main(
+            "openclaw-agent-runner",
+            openclaw_agent_runner::load,
+            openclaw_agent_runner::run,
+        ),
         Err(code) => code,
     }
 }

@@ -10,7 +10,7 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::Code;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
-use reqwest::{Client, Method};
+use reqwest::{Client, Method, Url};
 
 use crate::route::{Key, Stop};
 
@@ -127,16 +127,14 @@ impl Upstream {
     pub(crate) async fn relay(
         &self,
         method: Method,
-        url: &str,
+        url: Url,
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<reqwest::Response, Error> {
-        let request = self.client(url)?.request(method, url);
+        let name = url.to_string();
+        let request = self.client(&name)?.request(method, url);
         let sent = request.headers(headers).body(body).send().await;
-        sent.map_err(|source| Error::Send {
-            url: url.to_owned(),
-            source,
-        })
+        sent.map_err(|source| Error::Send { url: name, source })
     }
 
     /// Reading the system's certificates costs a megabyte and some

@@ -15,7 +15,6 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::bill::Bill;
 use crate::host;
 use crate::own_limits;
 use crate::places::Places;
@@ -90,14 +89,12 @@ impl TurnSocket {
         &self,
         request: String,
         asking: Option<Arc<Asking>>,
-        bill: Arc<Bill>,
         tools: host::Tools,
         inbox: Inbox,
     ) {
         let host = socket::Host {
             request: request.into(),
             asking,
-            bill,
             tools,
             inbox,
         };

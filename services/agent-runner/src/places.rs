@@ -1,14 +1,21 @@
-//! The folders of a turn: made before it, the temporary one removed after it.
+//! The folders of a turn: made before it, those of this turn alone removed
+//! after it.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, lchown};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use openclaw_config::Paths;
 use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_folder::Folder;
 use openclaw_sandbox::identity::{self, Identity};
 use openclaw_sandbox::ownership;
+
+/// Folders of turns that are looked at when a runner starts. A runner leaves
+/// as many as turns ran at a time.
+const SWEPT: usize = 100_000;
 
 /// Why a turn has no place to run in.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +26,8 @@ pub(crate) enum Error {
         #[source]
         source: io::Error,
     },
+    #[error("make a folder ready for a turn")]
+    Folder(#[from] openclaw_folder::Error),
     #[error("find the user that agents run as")]
     Identity(#[from] identity::IdentityError),
     #[error("give {path} to the user {user}")]
@@ -70,27 +79,8 @@ impl Places {
         Ok(())
     }
 
-    /// Gives what this daemon put into a folder of the agent's user to that
-    /// user too.
-    pub(crate) fn give_contents(&self, folder: &Path) -> Result<(), Error> {
-        let Some(identity) = &self.identity else {
-            return Ok(());
-        };
-        let (uid, gid) = (identity.uid.as_raw(), identity.gid.as_raw());
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                self.give(&path)?;
-            } else {
-                lchown(&path, Some(uid), Some(gid))
-                    .map_err(|source| Error::Make { path, source })?;
-            }
-        }
-        Ok(())
-    }
-
     /// Gives a path inside the state directory to the agent's user.
-    fn give(&self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn give(&self, path: &Path) -> Result<(), Error> {
         let Some(identity) = &self.identity else {
             return Ok(());
         };
@@ -102,24 +92,58 @@ impl Places {
     }
 }
 
-/// Removes a turn's temporary folder, after its last process.
-pub(crate) fn remove(temporary: &Path) {
-    match fs::remove_dir_all(temporary) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            tracing::warn!(%error, path = %temporary.display(), "a turn's temporary folder stays");
+/// The folders that end with a turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Passing([PathBuf; 2]);
+
+impl Passing {
+    /// Those of a run.
+    pub(crate) fn of(paths: &Paths, agent_id: &str, run_id: &str) -> Self {
+        Self([
+            paths.turn_temporary(agent_id, run_id),
+            paths.turn_folder(agent_id, run_id),
+        ])
+    }
+
+    /// Removes them, after the turn's last process.
+    pub(crate) fn remove(&self) {
+        for path in &self.0 {
+            if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
+                remove(folder, Path::new(name));
+            }
         }
-        _ => {}
     }
 }
 
-/// Removes the temporary folders of turns that a killed runner left behind,
-/// except those of the runs that `go_on`. Called before the first turn.
+/// Removes `name` in a folder that is the host's; what is in it is the agent's.
+fn remove(folder: &Path, name: &Path) {
+    let removed = Folder::open(folder).and_then(|folder| match folder {
+        Some(folder) => folder.remove_all(name),
+        None => Ok(()),
+    });
+    if let Err(error) = removed {
+        let error = openclaw_daemon::failure::chain(&error);
+        tracing::warn!(error, "a folder of a turn stays");
+    }
+}
+
+/// Removes the folders of turns that a killed runner left behind, except those
+/// of the runs that `go_on`. Called before the first turn.
 pub(crate) fn sweep(settings: &Settings, go_on: &[String]) {
     for agent in settings.agents.keys() {
-        let folder = settings.paths.agent(agent).join("tmp");
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if !go_on.iter().any(|run_id| entry.file_name() == **run_id) {
-                remove(&entry.path());
+        let folders = [
+            settings.paths.agent(agent).join("tmp"),
+            settings.paths.turn_folders(agent),
+        ];
+        for folder in folders {
+            let left = Folder::open(&folder).and_then(|found| match found {
+                Some(folder) => folder.entries(SWEPT),
+                None => Ok(Vec::new()),
+            });
+            for entry in left.into_iter().flatten() {
+                if !go_on.iter().any(|run_id| entry.name == **run_id) {
+                    remove(&folder, Path::new(&entry.name));
+                }
             }
         }
     }
@@ -171,9 +195,34 @@ mod tests {
         fs::create_dir_all(&home).unwrap();
         let used = settings.paths.turn_temporary("main", "used");
         fs::create_dir_all(&used).unwrap();
+        let given = ["killed", "used"].map(|run_id| settings.paths.turn_given("main", run_id));
+        for path in &given {
+            fs::create_dir_all(path).unwrap();
+        }
         sweep(&settings, &["used".to_owned()]);
         assert!(!left.exists() && home.exists() && used.exists());
+        assert!(!given[0].exists() && given[1].exists());
         sweep(&settings, &[]);
-        assert!(!used.exists());
+        assert!(!used.exists() && !given[1].exists());
+    }
+    /// What was removed was named by its path, which the agent could swap.
+    #[test]
+    fn what_a_turn_left_is_removed_and_nothing_it_links_to() {
+        let state = tempfile::tempdir().unwrap();
+        let state_text = state.path().to_str().unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", state_text)].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let outside = state.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("file"), "").unwrap();
+        let temporary = paths.turn_temporary("main", "run");
+        fs::create_dir_all(temporary.join("sub")).unwrap();
+        std::os::unix::fs::symlink(&outside, temporary.join("sub/link")).unwrap();
+        let turn = paths.turn_folder("main", "run");
+        fs::create_dir_all(turn.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&outside, &turn).unwrap();
+        Passing::of(&paths, "main", "run").remove();
+        assert!(!temporary.exists() && turn.symlink_metadata().is_err());
+        assert!(outside.join("file").is_file());
     }
 }

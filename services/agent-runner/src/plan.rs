@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
-use openclaw_sandbox::{Level, Limits, Network, Plan};
+use openclaw_sandbox::{Closed, Level, Limits, Network, Plan};
 
 use crate::environment::Variables;
 use crate::places::Places;
@@ -40,7 +40,7 @@ pub(crate) fn for_agent(
         .cloned()
         .collect();
     plan.read_only.extend(sandbox.read_only.iter().cloned());
-    plan.grant_program(program);
+    plan.grant_program(program, &closed(settings));
     plan.environment = variables.iter().map(|(name, _)| name.clone()).collect();
     if let Some(identity) = &places.identity {
         plan.run_as(identity);
@@ -66,10 +66,15 @@ pub(crate) fn for_server(
     let mut plan = for_agent(settings, agent, own, &name, program, variables, bounds);
     plan.read_write = vec![own.home.clone(), own.temporary.clone()];
     plan.read_only = Plan::system_read_only();
-    plan.grant_program(program);
+    plan.grant_program(program, &closed(settings));
     // Many a runtime reserves ranges that it never touches.
     plan.limits.address_space = None;
     plan
+}
+
+/// Folders that no program's place opens to an agent.
+pub(crate) fn closed(settings: &Settings) -> Closed {
+    Closed::new(settings.paths.home.as_deref(), &settings.paths.state)
 }
 
 fn limits(agent: &AgentSettings) -> Limits {

@@ -12,7 +12,8 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Failed, Kind, Resources};
 use openclaw_sandbox::{EXIT_CONFINEMENT, Failure};
 use tokio::io::AsyncReadExt as _;
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_util::codec::{FramedRead, LinesCodec};
@@ -23,6 +24,7 @@ use crate::bill::Bill;
 use crate::disk::Disk;
 use crate::meter::Meter;
 use crate::spool::{Refused, Spool};
+use crate::stdio;
 use crate::translate::Translate;
 
 /// One line of an agent's output, in bytes: a tool result with a whole file.
@@ -38,8 +40,8 @@ const KILL_DEADLINE: Duration = Duration::from_secs(5);
 pub(crate) enum Input {
     /// The turn socket.
     Socket(std::os::fd::OwnedFd),
-    /// A pipe, given back.
-    Pipe,
+    /// A stream, whose other end is given back.
+    Stream,
 }
 
 /// Where what it says goes.
@@ -57,6 +59,14 @@ impl Outcome<'_> {
         Resources {
             cost_usd: self.bill.cost(),
             ..self.meter.read()
+        }
+    }
+
+    /// Tells what was counted of the model's answers and not told yet.
+    pub(crate) fn tell_usage(&self) {
+        if let Some(usage) = self.bill.untold() {
+            // A spool that is full or gone has said so before.
+            let _ = self.spool.push(Kind::Usage(usage));
         }
     }
 }
@@ -87,23 +97,34 @@ pub(crate) struct Bounds {
 #[derive(Debug)]
 pub(crate) struct Agent {
     child: Child,
+    /// What it says.
+    stdout: UnixStream,
     /// What it wrote to its standard error, when that is at its end.
-    complaint: Option<JoinHandle<String>>,
+    complaint: JoinHandle<String>,
 }
 
 impl Agent {
-    /// Starts `command` with `input`; the second is its standard input when
-    /// that is a pipe.
+    /// Starts `command` with `input`; the second is where its standard input
+    /// is written when that is a stream.
     pub(crate) fn start(
         command: std::process::Command,
         input: Input,
-    ) -> io::Result<(Self, Option<ChildStdin>)> {
-        let mut child = spawn(command, input)?;
-        let stderr = child.stderr.take();
-        let stdin = child.stdin.take();
+    ) -> io::Result<(Self, Option<UnixStream>)> {
+        let (stdin, theirs) = match input {
+            Input::Socket(socket) => (None, socket),
+            Input::Stream => stdio::input().map(|(ours, theirs)| (Some(ours), theirs))?,
+        };
+        let (stdout, their_stdout) = stdio::output()?;
+        let (stderr, their_stderr) = stdio::output()?;
+        let child = Command::from(command)
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::from(their_stdout))
+            .stderr(Stdio::from(their_stderr))
+            .spawn()?;
         let agent = Self {
             child,
-            complaint: stderr.map(|stderr| tokio::spawn(last_words(stderr))),
+            stdout,
+            complaint: tokio::spawn(last_words(stderr)),
         };
         Ok((agent, stdin))
     }
@@ -118,22 +139,19 @@ impl Agent {
         outcome: &Outcome<'_>,
         cancel: &CancellationToken,
     ) -> io::Result<Kind> {
-        let lines = self.child.stdout.take();
-        let followed = follow(lines, translate, outcome, cancel, &bounds).await;
+        let followed = follow(&mut self.stdout, translate, outcome, cancel, &bounds).await;
         if let Ok(Some(terminal @ Kind::Done(_))) = &followed
             && translate.is_last_word()
         {
             // Nobody waits for the end of processes that have nothing to say.
+            outcome.tell_usage();
             let _ = outcome.spool.end(outcome.resources(), terminal.clone());
         }
         let status = end(&mut self.child, followed.is_err()).await?;
-        let complaint = match self.complaint.take() {
-            // The pipe is at its end when the tree is gone.
-            Some(task) => timeout(END_DEADLINE, task)
-                .await
-                .map_or_else(|_| String::new(), Result::unwrap_or_default),
-            None => String::new(),
-        };
+        // The stream is at its end when the tree is gone.
+        let complaint = timeout(END_DEADLINE, &mut self.complaint)
+            .await
+            .map_or_else(|_| String::new(), Result::unwrap_or_default);
         Ok(match followed {
             Ok(Some(terminal)) => terminal,
             Ok(None) => Kind::Failed(gone(translate, status, &complaint)),
@@ -157,31 +175,15 @@ fn terminate(child: &Child) {
     }
 }
 
-fn spawn(command: std::process::Command, input: Input) -> io::Result<Child> {
-    let mut command = Command::from(command);
-    let stdin = match input {
-        Input::Socket(socket) => Stdio::from(socket),
-        Input::Pipe => Stdio::piped(),
-    };
-    command
-        .stdin(stdin)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-}
-
 /// Reads the agent's lines until it says the terminal event (`Some`), closes
 /// its output (`None`), or has to be cut short.
 async fn follow(
-    stdout: Option<ChildStdout>,
+    stdout: &mut UnixStream,
     translate: &mut dyn Translate,
     outcome: &Outcome<'_>,
     cancel: &CancellationToken,
     bounds: &Bounds,
 ) -> Result<Option<Kind>, Cut> {
-    let Some(stdout) = stdout else {
-        return Ok(None);
-    };
     let mut lines = FramedRead::new(stdout, LinesCodec::new_with_max_length(LINE_LIMIT));
     let deadline = tokio::time::sleep(bounds.deadline);
     tokio::pin!(deadline);
@@ -226,11 +228,10 @@ async fn follow(
             return Err(Cut::Deadline);
         }
         let kinds = translate.line(&line);
-        kinds.iter().for_each(|kind| outcome.bill.note(kind));
         if let Some(cost) = translate.cost() {
-            outcome.bill.set_cost(cost);
+            outcome.bill.report_cost(cost);
         }
-        for kind in kinds {
+        for kind in kinds.into_iter().filter_map(|kind| outcome.bill.note(kind)) {
             if kind.is_terminal() {
                 return Ok(Some(kind));
             }
@@ -268,7 +269,7 @@ async fn end(child: &mut Child, at_once: bool) -> io::Result<ExitStatus> {
 }
 
 /// The end of what the agent wrote to its standard error.
-async fn last_words(mut stderr: ChildStderr) -> String {
+async fn last_words(mut stderr: UnixStream) -> String {
     let mut kept = Vec::new();
     let mut buffer = [0; COMPLAINT_LIMIT];
     while let Ok(length @ 1..) = stderr.read(&mut buffer).await {

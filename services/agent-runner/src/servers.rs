@@ -24,6 +24,9 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::doors::{Doors, OpenDoors, Opened};
+use crate::stdio;
+
 mod naming;
 pub(crate) mod plan;
 
@@ -51,6 +54,8 @@ const COMPLAINT_BYTES: usize = 2048;
 pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) plan: Plan,
+    /// What it reaches over the network.
+    pub(crate) doors: Doors,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     /// Credentials may be among them.
@@ -62,6 +67,8 @@ pub(crate) struct Server {
 /// Why a server has no tools.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
+    #[error("open its way out")]
+    Doors(#[source] io::Error),
     #[error("start its program")]
     Launch(#[from] LaunchError),
     #[error("start its program")]
@@ -105,6 +112,7 @@ struct Offered {
 pub(crate) struct Servers {
     tools: BTreeMap<String, Offered>,
     children: Vec<Supervised>,
+    doors: Vec<OpenDoors>,
 }
 
 /// The supervisor of a server's processes, asked to end them all when dropped.
@@ -123,6 +131,7 @@ impl Drop for Supervised {
 /// A server that runs.
 struct Running {
     child: Supervised,
+    doors: Option<OpenDoors>,
     service: RunningService<RoleClient, ()>,
     tools: Vec<Tool>,
     trusted: bool,
@@ -165,6 +174,7 @@ impl Servers {
     ) -> (Vec<ToolDefinition>, Option<String>) {
         let service = Arc::new(running.service);
         self.children.push(running.child);
+        self.doors.extend(running.doors);
         let mut definitions = Vec::new();
         let mut left_out = 0;
         for tool in running.tools {
@@ -252,21 +262,32 @@ async fn greet(
     complaint: &mut Option<JoinHandle<String>>,
 ) -> Result<Running, StartError> {
     let arguments: Vec<_> = server.arguments.iter().map(Into::into).collect();
-    let command = launcher.command(&server.plan, &server.program, &arguments, &server.variables)?;
-    let mut child = Command::from(command)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+    let (mut plan, mut variables) = (server.plan.clone(), server.variables.clone());
+    let opened = Opened::of(&server.doors, &mut plan, &mut variables).map_err(StartError::Doors)?;
+    let opened = opened.map(|(opened, _)| opened);
+    let program = &server.program;
+    let command = match opened.as_ref().and_then(Opened::theirs) {
+        Some(theirs) => {
+            launcher.command_with_doors(&plan, program, &arguments, &variables, theirs)?
+        }
+        None => launcher.command(&plan, program, &arguments, &variables)?,
+    };
+    let (stdin, their_stdin) = stdio::input()?;
+    let (stdout, their_stdout) = stdio::output()?;
+    let (stderr, their_stderr) = stdio::output()?;
+    let child = Command::from(command)
+        .stdin(Stdio::from(their_stdin))
+        .stdout(Stdio::from(their_stdout))
+        .stderr(Stdio::from(their_stderr))
         .spawn()
         .map(Supervised)?;
-    let (Some(stdin), Some(stdout)) = (child.0.stdin.take(), child.0.stdout.take()) else {
-        return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
-    };
-    *complaint = child.0.stderr.take().map(|it| tokio::spawn(last_words(it)));
+    *complaint = Some(tokio::spawn(last_words(stderr)));
+    let doors = opened.map(OpenDoors::serve);
     let service = ().serve((stdout, stdin)).await.map_err(Box::new)?;
     let tools = service.list_all_tools().await?;
     Ok(Running {
         child,
+        doors,
         service,
         tools,
         trusted: server.trusted,

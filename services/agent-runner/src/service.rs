@@ -60,7 +60,7 @@ pub(crate) struct Inner {
 }
 
 /// Runs the daemon until it is told to end.
-pub(crate) async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
+pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let settings = daemon.configuration.settings();
     let turns = settings.paths.turns();
     places::make(&turns).context("make the folder of spools")?;
@@ -433,6 +433,7 @@ fn undecided(refused: approvals::Refused) -> Status {
     match refused {
         approvals::Refused::NotAsked => Status::not_found(refused.to_string()),
         approvals::Refused::Decided => Status::already_exists(refused.to_string()),
+        approvals::Refused::TooMuch => Status::resource_exhausted(refused.to_string()),
         approvals::Refused::Write { .. } => Status::internal(turn::described(&refused)),
     }
 }

@@ -6,7 +6,7 @@ use openclaw_daemon::credentials;
 use crate::tools;
 
 /// Reads the configuration and the credentials.
-pub(crate) fn load(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
+pub fn load(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
     let mut settings = openclaw_config::load_from(environment, origin)?
         .with_credentials(environment, &credentials::inherit())?;
     let warnings = tools::warnings(&settings);

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::keeper::Held;
-use crate::places::{self, Places};
+use crate::places::{Passing, Places};
 use crate::sight::Sight;
 
 /// How long a spare stands ready. A conversation goes on within minutes; a
@@ -30,6 +30,8 @@ pub(crate) struct Ready {
     pub(crate) since: Instant,
     pub(crate) held: Held,
     pub(crate) places: Places,
+    /// What ends with it.
+    pub(crate) passing: Passing,
     pub(crate) agent_id: String,
     pub(crate) settings: Arc<Settings>,
     pub(crate) sight: Sight,
@@ -46,7 +48,7 @@ impl Ready {
     /// Ends it, and removes what was made for it.
     async fn dismiss(self) {
         self.held.dismiss().await;
-        places::remove(&self.places.temporary);
+        self.passing.remove();
     }
 }
 

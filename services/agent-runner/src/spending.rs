@@ -11,6 +11,8 @@ use openclaw_config::write;
 use openclaw_proto::event::{Event, Kind};
 use serde::{Deserialize, Serialize};
 
+use crate::bill::as_cost;
+
 /// Days that are kept: a month and a bit, to look back at.
 const DAYS: usize = 40;
 /// Ended turns that are remembered, so that none is counted twice after a
@@ -37,6 +39,20 @@ struct Spent {
     turns_of_unknown_cost: u64,
     input_tokens: u64,
     output_tokens: u64,
+}
+
+impl Spent {
+    fn add_tokens(&mut self, more: &Self) {
+        self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+    }
+
+    /// A sum that none can be is none: a limit is not to be lifted by it.
+    fn repair(&mut self) {
+        if !self.cost_usd.is_finite() || self.cost_usd < 0.0 {
+            self.cost_usd = 0.0;
+        }
+    }
 }
 
 /// What agents spend. Cheap to clone.
@@ -117,18 +133,23 @@ impl Books {
         let mut turn = Spent::default();
         for event in events {
             match &event.kind {
-                Kind::Usage(usage) => {
-                    turn.input_tokens += usage.input + usage.cache_read + usage.cache_write;
-                    turn.output_tokens += usage.output;
-                }
-                Kind::Resources(resources) => match resources.cost_usd {
+                Kind::Usage(usage) => turn.add_tokens(&Spent {
+                    input_tokens: usage
+                        .input
+                        .saturating_add(usage.cache_read)
+                        .saturating_add(usage.cache_write),
+                    output_tokens: usage.output,
+                    ..Spent::default()
+                }),
+                Kind::Resources(resources) => match resources.cost_usd.and_then(as_cost) {
                     Some(cost) => turn.cost_usd = cost,
                     None => turn.turns_of_unknown_cost = 1,
                 },
                 _ => {}
             }
         }
-        if turn.input_tokens + turn.output_tokens == 0 {
+        // Without a model a search of memory can have cost something.
+        if turn.input_tokens == 0 && turn.output_tokens == 0 && turn.cost_usd <= 0.0 {
             return false;
         }
         self.counted.push_back(run_id.to_owned());
@@ -138,10 +159,11 @@ impl Books {
         let spent = self.days.entry(day.to_owned()).or_default();
         let spent = spent.entry(agent_id.to_owned()).or_default();
         spent.cost_usd += turn.cost_usd;
-        spent.turns += 1;
-        spent.turns_of_unknown_cost += turn.turns_of_unknown_cost;
-        spent.input_tokens += turn.input_tokens;
-        spent.output_tokens += turn.output_tokens;
+        spent.turns = spent.turns.saturating_add(1);
+        spent.turns_of_unknown_cost = spent
+            .turns_of_unknown_cost
+            .saturating_add(turn.turns_of_unknown_cost);
+        spent.add_tokens(&turn);
         while self.days.len() > DAYS {
             self.days.pop_first();
         }
@@ -159,7 +181,10 @@ pub(crate) fn today(path: &Path, agent_id: &str, utc_offset: i32) -> f64 {
 
 fn read(path: &Path) -> Books {
     let text = std::fs::read(path).unwrap_or_default();
-    serde_json::from_slice(&text).unwrap_or_default()
+    let mut books: Books = serde_json::from_slice(&text).unwrap_or_default();
+    let agents = books.days.values_mut().flat_map(BTreeMap::values_mut);
+    agents.for_each(Spent::repair);
+    books
 }
 
 fn write_books(path: &Path, books: &Books) -> io::Result<()> {
@@ -236,6 +261,44 @@ mod tests {
         assert_eq!(books.days.len(), DAYS);
         assert!((books.of("2026-01-59", "main") - 1.0).abs() < 1e-9);
         assert!(books.of("2026-01-60", "main").abs() < 1e-9);
+    }
+
+    #[test]
+    fn cost_that_can_be_none_lifts_no_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("usage.json");
+        let spending = Spending::open(&path);
+        let costs = [0.5, -1e6, f64::NAN, f64::INFINITY, 1e308, 0.25];
+        for (number, cost) in costs.into_iter().enumerate() {
+            spending.add(&number.to_string(), "main", &turn(Some(cost)));
+        }
+        assert!((spending.today("main") - 0.75).abs() < 1e-9);
+        spending.keep();
+        let day = day();
+        assert_eq!(read(&path).days[&day]["main"].turns_of_unknown_cost, 4);
+        let text = format!(
+            r#"{{"days":{{"{day}":{{"main":{{"costUsd":-1000000.0,"turns":1}},"other":{{"costUsd":2.0}}}}}}}}"#
+        );
+        std::fs::write(&path, text).unwrap();
+        assert!(today(&path, "main", utc_offset()).abs() < 1e-9);
+        assert!((Spending::open(&path).today("other") - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn tokens_are_added_up_without_an_overflow() {
+        let mut books = Books::default();
+        let usage = Usage {
+            input: u64::MAX,
+            cache_read: u64::MAX,
+            output: u64::MAX,
+            ..Usage::default()
+        };
+        let mut events = turn(Some(1.0));
+        events[0].kind = Kind::Usage(usage);
+        for run in ["a", "b"] {
+            assert!(books.add("2026-01-01", run, "main", &events));
+        }
+        assert_eq!(books.days["2026-01-01"]["main"].input_tokens, u64::MAX);
     }
 
     #[test]

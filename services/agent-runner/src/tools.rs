@@ -1,12 +1,20 @@
 //! Which tools a turn has, and when somebody is asked: from the settings, for
 //! whoever runs them.
 
-use openclaw_config::settings::{AgentSettings, Ask, SandboxLevel, Settings};
+use openclaw_config::settings::{
+    AgentSettings, Ask, Network, ProviderTool, SandboxLevel, Settings,
+};
+use openclaw_proto::approval::GrantedCommand;
 use openclaw_proto::runner::Purpose;
-use openclaw_tools::approval::{self, Rules};
+use openclaw_tools::approval::{self, Form, Grant, Rules, effect};
 use openclaw_tools::catalog::{CLAUDE_ONLY, KNOWN, Profile};
 use openclaw_tools::{Denial, Layer, Policy, ToolDefinition};
 use serde::{Deserialize, Serialize};
+
+use crate::wire::Grants;
+
+/// The tool of the Claude Code CLI that has the provider search the web.
+const CLAUDE_SEARCH: &str = "WebSearch";
 
 /// The tool that runs commands, about which somebody may be asked.
 pub(crate) const COMMANDS: &str = "execute_shell";
@@ -22,8 +30,12 @@ pub(crate) fn policy(agent: &AgentSettings) -> Policy {
     Policy::new(agent.tools.layers.iter().map(layer).collect())
 }
 
-/// What commands of the agent are judged by at `level`.
-pub(crate) fn rules(agent: &AgentSettings, level: SandboxLevel, granted: &[String]) -> Rules {
+/// What calls of the agent are judged by at `level`.
+pub(crate) fn rules(
+    agent: &AgentSettings,
+    level: SandboxLevel,
+    granted: &[GrantedCommand],
+) -> Rules {
     Rules {
         ask: match agent.ask(level) {
             Ask::Off => approval::Ask::Off,
@@ -31,8 +43,27 @@ pub(crate) fn rules(agent: &AgentSettings, level: SandboxLevel, granted: &[Strin
             Ask::Always => approval::Ask::Always,
         },
         allowlist: agent.tools.allowlist.clone(),
-        granted: granted.to_vec(),
+        granted: granted.iter().filter_map(grant).collect(),
+        // Without a sandbox nothing else is enforced.
+        open_network: agent.sandbox.network == Network::Full || level == SandboxLevel::Off,
     }
+}
+
+/// One of a form that is not known grants nothing.
+fn grant(granted: &GrantedCommand) -> Option<Grant> {
+    Some(Grant {
+        form: Form::parse(&granted.form)?,
+        command: granted.command.clone(),
+        directory: granted.directory.clone(),
+    })
+}
+
+/// Whether somebody may have to be asked about a call of `tool`, by whichever of
+/// its names: it runs commands, changes files, or tells somebody something.
+fn is_asked_about(tool: &str, rules: &Rules) -> bool {
+    let concerns =
+        is_command(tool) || effect::writes(tool) || (rules.open_network && effect::fetches(tool));
+    rules.ask != approval::Ask::Off && concerns
 }
 
 /// What is wrong with the lists of tools in the configuration, in words.
@@ -68,11 +99,11 @@ impl Offer {
     /// What the policy and the rules leave.
     pub(crate) fn new(policy: &Policy, rules: &Rules) -> Self {
         let (tools, denied) = policy.split();
-        let asks = rules.ask != approval::Ask::Off;
+        let gated = tools.iter().filter(|tool| is_asked_about(tool, rules));
         Self {
+            gated: gated.map(|tool| (*tool).to_owned()).collect(),
             tools: tools.into_iter().map(str::to_owned).collect(),
             denied,
-            gated: asks.then(|| COMMANDS.to_owned()).into_iter().collect(),
             host_tools: Vec::new(),
         }
     }
@@ -101,16 +132,17 @@ pub(crate) struct ClaudeTools {
     pub(crate) denied: Vec<&'static str>,
 }
 
-/// As the policy has them; commands are asked about unless nobody is.
-pub(crate) fn of_claude(policy: &Policy, rules: &Rules) -> ClaudeTools {
+/// As the policy has them. What may have to be asked about is not allowed
+/// beforehand, so that the CLI asks, and the call is judged here. The
+/// provider's search is there where it is granted.
+pub(crate) fn of_claude(policy: &Policy, rules: &Rules, grants: &Grants) -> ClaudeTools {
     let known = KNOWN.iter().flat_map(|tool| tool.claude).copied();
     let all = known.chain(CLAUDE_ONLY.iter().map(|(name, _)| *name));
-    let (allowed, denied): (Vec<_>, Vec<_>) = all.partition(|name| policy.denies(name).is_none());
-    let asked = |name: &&str| rules.ask != approval::Ask::Off && is_command(name);
-    ClaudeTools {
-        allowed: allowed.into_iter().filter(|name| !asked(name)).collect(),
-        denied,
-    }
+    let is_granted = |name: &str| name != CLAUDE_SEARCH || grants.has(ProviderTool::WebSearch);
+    let is_there = |name: &&str| policy.denies(name).is_none() && is_granted(name);
+    let (mut allowed, denied): (Vec<_>, Vec<_>) = all.partition(is_there);
+    allowed.retain(|name| !is_asked_about(name, rules));
+    ClaudeTools { allowed, denied }
 }
 
 /// None of them.
@@ -138,14 +170,20 @@ pub(crate) struct CodexTools {
 }
 
 /// As the policy has them. Commands that only read it runs unasked, so where
-/// everything is to be asked about there are ours alone.
-pub(crate) fn of_codex(purpose: Purpose, policy: &Policy, rules: &Rules) -> CodexTools {
+/// everything is to be asked about there are ours alone. The provider's search
+/// is there where it is granted.
+pub(crate) fn of_codex(
+    purpose: Purpose,
+    policy: &Policy,
+    rules: &Rules,
+    grants: &Grants,
+) -> CodexTools {
     let is_there = |name| purpose == Purpose::Message && policy.denies(name).is_none();
     CodexTools {
         commands: is_there(COMMANDS) && rules.ask != approval::Ask::Always,
         changes: is_there("apply_patch") && is_there("write_file") && is_there("edit"),
         images: is_there("read_file"),
-        search: is_there("web_search"),
+        search: is_there("web_search") && grants.has(ProviderTool::WebSearch),
     }
 }
 
@@ -167,33 +205,64 @@ mod tests {
             ask,
             allowlist: Vec::new(),
             granted: Vec::new(),
+            open_network: false,
         };
         (Policy::new(vec![layer]), rules)
     }
 
     #[test]
     fn the_clis_own_tools_follow_the_policy() {
+        let search = Grants::only(&[ProviderTool::WebSearch], &[]);
         let (policy, rules) = with(&["exec", "group:web"], approval::Ask::Off);
-        let tools = of_claude(&policy, &rules);
+        let tools = of_claude(&policy, &rules, &search);
         assert_eq!(tools.denied, ["Bash", "WebFetch", "WebSearch"]);
         assert!(tools.allowed.contains(&"Read"));
         let (policy, rules) = with(&[], approval::Ask::OnMiss);
-        let tools = of_claude(&policy, &rules);
+        let tools = of_claude(&policy, &rules, &search);
         assert!(!tools.allowed.contains(&"Bash") && tools.denied.is_empty());
-        assert!(tools.allowed.contains(&"Edit"));
+        for asked in ["Write", "Edit", "MultiEdit", "NotebookEdit"] {
+            assert!(!tools.allowed.contains(&asked), "{asked}");
+        }
+        assert!(tools.allowed.contains(&"Read") && tools.allowed.contains(&"WebFetch"));
+        let open = Rules {
+            open_network: true,
+            ..rules.clone()
+        };
+        assert!(
+            !of_claude(&policy, &open, &search)
+                .allowed
+                .contains(&"WebFetch")
+        );
+        let unasked = Rules {
+            ask: approval::Ask::Off,
+            ..open
+        };
+        for allowed in ["Bash", "Write", "WebFetch"] {
+            assert!(
+                of_claude(&policy, &unasked, &search)
+                    .allowed
+                    .contains(&allowed),
+                "{allowed}"
+            );
+        }
+        let tools = of_claude(&policy, &rules, &Grants::default());
+        assert_eq!(tools.denied, ["WebSearch"]);
     }
 
     #[test]
     fn the_other_clis_tools_follow_the_policy_too() {
+        let search = Grants::only(&[ProviderTool::WebSearch], &[]);
         let (policy, rules) = with(&["exec", "group:web"], approval::Ask::OnMiss);
-        let tools = of_codex(Purpose::Message, &policy, &rules);
+        let tools = of_codex(Purpose::Message, &policy, &rules, &search);
         assert!(!tools.commands && !tools.search && tools.changes && tools.images);
         let (policy, rules) = with(&["edit"], approval::Ask::Always);
-        let tools = of_codex(Purpose::Message, &policy, &rules);
+        let tools = of_codex(Purpose::Message, &policy, &rules, &search);
         assert!(!tools.commands && !tools.changes && tools.search);
         let (policy, rules) = with(&[], approval::Ask::Off);
-        assert!(of_codex(Purpose::Message, &policy, &rules).commands);
-        assert!(!of_codex(Purpose::Summary, &policy, &rules).commands);
+        let nothing = Grants::default();
+        let tools = of_codex(Purpose::Message, &policy, &rules, &nothing);
+        assert!(tools.commands && !tools.search);
+        assert!(!of_codex(Purpose::Summary, &policy, &rules, &nothing).commands);
     }
 
     #[test]
@@ -202,6 +271,9 @@ mod tests {
         let offer = Offer::new(&policy, &rules);
         assert!(!offer.has("read_file") && offer.has("memory_search"));
         assert_eq!(offer.gated, [COMMANDS]);
+        let (policy, rules) = with(&[], approval::Ask::OnMiss);
+        let gated = Offer::new(&policy, &rules).gated;
+        assert_eq!(gated, ["write_file", "edit", "apply_patch", COMMANDS]);
         assert!(offer.denied.iter().any(|denial| denial.tool == "edit"));
     }
 }

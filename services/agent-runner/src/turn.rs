@@ -27,7 +27,7 @@ use crate::confinement::Confinement;
 use crate::cooling::Cooling;
 use crate::keeper::{self, Following, Held};
 use crate::message_id;
-use crate::places;
+use crate::places::{self, Passing};
 use crate::process;
 use crate::route::Stop;
 use crate::spare::Spare;
@@ -106,7 +106,7 @@ impl Error {
 /// A turn's process that has been told its turn.
 struct Begun {
     held: Held,
-    temporary: PathBuf,
+    passing: Passing,
 }
 
 /// Runs a turn to its end; its terminal event is the last thing in the log.
@@ -135,14 +135,14 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
     };
     let following = match begun {
         Ok(Ok(begun)) => Following::new(shop, entry, begun.held)
-            .map(|following| (following, begun.temporary))
+            .map(|following| (following, begun.passing))
             .map_err(|error| process::failed("follow a turn", Code::Internal, &error)),
         Ok(Err(terminal)) => Err(terminal),
         Err(Error::Process(keeper::Error::Line(_))) if attempts < ATTEMPTS => return false,
         Err(error) => Err(process::failed("start a turn", error.code(), &error)),
     };
     match following {
-        Ok((mut following, temporary)) => {
+        Ok((mut following, passing)) => {
             let ended = Notify::new();
             // While the model thinks, so that it stands ready when the user
             // has read the answer, however soon that is.
@@ -170,7 +170,7 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
                 renew(shop, common, &turn.agent_id, choice.backend).await;
             }
             following.wait().await;
-            clean(shop, temporary).await;
+            clean(shop, passing).await;
             // Not before: it reads the session that this one wrote.
             warm::renew(shop, common, turn, choice, entry).await;
         }
@@ -193,12 +193,12 @@ fn head_start(shop: &Shop) -> Duration {
 }
 
 /// What waits for the disk, away from what serves other turns and this one's
-/// last events: the cost is written, the temporary folder removed.
-async fn clean(shop: &Shop, temporary: PathBuf) {
+/// last events: the cost is written, the turn's folders removed.
+async fn clean(shop: &Shop, passing: Passing) {
     let spending = shop.spending.clone();
     let done = tokio::task::spawn_blocking(move || {
         spending.keep();
-        places::remove(&temporary);
+        passing.remove();
     });
     if let Err(error) = done.await {
         tracing::error!(%error, "a turn's end is not cleaned up");
@@ -216,7 +216,7 @@ pub(crate) async fn resume(
     held: Held,
     agent_id: &str,
     entry: Entry,
-    temporary: PathBuf,
+    passing: Passing,
 ) {
     let run_id = held.run_id.clone();
     match Following::new(shop, &entry, held) {
@@ -231,7 +231,7 @@ pub(crate) async fn resume(
                 .add(process::failed("follow a turn", Code::Internal, &error));
         }
     }
-    clean(shop, temporary).await;
+    clean(shop, passing).await;
     forget(shop, &run_id);
 }
 

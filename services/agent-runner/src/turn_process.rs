@@ -20,6 +20,7 @@ use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
 use openclaw_sandbox::{Launcher, Level, spawner};
+use openclaw_tools::approval::effect::Ground;
 use serde::de::DeserializeOwned;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
@@ -34,6 +35,7 @@ use crate::approvals::Approvals;
 use crate::bill::Bill;
 use crate::cli::ToolPipe;
 use crate::disk::Disk;
+use crate::doors::model::Beyond;
 use crate::doors::{OpenDoors, Opened};
 use crate::host;
 use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
@@ -49,7 +51,7 @@ use crate::tools::Offer;
 use crate::translate::Translate;
 
 /// Runs the turn that standard input tells of.
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     let telemetry = Telemetry::install("openclaw-turn", LogLevel::Info);
     // The spawner blocks what it waits for, and that is inherited.
     if let Err(error) = SigSet::empty().thread_set_mask() {
@@ -199,7 +201,7 @@ struct Started {
     doors: Option<OpenDoors>,
     socket: Option<TurnSocket>,
     /// Its standard input, when that is not the socket.
-    stdin: Option<tokio::process::ChildStdin>,
+    stdin: Option<UnixStream>,
     /// Answers what it asks for before there is a turn.
     waiting: Option<ToolPipe>,
 }
@@ -239,7 +241,7 @@ fn launch(standing: &Standing, opened: Option<Opened>) -> Result<Started, StartE
     if !standing.socket {
         // It may be started before there is a turn, and ends with it anyway.
         let waiting = standing.waiting.as_ref().map(ToolPipe::wait).transpose()?;
-        let (agent, stdin) = Agent::start(command, Input::Pipe)?;
+        let (agent, stdin) = Agent::start(command, Input::Stream)?;
         return Ok(Started {
             agent,
             doors: doors(opened),
@@ -257,6 +259,38 @@ fn launch(standing: &Standing, opened: Option<Opened>) -> Result<Started, StartE
         stdin: None,
         waiting: None,
     })
+}
+
+/// Where the agent works, as it sees it.
+fn ground(standing: &Standing) -> Ground {
+    let plan = &standing.plan;
+    let home = standing.variables.iter().find(|(name, _)| name == "HOME");
+    let temporary = plan.tmp.clone().unwrap_or_default();
+    Ground {
+        workspace: plan.cwd.clone(),
+        home: home.map(|(_, home)| home.into()).unwrap_or_default(),
+        own_tmp: plan.level == Level::Strict,
+        granted: plan
+            .read_write
+            .iter()
+            .chain(&plan.read_only)
+            .cloned()
+            .collect(),
+        temporary,
+    }
+}
+
+/// A turn that failed after a request was refused to it failed for that reason,
+/// whatever its program makes of it.
+fn limited(terminal: Kind, bill: &Bill) -> Kind {
+    match (terminal, bill.refusal()) {
+        (Kind::Failed(failed), Some(message)) => Kind::Failed(Failed {
+            code: Code::ResourceLimit,
+            message,
+            ..failed
+        }),
+        (terminal, _) => terminal,
+    }
 }
 
 struct Turn {
@@ -278,7 +312,9 @@ impl Turn {
             "the turn starts"
         );
         let backend = order.backend.clone();
-        let bill = Arc::new(Bill::new(order.budget.clone(), &self.standing.agent_id));
+        let agent_id = &self.standing.agent_id;
+        let is_metered = order.speech.is_relayed();
+        let bill = Arc::new(Bill::new(order.budget.clone(), agent_id, is_metered));
         let activity = Arc::new(Activity::default());
         let outcome = Outcome {
             spool: &self.spool,
@@ -293,7 +329,8 @@ impl Turn {
             }
             Err(error) => crate::process::failed("start the agent", Code::Internal, &error),
         };
-        let terminal = self.named(terminal, &backend);
+        outcome.tell_usage();
+        let terminal = self.named(limited(terminal, &bill), &backend);
         if let Err(error) = self.spool.end(outcome.resources(), terminal) {
             tracing::error!(%error, "the end of the turn cannot be kept");
         }
@@ -311,8 +348,9 @@ impl Turn {
             silence: Duration::from_millis(order.silence_ms),
             disk: self.disk(),
         };
+        let ground = ground(&self.standing);
         let approvals = Arc::new(Approvals::new(
-            order.rules.clone(),
+            (order.rules.clone(), ground),
             Duration::from_millis(order.approval_ms),
             Instant::now() + bounds.deadline,
             Arc::clone(&self.spool),
@@ -321,7 +359,12 @@ impl Turn {
         ));
         let servers = std::mem::take(&mut order.servers);
         let (servers, offer) = self.serve_tools(servers, &order).await;
-        let tools = self.tools(&order, Arc::clone(&approvals), servers, offer);
+        let tools = self.tools(
+            &order,
+            (Arc::clone(&approvals), Arc::clone(&bill)),
+            servers,
+            offer,
+        );
         let Started {
             agent,
             doors,
@@ -338,13 +381,13 @@ impl Turn {
                 let patience = Duration::from_millis(patience_ms);
                 let asking = (!route.is_empty()).then(|| {
                     let spool = Arc::clone(&self.spool);
-                    let bill = Arc::clone(&bill);
-                    Arc::new(Asking::new(route, patience, spool, bill, activity))
+                    let asking = Asking::new(route, patience, order.grants, spool, bill, activity);
+                    Arc::new(asking)
                 });
                 let request = native::with_tools(request, &tools.offer.host_tools);
                 if let Some(socket) = &socket {
                     let inbox = Inbox::beside(&self.standing.spool);
-                    socket.give(request, asking.clone(), bill, tools, inbox);
+                    socket.give(request, asking.clone(), tools, inbox);
                 }
                 let mut lines = Lines {
                     backend: order.backend,
@@ -359,10 +402,15 @@ impl Turn {
                 tools: folder,
                 relay,
                 limits,
-                price,
+                prices,
             } => {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
-                    doors.give(relay);
+                    doors.give(Beyond {
+                        relay,
+                        grants: order.grants,
+                        prices,
+                        bill,
+                    });
                 }
                 let _pipe = match ToolPipe::serve(&folder, tools) {
                     Ok(pipe) => pipe,
@@ -377,7 +425,7 @@ impl Turn {
                 // Not before the pipe has somebody else: its end would be heard.
                 drop(waiting);
                 let model = (!order.model.is_empty()).then_some(order.model);
-                let mut output = dialogue.begin(stdin, approvals, limits, (model, price));
+                let mut output = dialogue.begin(stdin, approvals, limits, model);
                 self.follow(agent, bounds, output.as_mut(), outcome).await
             }
         }
@@ -411,7 +459,7 @@ impl Turn {
     fn tools(
         &self,
         order: &Order,
-        approvals: Arc<Approvals>,
+        (approvals, bill): (Arc<Approvals>, Arc<Bill>),
         servers: Servers,
         offer: Offer,
     ) -> host::Tools {
@@ -427,6 +475,7 @@ impl Turn {
             status: order.status.clone(),
             offer: Arc::new(offer),
             approvals,
+            searches: Arc::new(host::Searches::new(order.searches, bill)),
             servers: Arc::new(servers),
         }
     }

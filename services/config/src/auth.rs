@@ -3,13 +3,17 @@
 //!
 //! They are in `agents/<id>/auth/*.json`, in the shape of the seed or in that of
 //! OpenClaw's `agents/<id>/agent/auth-profiles.json`, which is read too, and
-//! among the service manager's credentials.
+//! among the service manager's credentials. Variables are put into the fields
+//! that hold secrets and into no other, and messages say nothing of what a file
+//! of profiles holds but the kind of a credential and its provider.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::environment::Environment;
+use crate::error::Error;
+use crate::login::Login;
 use crate::parse;
 use crate::paths::Paths;
 use crate::provider::{PASSED, Scheme};
@@ -80,7 +84,8 @@ pub struct Profile {
     pub credential: Credential,
     /// What its file says of its use.
     pub usage: Usage,
-    /// Where it comes from, for messages to the user.
+    /// What it is, for messages to the user and to agents: its kind and its
+    /// provider, and nothing else of what its file says.
     pub source: String,
 }
 
@@ -117,6 +122,16 @@ pub fn read(paths: &Paths, agent_id: &str, environment: &Environment) -> Profile
     );
     let mut all = Profiles::default();
     for file in files.iter().filter(|file| file.is_file()) {
+        if let Some(login) = earlier_login(file) {
+            all.warnings.push(format!(
+                "{} is a login that an earlier version took out of the agent's home, and is not \
+                 used; `openclawctl auth adopt --agent {agent_id} {}` shows it and asks whether it \
+                 is to be",
+                file.display(),
+                login.name()
+            ));
+            continue;
+        }
         match profiles(file, environment) {
             Ok(list) => all.list.extend(list),
             Err(problem) => all.warnings.push(format!("{}: {problem}", file.display())),
@@ -151,6 +166,12 @@ fn json_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The login that a file was in earlier versions.
+fn earlier_login(file: &Path) -> Option<Login> {
+    let name = file.file_name()?;
+    Login::ALL.into_iter().find(|login| name == login.earlier())
+}
+
 /// Of two profiles with the same id the first one counts.
 fn dedup(list: &mut Vec<Profile>) {
     let mut seen = std::collections::BTreeSet::new();
@@ -158,9 +179,26 @@ fn dedup(list: &mut Vec<Profile>) {
 }
 
 fn profiles(file: &Path, environment: &Environment) -> Result<Vec<Profile>, String> {
-    let text = parse::read_existing(file).map_err(|error| error.to_string())?;
-    let document = parse::parse_value(file, &text).map_err(|error| error.to_string())?;
-    store::profiles(document.unwrap_or_default(), file, environment)
+    let text = parse::read_existing(file).map_err(|error| unread(&error))?;
+    parsed(file, &text, environment)
+}
+
+fn parsed(file: &Path, text: &str, environment: &Environment) -> Result<Vec<Profile>, String> {
+    let document = parse::parse_value(file, text).map_err(|error| unread(&error))?;
+    store::profiles(document.unwrap_or_default(), environment)
+}
+
+/// Why a file of credentials cannot be read, without a word of what it says:
+/// the parser's own message may quote it.
+fn unread(error: &Error) -> String {
+    match error {
+        Error::Syntax { line, column, .. } => {
+            format!("line {line}, column {column} is not JSON")
+        }
+        Error::Read { source, .. } => source.to_string(),
+        Error::TooLarge(_) => format!("it has more than {} bytes", parse::SIZE_LIMIT),
+        _ => "it is not in a form that is known".to_owned(),
+    }
 }
 
 /// The service manager's credentials (LoadCredential=) as profiles:
@@ -181,12 +219,7 @@ pub fn passed(credentials: &BTreeMap<String, Secret>, environment: &Environment)
             all.list
                 .push(one(provider, Credential::Token(secret.clone())));
         } else if ["auth-profiles", "auth-profiles.json"].contains(&name.as_str()) {
-            let file = Path::new(name);
-            let document = parse::parse_value(file, secret.reveal());
-            let document = document.map_err(|error| error.to_string());
-            match document.and_then(|document| {
-                store::profiles(document.unwrap_or_default(), file, environment)
-            }) {
+            match parsed(Path::new(name), secret.reveal(), environment) {
                 Ok(list) => all.list.extend(list),
                 Err(problem) => all.warnings.push(format!("{source}: {problem}")),
             }

@@ -228,6 +228,9 @@ pub struct Limits {
     /// Tokens that the model may write in one turn.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub output_tokens: Option<u64>,
+    /// Searches of memory that the agent may make in one turn.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub memory_searches: Option<u32>,
     /// What one turn may cost, in US dollars.
     #[cfg_attr(test, schemars(extend("exclusiveMinimum" = 0)))]
     pub cost_per_turn: Option<f64>,

@@ -17,6 +17,7 @@ pub mod fragment;
 mod kept;
 pub mod key;
 mod locate;
+pub mod login;
 pub mod models_file;
 pub mod nearest;
 pub mod origin;

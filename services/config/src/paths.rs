@@ -131,6 +131,32 @@ impl Paths {
         self.agent(agent_id).join("tmp").join(run_id)
     }
 
+    /// The folder in which each turn of an agent has one for what is not the
+    /// agent's to name: see [`Paths::turn_given`] and its neighbours. The host's.
+    pub fn turn_folders(&self, agent_id: &str) -> PathBuf {
+        self.agent(agent_id).join("turns")
+    }
+
+    /// The folder of one turn that ends with it.
+    pub fn turn_folder(&self, agent_id: &str, run_id: &str) -> PathBuf {
+        self.turn_folders(agent_id).join(run_id)
+    }
+
+    /// What a turn's CLI reads and must not write.
+    pub fn turn_given(&self, agent_id: &str, run_id: &str) -> PathBuf {
+        self.turn_folder(agent_id, run_id).join("given")
+    }
+
+    /// Where a turn's CLI finds its settings: none, in every turn anew.
+    pub fn turn_cli(&self, agent_id: &str, run_id: &str) -> PathBuf {
+        self.turn_folder(agent_id, run_id).join("cli")
+    }
+
+    /// TMPDIR of a server of tools in one turn; no agent sees it.
+    pub fn server_temporary(&self, agent_id: &str, run_id: &str, server: &str) -> PathBuf {
+        self.turn_folder(agent_id, run_id).join("mcp").join(server)
+    }
+
     /// What the agents' turns of this day cost; the agent-runner's.
     pub fn spending(&self) -> PathBuf {
         self.state.join("state").join("usage.json")
@@ -158,8 +184,11 @@ impl Paths {
     /// A path of the configuration: `~` is the home, a relative path is
     /// relative to the configuration file.
     pub fn expand(&self, path: &str) -> PathBuf {
-        let expanded = match (path.strip_prefix("~/"), &self.home) {
-            (Some(rest), Some(home)) => home.join(rest),
+        let in_home = path
+            .strip_prefix('~')
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let expanded = match (in_home, &self.home) {
+            (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
             _ => PathBuf::from(path),
         };
         if expanded.is_absolute() {

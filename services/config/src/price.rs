@@ -61,12 +61,64 @@ impl Price {
         let row = KNOWN
             .iter()
             .find(|row| row.0 == provider && model.starts_with(row.1))?;
-        let [input, output, cache_read, cache_write] = row.2;
-        Some(Self {
+        Some(Self::listed(row.2))
+    }
+
+    fn listed([input, output, cache_read, cache_write]: [f64; 4]) -> Self {
+        Self {
             input,
             output,
             cache_read,
             cache_write,
+        }
+    }
+}
+
+/// The prices of one provider's models, for a process that has no
+/// configuration.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PriceList {
+    provider: String,
+    /// Those that are configured, by the models' names.
+    configured: Vec<(String, Price)>,
+}
+
+impl PriceList {
+    /// Of a provider; `None` where nothing of it is configured, whose id is
+    /// then `id`.
+    pub fn new(provider: Option<&Provider>, id: &str) -> Self {
+        let models = provider.map_or(&[][..], |provider| &provider.models);
+        let priced = |model: &Value| {
+            let id = model["id"].as_str()?;
+            Some((id.to_owned(), Price::configured(models, id)?))
+        };
+        Self {
+            provider: provider.map_or(id, |provider| &provider.id).to_owned(),
+            configured: models.iter().filter_map(priced).collect(),
+        }
+    }
+
+    /// The price of `model`; `None` where nobody knows it.
+    pub fn find(&self, model: &str) -> Option<Price> {
+        let mut configured = self.configured.iter();
+        configured
+            .find(|(id, _)| id == model)
+            .map(|(_, price)| *price)
+            .or_else(|| Price::known(&self.provider, model))
+    }
+
+    /// At least as much as each of its models costs whose price is known, for
+    /// one that nobody named in the configuration.
+    pub fn dearest(&self) -> Option<Price> {
+        let known = KNOWN.iter().filter(|row| row.0 == self.provider);
+        let known = known.map(|row| Price::listed(row.2));
+        let configured = self.configured.iter().map(|(_, price)| *price);
+        configured.chain(known).reduce(|one, other| Price {
+            input: one.input.max(other.input),
+            output: one.output.max(other.output),
+            cache_read: one.cache_read.max(other.cache_read),
+            cache_write: one.cache_write.max(other.cache_write),
         })
     }
 }
@@ -75,7 +127,7 @@ impl Price {
 /// million tokens (input, output, cache read, cache write). The first that
 /// fits counts. Anthropic's and OpenAI's public price lists of early 2026;
 /// what is configured comes before.
-const KNOWN: [(&str, &str, [f64; 4]); 16] = [
+const KNOWN: [(&str, &str, [f64; 4]); 23] = [
     ("anthropic", "claude-opus-4-0", [15.0, 75.0, 1.5, 18.75]),
     ("anthropic", "claude-opus-4-1", [15.0, 75.0, 1.5, 18.75]),
     ("anthropic", "claude-opus-4-2", [15.0, 75.0, 1.5, 18.75]),
@@ -85,6 +137,10 @@ const KNOWN: [(&str, &str, [f64; 4]); 16] = [
     ("anthropic", "claude-3-7-sonnet", [3.0, 15.0, 0.3, 3.75]),
     ("anthropic", "claude-3-5-sonnet", [3.0, 15.0, 0.3, 3.75]),
     ("anthropic", "claude-3-5-haiku", [0.8, 4.0, 0.08, 1.0]),
+    ("anthropic", "claude-3-opus", [15.0, 75.0, 1.5, 18.75]),
+    ("openai", "gpt-5-pro", [15.0, 120.0, 15.0, 0.0]),
+    ("openai", "gpt-5.2-pro", [21.0, 168.0, 21.0, 0.0]),
+    ("openai", "o1-pro", [150.0, 600.0, 150.0, 0.0]),
     ("openai", "gpt-5-nano", [0.05, 0.4, 0.005, 0.0]),
     ("openai", "gpt-5-mini", [0.25, 2.0, 0.025, 0.0]),
     ("openai", "gpt-5", [1.25, 10.0, 0.125, 0.0]),
@@ -92,6 +148,9 @@ const KNOWN: [(&str, &str, [f64; 4]); 16] = [
     ("openai", "gpt-4.1", [2.0, 8.0, 0.5, 0.0]),
     ("openai", "gpt-4o-mini", [0.15, 0.6, 0.075, 0.0]),
     ("openai", "gpt-4o", [2.5, 10.0, 1.25, 0.0]),
+    ("openai", "text-embedding-3-small", [0.02, 0.0, 0.0, 0.0]),
+    ("openai", "text-embedding-3-large", [0.13, 0.0, 0.0, 0.0]),
+    ("openai", "text-embedding-ada-002", [0.1, 0.0, 0.0, 0.0]),
 ];
 
 #[cfg(test)]
@@ -137,5 +196,31 @@ mod tests {
             [opus("claude-opus-4-20250514"), opus("claude-opus-4-6")],
             [75.0, 25.0]
         );
+    }
+
+    #[test]
+    fn price_list_knows_what_is_configured_listed_and_the_dearest() {
+        let models = json!([
+            {"id": "own", "cost": {"input": 1, "output": 900}},
+            {"id": "unpriced"},
+        ]);
+        let provider = Provider {
+            id: "anthropic".to_owned(),
+            base_url: String::new(),
+            api: crate::provider::Api::Anthropic,
+            key: None,
+            access: Vec::new(),
+            key_source: String::new(),
+            models: models.as_array().unwrap().clone(),
+        };
+        let list = PriceList::new(Some(&provider), "anthropic");
+        let output = |price: Option<Price>| price.map(|price| price.output);
+        assert_eq!(output(list.find("own")), Some(900.0));
+        assert_eq!(output(list.find("claude-opus-4-8")), Some(25.0));
+        assert_eq!(list.find("unpriced"), None);
+        assert_eq!(output(list.dearest()), Some(900.0));
+        let plain = PriceList::new(None, "anthropic");
+        assert_eq!(output(plain.dearest()), Some(75.0));
+        assert_eq!(PriceList::new(None, "mine").dearest(), None);
     }
 }

@@ -29,9 +29,9 @@ pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
 pub use own_limits::{InvalidLimit, check as check_limit};
 pub use queue::{DEBOUNCE_LIMIT, QueueDrop, QueueMode, QueueSettings};
-pub use sandbox::{AgentSandbox, Host, Network, Sandbox, SandboxLevel};
+pub use sandbox::{AgentSandbox, Host, Network, ProviderTool, Sandbox, SandboxLevel};
 pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
-pub use tools::{Ask, McpServer, ToolLayer, ToolSettings};
+pub use tools::{Ask, McpServer, ServerNetwork, ToolLayer, ToolSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
 /// a small machine does not swap.
@@ -161,7 +161,9 @@ impl Settings {
             sandbox: sandbox::whole(&fragment.sandbox)
                 .map_err(|(key, problem)| (format!("sandbox.{key}"), problem))
                 .map_err(invalid)?,
-            mcp_servers: BTreeMap::new(),
+            mcp_servers: tools::check_paths(&fragment.mcp, &paths)
+                .map(|()| BTreeMap::new())
+                .map_err(invalid)?,
             mcp_problems: Vec::new(),
             memory: memory::whole(&fragment.memory, &search, &paths)
                 .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))

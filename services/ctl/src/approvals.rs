@@ -15,8 +15,13 @@ use crate::output;
 /// Characters of an id that are shown; enough to name it.
 const ID_WIDTH: usize = 8;
 
+/// Characters of a command that was decided about.
+const WIDTH: usize = 200;
+
 /// Who decides here.
 const BY: &str = "openclawctl";
+
+pub(crate) mod question;
 
 /// Lists or decides.
 pub(crate) fn execute(
@@ -41,19 +46,29 @@ async fn run(gateway: &Gateway, action: &cli::Action) -> Result<(), Failure> {
             decided(gateway, &allow.id, decision).await
         }
         cli::Action::Deny(deny) => decided(gateway, &deny.id, Decision::Deny).await,
-        cli::Action::Revoke(revoke) => {
-            let agent = revoke.agent.as_deref().unwrap_or_default();
-            let revoked = gateway.client.revoke_grant(agent, &revoke.command);
-            revoked.await.map_err(|status| match status.code() {
-                Code::NotFound => Failure::new(format!(
-                    "{:?} was not allowed for good; `openclawctl approvals list` shows what was",
-                    revoke.command
-                )),
-                _ => gateway.failure(&status),
-            })?;
-            output::stdout_line("revoked")
-        }
+        cli::Action::Revoke(revoke) => self::revoke(gateway, revoke).await,
     }
+}
+
+/// Takes back what was allowed for good. The list writes out what is not seen of
+/// a command; that is taken for the command too.
+async fn revoke(gateway: &Gateway, revoke: &cli::Revoke) -> Result<(), Failure> {
+    let agent = revoke.agent.as_deref().unwrap_or_default();
+    let directory = revoke.directory.as_deref().unwrap_or_default();
+    let approvals = gateway.client.list_approvals(0).await;
+    let approvals = approvals.map_err(|status| gateway.failure(&status))?;
+    let mut commands: Vec<String> = approvals.grants.into_iter().map(|it| it.command).collect();
+    commands.retain(|it| *it == revoke.command || output::line(it) == revoke.command);
+    let command = commands.first().unwrap_or(&revoke.command);
+    let revoked = gateway.client.revoke_grant(agent, command, directory);
+    revoked.await.map_err(|status| match status.code() {
+        Code::NotFound => Failure::new(format!(
+            "{:?} was not allowed for good; `openclawctl approvals list` shows what was",
+            revoke.command
+        )),
+        _ => gateway.failure(&status),
+    })?;
+    output::stdout_line("revoked")
 }
 
 async fn decided(gateway: &Gateway, id: &str, decision: Decision) -> Result<(), Failure> {
@@ -61,7 +76,7 @@ async fn decided(gateway: &Gateway, id: &str, decision: Decision) -> Result<(), 
     output::stdout_line(&format!(
         "{}: {}",
         words(decision),
-        output::printable(&approval.command)
+        output::line(&approval.command)
     ))
 }
 
@@ -114,8 +129,8 @@ fn text(approvals: &Approvals) -> String {
         text.push_str(&format!(
             "  {}  {:12}  {}{}\n",
             time(approval.decided_ms),
-            approval.decision,
-            one_line(&approval.command),
+            output::line(&approval.decision),
+            output::one_line(&approval.command, WIDTH),
             by(&approval.by),
         ));
     }
@@ -130,26 +145,28 @@ fn text(approvals: &Approvals) -> String {
 }
 
 fn waiting(approval: &Approval) -> String {
-    let place = match approval.cwd.as_str() {
-        "" => String::new(),
-        cwd => format!(" in {cwd}"),
+    let question = question::Question {
+        tool: &approval.tool,
+        command: &approval.command,
+        cwd: &approval.cwd,
+        reason: &approval.reason,
+        session: &approval.session_key,
+        form: &approval.form,
     };
     format!(
-        "  {}  {}{place}\n            {} for {}; {}; until {}\n",
-        short(&approval.id),
-        one_line(&approval.command),
-        approval.tool,
-        approval.session_key,
-        approval.reason,
+        "  {}  until {}\n{}",
+        output::line(short(&approval.id)),
         time(approval.expires_ms),
+        question.text("    ")
     )
 }
 
 fn granted(grant: &Grant) -> String {
     format!(
-        "  {}  {}  since {}{}\n",
-        grant.agent_id,
-        one_line(&grant.command),
+        "  {}  {}\n      in {}  since {}{}\n",
+        output::line(&grant.agent_id),
+        output::line(&grant.command),
+        output::line(&grant.directory),
         time(grant.created_ms),
         by(&grant.by)
     )
@@ -158,18 +175,13 @@ fn granted(grant: &Grant) -> String {
 fn by(who: &str) -> String {
     match who {
         "" => String::new(),
-        who => format!("  ({who})"),
+        who => format!("  ({})", output::line(who)),
     }
 }
 
 /// The beginning of an id.
 pub(crate) fn short(id: &str) -> &str {
     id.get(..ID_WIDTH).unwrap_or(id)
-}
-
-fn one_line(command: &str) -> String {
-    const WIDTH: usize = 200;
-    output::one_line(command, WIDTH)
 }
 
 fn time(at_ms: i64) -> String {
@@ -197,8 +209,41 @@ mod tests {
             ..Approvals::default()
         };
         let text = text(&approvals);
-        assert!(text.contains("  01234567  rm -r x\n"), "{text}");
+        assert!(text.contains("  01234567  until "), "{text}");
+        assert!(text.contains("    │ rm⏎\n    │ -r x\n"), "{text}");
         assert!(text.contains("allow|deny ID"), "{text}");
         assert!(super::text(&Approvals::default()).starts_with("Nothing waits"));
+    }
+
+    #[test]
+    fn what_is_shown_moves_no_cursor() {
+        let hostile = "a\u{1b}]52;c;eA==\u{7}\r\u{9b}2J\u{202e}\nb".to_owned();
+        let approval = Approval {
+            id: hostile.clone(),
+            tool: hostile.clone(),
+            command: hostile.clone(),
+            cwd: hostile.clone(),
+            reason: hostile.clone(),
+            session_key: hostile.clone(),
+            decision: hostile.clone(),
+            by: hostile.clone(),
+            ..Approval::default()
+        };
+        let grant = Grant {
+            agent_id: hostile.clone(),
+            command: hostile.clone(),
+            directory: hostile.clone(),
+            by: hostile.clone(),
+            ..Grant::default()
+        };
+        let text = text(&Approvals {
+            waiting: vec![approval.clone()],
+            decided: vec![approval],
+            grants: vec![grant],
+        });
+        let acts = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!text.contains(acts), "{text:?}");
+        let forged = text.lines().filter(|line| line.starts_with('b'));
+        assert_eq!(forged.count(), 0, "{text}");
     }
 }

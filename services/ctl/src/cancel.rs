@@ -71,7 +71,7 @@ fn described(turn: &Turn) -> String {
         session_key,
         ..
     } = turn;
-    format!("  {run_id}  {state}  {session_key}")
+    output::line(&format!("  {run_id}  {state}  {session_key}"))
 }
 
 async fn end(gateway: &Gateway, run_id: &str) -> Result<bool, Failure> {

@@ -7,12 +7,14 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{config, failure, memory};
+use crate::{config, failure, memory, output};
 
 pub(crate) mod approvals;
+pub(crate) mod auth;
 pub(crate) mod sessions;
 
 pub(crate) use approvals::Approvals;
+pub(crate) use auth::Auth;
 pub(crate) use sessions::{Export, Import, Sessions};
 
 /// Talks to the OpenClaw assistant of this user.
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// List and decide about commands that wait to be allowed
     Approvals(Approvals),
+    /// Decide about logins of agent CLIs
+    Auth(Auth),
     /// Print the token that WebSocket and HTTP clients need
     Token(Token),
     /// Bring systemd's socket units in line with the configuration's ports
@@ -181,11 +185,17 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
-    // Help that nobody reads any more is no failure.
-    let _ = error.print();
     Err(match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
-        _ => ExitCode::from(failure::USAGE),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // Help that nobody reads any more is no failure.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        _ => {
+            // It quotes the arguments, which a program may have been given.
+            output::stderr_line(error.to_string().trim_end());
+            ExitCode::from(failure::USAGE)
+        }
     })
 }
 

@@ -6,6 +6,8 @@ use crate::output;
 
 /// A failure at run time.
 const FAILURE: u8 = 1;
+/// Nobody was there to decide, and nothing was said about it.
+const UNDECIDED: u8 = 2;
 /// EX_USAGE of sysexits.h, as the daemons exit; clap's own would be 2.
 pub(crate) const USAGE: u8 = 64;
 /// EX_CONFIG: a configuration that trying again does not mend.
@@ -30,6 +32,14 @@ impl Failure {
     pub(crate) fn usage(text: impl Into<String>) -> Self {
         Self {
             exit: USAGE,
+            ..Self::new(text)
+        }
+    }
+
+    /// Somebody has to be asked, and nobody can be.
+    pub(crate) fn undecided(text: impl Into<String>) -> Self {
+        Self {
+            exit: UNDECIDED,
             ..Self::new(text)
         }
     }
@@ -68,10 +78,12 @@ impl Failure {
     /// Prints it and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         if self.error.is_some() {
-            output::stderr_line(&format!("error: {}", self.text()));
+            // Further lines stand below the first: what somebody else said
+            // does not pass for a line of ours.
+            output::stderr_line(&format!("error: {}", self.text().replace('\n', "\n  ")));
         }
         if let Some(hint) = &self.hint {
-            output::stderr_line(&format!("hint: {hint}"));
+            output::stderr_line(&format!("hint: {}", output::line(hint)));
         }
         ExitCode::from(self.exit)
     }

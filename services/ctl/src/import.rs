@@ -114,14 +114,17 @@ fn rendered(report: &ImportReport, from: &Path, dry_run: bool) -> String {
         let messages = words::count(session.messages, "message");
         text.push_str(&format!(
             "  {}  {}  {messages} ({})\n",
-            session.key, session.id, session.source
+            output::line(&session.key),
+            output::line(&session.id),
+            output::line(&session.source)
         ));
     }
     if !report.skipped.is_empty() {
         text.push_str(&format!("skipped {}:\n", report.skipped.len()));
     }
     for skipped in &report.skipped {
-        text.push_str(&format!("  {}: {}\n", skipped.name, skipped.reason));
+        let (name, reason) = (output::line(&skipped.name), output::line(&skipped.reason));
+        text.push_str(&format!("  {name}: {reason}\n"));
     }
-    output::printable(&text)
+    text
 }

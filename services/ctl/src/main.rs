@@ -9,6 +9,7 @@ use crate::failure::Failure;
 
 mod activate;
 mod approvals;
+mod auth;
 mod cancel;
 mod cli;
 mod config;
@@ -54,6 +55,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Turns(arguments) => turns::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Approvals(arguments) => approvals::execute(&arguments, environment),
+        Command::Auth(arguments) => auth::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),

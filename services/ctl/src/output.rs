@@ -1,21 +1,19 @@
-//! The only place that prints.
+//! The only place that prints. What goes through here may have been said by a
+//! model, a tool, a provider or another program, whole or in part; so nothing
+//! leaves that a terminal would act on, whoever wrote it, but line ends and
+//! tabs. Where a line end must not end the line either, callers write
+//! [`line()`].
 
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
+pub(crate) use openclaw_escape::{block, line, line_within as one_line, prose};
 
 use crate::failure::Failure;
 
 /// Writes `text` to standard output and flushes it.
 pub(crate) fn stdout(text: &str) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
-    match written {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::reader_gone()),
-        other => Ok(other.context("cannot write to standard output")?),
-    }
+    write_stdout(&prose(text))
 }
 
 /// Writes `text` and a line end to standard output.
@@ -26,23 +24,48 @@ pub(crate) fn stdout_line(text: &str) -> Result<(), Failure> {
 /// Writes `document` as indented JSON to standard output.
 pub(crate) fn document(document: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document).context("cannot write JSON")?;
-    stdout_line(&text)
+    json_line(&text)
+}
+
+/// Writes a JSON text and a line end to standard output.
+pub(crate) fn json_line(text: &str) -> Result<(), Failure> {
+    write_stdout(&format!("{}\n", openclaw_escape::json(text)))
 }
 
 /// Writes `text` and a line end to standard error.
 pub(crate) fn stderr_line(text: &str) {
-    // Nobody is left to tell when standard error is gone.
-    let _ = io::stderr()
-        .lock()
-        .write_all(format!("{text}\n").as_bytes());
+    write_stderr(&format!("{}\n", prose(text)));
+}
+
+/// Writes a JSON text and a line end to standard error.
+pub(crate) fn stderr_json_line(text: &str) {
+    write_stderr(&format!("{}\n", openclaw_escape::json(text)));
+}
+
+/// Writes `text` on a line of a terminal's standard error, in its faint style.
+pub(crate) fn stderr_faint_line(text: &str) {
+    write_stderr(&format!("\u{1b}[2m{}\u{1b}[0m\n", line(text)));
 }
 
 /// Writes `text` over the line before, on a terminal's standard error.
 pub(crate) fn stderr_progress(text: &str) {
+    write_stderr(&format!("\r\u{1b}[K{}", line(text)));
+}
+
+fn write_stdout(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::reader_gone()),
+        other => Ok(other.context("cannot write to standard output")?),
+    }
+}
+
+fn write_stderr(text: &str) {
     // Nobody is left to tell when standard error is gone.
-    let _ = io::stderr()
-        .lock()
-        .write_all(format!("\r\u{1b}[K{text}").as_bytes());
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// Whether standard output is a terminal.
@@ -53,46 +76,4 @@ pub(crate) fn stdout_is_terminal() -> bool {
 /// Whether standard error is a terminal.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
-}
-
-/// The text with everything taken out that a terminal would act on, but for
-/// line ends and tabs. What a model or a tool says must not be able to move
-/// the cursor, set the title or fill the clipboard.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || is_invisible(*c)))
-        .collect()
-}
-
-/// Bidirectional overrides, which show text in another order than it has.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// The text on one line of at most `width` characters.
-pub(crate) fn one_line(text: &str, width: usize) -> String {
-    let spaced = printable(&text.replace(['\n', '\t', '\r'], " "));
-    if spaced.chars().count() <= width {
-        return spaced;
-    }
-    let mut cut: String = spaced.chars().take(width.saturating_sub(1)).collect();
-    cut.push('…');
-    cut
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn escape_sequences_do_not_reach_the_terminal() {
-        let text = printable("a\u{1b}]52;c;eA==\u{7}b\r\n\tc\u{9b}2J\u{202e}d");
-        assert_eq!(text, "a]52;c;eA==b\n\tc2Jd");
-    }
-
-    #[test]
-    fn a_line_is_cut_by_characters() {
-        assert_eq!(one_line("one\ntwo", 10), "one two");
-        assert_eq!(one_line("äöüß", 3), "äö…");
-    }
 }

@@ -20,7 +20,7 @@ pub(crate) fn execute(
     let token = connection::runtime()?.block_on(ask(&paths, arguments.rotate))?;
     if arguments.json {
         let document = json!({"mode": token.mode, "token": token.token});
-        output::stdout_line(&document.to_string())?;
+        output::json_line(&document.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     match token.token {

@@ -11,6 +11,7 @@ use crate::cli;
 use crate::connection::{self, Gateway};
 use crate::failure::Failure;
 use crate::output;
+use crate::table;
 
 /// Prints the last turns.
 pub(crate) fn execute(
@@ -26,12 +27,12 @@ pub(crate) fn execute(
     })?;
     match arguments.json {
         true => output::document(&turns)?,
-        false => output::stdout(&table(&turns))?,
+        false => output::stdout(&rendered(&turns))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(turns: &[Turn]) -> String {
+fn rendered(turns: &[Turn]) -> String {
     if turns.is_empty() {
         return "There has been no turn yet.\n".to_owned();
     }
@@ -40,7 +41,7 @@ fn table(turns: &[Turn]) -> String {
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(turns.iter().map(row));
-    columns(&rows)
+    table::render(&rows)
 }
 
 fn row(turn: &Turn) -> Vec<String> {
@@ -83,23 +84,6 @@ fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-/// Rows with their columns under one another.
-fn columns(rows: &[Vec<String>]) -> String {
-    let count = rows.first().map_or(0, Vec::len);
-    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max();
-    let widths: Vec<usize> = (0..count).map(|at| width(at).unwrap_or(0)).collect();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line.push_str(&format!("{cell:width$}  "));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use openclaw_proto::event::Resources;
@@ -123,7 +107,7 @@ mod tests {
             output_tokens: 2,
             ..Turn::default()
         };
-        let text = table(&[ended, Turn::default()]);
+        let text = rendered(&[ended, Turn::default()]);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[1].contains("1.50 s  0.12 s  3.0 MiB  -"), "{text}");
         assert!(lines[1].ends_with('-'), "{text}");

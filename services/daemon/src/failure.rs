@@ -19,5 +19,7 @@ pub fn chain(error: &(dyn Error + 'static)) -> String {
 /// the run come from the spans it is called in.
 pub fn report(operation: &'static str, error: &(dyn Error + 'static)) {
     let stack_trace = Backtrace::force_capture();
-    tracing::error!(operation, %stack_trace, "{operation}: {}", chain(error));
+    // A message is read on a terminal; what failed may be quoted in it.
+    let chain = openclaw_escape::line(&chain(error));
+    tracing::error!(operation, %stack_trace, "{operation}: {chain}");
 }

@@ -23,6 +23,15 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30 * 60);
 /// are somebody's mistake.
 const WAITING_LIMIT: usize = 256;
 
+/// Those of one run; its process lets no more wait.
+const RUN_LIMIT: usize = 8;
+
+/// Those that clients ask for, so that turns always find a place.
+const CLIENT_LIMIT: usize = 64;
+
+/// Those that were decided and are kept for whoever asks late.
+const DECIDED_LIMIT: usize = 1024;
+
 /// How long a decision is kept for whoever asks late.
 const KEPT: Duration = Duration::from_secs(60);
 
@@ -33,8 +42,8 @@ pub(crate) enum Refused {
     Unknown,
     #[error("{0} is not allowed for this approval")]
     NotAllowed(&'static str),
-    #[error("{WAITING_LIMIT} approvals wait already")]
-    TooMany,
+    #[error("{0} approvals wait already")]
+    TooMany(usize),
     #[error("an approval with the id {0} waits already")]
     Taken(String),
     #[error("the agent-runner does not answer ({0}); try again")]
@@ -98,9 +107,8 @@ impl Approvals {
         let mut entries = self.lock();
         let now = now_ms();
         entries.retain(|_, entry| entry.is_of_interest(now));
-        if entries.len() >= WAITING_LIMIT {
-            return Err(Refused::TooMany);
-        }
+        room_for(&approval, &entries, now)?;
+        forget_decided(&mut entries);
         if entries.contains_key(&approval.id) {
             return Err(Refused::Taken(approval.id));
         }
@@ -192,6 +200,43 @@ impl Approvals {
     }
 }
 
+/// Refuses one that is too many, altogether or of its kind.
+fn room_for(
+    approval: &Approval,
+    entries: &BTreeMap<String, Entry>,
+    now: i64,
+) -> Result<(), Refused> {
+    let waiting = || entries.values().filter(|entry| entry.waits(now));
+    let run_id = |approval: &Approval| approval.of_turn.as_ref().map(|it| it.run_id.clone());
+    let own = run_id(approval);
+    let alike = waiting().filter(|entry| run_id(&entry.approval) == own);
+    let limit = if own.is_some() {
+        RUN_LIMIT
+    } else {
+        CLIENT_LIMIT
+    };
+    match (alike.count() >= limit, waiting().count() >= WAITING_LIMIT) {
+        (true, _) => Err(Refused::TooMany(limit)),
+        (_, true) => Err(Refused::TooMany(WAITING_LIMIT)),
+        _ => Ok(()),
+    }
+}
+
+/// Forgets the oldest decided one when there are too many of them.
+fn forget_decided(entries: &mut BTreeMap<String, Entry>) {
+    let ended = |entry: &Entry| entry.outcome.borrow().map(|(_, at_ms)| at_ms);
+    let decided = entries
+        .iter()
+        .filter_map(|(id, entry)| Some((ended(entry)?, id)));
+    let decided: Vec<(i64, &String)> = decided.collect();
+    if decided.len() < DECIDED_LIMIT {
+        return;
+    }
+    if let Some(oldest) = decided.into_iter().min().map(|(_, id)| id.clone()) {
+        entries.remove(&oldest);
+    }
+}
+
 impl Entry {
     fn waits(&self, now: i64) -> bool {
         self.outcome.borrow().is_none() && now < self.approval.expires_ms
@@ -275,6 +320,39 @@ mod tests {
             Outcome::Expired
         );
         assert_eq!(approvals.wait("other").await.unwrap_err(), Refused::Unknown);
+    }
+
+    #[test]
+    fn a_run_and_clients_have_places_of_their_own() {
+        let approvals = Approvals::default();
+        let of_run = |run: &str, number: usize| Approval {
+            id: format!("{run}-{number}"),
+            request: Map::new(),
+            created_ms: 0,
+            expires_ms: i64::MAX,
+            of_turn: Some(openclaw_proto::approval::Approval {
+                run_id: run.to_owned(),
+                ..Default::default()
+            }),
+        };
+        for number in 0..CLIENT_LIMIT {
+            let request = command(&number.to_string());
+            approvals.request(None, request, PATIENCE).unwrap();
+        }
+        let refused = approvals.request(None, command("x"), PATIENCE);
+        assert_eq!(refused.unwrap_err(), Refused::TooMany(CLIENT_LIMIT));
+        for number in 0..RUN_LIMIT {
+            approvals.enter(of_run("a", number)).unwrap();
+        }
+        let refused = approvals.enter(of_run("a", RUN_LIMIT));
+        assert_eq!(refused.unwrap_err(), Refused::TooMany(RUN_LIMIT));
+        for number in 0..2 * DECIDED_LIMIT {
+            let one = of_run("b", number);
+            approvals.enter(one.clone()).unwrap();
+            approvals.settle(&one.id, Outcome::Expired).unwrap();
+        }
+        let kept = approvals.lock().len();
+        assert!(kept <= DECIDED_LIMIT + CLIENT_LIMIT + RUN_LIMIT, "{kept}");
     }
 
     #[test]

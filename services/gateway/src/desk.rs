@@ -73,14 +73,17 @@ const SCHEMA: &str = "
         expires_ms    INTEGER NOT NULL,
         decision      TEXT NOT NULL,
         decided_by    TEXT NOT NULL,
-        decided_ms    INTEGER NOT NULL
+        decided_ms    INTEGER NOT NULL,
+        form          TEXT NOT NULL DEFAULT ''
     ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS exec_grants (
+    CREATE TABLE IF NOT EXISTS command_grants (
         agent_id      TEXT NOT NULL,
+        form          TEXT NOT NULL,
         command       TEXT NOT NULL,
+        directory     TEXT NOT NULL,
         created_ms    INTEGER NOT NULL,
         granted_by    TEXT NOT NULL,
-        PRIMARY KEY (agent_id, command)
+        PRIMARY KEY (agent_id, form, command, directory)
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS job_runs_by_job ON job_runs (job_id, number);
 ";
@@ -163,8 +166,39 @@ impl Desk {
         connection.busy_timeout(BUSY_DEADLINE)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         connection.execute_batch(SCHEMA)?;
+        bring_up_to_date(&connection)?;
         Ok(connection)
     }
+}
+
+/// Tables as they were before a command was allowed for one directory. What was
+/// allowed then does not say where, so it is asked about again; the decided
+/// approvals still tell of it.
+fn bring_up_to_date(connection: &Connection) -> rusqlite::Result<()> {
+    if !has_column(connection, "approvals", "form")? {
+        connection
+            .execute_batch("ALTER TABLE approvals ADD COLUMN form TEXT NOT NULL DEFAULT ''")?;
+    }
+    if !has_column(connection, "exec_grants", "command")? {
+        return Ok(());
+    }
+    let count: i64 =
+        connection.query_row("SELECT count(*) FROM exec_grants", [], |row| row.get(0))?;
+    connection.execute_batch("DROP TABLE exec_grants")?;
+    if count > 0 {
+        tracing::warn!(
+            count,
+            "commands that were allowed for good are asked about again: what is allowed is now \
+             for one directory, and these had none"
+        );
+    }
+    Ok(())
+}
+
+/// Whether there is such a table with such a column.
+fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) > 0 FROM pragma_table_info(?1) WHERE name = ?2";
+    connection.query_row(sql, [table, column], |row| row.get(0))
 }
 
 #[cfg(test)]

@@ -131,7 +131,10 @@ impl Devices {
             .await
     }
 
-    /// Notes that a device wants to be paired; returns the request.
+    /// Notes that a device wants to be paired; returns the request. One that
+    /// asks for anything else than before is a new request with an id of its
+    /// own, and the old id is unknown from then on: whoever approves an id gets
+    /// what he saw under it.
     pub(crate) async fn wish(&self, wish: Wish) -> Result<Pending, Fault> {
         self.0
             .call("note a device", move |connection| {
@@ -140,21 +143,12 @@ impl Devices {
                     "DELETE FROM pairings WHERE created_ms < ?1",
                     [now - PENDING_MS],
                 )?;
-                let known: Option<String> = connection
-                    .query_row(
-                        "SELECT request_id FROM pairings WHERE device_id = ?1 AND role = ?2",
-                        params![wish.device_id, wish.role.as_str()],
-                        |row| row.get(0),
-                    )
-                    .optional()?;
-                let pending = Pending {
-                    request_id: known.unwrap_or_else(|| Uuid::new_v4().to_string()),
-                    device_id: wish.device_id,
-                    role: wish.role.as_str().to_owned(),
-                    public_key: wish.public_key,
-                    scopes: wish.scopes,
-                    facts: wish.facts,
-                    created_ms: now,
+                let mut pending = Pending::from(wish);
+                let waiting = Pending::all(connection)?;
+                let same = waiting.into_iter().find(|it| it.asks_the_same(&pending));
+                pending.request_id = match same {
+                    Some(same) => same.request_id,
+                    None => Uuid::new_v4().to_string(),
                 };
                 pending.insert(connection)?;
                 connection.execute(
@@ -184,10 +178,13 @@ impl Devices {
     }
 
     /// Pairs the device of a request. It gets its token when it connects.
+    /// `None`: the request does not wait any more.
     pub(crate) async fn approve(&self, pending: Pending) -> Result<Option<Paired>, Fault> {
         self.0
             .call("pair a device", move |connection| {
-                forget_wish(connection, &pending.device_id, &pending.role)?;
+                if !pending.remove(connection)? {
+                    return Ok(None);
+                }
                 approve(connection, &pending, None)?;
                 let all = Paired::all(connection)?;
                 Ok(all.into_iter().find(|it| it.device_id == pending.device_id))
@@ -195,11 +192,11 @@ impl Devices {
             .await
     }
 
-    /// Forgets a request.
-    pub(crate) async fn reject(&self, pending: Pending) -> Result<(), Fault> {
+    /// Forgets a request; false when it does not wait any more.
+    pub(crate) async fn reject(&self, pending: Pending) -> Result<bool, Fault> {
         self.0
             .call("refuse a device", move |connection| {
-                forget_wish(connection, &pending.device_id, &pending.role)
+                pending.remove(connection)
             })
             .await
     }

@@ -127,8 +127,7 @@ impl gateway_server::Gateway for Door {
         &self,
         request: Request<wire::RevokeGrantRequest>,
     ) -> Result<Response<wire::RevokeGrantResponse>, Status> {
-        let wire::RevokeGrantRequest { agent_id, command } = request.into_inner();
-        approvals::revoke(&self.0, agent_id, command).await?;
+        approvals::revoke(&self.0, request.into_inner()).await?;
         Ok(Response::new(wire::RevokeGrantResponse {}))
     }
 

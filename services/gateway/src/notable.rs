@@ -30,7 +30,7 @@ pub(crate) fn ended(outcome: &Kind, took: Duration) {
             backend = failed.backend,
             took_ms,
             "run ended: {}",
-            failed.message
+            openclaw_escape::line(&failed.message)
         ),
         Kind::Aborted {
             reason, backend, ..
@@ -39,7 +39,8 @@ pub(crate) fn ended(outcome: &Kind, took: Duration) {
             outcome = "aborted",
             backend,
             took_ms,
-            "run ended: {reason}"
+            "run ended: {}",
+            openclaw_escape::line(reason)
         ),
         Kind::Done(done) => tracing::info!(
             message_id = RUN_ENDED,

@@ -59,8 +59,8 @@ pub(crate) fn load(
 fn notes(workspace: &Workspace, today: Date) -> Result<Vec<String>, Error> {
     let days = [Some(today), today.yesterday().ok()];
     let mut of_days = [Vec::new(), Vec::new()];
-    if let Some(mut folder) = workspace.folder(FOLDER)? {
-        for (name, _) in folder.entries() {
+    if let Some(folder) = workspace.folder(FOLDER)? {
+        for (name, _) in folder.entries()? {
             let path = format!("{FOLDER}/{name}");
             let date = dated::note(&path);
             if let Some(day) = days.iter().position(|day| day.is_some() && *day == date) {

@@ -189,7 +189,7 @@ mod tests {
         let status = status(ErrorKind::PermissionDenied);
         assert_eq!(status.code(), Code::PermissionDenied);
         for part in [
-            "cannot open /home/ada/workspace: permission denied;",
+            "cannot open \"/home/ada/workspace\": permission denied;",
             "ReadWritePaths=",
         ] {
             assert!(status.message().contains(part), "{}", status.message());

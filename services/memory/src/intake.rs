@@ -1,6 +1,5 @@
 //! From a file to a document of the index.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use openclaw_retrieval::{Body, Document};
@@ -80,7 +79,7 @@ fn read_transcript(
     let Some((file, stamp)) = root.open_file(path)? else {
         return Ok(None);
     };
-    let read = transcript::read(File::from(file)).map_err(|source| Error::Transcript {
+    let read = transcript::read(file).map_err(|source| Error::Transcript {
         path: place.folder.join(path),
         source,
     })?;

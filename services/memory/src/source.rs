@@ -1,12 +1,12 @@
 //! Which files are searched, and under which names.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use nix::dir::Type;
+use openclaw_folder::{Folder, Kind};
 use openclaw_retrieval::Source;
 
-use crate::workspace::{Error, Stamp, Workspace};
+use crate::workspace::{Error, Listing, Stamp, Workspace};
 
 pub(crate) mod dated;
 mod places;
@@ -39,6 +39,9 @@ const DEPTH: usize = 16;
 pub(crate) struct Place {
     /// Where.
     pub(crate) folder: PathBuf,
+    /// A folder around it in which agents write, if there is one: the place is
+    /// reached through no link beneath that.
+    pub(crate) inside: Option<PathBuf>,
     /// Which files.
     pub(crate) shape: Shape,
     /// What documents' names begin with: of an extra folder its path.
@@ -106,7 +109,14 @@ impl Place {
 
     /// Opens the folder; None when it is not there.
     pub(crate) fn open(&self) -> Result<Option<Workspace>, Error> {
-        Workspace::open(&self.folder)
+        let inside = self.inside.as_ref().and_then(|above| {
+            let relative = self.folder.strip_prefix(above).ok()?;
+            Some((above, relative))
+        });
+        match inside {
+            Some((above, relative)) => Workspace::open_inside(above, relative),
+            None => Workspace::open(&self.folder),
+        }
     }
 
     fn root_of_tree(&self) -> Option<&'static str> {
@@ -130,6 +140,14 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
+    /// Told of one of them: a place may be full of links.
+    fn leave_out_link(&mut self, path: PathBuf) {
+        let told = |left_out: &LeftOut| matches!(left_out, LeftOut::Link { .. });
+        if !self.left_out.iter().any(told) {
+            self.left_out.push(LeftOut::Link { path });
+        }
+    }
+
     fn is_full(&self) -> bool {
         self.files.len() >= FILES || self.size >= SIZE
     }
@@ -150,6 +168,14 @@ pub(crate) enum LeftOut {
         /// The place.
         folder: PathBuf,
     },
+    /// Links lead anywhere.
+    #[error(
+        "{path:?} is a symbolic link, which is not followed; put what it leads to there, or name that in memorySearch.extraPaths"
+    )]
+    Link {
+        /// The first one of the place.
+        path: PathBuf,
+    },
     /// Deeper than [`DEPTH`].
     #[error("{path} is not searched: more than {DEPTH} folders deep")]
     TooDeep {
@@ -165,15 +191,19 @@ pub(crate) enum LeftOut {
 pub(crate) fn scan(
     place: &Place,
     root: &Workspace,
-    visit: &mut dyn FnMut(&Path, &str),
+    visit: &mut dyn FnMut(&Folder, &str),
 ) -> Result<Listed, Error> {
     let mut listed = Listed::default();
-    visit(&place.folder, "");
+    if let Some(listing) = root.folder("")? {
+        visit(listing.folder(), "");
+    }
     match &place.shape {
         Shape::Workspace => named(root, &NAMED, &mut listed)?,
         Shape::File(name) => named(root, &[name], &mut listed)?,
         Shape::Transcripts => {
-            list(place, root, "", &mut listed)?;
+            if let Some(listing) = root.folder("")? {
+                list(place, &listing, "", &mut listed)?;
+            }
         }
         Shape::Tree => {}
     }
@@ -185,8 +215,11 @@ pub(crate) fn scan(
 
 fn named(root: &Workspace, names: &[&str], listed: &mut Listed) -> Result<(), Error> {
     for name in names {
-        if let Some(stamp) = root.stamp(name)? {
-            listed.files.insert((*name).to_owned(), stamp);
+        match root.stamp(name) {
+            Ok(Some(stamp)) => drop(listed.files.insert((*name).to_owned(), stamp)),
+            Ok(None) => {}
+            Err(Error::Link { path, .. }) => listed.leave_out_link(path),
+            Err(error) => return Err(error),
         }
     }
     Ok(())
@@ -196,7 +229,7 @@ fn walk(
     place: &Place,
     root: &Workspace,
     tree: &str,
-    visit: &mut dyn FnMut(&Path, &str),
+    visit: &mut dyn FnMut(&Folder, &str),
     listed: &mut Listed,
 ) {
     let mut folders = vec![(tree.to_owned(), 1)];
@@ -205,11 +238,18 @@ fn walk(
             listed.left_out.push(LeftOut::TooDeep { path: folder });
             continue;
         }
-        if !folder.is_empty() {
-            visit(&place.folder.join(&folder), &folder);
-        }
-        match list(place, root, &folder, listed) {
+        let below = root.folder(&folder).and_then(|listing| match listing {
+            Some(listing) => {
+                if !folder.is_empty() {
+                    visit(listing.folder(), &folder);
+                }
+                list(place, &listing, &folder, listed)
+            }
+            None => Ok(Vec::new()),
+        });
+        match below {
             Ok(below) => folders.extend(below.into_iter().map(|path| (path, depth + 1))),
+            Err(Error::Link { path, .. }) => listed.leave_out_link(path),
             Err(error) => listed.left_out.push(LeftOut::Unreadable(error)),
         }
         if listed.is_full() {
@@ -223,27 +263,30 @@ fn walk(
 /// Adds the files of `folder`, and returns the folders in it.
 fn list(
     place: &Place,
-    root: &Workspace,
+    listing: &Listing,
     folder: &str,
     listed: &mut Listed,
 ) -> Result<Vec<String>, Error> {
     let mut below = Vec::new();
-    let Some(mut listing) = root.folder(folder)? else {
-        return Ok(below);
-    };
-    for (name, kind) in listing.entries() {
+    for (name, kind) in listing.entries()? {
         let path = match folder {
             "" => name.clone(),
             folder => format!("{folder}/{name}"),
         };
-        if kind == Some(Type::Directory) {
-            below.push(path);
-        } else if place.wants(&path)
-            && !listed.is_full()
-            && let Some(stamp) = listing.stamp(root, &path, &name)?
-        {
-            listed.size += stamp.size();
-            listed.files.insert(path, stamp);
+        let may_be_folder = place.root_of_tree().is_some() && !name.contains('.');
+        match kind {
+            Kind::Folder => below.push(path),
+            Kind::Link if place.wants(&path) || may_be_folder => {
+                listed.leave_out_link(place.folder.join(path));
+            }
+            Kind::File if place.wants(&path) && !listed.is_full() => {
+                // Removed or replaced meanwhile: the folder tells of that.
+                if let Ok(Some(stamp)) = listing.stamp(&name) {
+                    listed.size += stamp.size();
+                    listed.files.insert(path, stamp);
+                }
+            }
+            Kind::File | Kind::Link | Kind::Other => {}
         }
     }
     Ok(below)
@@ -253,12 +296,14 @@ fn list(
 mod tests {
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::path::Path;
 
     use super::*;
 
     fn place(folder: &Path, shape: Shape) -> Place {
         Place {
             folder: folder.to_owned(),
+            inside: None,
             shape,
             prefix: String::new(),
         }

@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inotify::{EventMask, EventOwned, EventStream, Inotify, WatchDescriptor, WatchMask, Watches};
+use openclaw_folder::Folder;
 use tokio_stream::StreamExt as _;
 
 /// One mask for every folder: a second watch of the same folder replaces the
@@ -167,23 +169,20 @@ impl Watcher {
         }
     }
 
-    /// Watches `path`, which is `folder` of place number `place`.
-    pub(crate) fn add(&self, path: &Path, place: usize, folder: &str) -> Result<(), Error> {
+    /// Watches `open`, which is `folder` of place number `place`.
+    pub(crate) fn add(&self, open: &Folder, place: usize, folder: &str) -> Result<(), Error> {
         let folder = folder.to_owned();
-        // The place itself may be a link that the user configured; below it
-        // none is followed.
-        let mask = match folder.is_empty() {
-            true => MASK,
-            false => MASK | WatchMask::DONT_FOLLOW,
-        };
-        self.insert(path, mask, Target::Files { place, folder })
+        // The folder that is open, whatever has its name by now.
+        let path = format!("/proc/self/fd/{}", open.as_fd().as_raw_fd());
+        let target = Target::Files { place, folder };
+        self.insert(Path::new(&path), open.path(), target)
     }
 
     /// Watches for the place `path`, which is not there: its nearest folder
     /// that is there tells when the next one comes.
     pub(crate) fn await_arrival(&self, path: &Path, place: usize) -> Result<(), Error> {
         for above in path.ancestors().skip(1) {
-            match self.insert(above, MASK, Target::Arrival { place }) {
+            match self.insert(above, above, Target::Arrival { place }) {
                 Err(Error::Folder { source, .. })
                     if matches!(
                         source.kind(),
@@ -195,11 +194,12 @@ impl Watcher {
         Ok(())
     }
 
-    fn insert(&self, path: &Path, mask: WatchMask, target: Target) -> Result<(), Error> {
+    /// Watches `path`, which people know as `shown`.
+    fn insert(&self, path: &Path, shown: &Path, target: Target) -> Result<(), Error> {
         let mut folders = self.folders();
-        let added = self.watches.clone().add(path, mask);
+        let added = self.watches.clone().add(path, MASK);
         let watch = added.map_err(|source| Error::Folder {
-            path: path.to_owned(),
+            path: shown.to_owned(),
             source,
         })?;
         let Folders { of, seen } = &mut *folders;
@@ -282,6 +282,10 @@ mod tests {
 
     use super::*;
 
+    fn open(path: &Path) -> Folder {
+        Folder::open(path).unwrap().unwrap()
+    }
+
     async fn next(events: &mut Events) -> Vec<Event> {
         let next = tokio::time::timeout(Duration::from_secs(5), events.next());
         next.await.unwrap().unwrap()
@@ -305,7 +309,7 @@ mod tests {
     async fn a_file_is_settled_when_it_is_closed() {
         let folder = tempfile::tempdir().unwrap();
         let (watcher, mut events) = Watcher::new().unwrap();
-        watcher.add(folder.path(), 0, "memory").unwrap();
+        watcher.add(&open(folder.path()), 0, "memory").unwrap();
         let mut file = File::create(folder.path().join("a.md")).unwrap();
         until(&mut events, "memory/a.md", Phase::Created).await;
         file.write_all(b"half").unwrap();
@@ -327,7 +331,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("a.md"), "a").unwrap();
         let (watcher, mut events) = Watcher::new().unwrap();
-        watcher.add(folder.path(), 0, "").unwrap();
+        watcher.add(&open(folder.path()), 0, "").unwrap();
         fs::read(folder.path().join("a.md")).unwrap();
         fs::write(folder.path().join("b.md"), "").unwrap();
         let first = next(&mut events).await.swap_remove(0);
@@ -354,10 +358,10 @@ mod tests {
         fs::create_dir(&kept).unwrap();
         fs::create_dir(&dropped).unwrap();
         let (watcher, mut events) = Watcher::new().unwrap();
-        watcher.add(&kept, 0, "").unwrap();
-        watcher.add(&dropped, 0, "").unwrap();
+        watcher.add(&open(&kept), 0, "").unwrap();
+        watcher.add(&open(&dropped), 0, "").unwrap();
         watcher.begin();
-        watcher.add(&kept, 0, "").unwrap();
+        watcher.add(&open(&kept), 0, "").unwrap();
         watcher.end();
         fs::write(dropped.join("a.md"), "").unwrap();
         fs::write(kept.join("b.md"), "").unwrap();

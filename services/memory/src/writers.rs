@@ -4,7 +4,8 @@
 //! one that was changed shortly before, only /proc knows whether it is whole.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -17,14 +18,14 @@ pub(crate) fn being_written(files: &[PathBuf]) -> HashSet<PathBuf> {
     let mut open = HashSet::new();
     let identified = files
         .iter()
-        .filter_map(|path| Some((identity(path)?, path)));
+        .filter_map(|path| Some((identity(path.symlink_metadata())?, path)));
     let identities: HashMap<(u64, u64), &PathBuf> = identified.collect();
     if identities.is_empty() {
         return open;
     }
     for process in entries(Path::new("/proc")).filter(|path| is_process(path)) {
         for descriptor in entries(&process.join("fd")) {
-            if let Some(path) = identity(&descriptor).and_then(|id| identities.get(&id))
+            if let Some(path) = identity(descriptor.metadata()).and_then(|id| identities.get(&id))
                 && writes(&process, &descriptor)
             {
                 open.insert((*path).clone());
@@ -34,8 +35,9 @@ pub(crate) fn being_written(files: &[PathBuf]) -> HashSet<PathBuf> {
     open
 }
 
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    let file = fs::metadata(path).ok()?;
+/// None for what is not a regular file.
+fn identity(found: io::Result<Metadata>) -> Option<(u64, u64)> {
+    let file = found.ok()?;
     file.is_file().then(|| (file.dev(), file.ino()))
 }
 

@@ -49,6 +49,7 @@ pub(crate) fn programs(
     refuse_namespaces(&mut refused)?;
     refuse_terminal_input(&mut refused)?;
     refuse_personalities(&mut refused)?;
+    refuse_limits_of_others(&mut refused)?;
     refuse_sockets(&mut refused, network)?;
     if let (Network::Loopback(_), false) = (network, apart) {
         refuse_all_but_tcp(&mut refused)?;
@@ -144,6 +145,15 @@ fn refuse_personalities(rules: &mut Rules) -> Result<(), BackendError> {
     refuse(rules, libc::SYS_personality, other)
 }
 
+/// Limits set for another process of the user, with which a daemon can be ended or kept from writing;
+/// Landlock does not judge them. Reading them is left, and one's own are process 0.
+fn refuse_limits_of_others(rules: &mut Rules) -> Result<(), BackendError> {
+    let other = when(0, SeccompCmpOp::Ne, 0)?;
+    let pointer = SeccompCmpArgLen::Qword;
+    let sets = SeccompCondition::new(2, pointer, SeccompCmpOp::Ne, 0)?;
+    refuse(rules, libc::SYS_prlimit64, vec![other, sets])
+}
+
 fn refuse_sockets(rules: &mut Rules, network: &Network) -> Result<(), BackendError> {
     let family = |family: i32| u64::from(family.unsigned_abs());
     match network {
@@ -192,6 +202,16 @@ fn refuse_all_but_tcp(rules: &mut Rules) -> Result<(), BackendError> {
         let other = |protocol| when(2, SeccompCmpOp::Ne, number(protocol));
         let other = vec![family()?, other(0)?, other(libc::IPPROTO_TCP)?];
         refuse(rules, libc::SYS_socket, other)?;
+    }
+    // TCP Fast Open connects while it sends, past Landlock's rule for connect(2).
+    let fast_open = number(libc::MSG_FASTOPEN);
+    for (call, flags) in [
+        (libc::SYS_sendto, 3),
+        (libc::SYS_sendmsg, 2),
+        (libc::SYS_sendmmsg, 3),
+    ] {
+        let set = when(flags, SeccompCmpOp::MaskedEq(fast_open), fast_open)?;
+        refuse(rules, call, vec![set])?;
     }
     Ok(())
 }
@@ -257,14 +277,62 @@ mod tests {
     use nix::unistd::truncate;
 
     use super::*;
+    use crate::sys;
+    use crate::syscalls::OPEN_TREE_ATTR;
 
     /// A filter binds the thread that takes it and what that thread starts, so a test can take one.
     fn confined<T: Send + 'static>(abi: i32, attempt: impl FnOnce() -> T + Send + 'static) -> T {
+        filtered(&Network::Full, abi, attempt)
+    }
+
+    fn filtered<T: Send + 'static>(
+        network: &Network,
+        abi: i32,
+        attempt: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let programs = programs(network, false, abi).unwrap();
         let confined = move || {
-            apply(&programs(&Network::Full, false, abi).unwrap()).unwrap();
+            apply(&programs).unwrap();
             attempt()
         };
         std::thread::spawn(confined).join().unwrap()
+    }
+
+    #[test]
+    fn limits_of_other_processes_are_read_and_not_set() {
+        /// No resource, and no readable address: what the kernel says where it is asked.
+        const NONE: u32 = u32::MAX;
+        const NOWHERE: u32 = 1;
+        let parent = nix::unistd::getppid().as_raw().unsigned_abs();
+        let answers = confined(ABI_TRUNCATE, move || {
+            [
+                [parent, NONE, NOWHERE],
+                [0, NONE, NOWHERE],
+                [parent, NONE, 0],
+            ]
+            .map(|arguments| sys::answer(libc::SYS_prlimit64, arguments))
+        });
+        let wanted = [Errno::EPERM, Errno::EFAULT, Errno::EINVAL];
+        assert_eq!(answers, wanted.map(Err));
+    }
+
+    #[test]
+    fn a_connection_made_while_sending_is_refused_where_ports_are_ruled() {
+        // No such descriptor, which the kernel says where it is asked.
+        let send = || {
+            let flags = libc::MSG_FASTOPEN.unsigned_abs();
+            sys::answer(libc::SYS_sendmsg, [u32::MAX, 0, flags])
+        };
+        let ruled = Network::Loopback(vec![1]);
+        assert_eq!(filtered(&ruled, ABI_TRUNCATE, send), Err(Errno::EPERM));
+        let free = Network::Full;
+        assert_eq!(filtered(&free, ABI_TRUNCATE, send), Err(Errno::EBADF));
+    }
+
+    #[test]
+    fn taking_a_mount_with_other_attributes_is_refused() {
+        let take = || sys::answer(OPEN_TREE_ATTR, [u32::MAX, 0, 0]);
+        assert_eq!(confined(ABI_TRUNCATE, take), Err(Errno::EPERM));
     }
 
     fn ways_to_empty(file: &Path) -> [Result<(), Errno>; 3] {

@@ -193,19 +193,6 @@ impl Plan {
     pub fn standard_devices() -> Vec<PathBuf> {
         existing(&DEVICES)
     }
-
-    /// Grants reading and executing the directory that holds `program`, links resolved, unless a
-    /// grant covers it already. An absent program changes nothing; [`Plan::validate`] reports it.
-    pub fn grant_program(&mut self, program: &Path) {
-        let Ok(file) = program.canonicalize() else {
-            return;
-        };
-        let covered = |grant: &PathBuf| file.starts_with(grant);
-        if self.read_only.iter().chain(&self.read_write).any(covered) {
-            return;
-        }
-        self.read_only.extend(file.parent().map(Path::to_path_buf));
-    }
 }
 
 fn existing(paths: &[&str]) -> Vec<PathBuf> {
@@ -260,19 +247,5 @@ mod tests {
         std::os::unix::fs::symlink(directory.join("stub.conf"), &link).unwrap();
         assert_eq!(link_target_grant(&link, &[]), Some(directory.clone()));
         assert_eq!(link_target_grant(&link, &[directory]), None);
-    }
-
-    #[test]
-    fn the_directory_of_a_program_is_granted_once() {
-        let mut plan = Plan::new("run", "main", Path::new("/"));
-        let before = plan.read_only.clone();
-        plan.grant_program(Path::new("/bin/sh"));
-        assert_eq!(plan.read_only, before);
-        let dir = tempfile::tempdir().unwrap();
-        let program = dir.path().join("agent");
-        std::fs::write(&program, "").unwrap();
-        plan.grant_program(&program);
-        plan.grant_program(&program);
-        assert_eq!(plan.read_only.len(), before.len() + 1);
     }
 }

@@ -27,12 +27,16 @@ pub(crate) const ABSENT: &[libc::c_long] = &[
     libc::SYS_clone3,
 ];
 
+/// open_tree_attr(2) of Linux 6.15, which libc does not know yet; one number on all architectures.
+pub(crate) const OPEN_TREE_ATTR: libc::c_long = 467;
+
 const MOUNTS: &[libc::c_long] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
     libc::SYS_pivot_root,
     libc::SYS_chroot,
     libc::SYS_open_tree,
+    OPEN_TREE_ATTR,
     libc::SYS_move_mount,
     libc::SYS_fsopen,
     libc::SYS_fsconfig,

@@ -12,6 +12,7 @@ use nix::errno::Errno;
 use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
+use nix::sys::stat::{Mode, umask};
 use nix::sys::statvfs::{FsFlags, fstatvfs};
 
 use crate::failure::{StepError, io, system};
@@ -56,7 +57,11 @@ pub(crate) fn apply(
     // Opened after unshare: a descriptor of the old namespace's mount cannot be bound in this one.
     let kept = open_kept(hide, grants)?;
     hide.iter().try_for_each(|dir| cover(dir))?;
-    kept.iter().try_for_each(bring_back)?;
+    // The agent's user has to pass through directories that root makes on the way to a grant.
+    let mask = umask(Mode::from_bits_truncate(0o022));
+    let result = kept.iter().try_for_each(bring_back);
+    umask(mask);
+    result?;
     hide.iter().try_for_each(|dir| seal(dir))
 }
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use openclaw_sandbox::probe::{Report, State};
-use openclaw_sandbox::{Failure, Launcher, Network, PlanError};
+use openclaw_sandbox::{Closed, Failure, Launcher, Network, PlanError};
 use support::{Caller, Site, callers, text, told};
 
 fn failure(output: &Output) -> Failure {
@@ -75,7 +75,8 @@ fn a_program_that_is_not_granted_starts_nothing() {
     let error = site.plan.clone().validate(&helper).unwrap_err();
     assert!(matches!(error, PlanError::NotGranted { .. }), "{error}");
     let mut granted = site.plan.clone();
-    granted.grant_program(&helper);
+    let closed = Closed::new(None, Path::new("/nonexistent"));
+    granted.grant_program(&helper, &closed);
     granted.validate(&helper).unwrap();
 }
 

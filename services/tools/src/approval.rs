@@ -4,14 +4,19 @@
 //! In doubt a command waits: everything that is not understood is a miss.
 
 mod command;
+pub mod effect;
+mod listed;
 mod reading;
+mod shown;
+pub mod target;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::policy::glob;
 
-use command::{Word, Words};
+pub use command::{NotSimple, Word, Words, parse};
+pub use shown::shown;
 
 /// When somebody is asked (`tools.exec.ask`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,10 +57,73 @@ pub struct Rules {
     /// When somebody is asked.
     pub ask: Ask,
     /// Patterns of commands that may run (`tools.exec.allowlist`): a simple
-    /// command, words separated by one space, `*` for anything.
+    /// command, words without quotation marks, `*` for anything.
     pub allowlist: Vec<String>,
-    /// Commands that somebody allowed for good, word for word.
-    pub granted: Vec<String>,
+    /// What somebody allowed for good.
+    pub granted: Vec<Grant>,
+    /// Whether what runs here reaches every host of the network, so that
+    /// fetching a page can tell anybody anything.
+    pub open_network: bool,
+}
+
+/// What somebody allowed for good: word for word, in one directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// How the command is given.
+    pub form: Form,
+    /// The command as [`shown`] has it, whole.
+    pub command: String,
+    /// Where it runs: absolute, links followed.
+    pub directory: String,
+}
+
+/// How a command is given. Two that are shown alike are not the same: a word
+/// may mean something to the shell that it does not mean to execve(2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// A line for the shell.
+    Line,
+    /// A program and its arguments.
+    Words,
+    /// A tool with its arguments.
+    Call,
+}
+
+impl Form {
+    /// As it is written in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Words => "words",
+            Self::Call => "call",
+        }
+    }
+
+    /// The one of that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Line, Self::Words, Self::Call]
+            .into_iter()
+            .find(|form| form.name() == name)
+    }
+}
+
+impl Grant {
+    /// What is granted when `command` is, as the tool was given it, in
+    /// `directory`.
+    #[must_use]
+    pub fn of_command(command: &Value, directory: String) -> Self {
+        Self {
+            form: match command {
+                Value::Array(_) => Form::Words,
+                _ => Form::Line,
+            },
+            command: shown(command),
+            directory,
+        }
+    }
 }
 
 /// What is to be done with a command.
@@ -69,21 +137,21 @@ pub enum Verdict {
 
 impl Rules {
     /// Judges a command as the tool was given it: a line for the shell, or a
-    /// list of words. `plain` says that nothing else about the call matters;
-    /// a changed environment, for one, does.
+    /// list of words; `grant` is what allowing it for good would grant. `plain`
+    /// says that nothing else about the call matters; a changed environment,
+    /// for one, does.
     #[must_use]
-    pub fn judge(&self, command: &Value, plain: bool) -> Verdict {
+    pub fn judge(&self, command: &Value, grant: &Grant, plain: bool) -> Verdict {
         match self.ask {
             Ask::Off => return Verdict::Run,
             Ask::Always => return Verdict::Ask("every command is asked about".to_owned()),
             Ask::OnMiss => {}
         }
-        let text = shown(command);
-        if self.granted.contains(&text) && plain {
-            return Verdict::Run;
-        }
         if !plain {
             return Verdict::Ask("it changes the environment of the command".to_owned());
+        }
+        if self.granted.contains(grant) {
+            return Verdict::Run;
         }
         match self.miss(command) {
             None => Verdict::Run,
@@ -91,73 +159,57 @@ impl Rules {
         }
     }
 
-    /// Judges a call of `tool` that runs no command, `shown` as people see it:
-    /// one of a tool that is not known may do anything. It runs when the tool
-    /// is listed, or the call was allowed for good.
+    /// Judges a call of `tool` that runs no command. `concern` is what there
+    /// is to ask about; without it the call runs. It runs too when the tool is
+    /// listed, or the call was allowed for good.
     #[must_use]
-    pub fn judge_other(&self, tool: &str, shown: &str, is_known: bool) -> Verdict {
+    pub fn judge_call(&self, tool: &str, grant: &Grant, concern: Option<String>) -> Verdict {
         let listed = || {
-            let granted = self.granted.iter().any(|granted| granted == shown);
-            granted || self.allowlist.iter().any(|pattern| glob(pattern, tool))
+            let listed = self.allowlist.iter().any(|pattern| glob(pattern, tool));
+            listed || self.granted.contains(grant)
         };
-        match self.ask {
-            Ask::Off => Verdict::Run,
-            _ if is_known => Verdict::Run,
-            Ask::OnMiss if listed() => Verdict::Run,
-            _ => Verdict::Ask("what it does is not known".to_owned()),
+        match (self.ask, concern) {
+            (Ask::Off, _) | (_, None) => Verdict::Run,
+            (Ask::OnMiss, _) if listed() => Verdict::Run,
+            (_, Some(concern)) => Verdict::Ask(concern),
         }
     }
 
     /// Why the command is not among those that run at once.
     fn miss(&self, command: &Value) -> Option<String> {
         let commands = match command {
-            Value::String(line) => match command::parse(line) {
-                Ok(commands) => commands,
-                Err(why) => return Some(why.to_string()),
-            },
-            Value::Array(words) => {
-                let plain = |word: &Value| Word {
-                    text: word.as_str().unwrap_or_default().to_owned(),
-                    is_pattern: false,
-                };
-                vec![words.iter().map(plain).collect::<Words>()]
-            }
-            _ => return Some("it is no command".to_owned()),
+            Value::String(line) => parse(line).map_err(|why| why.to_string()),
+            Value::Array(words) => list(words).map(|words| vec![words]),
+            _ => Err("it is no command".to_owned()),
         };
-        commands.iter().find_map(|words| {
-            let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-            let line = texts.join(" ");
-            let listed = self.allowlist.iter().any(|pattern| glob(pattern, &line));
-            match listed {
-                true => None,
-                false => reading::refuses(words),
-            }
-        })
-    }
-}
-
-/// A command as people see it: words that need it are quoted.
-#[must_use]
-pub fn shown(command: &Value) -> String {
-    match command {
-        Value::String(line) => line.clone(),
-        Value::Array(words) => {
-            let words: Vec<String> = words
-                .iter()
-                .map(|word| quoted(word.as_str().unwrap_or_default()))
-                .collect();
-            words.join(" ")
+        match commands {
+            Ok(commands) => commands.iter().find_map(|words| self.miss_of(words)),
+            Err(why) => Some(why),
         }
-        other => other.to_string(),
+    }
+
+    fn miss_of(&self, words: &[Word]) -> Option<String> {
+        let is_listed = |pattern: &String| listed::fits(pattern, words);
+        match self.allowlist.iter().any(is_listed) {
+            true => None,
+            false => reading::refuses(words),
+        }
     }
 }
 
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
+/// The words of a command that no shell reads.
+fn list(words: &[Value]) -> Result<Words, String> {
+    if words.is_empty() {
+        return Err(NotSimple::Empty.to_string());
     }
+    let word = |word: &Value| {
+        let text = word.as_str().ok_or("it is no command")?;
+        match command::control(text) {
+            Some(c) => Err(NotSimple::Character(c).to_string()),
+            None => Ok(Word::plain(text)),
+        }
+    };
+    words.iter().map(word).collect()
 }
 
 #[cfg(test)]
@@ -168,15 +220,25 @@ mod tests {
 
     fn rules(allowlist: &[&str], granted: &[&str]) -> Rules {
         let owned = |list: &[&str]| list.iter().map(|entry| (*entry).to_owned()).collect();
+        let granted = granted.iter().map(|command| here(&json!(command)));
         Rules {
             ask: Ask::OnMiss,
             allowlist: owned(allowlist),
-            granted: owned(granted),
+            granted: granted.collect(),
+            open_network: false,
         }
     }
 
+    fn here(command: &Value) -> Grant {
+        Grant::of_command(command, "/here".to_owned())
+    }
+
+    fn judge(rules: &Rules, command: &Value, plain: bool) -> Verdict {
+        rules.judge(command, &here(command), plain)
+    }
+
     fn runs(rules: &Rules, command: &str) -> bool {
-        rules.judge(&json!(command), true) == Verdict::Run
+        judge(rules, &json!(command), true) == Verdict::Run
     }
 
     #[test]
@@ -242,9 +304,24 @@ mod tests {
             "",
             "sed -i s/a/b/ c",
             "awk 'BEGIN{system(\"rm a\")}'",
+            "find . -maxdepth 0 \"-ex\\\nec\" rm a \\;",
+            "sort \"--out\\\nput=f\"",
+            "rg \"--pr\\\ne\" sh x",
+            "ls 'a\nb'",
+            "ls a # b\r",
+            "uniq - a",
+            "uniq -- a b",
+            "uniq -c a b",
+            "date 01020304",
+            "date -u 01020304",
+            "date +%s 01020304",
+            "ls ~",
+            "diff -l a b",
+            "file -z a",
+            "tail -f a",
             "ls *",
         ] {
-            let judged = rules.judge(&json!(command), true);
+            let judged = judge(&rules, &json!(command), true);
             let expected = command == "ls *";
             assert_eq!(judged == Verdict::Run, expected, "{command}: {judged:?}");
         }
@@ -259,8 +336,43 @@ mod tests {
         assert!(!runs(&rules, "cargo build > log"));
         assert!(runs(&rules, "rm -r target; ls"));
         assert!(!runs(&rules, "rm -r target"));
-        assert_eq!(rules.judge(&json!(["cargo", "fmt"]), true), Verdict::Run);
-        assert!(matches!(rules.judge(&json!("ls"), false), Verdict::Ask(_)));
+        assert!(!runs(&rules, "'cargo x/y'"));
+        let list = |words| judge(&rules, &words, true) == Verdict::Run;
+        assert!(list(json!(["cargo", "fmt"])));
+        assert!(list(json!(["cat", "a b"])));
+        assert!(!list(json!(["cargo x"])));
+        assert!(!list(json!(["cargo", 1])));
+        assert!(!list(json!(["cat", "a\nb"])));
+        assert!(!list(json!([])));
+        assert!(matches!(
+            judge(&rules, &json!("ls"), false),
+            Verdict::Ask(_)
+        ));
+    }
+
+    #[test]
+    fn a_grant_holds_for_its_directory_and_its_form() {
+        let rules = rules(&[], &["make clean", "A=b make"]);
+        let command = json!("make clean");
+        let elsewhere = Grant::of_command(&command, "/elsewhere".to_owned());
+        assert!(matches!(
+            rules.judge(&command, &elsewhere, true),
+            Verdict::Ask(_)
+        ));
+        assert!(runs(&rules, "make clean") && runs(&rules, "A=b make"));
+        for words in [json!(["make", "clean"]), json!(["A=b", "make"])] {
+            assert!(
+                matches!(judge(&rules, &words, true), Verdict::Ask(_)),
+                "{words}"
+            );
+        }
+        let call = Grant {
+            form: Form::Call,
+            command: "make clean".to_owned(),
+            directory: "/here".to_owned(),
+        };
+        let judged = rules.judge_call("make", &call, Some("why".to_owned()));
+        assert_eq!(judged, Verdict::Ask("why".to_owned()));
     }
 
     #[test]
@@ -269,18 +381,10 @@ mod tests {
             ask,
             ..rules(&[], &["ls"])
         };
-        assert_eq!(with(Ask::Off).judge(&json!("rm a"), false), Verdict::Run);
+        assert_eq!(judge(&with(Ask::Off), &json!("rm a"), false), Verdict::Run);
         assert!(matches!(
-            with(Ask::Always).judge(&json!("ls"), true),
+            judge(&with(Ask::Always), &json!("ls"), true),
             Verdict::Ask(_)
         ));
-    }
-
-    #[test]
-    fn words_are_shown_as_a_shell_would_take_them() {
-        assert_eq!(
-            shown(&json!(["echo", "it's", "a b", ""])),
-            r"echo 'it'\''s' 'a b' ''"
-        );
     }
 }

@@ -5,7 +5,7 @@ mod edit;
 mod failure;
 mod lines;
 mod list;
-mod patch;
+pub(crate) mod patch;
 mod process;
 mod read;
 mod shell;

@@ -16,7 +16,7 @@ mkdir -p \"$out\"
 printf '%s\\0' \"$@\" >\"$out/arguments\"
 env -0 >\"$out/environment\"
 cat >\"$out/input\"
-for file in \"$TMPDIR\"/*; do if [ -f \"$file\" ]; then cp \"$file\" \"$out\"; fi; done
+for file in \"${CLAUDE_CONFIG_DIR%/cli}\"/given/*; do if [ -f \"$file\" ]; then cp \"$file\" \"$out\"; fi; done
 exit 1
 ";
 
@@ -42,12 +42,17 @@ pub(crate) fn read_back(
     let recording = recorded.join("recording");
     let environment = pairs(&read(&recording.join("environment"))?);
     let arguments = words(&read(&recording.join("arguments"))?);
-    let temporary = environment.iter().find(|(name, _)| name == "TMPDIR");
-    let (_, temporary) = temporary.context("the CLI got no TMPDIR")?.clone();
-    let moved = Moved::make(folder, recorded, workspace, &temporary)?;
+    let value = |wanted: &str| -> anyhow::Result<&str> {
+        let found = environment.iter().find(|(name, _)| name == wanted);
+        let (_, value) = found.with_context(|| format!("the CLI got no {wanted}"))?;
+        Ok(value)
+    };
+    let turn = value("CLAUDE_CONFIG_DIR")?.strip_suffix("/cli");
+    let turn = turn.context("CLAUDE_CONFIG_DIR is not in the turn's folder")?;
+    let moved = Moved::make(folder, recorded, workspace, (value("TMPDIR")?, turn))?;
     for file in fs::read_dir(&recording)?.flatten() {
         let text = moved.text(&read(&file.path())?);
-        fs::write(folder.join("tmp").join(file.file_name()), text)?;
+        fs::write(folder.join("turn/given").join(file.file_name()), text)?;
     }
     let mut names = arguments.iter().skip_while(|word| *word != "--session-id");
     let session = names.nth(1).context("the CLI got no --session-id")?.clone();
@@ -65,18 +70,24 @@ pub(crate) fn read_back(
 }
 
 /// From the runner's folders to those of the plain runs.
-struct Moved([(String, String); 3]);
+struct Moved([(String, String); 4]);
 
 impl Moved {
-    fn make(folder: &Path, home: &Path, workspace: &Path, temporary: &str) -> anyhow::Result<Self> {
+    fn make(
+        folder: &Path,
+        home: &Path,
+        workspace: &Path,
+        (temporary, turn): (&str, &str),
+    ) -> anyhow::Result<Self> {
         let target = |name: &str| folder.join(name);
-        for name in ["home", "workspace", "tmp", "tmp/tools"] {
+        for name in ["home", "workspace", "tmp", "turn/given", "turn/cli"] {
             fs::create_dir_all(target(name))
                 .with_context(|| format!("cannot make {}", target(name).display()))?;
         }
         let shown = |path: &Path| path.display().to_string();
         Ok(Self([
             (temporary.to_owned(), shown(&target("tmp"))),
+            (turn.to_owned(), shown(&target("turn"))),
             (shown(home), shown(&target("home"))),
             (shown(workspace), shown(&target("workspace"))),
         ]))
@@ -119,17 +130,15 @@ mod tests {
     fn the_recorder_writes_down_how_it_was_started() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        for name in ["home", "tmp", "tmp/tools"] {
-            fs::create_dir(path(name)).unwrap();
+        for name in ["home", "tmp", "turn/given"] {
+            fs::create_dir_all(path(name)).unwrap();
         }
-        fs::write(
-            path("tmp/mcp.json"),
-            format!("in {}", path("tmp").display()),
-        )
-        .unwrap();
+        let given = format!("in {}", path("turn").display());
+        fs::write(path("turn/given/mcp.json"), given).unwrap();
         let status = std::process::Command::new(recorder(&path("bin")).unwrap())
             .env("HOME", path("home"))
             .env("TMPDIR", path("tmp"))
+            .env("CLAUDE_CONFIG_DIR", path("turn/cli"))
             .args(["--session-id", "one two", ""])
             .stdin(std::process::Stdio::null())
             .status()
@@ -142,7 +151,7 @@ mod tests {
         assert_eq!(plain.session, "one two");
         let home = ("HOME".to_owned(), path("plain/home").display().to_string());
         assert!(plain.environment.contains(&home), "{:?}", plain.environment);
-        let copied = fs::read_to_string(path("plain/tmp/mcp.json")).unwrap();
-        assert_eq!(copied, format!("in {}", path("plain/tmp").display()));
+        let copied = fs::read_to_string(path("plain/turn/given/mcp.json")).unwrap();
+        assert_eq!(copied, format!("in {}", path("plain/turn").display()));
     }
 }

@@ -80,7 +80,12 @@ impl Setup {
 
     /// A suite whose `cli` is this shell script.
     pub async fn imitated(cli: &Cli, script: &str) -> Suite {
-        let site = Self::empty()
+        Self::empty().imitating(cli, script).await
+    }
+
+    /// The suite with a `cli` that is this shell script.
+    pub async fn imitating(self, cli: &Cli, script: &str) -> Suite {
+        let site = self
             .set("agents.defaults.backend", format!("{}-cli", cli.name))
             .variable("ANTHROPIC_API_KEY", KEY)
             .variable("OPENAI_API_KEY", KEY)

@@ -108,6 +108,11 @@ impl Ground {
         self.paths.agent(&self.agent).join("tmp")
     }
 
+    /// Those that the agent does not own.
+    pub(crate) fn turn_folders(&self) -> PathBuf {
+        self.paths.turn_folders(&self.agent)
+    }
+
     pub(crate) fn workspace(&self) -> PathBuf {
         self.paths.default_workspace(&self.agent)
     }

@@ -1,13 +1,16 @@
 //! How the Claude Code CLI gets to its model.
 
+use openclaw_config::login::Login;
 use openclaw_config::provider::Scheme;
 use openclaw_config::secret::Secret;
 use openclaw_config::settings::{SandboxLevel, Settings};
 use serde::Deserialize;
 
 use crate::cli::access::{Access, Error, Header, bearer, header, now, read_login};
+use crate::cli::login;
 use crate::doors::ModelVariables;
 use crate::doors::model::Relay;
+use crate::wire::Api;
 
 /// Where Anthropic's API is.
 const ANTHROPIC: &str = "https://api.anthropic.com";
@@ -42,20 +45,20 @@ pub(super) fn way_in(settings: &Settings, agent_id: &str) -> Option<String> {
     if let Some(profile) = settings.aws_profile(agent_id) {
         return Some(profile.source.clone());
     }
-    let login = super::LOGIN.find(settings, agent_id);
-    login.map(|file| format!("the login in {}", file.display()))
+    let login = login::find(Login::Claude, settings, agent_id);
+    login.map(|found| found.to_string())
 }
 
 /// The CLI's login file, as far as it is needed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Credentials {
-    claude_ai_oauth: Login,
+    claude_ai_oauth: Account,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Login {
+struct Account {
     access_token: Secret,
     /// Unix milliseconds.
     #[serde(default)]
@@ -88,7 +91,7 @@ pub(super) fn find(
     }
     let (variable, header, beta) = match keys {
         Some(found) => found,
-        None => login(settings, agent_id)?,
+        None => by_login(settings, agent_id)?,
     };
     let mut headers = custom_headers(outer.get("ANTHROPIC_CUSTOM_HEADERS"))?;
     headers.push(header);
@@ -98,6 +101,7 @@ pub(super) fn find(
             token: variable.to_owned(),
         },
         relay: Relay {
+            api: Api::Anthropic,
             base_url: base_url(settings, agent_id),
             mount: String::new(),
             headers,
@@ -162,6 +166,7 @@ fn bedrock(settings: &Settings, token: &str) -> Access {
             token: "AWS_BEARER_TOKEN_BEDROCK".to_owned(),
         },
         relay: Relay {
+            api: Api::Bedrock,
             base_url: url,
             mount: String::new(),
             headers: vec![bearer(token)],
@@ -184,14 +189,16 @@ fn custom_headers(text: Option<&str>) -> Result<Vec<Header>, Error> {
 
 /// The agent's own login, else the user's. The file stays out of the agent's
 /// view: its token is read here, and renewed by whoever uses the CLI outside.
-fn login(settings: &Settings, agent_id: &str) -> Result<Credential, Error> {
-    let path = super::LOGIN
-        .find(settings, agent_id)
-        .ok_or(Error::Missing(super::TITLE))?;
-    let found: Credentials = read_login(&path, FIX)?;
-    let login = found.claude_ai_oauth;
+fn by_login(settings: &Settings, agent_id: &str) -> Result<Credential, Error> {
+    let found = login::find(Login::Claude, settings, agent_id)
+        .ok_or(Error::Missing(Login::Claude.title()))?;
+    let credentials: Credentials = read_login(&found, FIX)?;
+    let login = credentials.claude_ai_oauth;
     if login.expires_at.is_some_and(|end| u128::from(end) <= now()) {
-        return Err(Error::Expired { path, fix: FIX });
+        return Err(Error::Expired {
+            login: found,
+            renew: FIX,
+        });
     }
     Ok(oauth(login.access_token.reveal()))
 }
@@ -210,11 +217,7 @@ mod tests {
         fs::create_dir(&state).unwrap();
         if let Some(login) = login {
             fs::create_dir(home.path().join(".claude")).unwrap();
-            fs::write(
-                home.path().join(".claude").join(super::super::LOGIN.file),
-                login,
-            )
-            .unwrap();
+            fs::write(home.path().join(Login::Claude.in_home()), login).unwrap();
         }
         let home_text = home.path().to_str().unwrap();
         let environment: Environment = variables

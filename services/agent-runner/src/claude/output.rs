@@ -6,6 +6,7 @@ use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, U
 use serde_json::Value;
 
 use super::Speaker;
+use crate::bill;
 use crate::cli::{Count, Limits};
 use crate::translate::{Translate, ending, quoted};
 
@@ -187,7 +188,7 @@ impl Output {
         if let Some(session) = value["session_id"].as_str() {
             self.session = Some(session.to_owned());
         }
-        self.cost = value["total_cost_usd"].as_f64();
+        self.cost = value["total_cost_usd"].as_f64().and_then(bill::as_cost);
         // The end of its input is the end of it.
         self.speaker = None;
         let mut kinds = Vec::new();
@@ -338,7 +339,10 @@ fn tool_output(content: &Value) -> String {
 /// What a result says that the turn used. One that was cut short says it by
 /// model alone.
 fn usage(result: &Value) -> Option<Usage> {
-    let tokens = |value: &Value, name: &str| value[name].as_u64().unwrap_or_default();
+    let tokens = |value: &Value, name: &str| {
+        let tokens = value[name].as_u64().unwrap_or_default();
+        tokens.min(bill::MOST_TOKENS)
+    };
     let value = &result["usage"];
     let whole = value.is_object().then(|| Usage {
         input: tokens(value, "input_tokens"),
@@ -353,7 +357,13 @@ fn usage(result: &Value) -> Option<Usage> {
     let Some(models) = models else {
         return whole;
     };
-    let sum = |name: &str| models.values().map(|model| tokens(model, name)).sum();
+    let add = |sum: u64, more: u64| sum.saturating_add(more).min(bill::MOST_TOKENS);
+    let sum = |name: &str| {
+        models
+            .values()
+            .map(|model| tokens(model, name))
+            .fold(0, add)
+    };
     Some(Usage {
         input: sum("inputTokens"),
         output: sum("outputTokens"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::approvals::{Approvals, Question};
+use crate::approvals::{Approvals, Judged, Open, Question};
 use crate::cli::Mouth;
 
 /// Answers the CLI's questions. Its standard input ends when this is dropped
@@ -20,40 +20,52 @@ impl Speaker {
         Self { mouth, approvals }
     }
 
-    /// Answers a question of the CLI, when somebody has decided.
+    /// Answers a question of the CLI: at once, or when somebody has decided.
     pub(super) fn answer(&self, question: &Value) {
-        let request = question["request"].clone();
+        let request = &question["request"];
         let id = question["request_id"].clone();
-        let speaker = self.clone();
+        let response = match request["subtype"].as_str() {
+            Some("can_use_tool") => match self.judge(request) {
+                Judged::Settled(settled) => decided(id, &request["input"], settled),
+                Judged::Open(open) => return self.answer_later(id, &request["input"], open),
+            },
+            other => json!({
+                "subtype": "error",
+                "request_id": id,
+                "error": format!("{} is not known here", other.unwrap_or("this")),
+            }),
+        };
+        self.mouth.say_now(&[line(response)]);
+    }
+
+    /// As many tasks as questions may be open.
+    fn answer_later(&self, id: Value, input: &Value, open: Open) {
+        let (speaker, input) = (self.clone(), input.clone());
         tokio::spawn(async move {
-            let response = match request["subtype"].as_str() {
-                Some("can_use_tool") => json!({
-                    "subtype": "success",
-                    "request_id": id,
-                    "response": speaker.may_use(&request).await,
-                }),
-                other => json!({
-                    "subtype": "error",
-                    "request_id": id,
-                    "error": format!("{} is not known here", other.unwrap_or("this")),
-                }),
-            };
-            let line = json!({"type": "control_response", "response": response});
+            let settled = speaker.approvals.wait(open).await;
+            let line = line(decided(id, &input, settled));
             speaker.mouth.say(&line).await;
         });
     }
 
-    async fn may_use(&self, request: &Value) -> Value {
-        let tool = request["tool_name"].as_str().unwrap_or_default();
-        let question = Question {
+    fn judge(&self, request: &Value) -> Judged {
+        self.approvals.judge(&Question {
             call_id: request["tool_use_id"].as_str().unwrap_or_default(),
-            tool,
+            tool: request["tool_name"].as_str().unwrap_or_default(),
             arguments: &request["input"],
             only_reads: false,
-        };
-        match self.approvals.ask(question).await {
-            Ok(()) => json!({"behavior": "allow", "updatedInput": request["input"]}),
-            Err(why) => json!({"behavior": "deny", "message": why}),
-        }
+        })
     }
+}
+
+fn decided(id: Value, input: &Value, settled: Result<(), String>) -> Value {
+    let response = match settled {
+        Ok(()) => json!({"behavior": "allow", "updatedInput": input}),
+        Err(why) => json!({"behavior": "deny", "message": why}),
+    };
+    json!({"subtype": "success", "request_id": id, "response": response})
+}
+
+fn line(response: Value) -> Value {
+    json!({"type": "control_response", "response": response})
 }

@@ -1,3 +1,4 @@
+use std::fs;
 use std::path::Path;
 
 use openclaw_config::{Environment, Origin};
@@ -8,6 +9,7 @@ use openclaw_tools::{Layer, Policy};
 use serde_json::Value;
 
 use super::*;
+use crate::cli::Given;
 
 fn turn(sessions: Vec<BackendSession>) -> Turn {
     let said = |text: &str| Message::User {
@@ -35,14 +37,16 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
 }
 
 fn places(folder: &Path) -> Places {
-    let temporary = folder.join("tmp");
-    fs::create_dir_all(&temporary).unwrap();
-    Places {
+    let places = Places {
         workspace: folder.join("workspace"),
         home: folder.join("home"),
-        temporary,
+        temporary: folder.join("tmp"),
         identity: None,
+    };
+    for path in [&places.workspace, &places.home, &places.temporary] {
+        fs::create_dir_all(path).unwrap();
     }
+    places
 }
 
 #[test]
@@ -63,6 +67,11 @@ fn a_session_is_resumed_only_when_its_transcript_is_there() {
     let project = places.home.join(".claude/projects").join(name);
     fs::create_dir_all(&project).unwrap();
     fs::write(project.join(format!("{id}.jsonl")), "").unwrap();
+    let transcript = project.join(format!("{id}.jsonl"));
+    fs::rename(&transcript, folder.path().join("moved")).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("moved"), &transcript).unwrap();
+    assert!(!session(&turn, &places).resumed, "a link to a transcript");
+    fs::rename(folder.path().join("moved"), &transcript).unwrap();
     let resumed = session(&turn, &places);
     assert_eq!(
         resumed,
@@ -94,6 +103,7 @@ fn the_arguments_name_files_of_the_turn() {
         deny: vec!["exec".to_owned()],
         ..Layer::default()
     };
+    let given = Given::make(&folder.path().join("given"), &places).unwrap();
     let start = Start {
         settings: &settings,
         agent: settings.agent("main").unwrap(),
@@ -105,9 +115,11 @@ fn the_arguments_name_files_of_the_turn() {
             ask: Ask::Off,
             allowlist: Vec::new(),
             granted: Vec::new(),
+            open_network: false,
         },
         agent_program: Path::new("/opt/openclaw-agent"),
-        pipe: Path::new("/pipe"),
+        given: &given,
+        level: SandboxLevel::Strict,
         limits: &Limits {
             steps: 1,
             identical_calls: 1,
@@ -128,11 +140,15 @@ fn the_arguments_name_files_of_the_turn() {
     assert!(after("--disallowedTools").starts_with("Bash,"));
     let position = arguments.iter().position(|a| a == "--session-id").unwrap();
     assert_eq!(arguments[position + 1], session.id.as_str());
-    let mcp: Value =
-        serde_json::from_slice(&fs::read(places.temporary.join("mcp.json")).unwrap()).unwrap();
+    assert!(arguments.iter().any(|a| a == "--setting-sources="));
+    let path = folder.path().join("given/mcp.json");
+    assert_eq!(after("--mcp-config"), path.to_str().unwrap());
+    let mcp: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     assert_eq!(
         mcp["mcpServers"]["openclaw"]["command"],
         "/opt/openclaw-agent"
     );
-    assert!(places.temporary.join("system-prompt.md").is_file());
+    assert!(folder.path().join("given/system-prompt.md").is_file());
+    let left = fs::read_dir(&places.temporary).unwrap().count();
+    assert_eq!(left, 0, "nothing where the agent writes");
 }

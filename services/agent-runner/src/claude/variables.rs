@@ -27,7 +27,7 @@ const KEYS: [&str; 6] = [
 pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
     let (settings, places) = (start.settings, start.places);
     let outer = &settings.environment;
-    let folder = places.home.join(".claude").display().to_string();
+    let folder = start.folder().display().to_string();
     let temporary = places.temporary.display().to_string();
     let mut variables = passed(outer, &PASSED);
     if keys {
@@ -43,6 +43,9 @@ pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
             ("CLAUDE_CODE_TMPDIR", &temporary),
             // It is updated by whoever installed it, not by a turn.
             ("DISABLE_AUTOUPDATER", "1"),
+            // What is allowed for good is for one directory, and the CLI does
+            // not tell in which one a command runs: it is always the first.
+            ("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", "1"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             // Its default of ten keeps a user waiting for minutes.
             ("CLAUDE_CODE_MAX_RETRIES", "3"),

@@ -1,15 +1,19 @@
 //! How a CLI gets to its model: over the turn's own door, with a credential
 //! that stays in the turn's process.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use openclaw_config::secret::Secret;
 use serde::de::DeserializeOwned;
 
+use crate::cli::login::FoundLogin;
 use crate::doors::ModelVariables;
 use crate::doors::model::{HeaderSecret, Relay};
+
+/// Bytes of a login's file, which holds some tokens.
+const LOGIN_BYTES: u64 = 64 << 10;
 
 /// What a turn of a CLI is given.
 #[derive(Debug)]
@@ -32,13 +36,16 @@ pub(crate) enum Error {
          sandbox.level to \"workspace\" and sandbox.network to \"full\""
     )]
     Signing(&'static str),
-    #[error("the login in {path} has expired; {fix}")]
-    Expired { path: PathBuf, fix: &'static str },
-    #[error("the login in {path} cannot be read: {problem}; {fix}")]
+    #[error("{login} has expired; {}", login.fix(renew))]
+    Expired {
+        login: FoundLogin,
+        renew: &'static str,
+    },
+    #[error("{login} cannot be read: {problem}; {}", login.fix(renew))]
     Login {
-        path: PathBuf,
+        login: FoundLogin,
         problem: String,
-        fix: &'static str,
+        renew: &'static str,
     },
     #[error("there is no key and no login for {0} any more")]
     Missing(&'static str),
@@ -59,14 +66,21 @@ pub(crate) fn header(name: &str, value: impl Into<String>) -> Header {
     (name.to_owned(), HeaderSecret(Secret::new(value.into())))
 }
 
-/// The login in `path`; `fix` says what to do about one that cannot be read.
-pub(crate) fn read_login<T: DeserializeOwned>(path: &Path, fix: &'static str) -> Result<T, Error> {
+/// What the file of `login` says; `renew` is what renews one of the user's that
+/// cannot be read.
+pub(crate) fn read_login<T: DeserializeOwned>(
+    login: &FoundLogin,
+    renew: &'static str,
+) -> Result<T, Error> {
     let broken = |problem: String| Error::Login {
-        path: path.to_owned(),
+        login: login.clone(),
         problem,
-        fix,
+        renew,
     };
-    let text = fs::read(path).map_err(|error| broken(error.to_string()))?;
+    let mut text = Vec::new();
+    File::open(&login.path)
+        .and_then(|file| file.take(LOGIN_BYTES).read_to_end(&mut text))
+        .map_err(|error| broken(error.to_string()))?;
     // serde_json's words could hold a part of the token.
     serde_json::from_slice(&text)
         .map_err(|error| broken(format!("line {} is not as expected", error.line())))

@@ -117,6 +117,12 @@ impl Count {
         self.written = self.written.saturating_add(tokens);
     }
 
+    /// The answer that is being written is one of those before.
+    fn add_written(&mut self) {
+        let writing = std::mem::take(&mut self.writing);
+        self.add(writing);
+    }
+
     /// The limit that the answers so far have passed, for one that goes on.
     pub(crate) fn written(&self, limits: &Limits) -> Option<(Code, String)> {
         (self.written >= limits.output_tokens).then(|| too_long(self.written, limits))
@@ -125,10 +131,11 @@ impl Count {
     /// Counts what a line of Anthropic's stream says of its tokens.
     pub(crate) fn tokens(&mut self, event: &Value, limits: &Limits) -> Option<(Code, String)> {
         if event["type"] == "message_start" {
-            self.written += std::mem::take(&mut self.writing);
+            self.add_written();
         }
-        self.writing = event["usage"]["output_tokens"].as_u64()?;
-        let written = self.written + self.writing;
+        let tokens = event["usage"]["output_tokens"].as_u64()?;
+        self.writing = tokens.min(bill::MOST_TOKENS);
+        let written = self.written.saturating_add(self.writing);
         // The answer that passes it is told to its end unless it calls tools.
         (written >= limits.output_tokens && event["delta"]["stop_reason"] == "tool_use")
             .then(|| too_long(written, limits))

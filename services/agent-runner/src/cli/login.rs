@@ -1,52 +1,64 @@
-//! The file in which a CLI keeps its login: found for the agent's turns, kept
-//! out of its sight.
+//! The file in which a CLI's login is: the agent's own, else the user's. Both
+//! are out of the agent's sight. What an agent has in its own home, where it
+//! can write, is never taken for one.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::PathBuf;
 
+use openclaw_config::login::Login;
 use openclaw_config::settings::Settings;
 
-/// Where a CLI keeps its login.
-#[derive(Debug)]
-pub(crate) struct LoginFile {
-    /// The CLI's folder in a home.
-    pub(crate) folder: &'static str,
-    /// The file in it.
-    pub(crate) file: &'static str,
-    /// The name of an agent's own, outside of what the agent sees.
-    pub(crate) kept: &'static str,
+/// A login that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FoundLogin {
+    /// Whose it is.
+    pub(crate) login: Login,
+    /// Where it is; told to nobody.
+    pub(crate) path: PathBuf,
+    /// The agent it was adopted for; `None`: the user's.
+    agent_id: Option<String>,
 }
 
-impl LoginFile {
-    /// Where a login is, if there is one: the agent's own, else the user's.
-    pub(crate) fn find(&self, settings: &Settings, agent_id: &str) -> Option<PathBuf> {
-        let home = settings.paths.home.as_ref();
-        let users = home.map(|home| home.join(self.folder).join(self.file));
-        let files = [Some(self.kept(settings, agent_id)), users];
-        files.into_iter().flatten().find(|file| file.is_file())
-    }
+/// The login that the agent's turns with a CLI run on, if there is one.
+pub(crate) fn find(login: Login, settings: &Settings, agent_id: &str) -> Option<FoundLogin> {
+    let own = FoundLogin {
+        login,
+        path: login.file(&settings.paths, agent_id),
+        agent_id: Some(agent_id.to_owned()),
+    };
+    let users = settings.paths.home.as_ref().map(|home| FoundLogin {
+        login,
+        path: home.join(login.in_home()),
+        agent_id: None,
+    });
+    [Some(own), users]
+        .into_iter()
+        .flatten()
+        .find(|found| found.path.is_file())
+}
 
-    fn kept(&self, settings: &Settings, agent_id: &str) -> PathBuf {
-        settings.paths.agent(agent_id).join("auth").join(self.kept)
+impl FoundLogin {
+    /// What to do about one that does not serve; `renew` is the command that
+    /// renews the user's.
+    pub(crate) fn fix(&self, renew: &str) -> String {
+        match &self.agent_id {
+            None => renew.to_owned(),
+            Some(agent_id) => format!(
+                "log in again where it was made and adopt that with `openclawctl auth adopt \
+                 --agent {agent_id} {}`",
+                self.login.name()
+            ),
+        }
     }
+}
 
-    /// Takes a login out of the agent's home: one that somebody made there by
-    /// starting the CLI with that home.
-    pub(crate) fn take(&self, settings: &Settings, agent_id: &str, home: &Path) -> io::Result<()> {
-        let found = home.join(self.folder).join(self.file);
-        let Ok(metadata) = fs::symlink_metadata(&found) else {
-            return Ok(());
-        };
-        // A link leads to the user's own login, which is found without.
-        if metadata.is_symlink() {
-            return fs::remove_file(&found);
+/// For messages that agents and clients may read.
+impl fmt::Display for FoundLogin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let title = self.login.title();
+        match self.agent_id {
+            None => write!(formatter, "the login of {title}"),
+            Some(_) => write!(formatter, "the agent's own login of {title}"),
         }
-        let target = self.kept(settings, agent_id);
-        if let Some(folder) = target.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        tracing::info!(path = %target.display(), "an agent's login is kept out of its home from now on");
-        fs::rename(&found, &target)
     }
 }

@@ -1,11 +1,13 @@
 //! What is said to a CLI over its standard input, line by line.
 
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::ChildStdin;
+use tokio::net::UnixStream;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 
-/// Lines that may wait for a CLI that does not read.
-const LINES: usize = 32;
+/// Lines that may wait for a CLI that does not read. One that asks many things
+/// at once is answered as often before it reads.
+const LINES: usize = 1024;
 
 /// The CLI's standard input. It ends when every copy of this is dropped.
 #[derive(Debug, Clone)]
@@ -15,7 +17,7 @@ pub(crate) struct Mouth {
 
 impl Mouth {
     /// Says `first` first, whether or not anything else is said.
-    pub(crate) fn new(mut stdin: ChildStdin, first: String) -> Self {
+    pub(crate) fn new(mut stdin: UnixStream, first: String) -> Self {
         let (lines, mut waiting) = mpsc::channel::<String>(LINES);
         tokio::spawn(async move {
             // A CLI that ended without reading says so by its exit.
@@ -31,12 +33,14 @@ impl Mouth {
         Self { lines }
     }
 
-    /// Says lines at once. There is room for them: what is said in turns waits
-    /// for an answer each time.
+    /// Says lines at once. There is room for them, unless the CLI does not read
+    /// what it asked for; then they are lost.
     pub(crate) fn say_now(&self, lines: &[serde_json::Value]) {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         // As below.
-        let _ = self.lines.try_send(text);
+        if let Err(TrySendError::Full(_)) = self.lines.try_send(text) {
+            tracing::warn!("the CLI does not read; an answer is lost");
+        }
     }
 
     /// Says a line; it is given its end here.

@@ -1,19 +1,18 @@
-//! Host tools for the MCP server inside the sandbox: two FIFOs in the turn's
-//! folder. The server is a grandchild that inherits no descriptor, and it
+//! Host tools for the MCP server inside the sandbox: two FIFOs in the folder
+//! that the CLI is given. The server is a grandchild that inherits no descriptor, and it
 //! cannot make a Unix socket, but it may open files it was granted.
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use nix::errno::Errno;
-use nix::sys::stat::Mode;
-use nix::unistd::mkfifo;
+use openclaw_folder::Folder;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
-use tokio::sync::mpsc;
+use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -24,9 +23,15 @@ use crate::job::Waiting;
 const LINE_LIMIT: usize = 1 << 20;
 /// Answers that may wait for an MCP server that does not read.
 const ANSWERS: usize = 32;
+/// Requests that are answered at a time: more than the questions that may wait
+/// for somebody, so that these do not hold up the others. The next request is
+/// not read before one is answered.
+const REQUESTS: usize = 32;
 /// The FIFOs' names.
 const REQUEST: &str = "request";
 const RESPONSE: &str = "response";
+/// Of both.
+pub(super) const NAMES: [&str; 2] = [REQUEST, RESPONSE];
 
 #[derive(Debug, Deserialize)]
 struct Request {
@@ -50,23 +55,10 @@ pub(crate) struct ToolPipe {
 }
 
 impl ToolPipe {
-    /// Makes the FIFOs in `folder`, which is made too.
-    pub(crate) fn make(folder: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(folder)?;
-        for path in [folder.join(REQUEST), folder.join(RESPONSE)] {
-            match mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR) {
-                // Those of the process that stands ready for this turn.
-                Ok(()) | Err(Errno::EEXIST) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-
     /// Says which tools there are, before there is a turn that they are for.
     pub(crate) fn wait(waiting: &Waiting) -> io::Result<Self> {
         let folder = &waiting.pipe;
-        let (receiver, sender) = open(&folder.join(REQUEST), &folder.join(RESPONSE))?;
+        let (receiver, sender) = open(folder)?;
         let answer = Answering::Waiting(Answer::of_offer(&waiting.offer));
         Ok(Self {
             _server: AbortOnDropHandle::new(tokio::spawn(answer_all(receiver, sender, answer))),
@@ -75,7 +67,7 @@ impl ToolPipe {
 
     /// Answers requests that come through the FIFOs in `folder`.
     pub(crate) fn serve(folder: &Path, tools: Tools) -> io::Result<Self> {
-        let (receiver, sender) = open(&folder.join(REQUEST), &folder.join(RESPONSE))?;
+        let (receiver, sender) = open(folder)?;
         Ok(Self {
             _server: AbortOnDropHandle::new(tokio::spawn(answer_all(
                 receiver,
@@ -105,12 +97,11 @@ impl Answering {
 
 /// Both are opened for reading and writing, which Linux allows (fifo(7)): so
 /// opening does not wait for the other side, and its leaving is no end.
-fn open(request: &Path, response: &Path) -> io::Result<(Receiver, Sender)> {
-    let mut options = OpenOptions::new();
-    options.read_write(true);
+fn open(folder: &Path) -> io::Result<(Receiver, Sender)> {
+    let folder = Folder::open(folder)?.ok_or(io::ErrorKind::NotFound)?;
     Ok((
-        options.open_receiver(request)?,
-        options.open_sender(response)?,
+        Receiver::from_file(folder.open_fifo(REQUEST)?)?,
+        Sender::from_file(folder.open_fifo(RESPONSE)?)?,
     ))
 }
 
@@ -134,6 +125,7 @@ async fn write_all(mut sender: Sender, mut answers: mpsc::Receiver<Vec<u8>>) {
 
 async fn read_all(receiver: Receiver, tools: &Answering, answers: mpsc::Sender<Vec<u8>>) {
     let mut lines = FramedRead::new(receiver, LinesCodec::new_with_max_length(LINE_LIMIT));
+    let places = Arc::new(Semaphore::new(REQUESTS));
     while let Some(line) = lines.next().await {
         let request = match line.map_err(|error| error.to_string()).and_then(|line| {
             serde_json::from_str::<Request>(&line).map_err(|error| error.to_string())
@@ -145,7 +137,12 @@ async fn read_all(receiver: Receiver, tools: &Answering, answers: mpsc::Sender<V
             }
         };
         let (tools, answers) = (tools.clone(), answers.clone());
+        // Never closed.
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
+            return;
+        };
         tokio::spawn(async move {
+            let _place = place;
             let answer = tools.call(&request.tool, request.arguments).await;
             let response = Response {
                 id: request.id,

@@ -2,14 +2,17 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use openclaw_config::login::Login;
 use openclaw_config::secret::Secret;
 use openclaw_config::settings::Settings;
 use serde::Deserialize;
 
 use super::options::TOKEN;
 use crate::cli::access::{Access, Error, bearer, header, now, read_login};
+use crate::cli::login;
 use crate::doors::ModelVariables;
 use crate::doors::model::Relay;
+use crate::wire::Api;
 
 /// Where OpenAI's API is.
 const OPENAI: &str = "https://api.openai.com/v1";
@@ -24,7 +27,7 @@ const FIX: &str = "run `codex` once as this user, which renews it, or `codex log
 
 /// The CLI's login file, as far as it is needed.
 #[derive(Debug, Deserialize)]
-struct Login {
+struct Account {
     #[serde(default, rename = "OPENAI_API_KEY")]
     key: Option<Secret>,
     #[serde(default)]
@@ -55,8 +58,8 @@ pub(super) fn way_in(settings: &Settings, agent_id: &str) -> Option<String> {
     {
         return Some(provider.key_source);
     }
-    let login = super::LOGIN.find(settings, agent_id);
-    login.map(|file| format!("the login in {}", file.display()))
+    let login = login::find(Login::Codex, settings, agent_id);
+    login.map(|found| found.to_string())
 }
 
 /// A key, else the login.
@@ -69,7 +72,7 @@ pub(super) fn find(settings: &Settings, agent_id: &str) -> Result<Access, Error>
     if let Some(access) = provider.as_ref().and_then(|it| it.access.first()) {
         return Ok(with_key(base_url, access.secret.reveal()));
     }
-    login(settings, agent_id, base_url)
+    by_login(settings, agent_id, base_url)
 }
 
 fn with_key(base_url: &str, key: &str) -> Access {
@@ -83,6 +86,7 @@ fn door(base_url: &str, headers: Vec<crate::cli::access::Header>) -> Access {
             token: TOKEN.to_owned(),
         },
         relay: Relay {
+            api: Api::Responses,
             base_url: base_url.to_owned(),
             mount: MOUNT.to_owned(),
             headers,
@@ -92,25 +96,27 @@ fn door(base_url: &str, headers: Vec<crate::cli::access::Header>) -> Access {
 }
 
 /// Of an account, whose tokens are for another API than keys are, or a key.
-fn login(settings: &Settings, agent_id: &str, base_url: &str) -> Result<Access, Error> {
-    let path = super::LOGIN
-        .find(settings, agent_id)
-        .ok_or(Error::Missing(super::TITLE))?;
-    let login: Login = read_login(&path, FIX)?;
-    if let Some(key) = login.key {
+fn by_login(settings: &Settings, agent_id: &str, base_url: &str) -> Result<Access, Error> {
+    let found = login::find(Login::Codex, settings, agent_id)
+        .ok_or(Error::Missing(Login::Codex.title()))?;
+    let account: Account = read_login(&found, FIX)?;
+    if let Some(key) = account.key {
         return Ok(with_key(base_url, key.reveal()));
     }
-    let Some(tokens) = login.tokens else {
+    let Some(tokens) = account.tokens else {
         let problem = "it has neither a key nor tokens".to_owned();
         return Err(Error::Login {
-            path,
+            login: found,
             problem,
-            fix: FIX,
+            renew: FIX,
         });
     };
     let token = tokens.access_token.reveal();
     if expires(token).is_some_and(|end| u128::from(end) * 1000 <= now()) {
-        return Err(Error::Expired { path, fix: FIX });
+        return Err(Error::Expired {
+            login: found,
+            renew: FIX,
+        });
     }
     let mut headers = vec![bearer(token)];
     headers.extend(tokens.account_id.map(|id| header("chatgpt-account-id", id)));

@@ -1,13 +1,12 @@
 //! Answers to the CLI's questions: what the policy says, and where that asks
 //! people, what they say.
 
-use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::item;
-use crate::approvals::{Approvals, Question};
+use crate::approvals::{Approvals, Judged, Open, Question};
 use crate::cli::Mouth;
 use crate::tools::{self, CodexTools};
 
@@ -20,75 +19,95 @@ pub(super) struct Asked {
     pub(super) mouth: Mouth,
     pub(super) approvals: Arc<Approvals>,
     pub(super) own: CodexTools,
-    /// Where it may change files.
-    pub(super) writable: Vec<PathBuf>,
 }
 
 impl Asked {
-    /// Answers a request; `about` is the item that it is about, as it began.
+    /// Answers a request: at once, or when somebody has decided. `about` is the
+    /// item that it is about, as it began.
     pub(super) fn answer(&self, request: &Value, about: Option<&Value>) {
+        let id = request["id"].clone();
+        let answer = match self.judge(request, about) {
+            Some(Answer::Decision(Judged::Settled(settled))) => decided(&id, settled.is_ok()),
+            Some(Answer::Decision(Judged::Open(open))) => return self.answer_later(id, open),
+            Some(Answer::Result(result)) => json!({"id": id, "result": result}),
+            None => {
+                let message = format!("{} is not known here", request["method"]);
+                json!({"id": id, "error": {"code": NOT_KNOWN, "message": message}})
+            }
+        };
+        self.mouth.say_now(&[answer]);
+    }
+
+    /// As many tasks as questions may be open.
+    fn answer_later(&self, id: Value, open: Open) {
         let this = self.clone();
-        let (request, about) = (request.clone(), about.cloned());
         tokio::spawn(async move {
-            let id = &request["id"];
-            let answer = match this.decide(&request, about.as_ref()).await {
-                Some(result) => json!({"id": id, "result": result}),
-                None => {
-                    let message = format!("{} is not known here", request["method"]);
-                    json!({"id": id, "error": {"code": NOT_KNOWN, "message": message}})
-                }
-            };
-            this.mouth.say(&answer).await;
+            let settled = this.approvals.wait(open).await;
+            this.mouth.say(&decided(&id, settled.is_ok())).await;
         });
     }
 
-    async fn decide(&self, request: &Value, about: Option<&Value>) -> Option<Value> {
+    fn judge(&self, request: &Value, about: Option<&Value>) -> Option<Answer> {
         let parameters = &request["params"];
-        let allowed = match request["method"].as_str()? {
-            "item/commandExecution/requestApproval" => self.may_run(parameters).await,
-            "item/fileChange/requestApproval" => about.is_some_and(|item| self.may_change(item)),
-            "mcpServer/elicitation/request" => return Some(json!({"action": "decline"})),
+        let decision = match request["method"].as_str()? {
+            "item/commandExecution/requestApproval" => self.may_run(parameters),
+            "item/fileChange/requestApproval" => self.may_change(parameters, about),
+            "mcpServer/elicitation/request" => {
+                return Some(Answer::Result(json!({"action": "decline"})));
+            }
             _ => return None,
         };
-        let decision = if allowed { "accept" } else { "decline" };
-        Some(json!({ "decision": decision }))
+        Some(Answer::Decision(decision))
     }
 
-    async fn may_run(&self, parameters: &Value) -> bool {
+    fn may_run(&self, parameters: &Value) -> Judged {
+        if !self.own.commands {
+            return refused();
+        }
         // What a command that runs is given to read is not asked about, as
         // with our own tool.
-        if !self.own.commands || parameters["kind"] == "writeStdin" {
-            return self.own.commands;
+        if parameters["kind"] == "writeStdin" {
+            return Judged::Settled(Ok(()));
         }
         let command = parameters["command"].as_str().map(item::command);
         let arguments = json!({"command": command, "workdir": parameters["cwd"]});
-        let question = Question {
+        self.question(tools::COMMANDS, parameters, &arguments)
+    }
+
+    /// As our own tools that change files; what is not told of is not allowed.
+    fn may_change(&self, parameters: &Value, about: Option<&Value>) -> Judged {
+        match about {
+            Some(item) if self.own.changes => {
+                let arguments = json!({"changes": item["changes"]});
+                self.question("apply_patch", parameters, &arguments)
+            }
+            _ => refused(),
+        }
+    }
+
+    fn question(&self, tool: &str, parameters: &Value, arguments: &Value) -> Judged {
+        self.approvals.judge(&Question {
             call_id: parameters["itemId"].as_str().unwrap_or_default(),
-            tool: tools::COMMANDS,
-            arguments: &arguments,
+            tool,
+            arguments,
             only_reads: false,
-        };
-        self.approvals.ask(question).await.is_ok()
+        })
     }
+}
 
-    /// As far as our own tools that change files reach.
-    fn may_change(&self, item: &Value) -> bool {
-        let changes = item["changes"].as_array();
-        let mut paths = changes.into_iter().flatten().flat_map(|change| {
-            let moved = change["kind"]["move_path"].as_str();
-            [change["path"].as_str(), moved.or(change["path"].as_str())]
-        });
-        self.own.changes && paths.all(|path| path.is_some_and(|path| self.is_writable(path)))
-    }
+/// What a request is answered with.
+enum Answer {
+    /// Whether it may.
+    Decision(Judged),
+    /// Always the same.
+    Result(Value),
+}
 
-    fn is_writable(&self, path: &str) -> bool {
-        let path = Path::new(path);
-        let is_plain = !path.components().any(|part| part == Component::ParentDir);
-        // Relative ones begin at the workspace, which is the first.
-        let path = self
-            .writable
-            .first()
-            .map_or(path.into(), |workspace| workspace.join(path));
-        is_plain && self.writable.iter().any(|folder| path.starts_with(folder))
-    }
+fn refused() -> Judged {
+    Judged::Settled(Err("it has no such tool".to_owned()))
+}
+
+fn decided(id: &Value, is_allowed: bool) -> Value {
+    let decision = if is_allowed { "accept" } else { "decline" };
+    json!({"id": id, "result": {"decision": decision}})
 }

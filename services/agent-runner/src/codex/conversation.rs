@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 
-use openclaw_config::price::Price;
 use openclaw_proto::event::{Code, Done, Failed, Kind, Usage};
 use serde_json::Value;
 
 use super::asked::Asked;
 use super::{Dialogue, item, said};
+use crate::bill;
 use crate::cli::{Count, Limits, Mouth};
 use crate::translate::{Translate, ending, quoted};
 
@@ -17,6 +17,10 @@ mod failure;
 /// How much of what a command says is kept for the case that it never ends, in
 /// bytes.
 const OUTPUT_LIMIT: usize = 64 * 1024;
+
+/// Calls that are kept while they are not over. What a further one asks is
+/// declined: it is not known what it is about.
+const OPEN_CALLS: usize = 1024;
 
 /// A call that is not over.
 #[derive(Debug)]
@@ -35,9 +39,6 @@ pub(crate) struct Conversation {
     asked: Option<Asked>,
     thread: Option<String>,
     model: String,
-    price: Option<Price>,
-    /// Of this turn, in US dollars.
-    cost: f64,
     /// Calls that were begun and are not over, by their ids.
     open: BTreeMap<String, Open>,
     /// The message whose words came as deltas.
@@ -67,8 +68,6 @@ impl Conversation {
             mouth,
             asked,
             model: String::new(),
-            price: None,
-            cost: 0.0,
             open: BTreeMap::new(),
             streamed: None,
             spoke: false,
@@ -80,11 +79,9 @@ impl Conversation {
         }
     }
 
-    /// What it asks, as far as that is configured, and what that costs, as far
-    /// as that is known.
-    pub(super) fn with_model(mut self, model: Option<String>, price: Option<Price>) -> Self {
+    /// What it asks, as far as that is configured.
+    pub(super) fn with_model(mut self, model: Option<String>) -> Self {
         self.model = model.unwrap_or_default();
-        self.price = price;
         self
     }
 }
@@ -138,10 +135,6 @@ impl Translate for Conversation {
             ),
         };
         self.failed(code, message)
-    }
-
-    fn cost(&self) -> Option<f64> {
-        self.price.map(|_| self.cost)
     }
 
     fn session(&self) -> Option<String> {
@@ -262,14 +255,16 @@ impl Conversation {
         let answer = self.answers.to_string();
         let passed = self.count.call(&answer, &name, &arguments, &self.limits);
         let passed = passed.or_else(|| self.count.written(&self.limits));
-        if let Some((code, words)) = passed.or_else(|| self.too_dear()) {
+        if let Some((code, words)) = passed {
             return vec![Kind::Failed(self.failed(code, words))];
         }
         let open = Open {
             item: item.clone(),
             output: String::new(),
         };
-        self.open.insert(id.clone(), open);
+        if self.open.len() < OPEN_CALLS {
+            self.open.insert(id.clone(), open);
+        }
         vec![Kind::ToolCall {
             id,
             name,
@@ -312,7 +307,12 @@ impl Conversation {
     }
 
     fn used(&mut self, last: &Value) -> Vec<Kind> {
-        let tokens = |name: &str| last[name].as_u64().unwrap_or_default();
+        let tokens = |name: &str| {
+            last[name]
+                .as_u64()
+                .unwrap_or_default()
+                .min(bill::MOST_TOKENS)
+        };
         let (read, written) = (tokens("cachedInputTokens"), tokens("cacheWriteInputTokens"));
         let usage = Usage {
             input: tokens("inputTokens").saturating_sub(read + written),
@@ -322,15 +322,7 @@ impl Conversation {
         };
         self.answers += 1;
         self.count.add(usage.output);
-        if let Some(price) = self.price {
-            self.cost += price.of(usage.input, usage.output, read, written);
-        }
         vec![Kind::Usage(usage)]
-    }
-
-    fn too_dear(&self) -> Option<(Code, String)> {
-        let cost = self.cost()?;
-        (cost >= self.limits.cost()).then(|| (Code::ResourceLimit, self.limits.too_dear(cost)))
     }
 
     /// The CLI tries some things again by itself.

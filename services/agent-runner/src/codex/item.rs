@@ -93,14 +93,22 @@ fn texts(content: &Value) -> Option<String> {
     Some(texts.join("\n"))
 }
 
+/// The system's shells that read a line as it is judged: zsh does not, and a
+/// program of that name elsewhere may be anything.
+const SHELLS: [&str; 6] = [
+    "bash",
+    "/bin/bash",
+    "/usr/bin/bash",
+    "sh",
+    "/bin/sh",
+    "/usr/bin/sh",
+];
+
 /// What a command line does that the CLI has its shell run: `bash -lc '…'`.
 pub(super) fn command(line: &str) -> String {
     match shlex::split(line).as_deref() {
         Some([shell, option, script])
-            if ["bash", "sh", "zsh"]
-                .iter()
-                .any(|name| is_named(shell, name))
-                && ["-lc", "-c"].contains(&option.as_str()) =>
+            if SHELLS.contains(&shell.as_str()) && ["-lc", "-c"].contains(&option.as_str()) =>
         {
             script.clone()
         }
@@ -108,6 +116,22 @@ pub(super) fn command(line: &str) -> String {
     }
 }
 
-fn is_named(program: &str, name: &str) -> bool {
-    program.rsplit('/').next() == Some(name)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_shells_of_the_system_are_given_is_judged_alone() {
+        assert_eq!(command("/bin/bash -lc 'cat a; ls'"), "cat a; ls");
+        assert_eq!(command("sh -c ls"), "ls");
+        for line in [
+            "/home/claw/workspace/bash -lc ls",
+            "./sh -c ls",
+            "zsh -lc ls",
+            "bash -ic ls",
+            "bash -lc ls rm",
+        ] {
+            assert_eq!(command(line), line);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use openclaw_config::settings::SandboxLevel;
 use serde_json::json;
 
 use crate::cli::Start;
@@ -46,6 +47,10 @@ const SET: [&str; 8] = [
     "model_providers.openclaw.request_max_retries=3",
     "model_providers.openclaw.stream_max_retries=2",
 ];
+/// Where it has its databases where the turn has a memory of its own: it makes
+/// them anew in each, which takes longer on a disk. Their content is in the
+/// sessions too.
+const SQLITE: &str = "/dev/shm";
 /// What starting our tools may take, in seconds.
 const TOOLS_START: u64 = 30;
 
@@ -55,6 +60,10 @@ pub(super) fn arguments(start: &Start<'_>, own: &CodexTools) -> Vec<OsString> {
     settings.extend(SET.map(str::to_owned));
     settings.extend(provider());
     settings.extend(tools(start));
+    settings.extend(untrusted(start));
+    if start.level == SandboxLevel::Strict {
+        settings.push(format!("sqlite_home={}", json!(SQLITE)));
+    }
     if !own.commands {
         settings
             .extend(["shell_tool", "unified_exec"].map(|name| format!("features.{name}=false")));
@@ -71,6 +80,17 @@ pub(super) fn arguments(start: &Start<'_>, own: &CodexTools) -> Vec<OsString> {
         arguments.push(setting.into());
     }
     arguments
+}
+
+/// The settings in the workspace are the agent's to write. It trusts a folder
+/// that it is to work in without a sandbox, unless told not to; then it does
+/// not read them, nor those of folders above.
+fn untrusted(start: &Start<'_>) -> [String; 2] {
+    let workspace = json!(start.places.workspace);
+    [
+        format!("projects={{{workspace}={{trust_level=\"untrusted\"}}}}"),
+        "project_root_markers=[]".to_owned(),
+    ]
 }
 
 fn provider() -> Vec<String> {

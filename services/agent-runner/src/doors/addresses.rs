@@ -1,4 +1,4 @@
-//! Addresses that no name on a list of hosts may lead to.
+//! Addresses that no name may lead to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -10,6 +10,47 @@ pub(super) fn is_public(address: IpAddr) -> bool {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
     }
+}
+
+/// Whether it is an address of this machine itself or of its links, which no
+/// process of a turn reaches whatever it is granted: loopback, unspecified
+/// (which is loopback too), link-local, multicast and broadcast, and where
+/// providers of machines answer with these machines' own credentials.
+pub(super) fn is_own(address: IpAddr) -> bool {
+    if METADATA.contains(&address) {
+        return true;
+    }
+    match address {
+        IpAddr::V4(address) => is_own_v4(address),
+        IpAddr::V6(address) => {
+            let [first, ..] = address.segments();
+            // fe80::/10 link-local, fec0::/10 site-local before RFC 3879.
+            let of_links = (first & 0xff80) == 0xfe80;
+            address.is_loopback()
+                || address.is_unspecified()
+                || address.is_multicast()
+                || of_links
+                || inner_v4(address).is_some_and(|inner| is_own(IpAddr::V4(inner)))
+        }
+    }
+}
+
+/// Metadata services outside of the link-local addresses: of Amazon, Oracle,
+/// Alibaba and Azure.
+const METADATA: [IpAddr; 4] = [
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+];
+
+fn is_own_v4(address: Ipv4Addr) -> bool {
+    let [first, ..] = address.octets();
+    first == 0
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_broadcast()
 }
 
 /// IANA's special-purpose registry (RFC 6890), as far as it is not global.
@@ -112,6 +153,47 @@ mod tests {
             "::ffff:8.8.8.8",
         ] {
             assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn own_addresses_are_known_in_all_their_forms() {
+        for address in [
+            "127.0.0.1",
+            "127.255.0.1",
+            "0.0.0.0",
+            "169.254.169.254",
+            "169.254.0.1",
+            "100.100.100.200",
+            "192.0.0.192",
+            "168.63.129.16",
+            "224.0.0.251",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "fe80::1",
+            "febf::1",
+            "fec0::1",
+            "ff02::1",
+            "fd00:ec2::254",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "::ffff:0.0.0.0",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+        ] {
+            assert!(is_own(address.parse().unwrap()), "{address}");
+        }
+        for address in [
+            "1.1.1.1",
+            "10.1.2.3",
+            "192.168.1.10",
+            "100.64.0.1",
+            "fd00::1",
+            "2606:4700::1111",
+            "::ffff:10.0.0.1",
+        ] {
+            assert!(!is_own(address.parse().unwrap()), "{address}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The way to listed hosts: an HTTP proxy that makes tunnels (CONNECT,
+//! The way to other hosts: an HTTP proxy that makes tunnels (CONNECT,
 //! RFC 9110 §9.3.6) and nothing else.
 //!
 //! It resolves names itself and connects to the very address it has checked,
@@ -6,7 +6,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,11 +20,12 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use openclaw_config::settings::Host;
+use serde::{Deserialize, Serialize};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use super::accept;
-use super::addresses::is_public;
+use super::addresses::{is_own, is_public};
 
 /// Tunnels of one turn at once. A package manager opens some tens.
 const TUNNELS: usize = 64;
@@ -33,10 +34,19 @@ const RESOLVE_DEADLINE: Duration = Duration::from_secs(10);
 /// For the host to answer.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(15);
 
+/// Where the proxy leads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Reach {
+    /// To these hosts, as far as their addresses are public ones.
+    Listed(Vec<Host>),
+    /// Everywhere but to this machine and its links.
+    Elsewhere,
+}
+
 /// What the proxy lets through.
 #[derive(Debug)]
 pub(crate) struct Egress {
-    hosts: Vec<Host>,
+    reach: Reach,
     /// The header's value that the agent's programs send.
     pass: String,
 }
@@ -57,6 +67,11 @@ enum Refused {
     },
     #[error("{0} leads to an address inside this machine or its networks, which is refused")]
     Private(String),
+    #[error(
+        "{0} leads to a loopback, link-local or metadata address of this machine, which no server \
+         of tools reaches"
+    )]
+    Own(String),
     #[error("{host} cannot be resolved")]
     Resolve {
         host: String,
@@ -75,18 +90,18 @@ impl Refused {
     fn status(&self) -> StatusCode {
         match self {
             Self::Target(_) => StatusCode::BAD_REQUEST,
-            Self::NotListed { .. } | Self::Private(_) => StatusCode::FORBIDDEN,
+            Self::NotListed { .. } | Self::Private(_) | Self::Own(_) => StatusCode::FORBIDDEN,
             Self::Resolve { .. } | Self::Connect { .. } => StatusCode::BAD_GATEWAY,
         }
     }
 }
 
 impl Egress {
-    /// Lets who shows `token` through to `hosts`.
-    pub(crate) fn new(hosts: Vec<Host>, token: &str) -> Self {
+    /// Lets who shows `token` through.
+    pub(crate) fn new(reach: Reach, token: &str) -> Self {
         let pair = format!("openclaw:{token}");
         Self {
-            hosts,
+            reach,
             pass: format!("Basic {}", STANDARD.encode(pair)),
         }
     }
@@ -172,17 +187,21 @@ impl Egress {
         }
     }
 
-    /// The addresses to connect to: those of a listed name, when all of them
-    /// are public ones.
+    /// The addresses to connect to: those of a name, when all of them may be
+    /// reached.
     async fn checked(&self, host: &str, port: u16) -> Result<Vec<SocketAddr>, Refused> {
-        if !self.hosts.iter().any(|listed| listed.allows(host, port)) {
-            let known: Vec<String> = self.hosts.iter().map(Host::to_string).collect();
+        if let Reach::Listed(hosts) = &self.reach
+            && !hosts.iter().any(|listed| listed.allows(host, port))
+        {
+            let known: Vec<String> = hosts.iter().map(Host::to_string).collect();
             return Err(Refused::NotListed {
                 host: host.to_owned(),
                 port,
                 known: known.join(", "),
             });
         }
+        // RFC 3986 writes addresses of version 6 in brackets, resolvers do not.
+        let host = host.trim_start_matches('[').trim_end_matches(']');
         let resolve = |source| Refused::Resolve {
             host: host.to_owned(),
             source,
@@ -192,8 +211,13 @@ impl Egress {
             Err(_) => return Err(resolve(io::ErrorKind::TimedOut.into())),
         };
         let found: Vec<SocketAddr> = found.collect();
-        if found.iter().any(|address| !is_public(address.ip())) {
-            return Err(Refused::Private(host.to_owned()));
+        let is_refused = |refused: fn(IpAddr) -> bool| found.iter().any(|it| refused(it.ip()));
+        match self.reach {
+            Reach::Listed(_) if is_refused(|address| !is_public(address)) => {
+                return Err(Refused::Private(host.to_owned()));
+            }
+            Reach::Elsewhere if is_refused(is_own) => return Err(Refused::Own(host.to_owned())),
+            _ => {}
         }
         match found.is_empty() {
             true => Err(resolve(io::ErrorKind::NotFound.into())),
@@ -234,7 +258,11 @@ mod tests {
 
     async fn asked(hosts: &[&str], request: &str) -> String {
         let hosts = hosts.iter().map(|host| Host::parse(host).unwrap());
-        let egress = Egress::new(hosts.collect(), "token");
+        answered(Reach::Listed(hosts.collect()), request).await
+    }
+
+    async fn answered(reach: Reach, request: &str) -> String {
+        let egress = Egress::new(reach, "token");
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let server = tokio::spawn(egress.serve(listener));
@@ -276,6 +304,34 @@ mod tests {
             private.contains("inside this machine or its networks"),
             "{private}"
         );
+    }
+
+    #[tokio::test]
+    async fn elsewhere_is_neither_loopback_nor_link_local() {
+        for target in [
+            "localhost:443",
+            "127.0.0.1:18789",
+            "127.1.2.3:80",
+            "2130706433:80",
+            "0x7f.1:80",
+            "0.0.0.0:80",
+            "[::1]:443",
+            "[::]:443",
+            "[::ffff:127.0.0.1]:443",
+            "169.254.169.254:80",
+            "[fe80::1]:80",
+            "[fd00:ec2::254]:80",
+            "224.0.0.1:80",
+        ] {
+            let answer = answered(Reach::Elsewhere, &tunnel(target)).await;
+            let refused = answer.starts_with("HTTP/1.1 403")
+                || answer.starts_with("HTTP/1.1 400")
+                || answer.starts_with("HTTP/1.1 502");
+            assert!(refused, "{target}: {answer}");
+            assert!(!answer.contains("cannot be reached"), "{target}: {answer}");
+        }
+        let named = answered(Reach::Elsewhere, &tunnel("localhost:443")).await;
+        assert!(named.contains("no server of tools reaches"), "{named}");
     }
 
     #[tokio::test]

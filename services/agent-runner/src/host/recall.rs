@@ -46,6 +46,9 @@ impl Tools {
             Ok(search) => search,
             Err(answer) => return answer,
         };
+        if let Err(why) = self.searches.admit(&search.query) {
+            return Answer::failed("limit", why);
+        }
         let question = Question {
             agent_id: self.agent_id.clone(),
             text: search.query,

@@ -12,17 +12,17 @@ use tokio::time::{Instant, sleep};
 use super::refusal::Refusal;
 use super::retry::{Failure, Fault, Next, Patience};
 use crate::activity::Activity;
-use crate::bill::Bill;
+use crate::bill::{self, Bill, Tab};
+use crate::doors::model::MOST_OUTPUT;
 use crate::model::{self, Upstream};
 use crate::report::{Report, Use};
 use crate::route::Stop;
 use crate::spool::Spool;
+use crate::wire::{self, Api, Form, Grants, Judged, Tally, Unfit, tokens_of};
 
 /// A question of the agent's.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
-    /// How many of its questions were answered before.
-    pub(super) answered: u32,
+pub(super) struct Question {
     /// The answer to the same question broke off, and nothing was made of it.
     pub(super) broke_off: Option<Code>,
 }
@@ -30,8 +30,8 @@ pub(super) struct Asked {
 /// What the agent is answered.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// The model's answer, as it comes.
-    Stream(reqwest::Response),
+    /// The model's answer, as it comes, and what counts it.
+    Stream(reqwest::Response, Box<Metered>),
     /// It is to ask again, in the form that another model takes.
     Elsewhere { api: &'static str, model: String },
     /// The provider's refusal.
@@ -40,6 +40,31 @@ pub(super) enum Answer {
     Failed(model::Error),
     /// Answers broke off too often.
     BrokenOff,
+    /// The request is none that may go out.
+    Unfit(Unfit),
+    /// The turn's or the day's budget is used up.
+    Spent(String),
+}
+
+/// Counts an answer. Dropped, it is settled with what was seen of it.
+#[derive(Debug)]
+pub(super) struct Metered {
+    tally: Tally,
+    tab: Tab,
+}
+
+impl Metered {
+    /// Takes the next piece.
+    pub(super) fn feed(&mut self, piece: &[u8]) {
+        self.tally.feed(piece);
+        self.tab.see(self.tally.usage());
+    }
+
+    /// The answer has come to its end.
+    pub(super) fn end(&mut self) {
+        self.tally.end();
+        self.tab.see(self.tally.usage());
+    }
 }
 
 /// Asks for one turn.
@@ -47,6 +72,7 @@ pub(super) enum Answer {
 pub(crate) struct Asking {
     route: Vec<Stop>,
     patience: Duration,
+    grants: Grants,
     upstream: Upstream,
     spool: Arc<Spool>,
     bill: Arc<Bill>,
@@ -79,6 +105,7 @@ impl Asking {
     pub(crate) fn new(
         route: Vec<Stop>,
         patience: Duration,
+        grants: Grants,
         spool: Arc<Spool>,
         bill: Arc<Bill>,
         activity: Arc<Activity>,
@@ -95,6 +122,7 @@ impl Asking {
         Self {
             route,
             patience,
+            grants,
             upstream: Upstream::default(),
             spool,
             bill,
@@ -111,19 +139,23 @@ impl Asking {
     }
 
     /// Answers a question.
-    pub(super) async fn ask(&self, asked: &Asked, body: Bytes) -> Answer {
+    pub(super) async fn ask(&self, question: &Question, body: Bytes) -> Answer {
         let mut state = self.state.lock().await;
-        let mut failed = asked
+        let mut failed = question
             .broke_off
             .map(|code| (Failure::broken_off(code), Answer::BrokenOff));
         let is_same = std::mem::take(&mut state.is_turning) || failed.is_some();
         if !is_same {
             state.begin(self.patience);
         }
+        let mut admitted: Option<(Judged, Tab)> = None;
         loop {
             if let Some((failure, answer)) = failed.take()
                 && !self.go_on(&mut state, &failure).await
             {
+                if let Some((_, tab)) = admitted {
+                    tab.forget();
+                }
                 return answer;
             }
             let stop = &self.route[state.at];
@@ -131,12 +163,24 @@ impl Asking {
                 state.form = state.at;
                 state.is_turning = true;
                 let (api, model) = (stop.api(), stop.model.clone());
+                if let Some((_, tab)) = admitted {
+                    tab.forget();
+                }
                 return Answer::Elsewhere { api, model };
             }
-            failed = Some(match self.upstream.post(stop, body.clone()).await {
+            let (judged, tab) = match admitted.take() {
+                Some(admitted) => admitted,
+                None => match self.admit(stop, &body).await {
+                    Ok(admitted) => admitted,
+                    Err(answer) => return *answer,
+                },
+            };
+            let sent = self.upstream.post(stop, judged.bytes.clone()).await;
+            failed = Some(match sent {
                 Ok(response) if response.status().is_success() => {
+                    tab.charge_at(stop.price);
                     self.succeeded(&mut state);
-                    return Answer::Stream(response);
+                    return stream(stop, response, &judged, tab);
                 }
                 Ok(response) => {
                     let refusal = Refusal::read(response).await;
@@ -147,14 +191,30 @@ impl Asking {
                     (Failure::unsent(&error), Answer::Failed(error))
                 }
             });
+            admitted = Some((judged, tab));
         }
+    }
+
+    /// Judges a request, which asks the stop's own model, and lets it through
+    /// as far as the budget allows.
+    async fn admit(&self, stop: &Stop, body: &[u8]) -> Result<(Judged, Tab), Box<Answer>> {
+        let api = wire_api(stop);
+        let judged = wire::judge(api, body, &self.grants, Some(&stop.model));
+        let judged = judged.map_err(|unfit| Box::new(Answer::Unfit(unfit)))?;
+        let asked = bill::Asked {
+            input: tokens_of(judged.bytes.len()),
+            most_output: judged.most_output.unwrap_or(MOST_OUTPUT),
+            price: stop.price,
+        };
+        let tab = self.bill.admit(asked).await;
+        let tab = tab.map_err(|why| Box::new(Answer::Spent(why)))?;
+        Ok((judged, tab))
     }
 
     fn succeeded(&self, state: &mut State) {
         let at = state.at;
         *self.speaker.lock().unwrap_or_else(PoisonError::into_inner) = at;
         let stop = &self.route[at];
-        self.bill.charge_at(stop.price);
         if !std::mem::replace(&mut state.answered[at], true) {
             self.report(stop, Use::Answered, None);
         }
@@ -186,7 +246,7 @@ impl Asking {
     }
 
     fn say(&self, text: String) {
-        tracing::info!("{text}");
+        tracing::info!("{}", openclaw_escape::line(&text));
         // A spool that is full or gone ends the turn at the next event.
         let _ = self.spool.push(Kind::Note { text });
     }
@@ -236,6 +296,21 @@ impl State {
     }
 }
 
+fn wire_api(stop: &Stop) -> Api {
+    match stop.anthropic {
+        true => Api::Anthropic,
+        false => Api::Chat,
+    }
+}
+
+fn stream(stop: &Stop, response: reqwest::Response, judged: &Judged, tab: Tab) -> Answer {
+    let form = Form::of(response.headers());
+    let asked_bytes = judged.bytes.len();
+    let tally = Tally::new(wire_api(stop), form, asked_bytes, judged.most_output);
+    tab.see(tally.usage());
+    Answer::Stream(response, Box::new(Metered { tally, tab }))
+}
+
 /// What is kept of a failure, for the turns to come. A request that is wrong
 /// in itself says nothing of the key, nor does a network that is down.
 fn used(fault: Fault) -> Option<Use> {
@@ -269,10 +344,12 @@ fn moving(stop: &Stop, failure: &Failure, other: &Stop) -> String {
     let problem = problem(stop, failure);
     match (&stop.key, &other.key) {
         (Some(before), Some(after)) if stop.is_same_model(other) => {
-            format!(
-                "{problem} with {}; going on with {}",
-                before.source, after.source
-            )
+            // Two profiles of a provider may be called the same.
+            let after = match before.source == after.source {
+                true => "another one",
+                false => &after.source,
+            };
+            format!("{problem} with {}; going on with {after}", before.source)
         }
         _ => format!(
             "{problem}; {} answers instead of {}",

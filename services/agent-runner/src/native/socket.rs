@@ -18,17 +18,14 @@ use serde_json::{Value, json};
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 
-use super::asking::{Answer, Asked, Asking};
+use super::asking::{Answer, Asking, Metered, Question};
 use super::refusal::Refusal;
-use crate::bill::Bill;
 use crate::host::Tools;
 use crate::steering::Inbox;
 
 /// A request to the model: a whole context window with room for images.
 const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
 
-/// How many of its questions were answered before.
-const ANSWERED: &str = "openclaw-answered";
 /// Why the answer to the same question came to nothing: a [`Code`].
 const BROKE_OFF: &str = "openclaw-broke-off";
 
@@ -37,7 +34,6 @@ const BROKE_OFF: &str = "openclaw-broke-off";
 pub(super) struct Host {
     pub(super) request: Bytes,
     pub(super) asking: Option<Arc<Asking>>,
-    pub(super) bill: Arc<Bill>,
     pub(super) tools: Tools,
     pub(super) inbox: Inbox,
 }
@@ -74,9 +70,9 @@ impl Host {
             (&Method::GET, "/turn") => reply(StatusCode::OK, self.request.clone()),
             (&Method::GET, "/steering") => self.steering(),
             (&Method::POST, path) if path.starts_with("/model/") => {
-                let asked = asked(request.headers());
+                let question = question(request.headers());
                 match read(request.into_body()).await {
-                    Ok(body) => self.model(&asked, body).await,
+                    Ok(body) => self.model(&question, body).await,
                     Err(refusal) => refusal,
                 }
             }
@@ -115,7 +111,7 @@ impl Host {
     }
 
     /// The path the agent names is not used: the endpoint is the provider's.
-    async fn model(&self, asked: &Asked, body: Bytes) -> Response<Body> {
+    async fn model(&self, question: &Question, body: Bytes) -> Response<Body> {
         let Some(asking) = &self.asking else {
             return problem(
                 StatusCode::NOT_FOUND,
@@ -123,11 +119,8 @@ impl Host {
                 "this turn has no model",
             );
         };
-        if let Err(why) = self.bill.allows_more(asked.answered).await {
-            return problem(StatusCode::PAYMENT_REQUIRED, Code::ResourceLimit, &why);
-        }
-        match asking.ask(asked, body).await {
-            Answer::Stream(response) => streamed(response),
+        match asking.ask(question, body).await {
+            Answer::Stream(response, metered) => streamed(response, *metered),
             Answer::Elsewhere { api, model } => {
                 let target = json!({"api": api, "model": model});
                 reply(StatusCode::MISDIRECTED_REQUEST, target.to_string().into())
@@ -141,6 +134,12 @@ impl Host {
                 Code::Network,
                 "the model's answers break off",
             ),
+            Answer::Unfit(unfit) => {
+                let why = unfit.to_string();
+                tracing::info!(why, "a request to the model is refused");
+                problem(StatusCode::BAD_REQUEST, Code::ModelError, &why)
+            }
+            Answer::Spent(why) => problem(StatusCode::PAYMENT_REQUIRED, Code::ResourceLimit, &why),
         }
     }
 
@@ -162,12 +161,9 @@ impl Host {
 }
 
 /// What the agent says of its question.
-fn asked(headers: &HeaderMap) -> Asked {
+fn question(headers: &HeaderMap) -> Question {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    Asked {
-        answered: text(ANSWERED)
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0),
+    Question {
         broke_off: text(BROKE_OFF).map(Code::parse),
     }
 }
@@ -183,18 +179,19 @@ async fn read(body: Incoming) -> Result<Bytes, Response<Body>> {
     }
 }
 
-/// The provider's answer as it comes, with the headers the agent looks at.
-fn streamed(upstream: reqwest::Response) -> Response<Body> {
+/// The provider's answer as it comes, counted, with the headers the agent looks
+/// at.
+fn streamed(upstream: reqwest::Response, mut metered: Metered) -> Response<Body> {
     let status = upstream.status();
     let headers = upstream.headers().clone();
     // A break ends the body as its end does: hyper drops data that it has not
     // sent yet when the body fails. The agent sees that the last event is
     // missing.
-    let frames = upstream.bytes_stream().map(kept).take_while(|piece| {
-        let whole = piece.is_some();
-        async move { whole }
-    });
-    let frames = frames.filter_map(|piece| async move { Some(Ok(Frame::data(piece?))) });
+    let pieces = upstream.bytes_stream().map(Some);
+    let pieces = pieces.chain(futures_util::stream::once(async { None }));
+    let pieces = pieces.map(move |piece| counted(piece, &mut metered));
+    let pieces = pieces.take_while(|piece| std::future::ready(piece.is_some()));
+    let frames = pieces.filter_map(|piece| async move { Some(Ok(Frame::data(piece?))) });
     let mut response = Response::new(http_body_util::BodyExt::boxed(StreamBody::new(frames)));
     *response.status_mut() = status;
     pass_on(&headers, &mut response);
@@ -216,7 +213,15 @@ fn pass_on(headers: &HeaderMap, response: &mut Response<Body>) {
     }
 }
 
-fn kept(piece: reqwest::Result<Bytes>) -> Option<Bytes> {
+/// A piece of an answer, counted; `None`: the answer is over.
+fn counted(piece: Option<reqwest::Result<Bytes>>, metered: &mut Metered) -> Option<Bytes> {
+    let Some(piece) = piece else {
+        metered.end();
+        return None;
+    };
+    if let Ok(piece) = &piece {
+        metered.feed(piece);
+    }
     piece
         .inspect_err(|error| {
             tracing::debug!(error = %failure::chain(error), "the model's answer broke off");

@@ -1,21 +1,20 @@
 //! A turn that a CLI answers which is not ours.
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use openclaw_config::price::Price;
+use openclaw_config::price::PriceList;
 use openclaw_config::programs;
 use openclaw_sandbox::Network;
 
 use super::ready::standing;
 use super::stage::Stage;
 use super::{Begun, Error};
-use crate::cli::{self, Access, Cli, Dialogue, Limits, ToolPipe};
+use crate::cli::{self, Access, Cli, Dialogue, Given, Limits};
 use crate::doors::Doors;
-use crate::doors::model::Relay;
+use crate::doors::model::{Prices, Relay};
 use crate::environment::{self, Variables};
 use crate::job::{Speech, Standing, Waiting};
 use crate::keeper::Held;
@@ -42,7 +41,7 @@ struct Laid {
     dialogue: Dialogue,
     relay: Option<Relay>,
     limits: Limits,
-    pipe: PathBuf,
+    given: Given,
 }
 
 impl Laid {
@@ -51,8 +50,7 @@ impl Laid {
     fn likeness(&self) -> Result<String, Error> {
         let mut likeness = serde_json::to_string(&self.standing)?;
         for name in self.dialogue.files() {
-            let path = self.places.temporary.join(name);
-            likeness.push_str(&fs::read_to_string(path).map_err(Error::Start)?);
+            likeness.push_str(&self.given.read(name).map_err(Error::Start)?);
         }
         Ok(likeness)
     }
@@ -75,17 +73,17 @@ impl Stage<'_> {
         };
         let speech = Speech::Cli {
             dialogue: Box::new(laid.dialogue),
-            tools: laid.pipe,
+            tools: laid.given.path().to_owned(),
             relay: laid.relay,
             limits: laid.limits,
-            price: self.price(chosen.cli, chosen.model),
+            prices: self.prices(chosen.cli, chosen.model),
         };
         let mut order = self.order(speech, self.offer(false));
         self.add_servers(&mut order, &laid.places);
         held.order(&order).await?;
         Ok(Begun {
             held,
-            temporary: laid.places.temporary,
+            passing: self.passing(),
         })
     }
 
@@ -108,6 +106,7 @@ impl Stage<'_> {
             held: self.start(&laid.standing).await?,
             since: Instant::now(),
             likeness: laid.likeness()?,
+            passing: self.passing(),
             places: laid.places,
             agent_id: self.agent.id.clone(),
             settings: Arc::clone(self.settings),
@@ -125,13 +124,9 @@ impl Stage<'_> {
             .map_err(Error::Start)?;
         let program = cli.resolve(chosen.program).map_err(Error::Start)?;
         let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
-        let pipe = places.temporary.join("tools");
-        ToolPipe::make(&pipe).map_err(Error::Start)?;
         let id = &self.agent.id;
-        let login = cli.login();
-        login
-            .take(self.settings, id, &places.home)
-            .map_err(Error::Start)?;
+        let given = self.settings.paths.turn_given(id, &self.turn.run_id);
+        let given = Given::make(&given, &places).map_err(Error::Start)?;
         let access = cli.access(self.settings, id, self.level)?;
         let limits = Limits::of(&self.agent.limits, self.shop.spending.today(id));
         let start = cli::Start {
@@ -143,20 +138,20 @@ impl Stage<'_> {
             policy: &tools::policy(self.agent),
             rules: &self.rules(),
             agent_program: &agent_program,
-            pipe: &pipe,
+            given: &given,
+            level: self.level,
             limits: &limits,
         };
+        start.make_folder(cli.kept())?;
         let prepared = cli.prepare(&start).map_err(Error::Start)?;
-        places.give_contents(&places.temporary)?;
-        places.give_contents(&places.home)?;
         let (doors, relay) = self.doors(access);
         let mut variables = environment::common(&self.settings.environment, &places);
         variables.extend(cli.variables(&start, doors.model.is_none()));
         let standing = self
-            .standing_cli(&places, (&program, &agent_program), variables, doors)
+            .standing_cli(&start, &program, variables, doors)
             .await?;
         let waiting = Waiting {
-            pipe: pipe.clone(),
+            pipe: given.path().to_owned(),
             offer: self.offer(false),
         };
         Ok(Laid {
@@ -170,7 +165,7 @@ impl Stage<'_> {
             dialogue: prepared.dialogue,
             relay,
             limits,
-            pipe,
+            given,
         })
     }
 
@@ -180,19 +175,19 @@ impl Stage<'_> {
             Access::Door { variables, relay } => (Some(variables), Some(relay)),
             Access::Own => (None, None),
         };
-        let hosts = reach::hosts(self.agent, self.level);
-        (Doors { model, hosts }, relay)
+        let elsewhere = reach::elsewhere(self.agent, self.level);
+        (Doors { model, elsewhere }, relay)
     }
 
     /// The process of a CLI, confined.
     async fn standing_cli(
         &self,
-        places: &Places,
-        (program, agent_program): (&Path, &Path),
+        start: &cli::Start<'_>,
+        program: &Path,
         mut variables: Variables,
         doors: Doors,
     ) -> Result<Standing, Error> {
-        let (agent, run_id) = (self.agent, &self.turn.run_id);
+        let (agent, run_id, places) = (self.agent, &self.turn.run_id, start.places);
         let network = reach::network(agent, &doors);
         let missing = self.settings.sandbox.missing;
         reach::require(&self.shop.confinement, self.level, &network, missing).await?;
@@ -212,7 +207,9 @@ impl Stage<'_> {
             &variables,
             bounds,
         );
-        plan.grant_program(agent_program);
+        plan.grant_program(start.agent_program, &plan::closed(self.settings));
+        plan.read_write.push(start.folder());
+        start.given.grant(&mut plan);
         // Their runtimes reserve tens of gigabytes that they never touch.
         plan.limits.address_space = None;
         let program = program.to_path_buf();
@@ -230,10 +227,10 @@ impl Stage<'_> {
         })
     }
 
-    /// What a CLI's model costs, as far as that is known.
-    fn price(&self, cli: &dyn Cli, model: Option<&str>) -> Option<Price> {
-        let provider = self.settings.provider(&self.agent.id, cli.provider())?;
-        Price::find(&provider, model?)
+    /// What a CLI's models cost, as far as that is known.
+    fn prices(&self, cli: &dyn Cli, model: Option<&str>) -> Prices {
+        let provider = self.settings.provider(&self.agent.id, cli.provider());
+        Prices::new(PriceList::new(provider.as_ref(), cli.provider()), model)
     }
 }
 

@@ -18,9 +18,10 @@ use crate::doors::Doors;
 use crate::environment;
 use crate::job::Standing;
 use crate::keeper::Held;
-use crate::places::Places;
+use crate::places::{Passing, Places};
 use crate::plan::{self, Bounds};
 use crate::reach;
+use crate::servers;
 use crate::sight::Sight;
 use crate::spare::{self, Ready, Spare};
 use crate::spool;
@@ -83,7 +84,7 @@ pub(super) async fn stand_ready(
     let places = Places::prepare(settings, agent, run_id)?;
     let doors = Doors {
         model: None,
-        hosts: reach::hosts(agent, level),
+        elsewhere: reach::elsewhere(agent, level),
     };
     let network = reach::network(agent, &doors);
     reach::require(&shop.confinement, level, &network, missing).await?;
@@ -107,6 +108,7 @@ pub(super) async fn stand_ready(
         sight,
         held: Held::start(&shop.units, settings, agent, &standing).await?,
         since: Instant::now(),
+        passing: Passing::of(&settings.paths, &agent.id, run_id),
         places,
         agent_id: agent.id.clone(),
         settings: Arc::clone(settings),
@@ -123,6 +125,7 @@ pub(super) fn standing(
     program: PathBuf,
     variables: environment::Variables,
 ) -> Result<Standing, Error> {
+    let servers = servers::plan::writable(settings, &agent.id, run_id);
     Ok(Standing {
         run_id: run_id.to_owned(),
         agent_id: agent.id.clone(),
@@ -140,6 +143,7 @@ pub(super) fn standing(
         .to_owned(),
         helper: programs::sibling("openclaw-sandbox", &settings.environment)
             .map_err(Error::Start)?,
+        writable: plan.read_write.iter().cloned().chain(servers).collect(),
         plan,
         program,
         arguments: Vec::new(),

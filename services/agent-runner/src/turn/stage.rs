@@ -11,16 +11,18 @@ use super::ready::stand_ready;
 use super::{Begun, Error, Shop};
 use crate::backend::Choice;
 use crate::bill::Budget;
+use crate::host::Allowance;
 use crate::job::{Order, Speech};
 use crate::native;
 use crate::own_limits;
-use crate::places::Places;
+use crate::places::{Passing, Places};
 use crate::route::Stop;
 use crate::servers;
 use crate::spare::Ready;
 use crate::spending;
 use crate::spool;
 use crate::tools::{self, Offer};
+use crate::wire::Grants;
 
 /// A turn with everything it needs at hand.
 #[derive(Clone, Copy)]
@@ -94,8 +96,14 @@ impl Stage<'_> {
         held.order(&order).await?;
         Ok(Begun {
             held,
-            temporary: places.temporary,
+            passing: self.passing(),
         })
+    }
+
+    /// What ends with the turn.
+    pub(super) fn passing(&self) -> Passing {
+        let paths = &self.settings.paths;
+        Passing::of(paths, &self.agent.id, &self.turn.run_id)
     }
 
     fn request(
@@ -155,11 +163,10 @@ impl Stage<'_> {
             deadline_ms: milliseconds(self.agent.timeout),
             silence_ms: milliseconds(self.agent.no_output),
             memory: self.settings.paths.memory_socket(),
-            status: format!(
-                "backend {} ({}), agent {}, session {}",
-                choice.backend, choice.reason, turn.agent_id, turn.session_key
-            ),
+            status: status(choice.backend, (provider, model), turn),
             budget: self.budget(),
+            searches: Allowance::of(self.settings, self.agent),
+            grants: Grants::of(&self.agent.sandbox),
             offer,
             servers: Vec::new(),
             policy: tools::policy(self.agent),
@@ -194,6 +201,20 @@ impl Stage<'_> {
             )
         })
     }
+}
+
+/// What the agent is told of its turn. Why this backend was chosen names
+/// credentials and places on this machine, which are for the user alone.
+fn status(backend: &str, (provider, model): (&str, &str), turn: &Turn) -> String {
+    let model = match (provider, model) {
+        ("", _) => String::new(),
+        (provider, "") => format!(" of {provider}"),
+        (provider, model) => format!(" with {provider}/{model}"),
+    };
+    format!(
+        "backend {backend}{model}, agent {}, session {}",
+        turn.agent_id, turn.session_key
+    )
 }
 
 /// Why another model answers than the one that is configured first.

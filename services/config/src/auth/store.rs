@@ -1,9 +1,10 @@
 //! The shapes in which profiles are stored.
-
-use std::path::Path;
+//!
+//! Nothing of a document is quoted in what is said about it: a file of
+//! credentials that is wrong somewhere may hold a secret anywhere.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::usage::Usage;
 use super::{Credential, Profile};
@@ -11,17 +12,26 @@ use crate::environment::Environment;
 use crate::secret::Secret;
 use crate::substitute;
 
-/// Seed 003 §5.3: a profile with its credential inside.
-#[derive(Debug, Deserialize)]
-struct Seed {
-    id: String,
-    provider: String,
-    credential: Written,
-    #[serde(flatten)]
-    usage: Usage,
-}
+/// The fields that hold secrets, by the names of seed 003 §5.2 and of
+/// OpenClaw's file. Variables are put into these alone: with one in an id or a
+/// provider's name, messages would tell its value.
+const SECRETS: [&str; 9] = [
+    "apiKey",
+    "key",
+    "keyRef",
+    "accessToken",
+    "access",
+    "refreshToken",
+    "refresh",
+    "token",
+    "tokenRef",
+];
+/// Characters of a provider's name.
+const PROVIDER_LENGTH: usize = 64;
+/// Characters of a profile's id.
+const ID_LENGTH: usize = 256;
 
-/// A credential by the names of seed 003 §5.2 and of OpenClaw's file.
+/// A credential by its names there.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written {
@@ -41,6 +51,24 @@ struct Written {
 }
 
 impl Written {
+    fn read(mut value: Value, environment: &Environment) -> Result<Self, String> {
+        for (name, field) in value.as_object_mut().into_iter().flatten() {
+            if SECRETS.contains(&name.as_str()) {
+                let missing = substitute::apply(field, environment);
+                if !missing.is_empty() {
+                    return Err(format!(
+                        "refers in {name} to a variable that is not set in the environment"
+                    ));
+                }
+            }
+        }
+        Self::deserialize(&value).map_err(|_| {
+            "is not in a form that is known: a type, and the secret of that type as a text, \
+             ${VARIABLE} or {source: \"env\", …}"
+                .to_owned()
+        })
+    }
+
     fn credential(self) -> Result<Credential, String> {
         let missing = |name: &str| format!("has no {name}");
         match self.kind.as_str() {
@@ -58,75 +86,116 @@ impl Written {
                 Ok(Credential::Token(token.ok_or_else(|| missing("token"))?))
             }
             "aws-sdk" | "aws_sdk" => Ok(Credential::AwsSdk),
-            other => Err(format!(
-                "has the type {other:?}; allowed are api-key, oauth, token and aws-sdk"
-            )),
+            _ => Err("has another type than api-key, oauth, token and aws-sdk".to_owned()),
         }
     }
 }
 
 /// The profiles in `document`: one profile, a list of them, or OpenClaw's
 /// store with `profiles` and `usageStats` by id.
-pub(super) fn profiles(
-    mut document: Value,
-    file: &Path,
-    environment: &Environment,
-) -> Result<Vec<Profile>, String> {
-    if let Some(missing) = substitute::apply(&mut document, environment).first() {
-        return Err(missing.to_string());
-    }
-    let source = file.display().to_string();
+pub(super) fn profiles(document: Value, environment: &Environment) -> Result<Vec<Profile>, String> {
     let usages = document.get("usageStats").cloned().unwrap_or_default();
     match document {
-        Value::Array(items) => items.into_iter().map(|item| seed(item, &source)).collect(),
+        Value::Array(items) => listed(items, environment),
         Value::Object(mut fields) => match fields.shift_remove("profiles") {
             Some(Value::Object(profiles)) => profiles
                 .into_iter()
-                .map(|(id, profile)| stored(id, profile, &usages, &source))
+                .enumerate()
+                .map(|(index, (id, profile))| {
+                    let profile = stored(id, profile, &usages, environment);
+                    profile.map_err(|problem| numbered(index, &problem))
+                })
                 .collect(),
-            Some(Value::Array(items)) => {
-                items.into_iter().map(|item| seed(item, &source)).collect()
-            }
+            Some(Value::Array(items)) => listed(items, environment),
             Some(_) => Err("profiles is neither an object nor a list".to_owned()),
             None if fields.is_empty() => Ok(Vec::new()),
-            None => Ok(vec![seed(Value::Object(fields), &source)?]),
+            None => {
+                let profile = seed(fields, environment);
+                Ok(vec![profile.map_err(|problem| numbered(0, &problem))?])
+            }
         },
         _ => Err("holds no profiles".to_owned()),
     }
 }
 
-fn seed(value: Value, source: &str) -> Result<Profile, String> {
-    let Seed {
-        id,
-        provider,
-        credential,
-        usage,
-    } = Seed::deserialize(&value).map_err(|error| error.to_string())?;
-    Ok(Profile {
-        source: format!("the profile {id} in {source}"),
-        credential: credential
-            .credential()
-            .map_err(|problem| format!("the profile {id} {problem}"))?,
-        id,
-        provider,
-        usage,
-    })
+/// Profiles are told apart by their place in the file: ids are contents.
+fn numbered(index: usize, problem: &str) -> String {
+    format!("profile {} {problem}", index + 1)
 }
 
-fn stored(id: String, value: Value, usages: &Value, source: &str) -> Result<Profile, String> {
-    let named = |problem: String| format!("the profile {id} {problem}");
-    let written = Written::deserialize(&value).map_err(|error| named(error.to_string()))?;
+fn listed(items: Vec<Value>, environment: &Environment) -> Result<Vec<Profile>, String> {
+    let profile = |(index, item)| {
+        let profile = match item {
+            Value::Object(fields) => seed(fields, environment),
+            _ => Err("is no object".to_owned()),
+        };
+        profile.map_err(|problem| numbered(index, &problem))
+    };
+    items.into_iter().enumerate().map(profile).collect()
+}
+
+/// Seed 003 §5.3: a profile with its credential inside.
+fn seed(mut fields: Map<String, Value>, environment: &Environment) -> Result<Profile, String> {
+    let mut text = |name: &str| match fields.shift_remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        _ => Err(format!("has no {name}")),
+    };
+    let (id, provider) = (text("id")?, text("provider")?);
+    let credential = fields.shift_remove("credential");
+    let credential = credential.ok_or_else(|| "has no credential".to_owned())?;
+    let written = Written::read(credential, environment)?;
+    let usage = Usage::deserialize(&Value::Object(fields)).unwrap_or_default();
+    profile(id, provider, written, usage)
+}
+
+/// OpenClaw's: by id, with the credential's fields beside the provider.
+fn stored(
+    id: String,
+    value: Value,
+    usages: &Value,
+    environment: &Environment,
+) -> Result<Profile, String> {
+    let written = Written::read(value, environment)?;
     let provider = written
         .provider
         .clone()
         .or_else(|| id.split_once(':').map(|(provider, _)| provider.to_owned()))
-        .ok_or_else(|| named("has no provider".to_owned()))?;
+        .ok_or_else(|| "has no provider".to_owned())?;
     let usage = usages.get(&id).map(Usage::deserialize);
+    let usage = usage.and_then(Result::ok).unwrap_or_default();
+    profile(id, provider, written, usage)
+}
+
+fn profile(
+    id: String,
+    provider: String,
+    written: Written,
+    usage: Usage,
+) -> Result<Profile, String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if provider.is_empty() || provider.len() > PROVIDER_LENGTH || !provider.chars().all(allowed) {
+        return Err(format!(
+            "has a provider that is none: its name has 1 to {PROVIDER_LENGTH} of A-Z a-z 0-9 - _ ."
+        ));
+    }
+    if id.is_empty() || id.len() > ID_LENGTH || id.chars().any(char::is_control) {
+        return Err(format!(
+            "has an id that is none: 1 to {ID_LENGTH} characters, and none of them a control \
+             character"
+        ));
+    }
+    let credential = written.credential()?;
+    let kind = match credential {
+        Credential::ApiKey(_) => "API key",
+        Credential::OAuth { .. } => "login",
+        Credential::Token(_) => "token",
+        Credential::AwsSdk => "AWS SDK",
+    };
     Ok(Profile {
-        source: format!("the profile {id} in {source}"),
-        credential: written.credential().map_err(named)?,
-        provider,
-        usage: usage.and_then(Result::ok).unwrap_or_default(),
+        source: format!("an auth profile for {provider} ({kind})"),
+        credential,
         id,
+        provider,
+        usage,
     })
 }

@@ -69,8 +69,77 @@ fn what_is_wrong_is_named_and_the_rest_is_used() {
     let all = read(&paths, "main", &Environment::default());
     assert_eq!(all.list.len(), 1);
     assert_eq!(all.warnings.len(), 3);
-    for (warning, word) in all.warnings.iter().zip(["b.json", "magic", "${NOPE}"]) {
+    let words = ["b.json", "another type", "in key to a variable"];
+    for (warning, word) in all.warnings.iter().zip(words) {
         assert!(warning.contains(word), "{warning}");
+    }
+    let all = all.warnings.join("\n");
+    assert!(!all.contains("magic") && !all.contains("NOPE"), "{all}");
+}
+
+#[test]
+fn profiles_have_variables_in_their_secrets_alone() {
+    let hidden = "sk-hidden";
+    let environment: Environment = [("KEY", hidden)].into_iter().collect();
+    let written = [
+        json!({"id": "${KEY}", "provider": "x",
+            "credential": {"type": "api-key", "apiKey": "${KEY}"}}),
+        json!({"profiles": {"${KEY}": {"type": "token", "provider": "x", "token": "${KEY}"}}}),
+        json!({"profiles": {"token": {"type": "token", "provider": "x", "token": "t"}}}),
+        json!({"id": "a", "provider": "${KEY}",
+            "credential": {"type": "api-key", "apiKey": "k"}}),
+        json!({"id": "a", "provider": "x", "credential": {"type": "${KEY}", "apiKey": "k"}}),
+        json!({"profiles": {"token": {"type": "${KEY}", "provider": "${KEY}", "token": "t"}}}),
+        json!({"profiles": {"a": {"type": "token", "provider": "x",
+            "token": {"source": "env", "id": "${KEY}"}}}}),
+        json!({"id": {"source": "env", "id": "KEY"}, "provider": "x",
+            "credential": {"type": "api-key", "apiKey": "k"}}),
+        json!({"id": "a", "provider": "x", "credential": {"type": "api-key", "apiKey": "k",
+            "expiresAt": "${KEY}"}}),
+    ];
+    for (index, document) in written.iter().enumerate() {
+        let (_folder, paths) = place(&[("auth/a.json", &document.to_string())]);
+        let all = read(&paths, "main", &environment);
+        assert_eq!(
+            all.list.len(),
+            usize::from(index < 3),
+            "{document}: {all:?}"
+        );
+        let said: Vec<&String> = all
+            .list
+            .iter()
+            .flat_map(|profile| [&profile.id, &profile.provider, &profile.source])
+            .chain(&all.warnings)
+            .collect();
+        assert!(said.iter().all(|text| !text.contains(hidden)), "{said:?}");
+    }
+}
+
+#[test]
+fn sources_name_the_kind_and_the_provider_alone() {
+    let profile = json!({"id": "anthropic:me@example.org", "provider": "anthropic",
+        "credential": {"type": "oauth", "accessToken": "t"}});
+    let (_folder, paths) = place(&[("auth/mine.json", &profile.to_string())]);
+    let all = read(&paths, "main", &Environment::default());
+    assert_eq!(all.list[0].source, "an auth profile for anthropic (login)");
+}
+
+#[test]
+fn logins_of_earlier_versions_are_no_profiles() {
+    let planted = json!({"id": "a", "provider": "anthropic",
+        "credential": {"type": "token", "token": "t"}});
+    let planted = planted.to_string();
+    let (_folder, paths) = place(&[
+        ("auth/claude-credentials.json", &planted),
+        ("auth/codex-auth.json", &planted),
+        ("logins/claude.json", &planted),
+    ]);
+    let all = read(&paths, "main", &Environment::default());
+    assert_eq!(all.list, []);
+    assert_eq!(all.warnings.len(), 2);
+    for (warning, cli) in all.warnings.iter().zip(["claude", "codex"]) {
+        let way_out = format!("openclawctl auth adopt --agent main {cli}");
+        assert!(warning.contains(&way_out), "{warning}");
     }
 }
 

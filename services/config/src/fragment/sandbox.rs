@@ -15,6 +15,11 @@ pub struct Sandbox {
     pub network: Option<String>,
     /// For `allowlist`: `name`, `*.name`, each with `:port` or without.
     pub hosts: Vec<String>,
+    /// What the model's provider may do for an agent that carries data to
+    /// others: `web_search`, `web_fetch`, `urls`, `code_execution`,
+    /// `file_search`, `files`, `image_generation`, `mcp`. `network` `full`
+    /// grants all of it.
+    pub provider_tools: Vec<String>,
     /// What to do where the machine cannot give what the level promises:
     /// `refuse` to run agents, or `weaken` the level.
     #[cfg_attr(test, schemars(extend("enum" = ["refuse", "weaken"])))]
@@ -39,6 +44,8 @@ pub struct AgentSandbox {
     pub network: Option<String>,
     /// For `allowlist`, instead of `sandbox.hosts`.
     pub hosts: Option<Vec<String>>,
+    /// Instead of `sandbox.providerTools`.
+    pub provider_tools: Option<Vec<String>>,
     /// Folders granted beside those of `sandbox.paths`.
     pub paths: SandboxPaths,
 }
@@ -62,6 +69,10 @@ impl AgentSandbox {
             level: self.level.clone().or_else(|| base.level.clone()),
             network: self.network.clone().or_else(|| base.network.clone()),
             hosts: self.hosts.clone().or_else(|| base.hosts.clone()),
+            provider_tools: self
+                .provider_tools
+                .clone()
+                .or_else(|| base.provider_tools.clone()),
             paths: SandboxPaths {
                 ro: joined(&base.paths.ro, &self.paths.ro),
                 rw: joined(&base.paths.rw, &self.paths.rw),

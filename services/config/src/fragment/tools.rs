@@ -29,7 +29,9 @@ pub struct Tools {
 pub struct Exec {
     /// When somebody is asked before a command runs: `off`, `on-miss` (unless
     /// it only reads or is listed) or `always`. By default `off` when the
-    /// sandbox leaves nothing but the workspace to be written, else `on-miss`.
+    /// sandbox leaves nothing but the workspace to be written and its network
+    /// is not `full`, else `on-miss`. Where somebody is asked, it is also about
+    /// files that a tool writes outside the workspace.
     #[cfg_attr(test, schemars(extend("enum" = ["off", "on-miss", "always"])))]
     pub ask: Option<String>,
     /// OpenClaw's: `deny` leaves no commands, `allowlist` asks on a miss.
@@ -38,7 +40,8 @@ pub struct Exec {
     pub mode: Option<String>,
     /// Programs that may run with any arguments.
     pub safe_bins: Vec<String>,
-    /// Simple commands that may run, `*` for anything: `cargo test *`.
+    /// Simple commands that may run, word by word and without quotation marks,
+    /// `*` for anything: `cargo test *`.
     pub allowlist: Vec<String>,
     /// How long a command waits to be allowed before that counts as a no, in
     /// seconds.
@@ -74,9 +77,13 @@ pub struct Server {
     pub enabled: Option<bool>,
     /// Whether it is not, in other programs' words.
     pub disabled: Option<bool>,
-    /// `full` (the default) or `none`.
-    #[cfg_attr(test, schemars(extend("enum" = ["full", "none"])))]
+    /// What it may reach: `none` (the default, unless there are `hosts`),
+    /// `allowlist`, or `full`. Never this machine's own loopback or link-local
+    /// addresses.
+    #[cfg_attr(test, schemars(extend("enum" = ["none", "allowlist", "full"])))]
     pub network: Option<String>,
+    /// For `allowlist`: `name`, `*.name`, each with `:port` or without.
+    pub hosts: Vec<String>,
     /// Folders granted beside its own and the system.
     pub paths: super::SandboxPaths,
     /// Whether it is believed when it says of a tool that it only reads, and

@@ -88,6 +88,9 @@ pub struct Limits {
     /// Tokens that the model may write in one turn. A long turn writes some
     /// tens of thousands; one that writes more goes on and on.
     pub output_tokens: u64,
+    /// Searches of memory that the agent may make in one turn. Each may be paid
+    /// for, and one that searches this often is lost.
+    pub memory_searches: u32,
     /// What one turn may cost, in US dollars: several times a long turn of the
     /// dearest model, so that only one that has gone astray ends here.
     pub cost_per_turn: f64,
@@ -277,6 +280,7 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             tasks_max: limits.tasks_max.or(under.tasks_max),
             cpu_quota: limits.cpu_quota.or(under.cpu_quota),
             output_tokens: limits.output_tokens.or(under.output_tokens),
+            memory_searches: limits.memory_searches.or(under.memory_searches),
             cost_per_turn: limits.cost_per_turn.or(under.cost_per_turn),
             cost_per_day: limits.cost_per_day.or(under.cost_per_day),
             retry_seconds: limits.retry_seconds.or(under.retry_seconds),
@@ -414,6 +418,8 @@ const TASKS_MAX: u64 = 512;
 
 /// `limits.outputTokens`, unless configured.
 const OUTPUT_TOKENS: u64 = 200_000;
+/// `limits.memorySearches`, unless configured.
+const MEMORY_SEARCHES: u32 = 100;
 /// `limits.costPerTurn`, unless configured.
 const COST_PER_TURN: f64 = 5.0;
 /// `limits.costPerDay`, unless configured.
@@ -441,6 +447,7 @@ impl Default for Limits {
             tasks_max: TASKS_MAX,
             cpu_quota: cpu_quota(),
             output_tokens: OUTPUT_TOKENS,
+            memory_searches: MEMORY_SEARCHES,
             cost_per_turn: COST_PER_TURN,
             cost_per_day: COST_PER_DAY,
             retry_wait: RETRY_WAIT,
@@ -484,6 +491,12 @@ pub(super) fn limits(
             under.output_tokens,
             key,
             "outputTokens",
+        )?,
+        memory_searches: positive(
+            fragment.memory_searches,
+            under.memory_searches,
+            key,
+            "memorySearches",
         )?,
         cost_per_turn: dollars(
             fragment.cost_per_turn,

@@ -11,7 +11,7 @@ use crate::fragment;
 /// The limits a session may have, by their names in the configuration; the
 /// last two are the agent's `timeoutSeconds` and `noOutputSeconds`. What a day
 /// may cost is the agent's alone.
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "steps",
     "identicalCalls",
     "addressSpaceMib",
@@ -23,6 +23,7 @@ const NAMES: [&str; 15] = [
     "tasksMax",
     "cpuQuota",
     "outputTokens",
+    "memorySearches",
     "costPerTurn",
     "retrySeconds",
     TIMEOUT,

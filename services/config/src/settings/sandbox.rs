@@ -149,6 +149,57 @@ impl fmt::Display for Host {
     }
 }
 
+/// What the model's provider may do for an agent by itself. Each carries data
+/// to others than the provider, or keeps it there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderTool {
+    /// Search the web.
+    WebSearch,
+    /// Fetch pages of the web.
+    WebFetch,
+    /// Fetch images and documents that a request names by URL.
+    Urls,
+    /// Run code, with what the provider's machines reach.
+    CodeExecution,
+    /// Search files that are kept at the provider.
+    FileSearch,
+    /// Read files that are kept at the provider.
+    Files,
+    /// Make images.
+    ImageGeneration,
+    /// Call servers of tools (MCP).
+    Mcp,
+}
+
+impl ProviderTool {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::WebSearch,
+        Self::WebFetch,
+        Self::Urls,
+        Self::CodeExecution,
+        Self::FileSearch,
+        Self::Files,
+        Self::ImageGeneration,
+        Self::Mcp,
+    ];
+
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WebSearch => "web_search",
+            Self::WebFetch => "web_fetch",
+            Self::Urls => "urls",
+            Self::CodeExecution => "code_execution",
+            Self::FileSearch => "file_search",
+            Self::Files => "files",
+            Self::ImageGeneration => "image_generation",
+            Self::Mcp => "mcp",
+        }
+    }
+}
+
 /// What holds for all agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
@@ -165,6 +216,9 @@ pub struct AgentSandbox {
     pub level: SandboxLevel,
     /// What it may reach.
     pub network: Network,
+    /// What the model's provider may do for it; with [`Network::Full`]
+    /// everything.
+    pub provider_tools: Vec<ProviderTool>,
     /// Granted read-only beside the system.
     pub read_only: Vec<PathBuf>,
     /// Granted read-write beside the workspace.
@@ -178,6 +232,7 @@ pub(super) fn whole(fragment: &fragment::Sandbox) -> Result<Sandbox, Problem> {
     // What no agent takes over is to be right too.
     level(fragment.level.as_deref())?;
     network(fragment.network.as_deref(), &fragment.hosts)?;
+    provider_tools(&fragment.provider_tools)?;
     let missing = match fragment.missing.as_deref() {
         None | Some("refuse") => Missing::Refuse,
         Some("weaken") => Missing::Weaken,
@@ -200,6 +255,7 @@ pub(super) fn of_agent(
     paths: &Paths,
 ) -> Result<AgentSandbox, Problem> {
     let hosts = own.hosts.as_ref().unwrap_or(&all.hosts);
+    let tools = own.provider_tools.as_ref().unwrap_or(&all.provider_tools);
     let either = |own: &Option<String>, all: &Option<String>| own.clone().or_else(|| all.clone());
     let joined = |all: &[String], own: &[String]| {
         let both = all.iter().chain(own);
@@ -208,6 +264,7 @@ pub(super) fn of_agent(
     Ok(AgentSandbox {
         level: level(either(&own.level, &all.level).as_deref())?,
         network: network(either(&own.network, &all.network).as_deref(), hosts)?,
+        provider_tools: provider_tools(tools)?,
         read_only: joined(&all.paths.ro, &own.paths.ro),
         read_write: joined(&all.paths.rw, &own.paths.rw),
     })
@@ -226,15 +283,36 @@ fn level(text: Option<&str>) -> Result<SandboxLevel, Problem> {
     }
 }
 
-fn network(text: Option<&str>, hosts: &[String]) -> Result<Network, Problem> {
+fn provider_tools(names: &[String]) -> Result<Vec<ProviderTool>, Problem> {
+    let tool = |name: &String| {
+        let known = ProviderTool::ALL.into_iter();
+        known
+            .clone()
+            .find(|tool| tool.name() == name)
+            .ok_or_else(|| {
+                let known: Vec<&str> = known.map(ProviderTool::name).collect();
+                let problem = format!("has {name:?}; allowed are {}", known.join(", "));
+                ("providerTools", problem)
+            })
+    };
+    names.iter().map(tool).collect()
+}
+
+/// A list of hosts, or what is wrong with it.
+pub(super) fn hosts(hosts: &[String]) -> Result<Vec<Host>, String> {
     if hosts.len() > HOSTS {
-        let problem = format!("has {} hosts; at most {HOSTS} are taken", hosts.len());
-        return Err(("hosts", problem));
+        return Err(format!(
+            "has {} hosts; at most {HOSTS} are taken",
+            hosts.len()
+        ));
     }
     let parsed = hosts.iter().map(|host| Host::parse(host));
-    let parsed: Vec<Host> = parsed
-        .collect::<Result<_, _>>()
-        .map_err(|problem| ("hosts", format!("has {problem}")))?;
+    let parsed: Result<_, _> = parsed.collect();
+    parsed.map_err(|problem| format!("has {problem}"))
+}
+
+fn network(text: Option<&str>, listed: &[String]) -> Result<Network, Problem> {
+    let parsed = hosts(listed).map_err(|problem| ("hosts", problem))?;
     match text {
         None | Some("model-only") => Ok(Network::ModelOnly),
         Some("allowlist") => Ok(Network::Allowlist(parsed)),
@@ -318,5 +396,30 @@ mod tests {
             ..fragment::AgentSandbox::default()
         };
         assert_eq!(of_agent(&all, &wrong, &paths).unwrap_err().0, "network");
+    }
+
+    #[test]
+    fn provider_tools_are_named_and_an_agents_own_replace_those_of_all() {
+        let paths = Paths::resolve(&[("HOME", "/home/claw")].into_iter().collect()).unwrap();
+        let all = fragment::Sandbox {
+            provider_tools: vec!["web_search".to_owned()],
+            ..fragment::Sandbox::default()
+        };
+        let granted = |own: Option<&[&str]>| {
+            let own = own.map(|own| own.iter().map(|name| (*name).to_owned()).collect());
+            let own = fragment::AgentSandbox {
+                provider_tools: own,
+                ..fragment::AgentSandbox::default()
+            };
+            of_agent(&all, &own, &paths).map(|settings| settings.provider_tools)
+        };
+        assert_eq!(granted(None).unwrap(), [ProviderTool::WebSearch]);
+        assert_eq!(granted(Some(&[])).unwrap(), []);
+        assert_eq!(granted(Some(&["mcp"])).unwrap(), [ProviderTool::Mcp]);
+        let (key, problem) = granted(Some(&["everything"])).unwrap_err();
+        assert!(
+            key == "providerTools" && problem.contains("web_fetch"),
+            "{problem}"
+        );
     }
 }

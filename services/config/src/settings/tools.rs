@@ -1,10 +1,11 @@
 //! Which tools an agent has, when somebody is asked, and servers of tools.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use super::{AgentSettings, SandboxLevel};
+use super::sandbox::{self, Host};
+use super::{AgentSettings, Network, SandboxLevel};
 use crate::fragment::tools::{Mcp, Server, Tools};
 use crate::paths::Paths;
 
@@ -66,6 +67,18 @@ pub struct ToolSettings {
     pub patience: Duration,
 }
 
+/// What a server of tools may reach. In every case through a proxy that checks
+/// addresses, and never this machine's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerNetwork {
+    /// Nothing.
+    None,
+    /// These hosts.
+    Allowlist(Vec<Host>),
+    /// Everything but loopback and link-local addresses.
+    Full,
+}
+
 /// A server of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
@@ -77,8 +90,8 @@ pub struct McpServer {
     pub variables: BTreeMap<String, String>,
     /// Where it starts; `None`: in its own folder.
     pub folder: Option<PathBuf>,
-    /// Whether it may use the network.
-    pub network: bool,
+    /// What it may reach.
+    pub network: ServerNetwork,
     /// Granted read-only beside the system.
     pub read_only: Vec<PathBuf>,
     /// Granted read-write beside its own folder.
@@ -152,11 +165,15 @@ fn ask(tools: &Tools) -> Option<Ask> {
 
 /// When somebody is asked before a command of `agent` runs at `level`. Without
 /// a word about it: never, where the sandbox leaves nothing but the workspace to
-/// be written, which the agent's file tools may write unasked too, so that
+/// be written, which the agent's file tools may write unasked too, and nothing
+/// to be reached but the model and the hosts that the user listed, so that
 /// asking would only teach people to say yes; otherwise unless the command only
 /// reads.
 pub(super) fn asks(agent: &AgentSettings, level: SandboxLevel) -> Ask {
-    let is_confined = level == SandboxLevel::Strict && agent.sandbox.read_write.is_empty();
+    let sandbox = &agent.sandbox;
+    let is_confined = level == SandboxLevel::Strict
+        && sandbox.read_write.is_empty()
+        && sandbox.network != Network::Full;
     let unsaid = if is_confined { Ask::Off } else { Ask::OnMiss };
     agent.tools.ask.unwrap_or(unsaid)
 }
@@ -211,7 +228,7 @@ fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, Problem>
         arguments: server.args.clone(),
         variables: server.env.clone(),
         folder: server.cwd.as_deref().map(|path| paths.expand(path)),
-        network: server.network.as_deref() != Some("none"),
+        network: network(server)?,
         trusted: server.trusted == Some(true),
         read_only: server
             .paths
@@ -226,6 +243,94 @@ fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, Problem>
             .map(|path| paths.expand(path))
             .collect(),
     })
+}
+
+/// Nothing, unless the configuration says otherwise: a server that needs no
+/// network is not to have one.
+fn network(server: &Server) -> Result<ServerNetwork, Problem> {
+    let hosts = || {
+        let hosts = sandbox::hosts(&server.hosts);
+        hosts.map_err(|problem| (".hosts".to_owned(), problem))
+    };
+    match server.network.as_deref() {
+        None if server.hosts.is_empty() => Ok(ServerNetwork::None),
+        None | Some("allowlist") => Ok(ServerNetwork::Allowlist(hosts()?)),
+        Some("none") => Ok(ServerNetwork::None),
+        Some("full") => Ok(ServerNetwork::Full),
+        Some(other) => {
+            let problem = format!("is {other:?}; allowed are \"none\", \"allowlist\" and \"full\"");
+            Err((".network".to_owned(), problem))
+        }
+    }
+}
+
+/// A path of a server's that would open what is not its business: its key, and
+/// why. Where it starts is granted whole, so that may be no home and nothing
+/// above one; nothing that is granted may have the state folder in it, where
+/// the credentials are.
+pub(super) fn check_paths(mcp: &Mcp, paths: &Paths) -> Result<(), Problem> {
+    let servers = mcp.servers.iter();
+    servers
+        .filter_map(|(name, server)| {
+            let (key, problem) = misplaced(server, paths)?;
+            Some((format!("mcp.servers.{name}.{key}"), problem))
+        })
+        .next()
+        .map_or(Ok(()), Err)
+}
+
+fn misplaced(server: &Server, paths: &Paths) -> Option<(&'static str, String)> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| without_dots(path));
+    let state = real(&paths.state);
+    let home = paths.home.as_deref().map(real);
+    let holds = |path: &Path, inner: &Path| inner.starts_with(path);
+    let granted = |path: &String| real(&paths.expand(path));
+    if let Some(cwd) = &server.cwd {
+        let folder = granted(cwd);
+        let is_home = home.as_ref().is_some_and(|home| holds(&folder, home));
+        if is_home || WIDE.iter().any(|wide| folder == Path::new(wide)) || is_others_home(&folder) {
+            let problem = format!(
+                "is {cwd:?}, which is a home or a folder of everybody's, and all of it would be \
+                 granted to the server; name a folder of its own, or leave it out"
+            );
+            return Some(("cwd", problem));
+        }
+    }
+    let lists = [
+        ("cwd", server.cwd.as_slice()),
+        ("paths.ro", server.paths.ro.as_slice()),
+        ("paths.rw", server.paths.rw.as_slice()),
+    ];
+    let mut all = lists
+        .into_iter()
+        .flat_map(|(key, list)| list.iter().map(move |path| (key, path)));
+    let (key, path) = all.find(|(_, path)| holds(&granted(path), &state))?;
+    let problem = format!(
+        "has {path:?}, in which the state folder {} lies with every credential; name narrower \
+         folders",
+        paths.state.display()
+    );
+    Some((key, problem))
+}
+
+/// Folders of everybody's.
+const WIDE: [&str; 6] = ["/", "/home", "/root", "/tmp", "/var", "/var/tmp"];
+
+/// A path that is not there yet, `..` taken out of it.
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        if part == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(part);
+        }
+        plain
+    })
+}
+
+/// `/home/NAME`.
+fn is_others_home(folder: &Path) -> bool {
+    folder.parent() == Some(Path::new("/home"))
 }
 
 #[cfg(test)]
@@ -266,6 +371,29 @@ mod tests {
     }
 
     #[test]
+    fn nobody_is_asked_only_where_nothing_can_be_done() {
+        let ask = |sandbox: &str, level| {
+            let state = tempfile::tempdir().unwrap();
+            let text = format!("{{sandbox: {sandbox}}}");
+            std::fs::write(state.path().join("openclaw.json"), text).unwrap();
+            let state = state.path().to_str().unwrap();
+            let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
+            let settings = crate::load(&environment).unwrap();
+            settings.agent("main").unwrap().ask(level)
+        };
+        for (sandbox, level, expected) in [
+            ("{}", SandboxLevel::Strict, Ask::Off),
+            ("{network: 'allowlist'}", SandboxLevel::Strict, Ask::Off),
+            ("{network: 'full'}", SandboxLevel::Strict, Ask::OnMiss),
+            ("{paths: {rw: ['/srv']}}", SandboxLevel::Strict, Ask::OnMiss),
+            ("{}", SandboxLevel::Workspace, Ask::OnMiss),
+            ("{}", SandboxLevel::Off, Ask::OnMiss),
+        ] {
+            assert_eq!(ask(sandbox, level), expected, "{sandbox} {level:?}");
+        }
+    }
+
+    #[test]
     fn a_server_that_cannot_be_takes_only_itself_away() {
         let mcp: Mcp = json5::from_str(
             "{servers: {
@@ -281,9 +409,59 @@ mod tests {
         let (servers, problems) = servers(&mcp, &paths);
         assert_eq!(servers.keys().collect::<Vec<_>>(), ["good", "known"]);
         assert!(servers["known"].trusted && !servers["good"].trusted);
-        assert!(!servers["good"].network);
+        assert_eq!(servers["good"].network, ServerNetwork::None);
         let names: Vec<&str> = problems.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["a b", "empty", "far", "unset"]);
         assert!(problems[3].1.contains("NOPE"), "{problems:?}");
+    }
+
+    #[test]
+    fn server_has_no_network_unless_the_configuration_says_so() {
+        let network = |text: &str| {
+            let server: Server = json5::from_str(text).unwrap();
+            network(&server)
+        };
+        assert_eq!(network("{}"), Ok(ServerNetwork::None));
+        assert_eq!(
+            network("{network: 'none', hosts: ['a.org']}"),
+            Ok(ServerNetwork::None)
+        );
+        assert_eq!(network("{network: 'full'}"), Ok(ServerNetwork::Full));
+        let listed = ServerNetwork::Allowlist(vec![Host::parse("a.org").unwrap()]);
+        assert_eq!(network("{hosts: ['a.org']}"), Ok(listed.clone()));
+        assert_eq!(
+            network("{network: 'allowlist', hosts: ['a.org']}"),
+            Ok(listed)
+        );
+        assert!(network("{hosts: ['https://a.org']}").is_err());
+        assert!(network("{network: 'fulll'}").is_err());
+    }
+
+    #[test]
+    fn server_starts_in_no_home_and_sees_no_state_folder() {
+        let paths = Paths::resolve(&[("HOME", "/home/u")].into_iter().collect()).unwrap();
+        for (server, key) in [
+            ("{cwd: '~'}", "cwd"),
+            ("{cwd: '/home/u/'}", "cwd"),
+            ("{cwd: '/home'}", "cwd"),
+            ("{cwd: '/home/other'}", "cwd"),
+            ("{cwd: '/'}", "cwd"),
+            ("{cwd: '/tmp'}", "cwd"),
+            ("{cwd: '~/.openclaw'}", "cwd"),
+            ("{cwd: '~/.openclaw/../.openclaw'}", "cwd"),
+            ("{paths: {ro: ['~']}}", "paths.ro"),
+            ("{paths: {rw: ['/srv', '/home/u']}}", "paths.rw"),
+        ] {
+            let mcp: Mcp = json5::from_str(&format!("{{servers: {{x: {server}}}}}")).unwrap();
+            let (named, _) = check_paths(&mcp, &paths).unwrap_err();
+            assert_eq!(named, format!("mcp.servers.x.{key}"), "{server}");
+        }
+        for server in [
+            "{cwd: '~/work'}",
+            "{cwd: '~/.openclaw/workspace', paths: {ro: ['~/books'], rw: ['/srv/x']}}",
+        ] {
+            let mcp: Mcp = json5::from_str(&format!("{{servers: {{x: {server}}}}}")).unwrap();
+            assert_eq!(check_paths(&mcp, &paths), Ok(()), "{server}");
+        }
     }
 }

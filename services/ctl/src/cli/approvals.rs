@@ -39,7 +39,7 @@ pub(crate) struct Allow {
     /// What waits; the beginning of its id is enough
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// Allow the same command from now on, word for word
+    /// Allow the same command in the same directory from now on, word for word
     #[arg(long)]
     pub(crate) always: bool,
 }
@@ -61,4 +61,7 @@ pub(crate) struct Revoke {
     /// The agent whose command it is [default: all]
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
+    /// The directory that it was allowed in [default: all]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<String>,
 }

@@ -36,7 +36,7 @@ pub(super) fn execute(
         false => redact::redacted(&path, &value),
     };
     match (&value, arguments.json) {
-        (Value::String(text), false) => output::stdout_line(&output::printable(text))?,
+        (Value::String(text), false) => output::stdout_line(text)?,
         _ => output::document(&value)?,
     }
     if value.as_str() == Some(redact::REDACTED) {

@@ -91,6 +91,6 @@ pub(super) fn print(kind: &str, problems: &[Problem]) {
             Some(place) => format!("{}:{}:{}: ", place.file.display(), place.line, place.column),
             None => String::new(),
         };
-        output::stderr_line(&output::printable(&format!("{kind}: {place}{problem}")));
+        output::stderr_line(&format!("{kind}: {place}{problem}"));
     }
 }

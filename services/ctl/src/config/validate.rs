@@ -43,7 +43,7 @@ pub(super) fn execute(
     match result {
         Ok(warnings) if !arguments.json => {
             for warning in warnings {
-                output::stderr_line(&format!("warning: {warning}"));
+                output::stderr_line(&format!("warning: {}", output::line(&warning.to_string())));
             }
             let absent = match paths.configuration.exists() {
                 true => "",

@@ -68,7 +68,7 @@ impl Check {
 pub(super) fn render(checks: &[Check]) -> String {
     let width = checks
         .iter()
-        .map(|check| check.name.chars().count())
+        .map(|check| output::line(&check.name).chars().count())
         .max()
         .unwrap_or(0);
     let mut text = String::new();
@@ -78,15 +78,13 @@ pub(super) fn render(checks: &[Check]) -> String {
             State::Warn => "warn",
             State::Fail => "FAIL",
         };
-        let line = format!("{state:<4}  {:<width$}  {}", check.name, check.detail);
-        text.push_str(output::printable(&line).trim_end());
+        let (name, detail) = (output::line(&check.name), output::line(&check.detail));
+        let line = format!("{state:<4}  {name:<width$}  {detail}");
+        text.push_str(line.trim_end());
         text.push('\n');
         if let Some(fix) = &check.fix {
-            text.push_str(&output::printable(&format!(
-                "      {:<width$}  fix: {fix}",
-                ""
-            )));
-            text.push('\n');
+            let fix = output::line(fix);
+            text.push_str(&format!("      {:<width$}  fix: {fix}\n", ""));
         }
     }
     text

@@ -38,7 +38,11 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
     let noted = noted.await.map_err(|status| memory.failure(&status))?;
     match arguments.json {
         true => output::document(&noted)?,
-        false => output::stdout_line(&format!("noted in {}:{}", noted.path, noted.line))?,
+        false => output::stdout_line(&format!(
+            "noted in {}:{}",
+            output::line(&noted.path),
+            noted.line
+        ))?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -76,7 +76,7 @@ impl Out {
     fn write(&mut self, document: &Exported) -> Result<(), Failure> {
         let line = serde_json::to_string(document).context("cannot write JSON")?;
         match self {
-            Self::Stdout => output::stdout_line(&line),
+            Self::Stdout => output::json_line(&line),
             Self::File(file, path) => Ok(writeln!(file, "{line}")
                 .with_context(|| format!("cannot write {}", path.display()))?),
         }

@@ -46,6 +46,7 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
         return Ok(ExitCode::SUCCESS);
     }
     let lines = words::count(forgotten.lines.into(), "line");
+    let path = output::line(path);
     output::stdout_line(&match forgotten.removed {
         true => format!("removed {path} with its {lines}"),
         false => format!("removed {lines} of {path}"),
@@ -63,7 +64,7 @@ fn confirmed(place: &Place) -> Result<bool, Failure> {
         None => place.path.clone(),
         Some((from, to)) => format!("lines {from} to {to} of {}", place.path),
     };
-    output::stderr_line(&format!("Remove {what} for good? [y/N]"));
+    output::stderr_line(&format!("Remove {} for good? [y/N]", output::line(&what)));
     let mut answer = String::new();
     stdin
         .lock()

@@ -42,7 +42,7 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
         output::document(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::stdout(&output::printable(&text.text))?;
+    output::stdout(&text.text)?;
     let next = text.from + text.lines;
     if arguments.lines.is_none() && arguments.place.lines.is_none() && next <= text.total_lines {
         let total = text.total_lines;

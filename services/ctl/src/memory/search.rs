@@ -49,7 +49,7 @@ pub(super) async fn run(arguments: Arguments, memory: &Memory) -> Result<ExitCod
     let found = memory.client.search(&memory.origin, question);
     let found = found.await.map_err(|status| memory.failure(&status))?;
     for warning in &found.warnings {
-        output::stderr_line(&format!("warning: {warning}"));
+        output::stderr_line(&format!("warning: {}", output::line(warning)));
     }
     if arguments.json {
         output::document(&document(&found, arguments.explain))?;
@@ -85,7 +85,7 @@ fn rendered(found: &Found, explain: bool) -> String {
         if explain {
             let _ = writeln!(text, "{}", explained(hit));
         }
-        for line in output::printable(hit.snippet.trim_end()).lines() {
+        for line in hit.snippet.trim_end().lines() {
             let _ = writeln!(text, "    {line}");
         }
         text.push('\n');
@@ -110,7 +110,7 @@ fn heading(hit: &Hit) -> String {
         "" => String::new(),
         speaker => format!("  {speaker}"),
     };
-    let place = output::one_line(&format!("{}:{lines}{who}", hit.path), usize::MAX);
+    let place = output::line(&format!("{}:{lines}{who}", hit.path));
     format!("{:.3}  {place}  {}", hit.score, moment(hit.timestamp_ms))
 }
 

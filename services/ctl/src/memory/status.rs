@@ -77,15 +77,16 @@ fn rendered(status: &StatusResponse) -> String {
     let mut text: String = status.agents.iter().map(agent_text).collect();
     if !status.configuration_problem.is_empty() {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "configuration: {}", status.configuration_problem);
+        let problem = output::line(&status.configuration_problem);
+        let _ = writeln!(text, "configuration: {problem}");
     }
-    output::printable(&text)
+    text
 }
 
 fn agent_text(agent: &AgentStatus) -> String {
-    let mut text = format!("Memory of agent {}\n", agent.agent_id);
+    let mut text = format!("Memory of agent {}\n", output::line(&agent.agent_id));
     let mut line = |name: &str, value: String| {
-        let _ = writeln!(text, "  {name:<11} {value}");
+        let _ = writeln!(text, "  {name:<11} {}", output::line(&value));
     };
     line("indexed", {
         let files = words::count(agent.files, "file");

@@ -108,7 +108,9 @@ impl Listener {
                 self.summary.observe(event);
                 self.sink.event(event)?;
                 match &event.kind {
-                    Kind::ApprovalRequested(request) => self.questions.ask(request),
+                    Kind::ApprovalRequested(request) => {
+                        self.questions.ask(request, &self.summary.session_key);
+                    }
                     Kind::ApprovalResolved(resolved) => self.questions.resolved(resolved),
                     _ => {}
                 }

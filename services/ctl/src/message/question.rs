@@ -1,24 +1,58 @@
 //! Asking the user of a terminal whether a call may run.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::thread;
 
+use nix::sys::termios::{FlushArg, tcflush};
 use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
 use tokio::sync::mpsc;
 
 use crate::approvals;
+use crate::approvals::question::Question;
 use crate::connection::Gateway;
 use crate::output;
 
 /// What the user may type, with what it means.
 const ANSWERS: &str = "allow? [y]es, [a]lways, [n]o: ";
+/// The same, where nothing can be allowed from now on.
+const ANSWERS_ONCE: &str = "allow? [y]es, [n]o: ";
+/// Lines that may wait to be read; one answers one question.
+const LINES: usize = 16;
 
 /// Asks about one call at a time.
 pub(super) struct Questions {
     /// Lines that were typed; made with the first question.
-    lines: Option<mpsc::UnboundedReceiver<String>>,
-    waiting: Vec<String>,
+    lines: Option<mpsc::Receiver<String>>,
+    /// What waits; the first one is asked about.
+    waiting: VecDeque<Waiting>,
     asks: bool,
+}
+
+/// A call that waits, with the session it is for.
+struct Waiting {
+    request: ApprovalRequested,
+    session: String,
+}
+
+impl Waiting {
+    fn question(&self) -> Question<'_> {
+        Question {
+            tool: &self.request.tool,
+            command: &self.request.command,
+            cwd: &self.request.cwd,
+            reason: &self.request.reason,
+            session: &self.session,
+            form: &self.request.form,
+        }
+    }
+
+    fn answers(&self) -> &'static str {
+        match self.question().can_be_granted() {
+            true => ANSWERS,
+            false => ANSWERS_ONCE,
+        }
+    }
 }
 
 impl Questions {
@@ -27,42 +61,71 @@ impl Questions {
         let is_terminal = io::stdin().is_terminal() && output::stderr_is_terminal();
         Self {
             lines: None,
-            waiting: Vec::new(),
+            waiting: VecDeque::new(),
             asks: is_terminal && !json,
         }
     }
 
-    /// A call waits.
-    pub(super) fn ask(&mut self, request: &ApprovalRequested) {
+    /// A call of a session's turn waits.
+    pub(super) fn ask(&mut self, request: &ApprovalRequested, session: &str) {
+        let waiting = Waiting {
+            request: request.clone(),
+            session: session.to_owned(),
+        };
         if !self.asks {
-            let id = approvals::short(&request.id);
+            let id = output::line(approvals::short(&request.id));
             output::stderr_line(&format!(
-                "waiting to be allowed: {}\n  openclawctl approvals allow {id}   (or: deny {id})",
-                output::printable(&request.command),
+                "waiting to be allowed: {}\n  {}\n  openclawctl approvals allow {id}   (or: deny {id})",
+                output::line(&request.command),
+                waiting.question().heading(),
             ));
             return;
         }
         self.lines.get_or_insert_with(typed);
+        self.waiting.push_back(waiting);
+        // The others are shown when it is their turn: an answer is for what is
+        // seen last.
+        if self.waiting.len() == 1 {
+            self.show();
+        }
+    }
+
+    /// Shows what is asked about now. What was typed before does not answer it.
+    fn show(&mut self) {
+        let Some(waiting) = self.waiting.front() else {
+            return;
+        };
+        // Without a terminal there is nothing to be thrown away.
+        let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
+        while let Some(Ok(_)) = self.lines.as_mut().map(mpsc::Receiver::try_recv) {}
+        let question = waiting.question();
         output::stderr_line(&format!(
-            "\nThe agent wants to run, and {}:\n  {}",
-            request.reason,
-            output::printable(&request.command).replace('\n', "\n  ")
+            "\nThe agent wants to run {}\n{}  {}",
+            question.heading(),
+            question.command("  "),
+            question.grants(),
         ));
-        output::stderr_progress(ANSWERS);
-        self.waiting.push(request.id.clone());
+        output::stderr_progress(waiting.answers());
     }
 
     /// Somebody decided, here or elsewhere.
     pub(super) fn resolved(&mut self, resolved: &ApprovalResolved) {
-        let was_waiting = self.waiting.contains(&resolved.id);
-        self.waiting.retain(|id| *id != resolved.id);
+        let at = self
+            .waiting
+            .iter()
+            .position(|it| it.request.id == resolved.id);
+        let was_waiting = at.and_then(|at| self.waiting.remove(at)).is_some();
+        let by = output::line(&resolved.by);
         let text = match resolved.decision {
-            Some(Decision::Deny) => format!("denied by {}", resolved.by),
-            Some(decision) => format!("{decision} by {}", resolved.by),
+            Some(Decision::Deny) => format!("denied by {by}"),
+            Some(decision) => format!("{decision} by {by}"),
             None => "nobody allowed it in time; it does not run".to_owned(),
         };
         if was_waiting || resolved.decision.is_none() || !self.asks {
             output::stderr_line(&text);
+        }
+        if at == Some(0) {
+            self.show();
         }
     }
 
@@ -79,15 +142,21 @@ impl Questions {
                 self.asks = false;
                 continue;
             };
-            let Some(id) = self.waiting.first().cloned() else {
+            let Some(waiting) = self.waiting.front() else {
                 continue;
             };
+            let can_be_granted = waiting.question().can_be_granted();
             match parse(&line) {
+                Some(Decision::AllowAlways) if !can_be_granted => {
+                    output::stderr_progress(waiting.answers());
+                }
+                None => output::stderr_progress(waiting.answers()),
                 Some(decision) => {
-                    self.waiting.remove(0);
+                    let id = waiting.request.id.clone();
+                    self.waiting.pop_front();
+                    self.show();
                     return (id, decision);
                 }
-                None => output::stderr_progress(ANSWERS),
             }
         }
     }
@@ -111,12 +180,12 @@ fn parse(line: &str) -> Option<Decision> {
 
 /// Lines as they are typed. A thread of its own: reading from a terminal cannot
 /// be given up, and nobody waits for it at the end.
-fn typed() -> mpsc::UnboundedReceiver<String> {
-    let (sender, receiver) = mpsc::unbounded_channel();
+fn typed() -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(LINES);
     thread::spawn(move || {
         for line in io::stdin().lock().lines() {
             let Ok(line) = line else { return };
-            if sender.send(line).is_err() {
+            if sender.blocking_send(line).is_err() {
                 return;
             }
         }

@@ -54,10 +54,7 @@ impl Text {
             return Ok(());
         }
         self.line_open = !text.ends_with('\n');
-        match self.terminal {
-            true => output::stdout(&output::printable(text)),
-            false => output::stdout(text),
-        }
+        output::stdout(text)
     }
 
     fn end_line(&mut self) -> Result<(), Failure> {
@@ -73,7 +70,7 @@ impl Text {
             self.end_line()?;
         }
         match self.style {
-            true => output::stderr_line(&trace::faint(line)),
+            true => output::stderr_faint_line(line),
             false => output::stderr_line(line),
         }
         Ok(())
@@ -129,11 +126,11 @@ impl Sink for Lines {
         if let Value::Object(fields) = serde_json::json!(accepted) {
             line.extend(fields);
         }
-        output::stdout_line(&Value::Object(line).to_string())
+        output::json_line(&Value::Object(line).to_string())
     }
 
     fn event(&mut self, event: &Event) -> Result<(), Failure> {
-        output::stdout_line(&serde_json::json!(event).to_string())
+        output::json_line(&serde_json::json!(event).to_string())
     }
 
     fn finish(&mut self, _: &Summary) -> Result<(), Failure> {

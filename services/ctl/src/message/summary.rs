@@ -25,7 +25,7 @@ pub(super) enum State {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Summary {
     pub(super) run_id: String,
-    session_key: String,
+    pub(super) session_key: String,
     session_id: String,
     agent_id: String,
     pub(super) status: State,
@@ -134,7 +134,7 @@ impl Summary {
         let error = self.error.as_ref()?;
         Some(match self.status {
             State::Aborted => Failure::new(format!("the run was cancelled: {}", error.message)),
-            _ => Failure::new(error.message.clone()),
+            _ => Failure::new(error.message.as_str()),
         })
     }
 

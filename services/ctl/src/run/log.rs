@@ -56,10 +56,10 @@ impl Log {
             Level::Error => "error",
         };
         let now = Timestamp::now();
-        output::stderr_line(&match self.terminal {
-            true => record::plain(level, SELF, message, now, &self.zone),
-            false => record::json(level, SELF, message, now),
-        });
+        match self.terminal {
+            true => output::stderr_line(&record::plain(level, SELF, message, now, &self.zone)),
+            false => output::stderr_json_line(&record::json(level, SELF, message, now)),
+        }
     }
 
     /// Passes a daemon's lines on until there are no more.
@@ -86,9 +86,9 @@ impl Log {
             return;
         }
         let now = Timestamp::now();
-        output::stderr_line(&match self.terminal {
-            true => record::pretty(line, daemon, now, &self.zone),
-            false => record::raw(line, daemon, now),
-        });
+        match self.terminal {
+            true => output::stderr_line(&record::pretty(line, daemon, now, &self.zone)),
+            false => output::stderr_json_line(&record::raw(line, daemon, now)),
+        }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn plain(
     zone: &TimeZone,
 ) -> String {
     let time = at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
-    let message = output::one_line(message, usize::MAX);
+    let message = output::line(message);
     format!("{time} {level:<5} {daemon}: {message}")
 }
 
@@ -94,7 +94,7 @@ mod tests {
     fn a_record_is_one_line_with_its_fields() {
         assert_eq!(
             pretty(RECORD, "gateway", now(), &TimeZone::UTC),
-            "10:20:30 warn  gateway: slow[2J run=r1 turns=2"
+            "10:20:30 warn  gateway: slow\\x1b[2J run=r1 turns=2"
         );
     }
 

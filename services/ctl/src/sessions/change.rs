@@ -70,9 +70,13 @@ pub(super) async fn delete(gateway: &Gateway, arguments: &Delete) -> Result<(), 
     if one.json {
         return output::document(&deleted);
     }
+    let key = output::line(&deleted.key);
     output::stdout_line(&match &deleted.archive_path {
-        Some(path) => format!("{} deleted; its transcript is kept in {path}", deleted.key),
-        None => format!("{} deleted", deleted.key),
+        Some(path) => format!(
+            "{key} deleted; its transcript is kept in {}",
+            output::line(path)
+        ),
+        None => format!("{key} deleted"),
     })
 }
 
@@ -92,7 +96,7 @@ fn tell(session: &Session, word: &str, json: bool) -> Result<(), Failure> {
     if json {
         return output::document(session);
     }
-    output::stdout_line(&format!("{} {word}", session.key))
+    output::stdout_line(&format!("{} {word}", output::line(&session.key)))
 }
 
 fn changes(fields: &Fields) -> Vec<Change> {

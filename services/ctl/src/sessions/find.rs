@@ -21,7 +21,7 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &Find) -> Result<(), F
         .await;
     let findings = answer.map_err(|status| failure(gateway, &status))?;
     for problem in &findings.problems {
-        output::stderr_line(&format!("warning: {problem}; passed over"));
+        output::stderr_line(&format!("warning: {}; passed over", output::line(problem)));
     }
     if arguments.json {
         return output::document(&findings);
@@ -41,8 +41,8 @@ fn rendered(findings: &Findings, project: &str, now_ms: i64) -> String {
 
 fn block(found: &Found, now_ms: i64) -> String {
     let name = match found.key.as_str() {
-        "" => format!("{} (in no index)", found.id),
-        key => format!("{key}  {}", found.id),
+        "" => output::line(&format!("{} (in no index)", found.id)),
+        key => output::line(&format!("{key}  {}", found.id)),
     };
     let mut lines = vec![
         name,
@@ -50,11 +50,11 @@ fn block(found: &Found, now_ms: i64) -> String {
             "  {}, {}, matched by {}",
             words::ago(found.modified_at_ms, now_ms),
             words::count(found.lines, "line"),
-            found.matched
+            output::line(&found.matched)
         ),
     ];
     if !found.cwd.is_empty() {
-        lines.push(format!("  in {}", found.cwd));
+        lines.push(format!("  in {}", output::line(&found.cwd)));
     }
     let message = |text: &str| output::one_line(text, MESSAGE_WIDTH);
     if !found.first_user_message.is_empty() {
@@ -62,9 +62,6 @@ fn block(found: &Found, now_ms: i64) -> String {
     }
     let last = found.last_user_messages.iter();
     lines.extend(last.map(|text| format!("  last:  {}", message(text))));
-    lines.push(format!("  {}", found.transcript_path));
-    lines
-        .iter()
-        .map(|line| format!("{}\n", output::one_line(line, usize::MAX)))
-        .collect()
+    lines.push(format!("  {}", output::line(&found.transcript_path)));
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }

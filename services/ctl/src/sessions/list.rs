@@ -55,7 +55,8 @@ fn last_words(previews: &[Preview]) -> String {
     for preview in previews {
         for item in &preview.items {
             let words = output::one_line(&item.text, PREVIEW_WIDTH as usize);
-            text.push_str(&format!("{}  {}: {words}\n", preview.key, item.role));
+            let (key, role) = (output::line(&preview.key), output::line(&item.role));
+            text.push_str(&format!("{key}  {role}: {words}\n"));
         }
     }
     text
@@ -83,8 +84,16 @@ fn row(session: &Session, now_ms: i64) -> Vec<String> {
         session.state.as_str().to_owned(),
         words::ago(session.updated_at_ms, now_ms),
         session.id.clone(),
-        output::one_line(&session.label, LABEL_WIDTH),
+        short(&session.label),
     ]
+}
+
+/// The beginning of a label; the table writes out what is not seen of it.
+fn short(label: &str) -> String {
+    match label.char_indices().nth(LABEL_WIDTH) {
+        None => label.to_owned(),
+        Some((end, _)) => format!("{}…", &label[..end]),
+    }
 }
 
 /// The state, with when it was reached where that says more.

@@ -13,6 +13,8 @@ use crate::words;
 
 /// Messages asked for at once; the gateway gives no more.
 const PAGE: u32 = 1000;
+/// Characters of what a tool was given.
+const ARGUMENT_WIDTH: usize = 200;
 
 pub(super) async fn execute(gateway: &Gateway, arguments: &Show) -> Result<(), Failure> {
     let shown = session(gateway, arguments).await?;
@@ -115,9 +117,7 @@ fn facts(session: &Session, now_ms: i64) -> String {
         ("transcript", session.transcript_path.clone()),
     ];
     lines.retain(|(_, value)| !value.is_empty());
-    let line = |(name, value): (&str, String)| {
-        format!("{:<12} {}\n", name, output::one_line(&value, usize::MAX))
-    };
+    let line = |(name, value): (&str, String)| format!("{:<12} {}\n", name, output::line(&value));
     lines.into_iter().map(line).collect()
 }
 
@@ -151,18 +151,21 @@ fn rendered(reading: &Reading) -> String {
         let line = match &item.said {
             Said::User { text } => format!("\n{}you: {text}", time(item.at_ms)),
             Said::Assistant { text } => format!("\n{}assistant: {text}", time(item.at_ms)),
-            Said::Tool { name, argument } if argument.is_empty() => format!("  [{name}]"),
-            Said::Tool { name, argument } => {
-                format!("  [{name}] {}", output::one_line(argument, 200))
+            Said::Tool { name, argument } if argument.is_empty() => {
+                format!("  [{}]", output::line(name))
             }
-            Said::Result { name, error: true } => format!("  [{name}] failed"),
+            Said::Tool { name, argument } => {
+                let argument = output::one_line(argument, ARGUMENT_WIDTH);
+                format!("  [{}] {argument}", output::line(name))
+            }
+            Said::Result { name, error: true } => format!("  [{}] failed", output::line(name)),
             Said::Result { .. } => continue,
             Said::Reset => "\n--- a new conversation ---".to_owned(),
             Said::Compaction { summary } => {
                 format!("\n--- summary of what was before ---\n{summary}")
             }
         };
-        text.push_str(&output::printable(&line));
+        text.push_str(&output::prose(&line));
         text.push('\n');
     }
     text.push_str(&damage(reading));
@@ -228,7 +231,7 @@ mod tests {
         };
         assert_eq!(
             rendered(&reading),
-            "you: look\n  [read] a.txt\n  [read] failed\n\nassistant: gone[2J\n\n--- a new conversation ---\n"
+            "you: look\n  [read] a.txt\n  [read] failed\n\nassistant: gone\\x1b[2J\n\n--- a new conversation ---\n"
         );
     }
 }

@@ -8,6 +8,7 @@
 
 mod config;
 mod gateway;
+mod hostile;
 mod message;
 mod run;
 mod scene;

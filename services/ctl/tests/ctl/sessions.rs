@@ -220,7 +220,7 @@ fn sessions_are_listed_latest_first() {
     assert_eq!(document["sessions"][0]["messageCount"], 2);
     let previews = text(&scene.run(&["sessions", "--preview"]).stdout);
     assert!(
-        previews.contains("newer  assistant: good bye\n"),
+        previews.contains("newer  assistant: good⏎bye\n"),
         "{previews}"
     );
     let short = text(&scene.run(&["sessions", "--limit", "1"]).stdout);

@@ -93,7 +93,7 @@ fn line(level: &Level, target: &str, mut context: Map<String, Value>) -> String 
     }
     context.insert("target".into(), target.into());
     record.insert("context".into(), context.into());
-    let mut line = Value::Object(record).to_string();
+    let mut line = openclaw_escape::json(&Value::Object(record).to_string());
     line.push('\n');
     line
 }
@@ -141,9 +141,11 @@ mod tests {
     fn a_line_has_the_four_fields_and_errors_a_stack_trace() {
         let mut context = Map::new();
         context.insert("message".into(), "broke\nhere".into());
+        context.insert("by".into(), "\u{9b}2J\u{7f}".into());
         context.insert("openclaw_run".into(), "r1".into());
         let text = line(&Level::ERROR, "openclaw_test", context.clone());
         assert_eq!(text.matches('\n').count(), 1);
+        assert!(!text.trim_end().contains(char::is_control), "{text:?}");
         let record: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(record["level"], "error");
         assert_eq!(record["message"], "broke\nhere");

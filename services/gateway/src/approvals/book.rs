@@ -1,13 +1,17 @@
 //! Approvals as the ledger keeps them: what was asked in turns, what was
 //! decided, and which commands were allowed for good.
 
-use openclaw_proto::approval::{Approval, Decision, Grant};
+use openclaw_proto::approval::{Approval, Decision, Grant, GrantedCommand};
 use rusqlite::{Connection, Row, named_params};
 
 use crate::desk::{Desk, Fault};
 
 /// Decided approvals that are kept; the journal has them all.
 const KEPT: i64 = 10_000;
+
+/// Commands that are allowed for good; with more of them the oldest is asked
+/// about again. Those of an agent are sent with each of its turns.
+const GRANTS: i64 = 1000;
 
 /// The tables; see `desk`.
 #[derive(Debug, Clone)]
@@ -25,15 +29,15 @@ impl Book {
             connection.execute(
                 "INSERT OR IGNORE INTO approvals
                  (approval_id, run_id, session_key, agent_id, tool, command, cwd, reason,
-                  created_ms, expires_ms, decision, decided_by, decided_ms)
+                  created_ms, expires_ms, decision, decided_by, decided_ms, form)
                  VALUES (:id, :run, :session, :agent, :tool, :command, :cwd, :reason,
-                         :created, :expires, '', '', 0)",
+                         :created, :expires, '', '', 0, :form)",
                 named_params! {
                     ":id": approval.id, ":run": approval.run_id, ":session": approval.session_key,
                     ":agent": approval.agent_id, ":tool": approval.tool,
                     ":command": approval.command, ":cwd": approval.cwd,
                     ":reason": approval.reason, ":created": approval.created_ms,
-                    ":expires": approval.expires_ms,
+                    ":expires": approval.expires_ms, ":form": approval.form,
                 },
             )?;
             connection.execute(
@@ -47,7 +51,7 @@ impl Book {
     }
 
     /// Notes how it ended, once; a command that was allowed for good is from
-    /// now on.
+    /// now on, if the question had it whole.
     pub(crate) async fn decided(
         &self,
         id: String,
@@ -64,9 +68,17 @@ impl Book {
             )?;
             if changed == 1 && decision == Some(Decision::AllowAlways) {
                 connection.execute(
-                    "INSERT OR IGNORE INTO exec_grants (agent_id, command, created_ms, granted_by)
-                     SELECT agent_id, command, ?2, ?3 FROM approvals WHERE approval_id = ?1",
+                    "INSERT OR IGNORE INTO command_grants
+                     (agent_id, form, command, directory, created_ms, granted_by)
+                     SELECT agent_id, form, command, cwd, ?2, ?3 FROM approvals
+                     WHERE approval_id = ?1 AND form <> '' AND cwd <> ''",
                     rusqlite::params![id, at_ms, by],
+                )?;
+                connection.execute(
+                    "DELETE FROM command_grants WHERE (agent_id, form, command, directory) IN
+                     (SELECT agent_id, form, command, directory FROM command_grants
+                      ORDER BY created_ms DESC LIMIT -1 OFFSET ?1)",
+                    [GRANTS],
                 )?;
             }
             Ok(())
@@ -91,7 +103,7 @@ impl Book {
         let work = move |connection: &Connection| {
             let mut statement = connection.prepare(
                 "SELECT approval_id, run_id, session_key, agent_id, tool, command, cwd, reason,
-                        created_ms, expires_ms, decision, decided_by, decided_ms
+                        created_ms, expires_ms, decision, decided_by, decided_ms, form
                  FROM approvals WHERE decision <> '' ORDER BY decided_ms DESC LIMIT ?1",
             )?;
             let rows = statement.query_map([limit], approval)?;
@@ -104,8 +116,8 @@ impl Book {
     pub(crate) async fn grants(&self) -> Result<Vec<Grant>, Fault> {
         let work = |connection: &Connection| {
             let mut statement = connection.prepare(
-                "SELECT agent_id, command, created_ms, granted_by FROM exec_grants
-                 ORDER BY agent_id, command",
+                "SELECT agent_id, command, created_ms, granted_by, directory, form
+                 FROM command_grants ORDER BY agent_id, command, directory",
             )?;
             let rows = statement.query_map([], |row| {
                 Ok(Grant {
@@ -113,6 +125,8 @@ impl Book {
                     command: row.get(1)?,
                     created_ms: row.get(2)?,
                     by: row.get(3)?,
+                    directory: row.get(4)?,
+                    form: row.get(5)?,
                 })
             })?;
             rows.collect()
@@ -121,19 +135,25 @@ impl Book {
     }
 
     /// The commands of one agent.
-    pub(crate) async fn granted(&self, agent_id: String) -> Result<Vec<String>, Fault> {
+    pub(crate) async fn granted(&self, agent_id: String) -> Result<Vec<GrantedCommand>, Fault> {
         let all = self.grants().await?.into_iter();
         let own = all.filter(|grant| grant.agent_id == agent_id);
-        Ok(own.map(|grant| grant.command).collect())
+        Ok(own.map(Into::into).collect())
     }
 
     /// Takes a grant back; false when there is none. Without an agent it is
-    /// taken from all.
-    pub(crate) async fn revoke(&self, agent_id: String, command: String) -> Result<bool, Fault> {
+    /// taken from all, without a directory in every one.
+    pub(crate) async fn revoke(
+        &self,
+        agent_id: String,
+        command: String,
+        directory: String,
+    ) -> Result<bool, Fault> {
         let work = move |connection: &Connection| {
             connection.execute(
-                "DELETE FROM exec_grants WHERE command = ?2 AND (?1 = '' OR agent_id = ?1)",
-                [agent_id, command],
+                "DELETE FROM command_grants WHERE command = ?2
+                 AND (?1 = '' OR agent_id = ?1) AND (?3 = '' OR directory = ?3)",
+                [agent_id, command, directory],
             )
         };
         let count = self.0.call("revoke a grant", work).await?;
@@ -149,7 +169,8 @@ impl Book {
             connection
                 .query_row(
                     "SELECT approval_id, run_id, session_key, agent_id, tool, command, cwd,
-                            reason, created_ms, expires_ms, decision, decided_by, decided_ms
+                            reason, created_ms, expires_ms, decision, decided_by, decided_ms,
+                            form
                      FROM approvals WHERE approval_id = ?1",
                     [id],
                     approval,
@@ -175,6 +196,7 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         decision: row.get(10)?,
         by: row.get(11)?,
         decided_ms: row.get(12)?,
+        form: row.get(13)?,
     })
 }
 
@@ -188,6 +210,8 @@ mod tests {
             run_id: "r".to_owned(),
             agent_id: "main".to_owned(),
             command: command.to_owned(),
+            cwd: "/ws".to_owned(),
+            form: "line".to_owned(),
             created_ms: 1,
             expires_ms: 9,
             ..Approval::default()
@@ -205,11 +229,64 @@ mod tests {
         // Told again after a restart.
         book.asked(asked("a", "make")).await.unwrap();
         assert_eq!(book.find("a").await.unwrap().decision, "allow-always");
-        assert_eq!(book.granted("main".to_owned()).await.unwrap(), ["make"]);
+        let granted = GrantedCommand {
+            form: "line".to_owned(),
+            command: "make".to_owned(),
+            directory: "/ws".to_owned(),
+        };
+        assert_eq!(book.granted("main".to_owned()).await.unwrap(), [granted]);
         assert!(book.granted("other".to_owned()).await.unwrap().is_empty());
-        let revoke = || book.revoke(String::new(), "make".to_owned());
-        assert!(revoke().await.unwrap());
-        assert!(!revoke().await.unwrap());
+        let revoke =
+            |directory: &str| book.revoke(String::new(), "make".to_owned(), directory.to_owned());
+        assert!(!revoke("/elsewhere").await.unwrap());
+        assert!(revoke("/ws").await.unwrap());
+        assert!(!revoke("").await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn what_was_not_whole_is_not_granted() {
+        let folder = tempfile::tempdir().unwrap();
+        let book = Book::new(Desk::at(folder.path().join("ledger.sqlite")));
+        let cut = Approval {
+            form: String::new(),
+            ..asked("a", "make [… 9 bytes left out …]")
+        };
+        book.asked(cut).await.unwrap();
+        let always = Some(Decision::AllowAlways);
+        let decided = book.decided("a".to_owned(), always, "me".to_owned(), 5);
+        decided.await.unwrap();
+        assert!(book.grants().await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn grants_of_before_there_were_directories_are_asked_about_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.sqlite");
+        let before = Connection::open(&path).unwrap();
+        before
+            .execute_batch(
+                "CREATE TABLE exec_grants (agent_id TEXT NOT NULL, command TEXT NOT NULL,
+                 created_ms INTEGER NOT NULL, granted_by TEXT NOT NULL,
+                 PRIMARY KEY (agent_id, command)) WITHOUT ROWID;
+                 INSERT INTO exec_grants VALUES ('main', 'make', 1, 'me');
+                 CREATE TABLE approvals (approval_id TEXT PRIMARY KEY, run_id TEXT NOT NULL,
+                 session_key TEXT NOT NULL, agent_id TEXT NOT NULL, tool TEXT NOT NULL,
+                 command TEXT NOT NULL, cwd TEXT NOT NULL, reason TEXT NOT NULL,
+                 created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,
+                 decision TEXT NOT NULL, decided_by TEXT NOT NULL, decided_ms INTEGER NOT NULL
+                 ) WITHOUT ROWID;
+                 INSERT INTO approvals VALUES ('a', 'r', 's', 'main', 't', 'make', '', '',
+                 1, 9, 'allow-always', 'me', 2);",
+            )
+            .unwrap();
+        drop(before);
+        for _ in 0..2 {
+            let book = Book::new(Desk::at(path.clone()));
+            assert!(book.grants().await.unwrap().is_empty());
+            let history = book.history(9).await.unwrap();
+            assert_eq!(history[0].decision, "allow-always");
+            assert_eq!(history[0].form, "");
+        }
     }
 
     #[tokio::test]

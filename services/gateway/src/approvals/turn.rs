@@ -43,6 +43,7 @@ async fn requested(gateway: &Gateway, run: &Run, request: &ApprovalRequested) {
         reason: request.reason.clone(),
         created_ms: now,
         expires_ms: request.expires_ms,
+        form: request.form.clone(),
         ..approval::Approval::default()
     };
     let entered = Approval {
@@ -57,7 +58,7 @@ async fn requested(gateway: &Gateway, run: &Run, request: &ApprovalRequested) {
     }
     match gateway.approvals.enter(entered.clone()) {
         Ok(()) => ws::tell_approvers(gateway, "exec.approval.requested", || entered.to_json()),
-        // It expires, and says so.
+        // It expires, and says so; the ledger has it.
         Err(refused) => tracing::warn!(%refused, "an approval cannot be offered"),
     }
 }
@@ -72,6 +73,8 @@ fn shown(gateway: &Gateway, run: &Run, request: &ApprovalRequested) -> Map<Strin
     };
     let fields = json!({
         "command": request.command,
+        // OpenClaw's clients show it instead of the command.
+        "commandPreview": openclaw_escape::block(&request.command),
         "cwd": cwd,
         "host": "sandbox",
         "security": "allowlist",
@@ -84,10 +87,16 @@ fn shown(gateway: &Gateway, run: &Run, request: &ApprovalRequested) -> Map<Strin
         "runId": run.public_id(),
         "turnSourceChannel": run.channel,
     });
-    match fields {
+    let mut fields = match fields {
         Value::Object(fields) => fields,
         _ => Map::new(),
+    };
+    // What cannot be granted is not offered.
+    if request.form.is_empty() {
+        let excluded = json!([Decision::AllowAlways.as_str()]);
+        fields.insert("unavailableDecisions".to_owned(), excluded);
     }
+    fields
 }
 
 async fn resolved_in(gateway: &Gateway, resolved: &ApprovalResolved) {

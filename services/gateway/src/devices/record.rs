@@ -39,6 +39,23 @@ struct RoleToken {
 }
 
 impl Pending {
+    /// Whether nothing that is shown to whoever decides is different. When it
+    /// came and which id it has is not asked for by the device.
+    pub(super) fn asks_the_same(&self, other: &Self) -> bool {
+        self.device_id == other.device_id
+            && self.role == other.role
+            && self.public_key == other.public_key
+            && self.scopes == other.scopes
+            && self.facts == other.facts
+    }
+
+    /// False when it does not wait any more.
+    pub(super) fn remove(&self, connection: &Connection) -> rusqlite::Result<bool> {
+        let request = [&self.request_id];
+        let removed = connection.execute("DELETE FROM pairings WHERE request_id = ?1", request)?;
+        Ok(removed > 0)
+    }
+
     pub(super) fn insert(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection
             .execute(

@@ -75,7 +75,7 @@ async fn a_device_waits_until_somebody_decides() {
     let (_dir, devices) = devices();
     let pending = devices.wish(wish("d", &["operator.read"])).await.unwrap();
     let again = devices.wish(wish("d", &["operator.write"])).await.unwrap();
-    assert_eq!(pending.request_id, again.request_id);
+    assert_ne!(pending.request_id, again.request_id);
     let (waiting, paired) = devices.list().await.unwrap();
     assert_eq!((waiting.len(), paired.len()), (1, 0));
     assert_eq!(
@@ -102,6 +102,51 @@ async fn a_device_waits_until_somebody_decides() {
             .unwrap()
             .is_none()
     );
+}
+
+#[tokio::test]
+async fn request_gets_a_new_id_when_anything_in_it_changes() {
+    let (_dir, devices) = devices();
+    let first = wish("d", &["operator.read"]);
+    let mut known = vec![devices.wish(first.clone()).await.unwrap()];
+    let again = devices.wish(first.clone()).await.unwrap();
+    assert_eq!(again.request_id, known[0].request_id);
+    let fact = |name: &str| {
+        let mut changed = first.clone();
+        changed.facts.insert(name.to_owned(), Value::from("x"));
+        changed
+    };
+    let changes = [
+        wish("d", &["operator.admin"]),
+        wish("d", &["operator.read", "operator.admin"]),
+        Wish {
+            public_key: "other".to_owned(),
+            ..first.clone()
+        },
+        Wish {
+            role: Role::Node,
+            ..first.clone()
+        },
+        fact("displayName"),
+        fact("platform"),
+        fact("remoteIp"),
+    ];
+    for changed in changes {
+        let pending = devices.wish(changed).await.unwrap();
+        let is_new = known.iter().all(|it| it.request_id != pending.request_id);
+        assert!(is_new, "{pending:?}");
+        known.push(pending);
+    }
+    // Only what waits now can be approved: one request for each role.
+    let (waiting, _) = devices.list().await.unwrap();
+    assert_eq!(waiting.len(), 2);
+    for old in known {
+        let waits = waiting.iter().any(|it| it.request_id == old.request_id);
+        let approved = devices.approve(old).await.unwrap();
+        assert_eq!(approved.is_some(), waits);
+    }
+    let grants = devices.grants("d").await.unwrap();
+    assert!(grants.iter().all(|grant| grant.scopes == ["operator.read"]));
 }
 
 #[tokio::test]

@@ -49,10 +49,14 @@ pub(super) async fn decide(
 /// Takes a grant back.
 pub(super) async fn revoke(
     gateway: &Gateway,
-    agent_id: String,
-    command: String,
+    request: wire::RevokeGrantRequest,
 ) -> Result<(), Status> {
-    let revoked = gateway.book.revoke(agent_id, command).await;
+    let wire::RevokeGrantRequest {
+        agent_id,
+        command,
+        directory,
+    } = request;
+    let revoked = gateway.book.revoke(agent_id, command, directory).await;
     match revoked.map_err(unreadable)? {
         true => Ok(()),
         false => Err(Status::not_found("that command was not allowed for good")),
@@ -78,7 +82,7 @@ fn refused(refused: Refused) -> Status {
     match refused {
         Refused::Unknown => Status::not_found(message),
         Refused::NotAllowed(_) => Status::failed_precondition(message),
-        Refused::TooMany => Status::resource_exhausted(message),
+        Refused::TooMany(_) => Status::resource_exhausted(message),
         Refused::Taken(_) => Status::already_exists(message),
         Refused::Unreachable(_) => Status::unavailable(message),
     }

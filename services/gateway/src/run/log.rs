@@ -46,6 +46,10 @@ impl Missed {
 }
 
 /// What a reader finds.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart at once, and mostly the event is there"
+)]
 enum Found {
     Event(Event),
     NotYet,

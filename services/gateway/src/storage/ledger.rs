@@ -116,6 +116,10 @@ pub(crate) struct Spent {
 }
 
 /// A change of the ledger.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few wait at a time, and each is written at once"
+)]
 #[derive(Debug)]
 pub(crate) enum Change {
     /// A message was accepted.

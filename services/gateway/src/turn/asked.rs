@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use openclaw_config::settings::sandbox::Missing;
 use openclaw_config::settings::{Ask, SandboxLevel};
 use openclaw_daemon::failure;
+use openclaw_proto::approval::GrantedCommand;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Accepted;
 use openclaw_proto::runner::{Purpose, Turn};
@@ -36,7 +37,7 @@ pub(super) struct Asked {
     /// Runs whose messages are not part of the conversation yet.
     waiting: HashSet<String>,
     /// Commands that were allowed for good.
-    granted: Vec<String>,
+    granted: Vec<GrantedCommand>,
 }
 
 impl Asked {
@@ -184,7 +185,7 @@ impl Asked {
 
 /// The commands of the agent that somebody allowed for good. Where nobody is
 /// asked there are none to look up.
-async fn granted(gateway: &Gateway, run: &Run) -> Vec<String> {
+async fn granted(gateway: &Gateway, run: &Run) -> Vec<GrantedCommand> {
     let settings = gateway.configuration.settings();
     let agent = run.key.agent().as_str();
     let asks = settings.agent(agent).map(|agent| {

@@ -58,7 +58,7 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
         tracing::warn!(
             code = ?status.code(),
             "memory gave no {what} ({}), going on without",
-            status.message()
+            openclaw_escape::line(status.message())
         );
     }
     let is_silent = problems.iter().any(|(_, status)| status.is_some());

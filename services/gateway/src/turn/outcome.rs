@@ -67,7 +67,7 @@ pub(super) fn lost(status: &Status, backend: &str) -> Kind {
         ),
     };
     let message = format!("{what}; what was said so far is kept; {LOOK_AT_RUNNER}");
-    tracing::error!("{message}");
+    tracing::error!("{}", openclaw_escape::line(&message));
     failed(Code::Interrupted, message, backend)
 }
 

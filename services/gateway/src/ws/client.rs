@@ -49,6 +49,13 @@ pub(super) struct Identity {
     pub(super) by_secret: bool,
 }
 
+impl Identity {
+    /// Whether it may do what needs `scope`.
+    pub(super) fn may(&self, scope: Scope) -> bool {
+        self.role == Role::Operator && scope.is_in(&self.scopes)
+    }
+}
+
 /// A connection that may ask for things.
 #[derive(Debug)]
 pub(super) struct Client {
@@ -81,7 +88,7 @@ impl Client {
 
     /// Whether it may do what needs `scope`.
     pub(super) fn may(&self, scope: Scope) -> bool {
-        self.identity.role == Role::Operator && scope.is_in(&self.identity.scopes)
+        self.identity.may(scope)
     }
 
     /// An error unless it may.

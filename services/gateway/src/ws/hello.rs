@@ -5,6 +5,7 @@ use std::sync::Arc;
 use openclaw_config::settings::gateway::AuthMode;
 use openclaw_protocol::VERSION;
 use openclaw_protocol::client::Role;
+use openclaw_protocol::scope::Scope;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 
@@ -58,7 +59,10 @@ pub(super) fn payload(gateway: &Arc<Gateway>, conn_id: &str, admitted: &Admitted
             "connId": conn_id,
         },
         "features": { "methods": methods, "events": EVENTS, "capabilities": CAPABILITIES },
-        "snapshot": snapshot(gateway),
+        "snapshot": match identity.may(Scope::Read) {
+            true => snapshot(gateway),
+            false => bare_snapshot(gateway),
+        },
         "auth": auth(admitted),
         "policy": {
             "maxPayload": PAYLOAD_LIMIT,
@@ -85,18 +89,36 @@ fn auth(admitted: &Admitted) -> Value {
     Value::Object(auth)
 }
 
+/// For operators who may read.
 fn snapshot(gateway: &Arc<Gateway>) -> Value {
     let settings = gateway.configuration.settings();
-    let version = gateway.hub.version();
+    let mut snapshot = bare_snapshot(gateway);
+    snapshot["presence"] = gateway.hub.presence.list().into();
+    snapshot["health"] = health::snapshot(gateway);
+    snapshot["appliedConfigHash"] = json!(config_hash(gateway));
+    snapshot["configPath"] = json!(settings.paths.configuration.display().to_string());
+    snapshot["stateDir"] = json!(settings.paths.state.display().to_string());
+    snapshot["authMode"] = json!(match settings.gateway.mode {
+        AuthMode::Token => "token",
+        AuthMode::Password => "password",
+        AuthMode::None => "none",
+    });
+    snapshot
+}
+
+/// For nodes and operators without the scope to read: what the protocol wants
+/// to be there, without who else is connected, how the gateway is, and where
+/// its files are.
+fn bare_snapshot(gateway: &Arc<Gateway>) -> Value {
+    let settings = gateway.configuration.settings();
     let agent = &settings.default_agent;
     let sole = settings.agents.len() == 1;
     json!({
         "suspension": { "phase": "accepting" },
-        "presence": gateway.hub.presence.list(),
-        "health": health::snapshot(gateway),
-        "stateVersion": version,
+        "presence": [],
+        "health": {},
+        "stateVersion": gateway.hub.version(),
         "uptimeMs": gateway.started.elapsed().as_millis() as u64,
-        "appliedConfigHash": config_hash(gateway),
         "sessionDefaults": {
             "defaultAgentId": agent,
             "modelConfigured": settings.default_model.is_some(),
@@ -105,13 +127,6 @@ fn snapshot(gateway: &Arc<Gateway>) -> Value {
             "mainKey": "main",
             "mainSessionKey": format!("agent:{agent}:main"),
             "scope": "per-sender",
-        },
-        "configPath": settings.paths.configuration.display().to_string(),
-        "stateDir": settings.paths.state.display().to_string(),
-        "authMode": match settings.gateway.mode {
-            AuthMode::Token => "token",
-            AuthMode::Password => "password",
-            AuthMode::None => "none",
         },
     })
 }

@@ -27,15 +27,19 @@ impl Places {
         if search.enabled && search.notes {
             all.push(Place {
                 folder: workspace.clone(),
+                inside: None,
                 shape: Shape::Workspace,
                 prefix: String::new(),
             });
             let extra = search.extra_paths.iter();
-            all.extend(extra.filter_map(|path| extra_place(&workspace.join(path), &workspace)));
+            let written = written(settings);
+            let place = |path| extra_place(&workspace.join(path), &workspace, &written);
+            all.extend(extra.filter_map(place));
         }
         if search.enabled && search.sessions {
             all.push(Place {
                 folder: transcripts.clone(),
+                inside: None,
                 shape: Shape::Transcripts,
                 prefix: SESSIONS.to_owned(),
             });
@@ -62,13 +66,24 @@ impl Places {
     }
 }
 
+/// The folders in which agents write, any of them.
+fn written(settings: &Settings) -> Vec<PathBuf> {
+    let mut written = Vec::new();
+    for agent in settings.agents.values() {
+        written.push(agent.workspace.clone());
+        written.push(settings.paths.agent(&agent.id));
+        written.extend(agent.sandbox.read_write.iter().cloned());
+    }
+    written
+}
+
 /// Names of documents are texts, so a path that is none is left out. What ends
 /// like a Markdown file is one; a folder of such a name is found by looking.
-fn extra_place(path: &Path, workspace: &Path) -> Option<Place> {
+fn extra_place(path: &Path, workspace: &Path, written: &[PathBuf]) -> Option<Place> {
     let is_file = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("md"))
-        && !path.is_dir();
+        && !path.symlink_metadata().is_ok_and(|found| found.is_dir());
     let (folder, shape) = match (is_file, path.parent(), path.file_name()) {
         (true, Some(folder), Some(name)) => (folder, Shape::File(name.to_str()?.to_owned())),
         _ => (path, Shape::Tree),
@@ -78,8 +93,13 @@ fn extra_place(path: &Path, workspace: &Path) -> Option<Place> {
         "" => String::new(),
         named => format!("{}/", named.trim_end_matches('/')),
     };
+    let around = written.iter().filter(|above| folder.starts_with(above));
     Some(Place {
         folder: folder.to_owned(),
+        // The outermost one: all beneath is theirs.
+        inside: around
+            .min_by_key(|above| above.components().count())
+            .cloned(),
         shape,
         prefix,
     })

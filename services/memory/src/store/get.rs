@@ -1,7 +1,6 @@
 //! Lines of what is searched.
 
 use std::fmt::Write as _;
-use std::fs::File;
 
 use openclaw_proto::memory::{Exported, Lines, Text};
 use openclaw_retrieval::Message;
@@ -90,11 +89,9 @@ impl Store {
         let Some((file, _)) = root.open_file(path)? else {
             return Ok(None);
         };
-        let read = transcript::read(File::from(file)).map_err(|source| {
-            crate::intake::Error::Transcript {
-                path: place.folder.join(path),
-                source,
-            }
+        let read = transcript::read(file).map_err(|source| crate::intake::Error::Transcript {
+            path: place.folder.join(path),
+            source,
         })?;
         Ok(Some(Whole::Said(read.messages)))
     }

@@ -148,9 +148,9 @@ impl Store {
             return Ok(BTreeMap::new());
         };
         let mut unseen = Vec::new();
-        let listed = source::scan(place, &root, &mut |path, folder| {
+        let listed = source::scan(place, &root, &mut |open, folder| {
             if let Some(watcher) = watcher
-                && let Err(error) = watcher.add(path, number, folder)
+                && let Err(error) = watcher.add(open, number, folder)
                 // The folder above tells when it comes.
                 && !error.is_absence()
             {

@@ -1,62 +1,42 @@
 //! The names in a folder.
 
-use std::os::fd::OwnedFd;
+use openclaw_folder::{Error, Folder, Kind};
 
-use nix::dir::{Dir, Type};
-use nix::errno::Errno;
-use nix::fcntl::AtFlags;
-use nix::sys::stat::{SFlag, fstatat};
+use super::Stamp;
 
-use super::{Error, Stamp, Workspace};
+/// Names of one folder that are looked at. A folder with more is no folder of
+/// notes.
+const NAMES: usize = 100_000;
 
 /// An open folder of a workspace.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    folder: Dir,
+    folder: Folder,
 }
 
 impl Listing {
-    pub(super) fn new(folder: OwnedFd) -> Result<Self, Errno> {
-        Ok(Self {
-            folder: Dir::from_fd(folder)?,
-        })
+    pub(super) fn new(folder: Folder) -> Self {
+        Self { folder }
+    }
+
+    /// The folder itself.
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
     }
 
     /// The names in it that are UTF-8 and do not begin with a dot, and what
-    /// they name, links not followed. Reading ends where the folder does.
-    pub(crate) fn entries(&mut self) -> Vec<(String, Option<Type>)> {
-        let mut entries: Vec<_> = self
-            .folder
-            .iter()
-            .filter_map(Result::ok)
-            .filter_map(|entry| {
-                let name = entry.file_name().to_str().ok()?;
-                (!name.starts_with('.')).then(|| (name.to_owned(), entry.file_type()))
-            })
-            .collect();
-        for (name, kind) in &mut entries {
-            // Some file systems leave it to stat(2) (readdir(3), DT_UNKNOWN).
-            if kind.is_none() && self.is_folder(name) {
-                *kind = Some(Type::Directory);
-            }
-        }
-        entries
+    /// they name, links not followed.
+    pub(crate) fn entries(&self) -> Result<Vec<(String, Kind)>, Error> {
+        let entries = self.folder.entries(NAMES)?.into_iter();
+        let named = entries.filter_map(|entry| {
+            let name = entry.name.into_string().ok()?;
+            (!name.starts_with('.')).then_some((name, entry.kind))
+        });
+        Ok(named.collect())
     }
 
-    /// What is known of the file `name` in it, which is at `path` in
-    /// `workspace`, as [`Workspace::stamp`] has it.
-    pub(crate) fn stamp(
-        &self,
-        workspace: &Workspace,
-        path: &str,
-        name: &str,
-    ) -> Result<Option<Stamp>, Error> {
-        workspace.stamp_in(&self.folder, name, path)
-    }
-
-    fn is_folder(&self, name: &str) -> bool {
-        fstatat(&self.folder, name, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok_and(|status| {
-            SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT == SFlag::S_IFDIR
-        })
+    /// What is known of the file `name` in it; None when it is no regular one.
+    pub(crate) fn stamp(&self, name: &str) -> Result<Option<Stamp>, Error> {
+        Ok(self.folder.status(name)?.as_ref().and_then(Stamp::of))
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use nix::sys::stat::{FileStat, SFlag};
+use nix::sys::stat::SFlag;
+use openclaw_folder::FileStat;
 
 /// Two writes can fall into one tick of the file system's clock (4 ms at
 /// HZ=250, 10 ms at most); a file this young may change once more and look the

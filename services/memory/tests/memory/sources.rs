@@ -89,7 +89,7 @@ async fn nor_is_one_that_somebody_has_open_when_the_daemon_starts() {
 }
 
 #[tokio::test]
-async fn links_out_of_the_workspace_are_not_followed() {
+async fn links_are_not_followed_and_one_is_told_of() {
     let outside = tempfile::tempdir().unwrap();
     write(&outside.path().join("secret.md"), "fox");
     let running = Running::start_in(state(
@@ -102,7 +102,12 @@ async fn links_out_of_the_workspace_are_not_followed() {
     running.index(false).await;
     assert!(running.paths("fox").await.is_empty());
     symlink("../notes.md", memory.join("in.md")).unwrap();
-    running.finds("fox", &["memory/in.md"]).await;
+    running.index(false).await;
+    assert!(running.paths("fox").await.is_empty());
+    let status = running.client.status().await.unwrap();
+    let problems = &status.agents[0].problems;
+    let told = problems.iter().filter(|one| one.contains("symbolic link"));
+    assert_eq!(told.count(), 1, "{problems:?}");
     running.stop().await;
 }
 

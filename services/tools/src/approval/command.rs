@@ -1,44 +1,71 @@
 //! A shell line taken apart, as far as it is simple: commands of plain words,
 //! joined by `|`, `&&`, `||` and `;`. Everything else is refused: what a
 //! redirection, a substitution or a keyword does cannot be told from words.
+//!
+//! What is simple is so to bash and dash alike, in the C locale and in those
+//! that write UTF-8.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// The words of one simple command.
-pub(crate) type Words = Vec<Word>;
+/// The words of one simple command; there is at least one.
+pub type Words = Vec<Word>;
 
 /// A word, quotation marks taken off.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Word {
-    pub(crate) text: String,
+pub struct Word {
+    /// What the program is given, unless the word is a pattern.
+    pub text: String,
     /// Whether the shell makes names of files of it.
-    pub(crate) is_pattern: bool,
+    pub is_pattern: bool,
+}
+
+impl Word {
+    /// A word that no shell expands.
+    #[must_use]
+    pub fn plain(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            is_pattern: false,
+        }
+    }
 }
 
 /// Words that are no commands but grammar (bash(1), RESERVED WORDS).
-const RESERVED: [&str; 18] = [
-    "!", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
-    "in", "select", "then", "time", "until", "while",
+pub(super) const RESERVED: [&str; 20] = [
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "in", "select", "then", "time", "until", "while",
 ];
 
 /// Why a line is not simple.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotSimple {
-    #[error("it has {0:?}, which can do anything")]
+pub enum NotSimple {
+    /// A character that does more than to stand in a word.
+    #[error("it has {0:?}, with which a shell does more than run words")]
     Character(char),
+    /// A word of the shell's grammar, or one that it takes for something
+    /// other than the name of a program.
     #[error("it has the shell's word {0:?}")]
     Word(String),
+    /// A variable is set.
     #[error("it sets the variable in {0:?}")]
     Assignment(String),
+    /// A quotation mark has no partner.
     #[error("a quotation mark is not closed")]
     Unclosed,
+    /// There is no command where one belongs.
     #[error("a command is missing")]
     Empty,
 }
 
 /// The simple commands of `line`, in order.
-pub(crate) fn parse(line: &str) -> Result<Vec<Words>, NotSimple> {
+///
+/// # Errors
+/// When the line is not simple.
+pub fn parse(line: &str) -> Result<Vec<Words>, NotSimple> {
+    if let Some(c) = control(line) {
+        return Err(NotSimple::Character(c));
+    }
     let mut parser = Parser {
         rest: line.chars().peekable(),
         commands: Vec::new(),
@@ -49,17 +76,31 @@ pub(crate) fn parse(line: &str) -> Result<Vec<Words>, NotSimple> {
     if parser.commands.is_empty() {
         return Err(NotSimple::Empty);
     }
-    parser.commands.iter().try_for_each(check)?;
+    parser.commands.iter().try_for_each(check_name)?;
     Ok(parser.commands)
 }
 
-fn check(words: &Words) -> Result<(), NotSimple> {
-    let first = &words.first().ok_or(NotSimple::Empty)?.text;
-    if RESERVED.contains(&first.as_str()) {
-        return Err(NotSimple::Word(first.clone()));
+/// The first control character apart from tabs. A line ends at a newline also
+/// within a comment, a backslash takes it away also between quotation marks,
+/// and bash marks characters with some of the others.
+pub(super) fn control(text: &str) -> Option<char> {
+    text.chars().find(|c| c.is_control() && *c != '\t')
+}
+
+/// Whether a shell takes the first word for the name of a program.
+fn check_name(words: &Words) -> Result<(), NotSimple> {
+    let name = match words.first() {
+        Some(name) if !name.text.is_empty() => &name.text,
+        _ => return Err(NotSimple::Empty),
+    };
+    if name.contains('=') {
+        return Err(NotSimple::Assignment(name.clone()));
     }
-    if first.contains('=') {
-        return Err(NotSimple::Assignment(first.clone()));
+    // A line that begins with `-` or `+` is an option to the shell itself,
+    // `%` begins a job, and bash reads `a[` on to `]`, whatever is between.
+    let is_other = name.starts_with(['-', '+', '%']) || name.contains('[');
+    if is_other || RESERVED.contains(&name.as_str()) {
+        return Err(NotSimple::Word(name.clone()));
     }
     Ok(())
 }
@@ -77,27 +118,15 @@ impl Parser<'_> {
         while let Some(c) = self.rest.next() {
             match c {
                 ' ' | '\t' => self.end_word(),
-                '#' if self.word.is_none() => {
-                    // A comment: to the end of the line, and there is one line.
-                    if self.rest.any(|c| c == '\n') {
-                        return Err(NotSimple::Character('\n'));
-                    }
-                }
+                // A comment, to the end of the only line.
+                '#' if self.word.is_none() => break,
                 ';' => {
                     self.end_command()?;
                     after_operator = false;
                     continue;
                 }
                 '|' | '&' => {
-                    let doubled = self.rest.next_if_eq(&c).is_some();
-                    if c == '&' && !doubled {
-                        return Err(NotSimple::Character(c));
-                    }
-                    // `|&` is a redirection.
-                    if self.rest.peek() == Some(&'&') {
-                        return Err(NotSimple::Character('&'));
-                    }
-                    self.end_command()?;
+                    self.operator(c)?;
                     after_operator = true;
                     continue;
                 }
@@ -114,21 +143,31 @@ impl Parser<'_> {
         }
     }
 
+    /// `|`, `||` or `&&`, of which `c` is the first character.
+    fn operator(&mut self, c: char) -> Result<(), NotSimple> {
+        let is_doubled = self.rest.next_if_eq(&c).is_some();
+        if c == '&' && !is_doubled {
+            return Err(NotSimple::Character(c));
+        }
+        // `|&` is a redirection.
+        if self.rest.peek() == Some(&'&') {
+            return Err(NotSimple::Character('&'));
+        }
+        self.end_command()
+    }
+
     /// One character of a word, or a quoted part of it.
     fn piece(&mut self, c: char) -> Result<(), NotSimple> {
         match c {
             '\'' => self.quoted('\''),
             '"' => self.quoted('"'),
-            '\\' => match self.rest.next() {
-                Some('\n') | None => Err(NotSimple::Character('\\')),
-                Some(c) => {
-                    self.push(c);
-                    Ok(())
-                }
-            },
-            '$' | '`' | '<' | '>' | '(' | ')' | '{' | '}' | '\n' | '\r' | '\0' => {
-                Err(NotSimple::Character(c))
+            '\\' => {
+                let c = self.rest.next().ok_or(NotSimple::Character(c))?;
+                self.push(c);
+                Ok(())
             }
+            '$' | '`' | '<' | '>' | '(' | ')' | '{' | '}' => Err(NotSimple::Character(c)),
+            '~' if self.is_home() => Err(NotSimple::Character(c)),
             c => {
                 self.push(c);
                 if matches!(c, '*' | '?' | '[') {
@@ -137,6 +176,13 @@ impl Parser<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Whether a tilde here may become somebody's home: bash does that also
+    /// within words that look as if they set a variable.
+    fn is_home(&self) -> bool {
+        let text = self.word.as_ref().map_or("", |word| &word.text);
+        text.is_empty() || text.ends_with([':', '='])
     }
 
     fn quoted(&mut self, mark: char) -> Result<(), NotSimple> {
@@ -214,5 +260,55 @@ mod tests {
         assert_eq!(parse("'a"), Err(NotSimple::Unclosed));
         assert_eq!(parse("ls # a\nrm b"), Err(NotSimple::Character('\n')));
         assert_eq!(parse("while a"), Err(NotSimple::Word("while".to_owned())));
+        assert_eq!(parse("''"), Err(NotSimple::Empty));
+        assert_eq!(parse("a | #b"), Err(NotSimple::Empty));
+    }
+
+    #[test]
+    fn control_characters_are_refused_everywhere() {
+        for line in [
+            "find . \"-ex\\\nec\"",
+            "ls 'a\nb'",
+            "ls a\r",
+            "ls \\\0",
+            "ls # \u{85}",
+            "ls \u{1}",
+            "ls \u{7f}",
+        ] {
+            assert!(
+                matches!(parse(line), Err(NotSimple::Character(_))),
+                "{line:?}"
+            );
+        }
+        assert_eq!(words("ls\t'a\tb'"), [["ls", "a\tb"]]);
+    }
+
+    #[test]
+    fn tildes_are_refused_where_they_become_a_home() {
+        for line in ["ls ~", "ls ~root/a", "ls a=~", "ls a=b:~", "ls ''~", "~/a"] {
+            assert_eq!(parse(line), Err(NotSimple::Character('~')), "{line:?}");
+        }
+        assert_eq!(words("ls a~ '~' \\~ b/~"), [["ls", "a~", "~", "~", "b/~"]]);
+    }
+
+    #[test]
+    fn names_that_a_shell_takes_for_something_else_are_refused() {
+        for line in [
+            "a[ls; rm b]",
+            "[[ a || b ]]",
+            "-x",
+            "+x",
+            "%1",
+            "a; coproc b",
+            "a | time b",
+        ] {
+            assert!(matches!(parse(line), Err(NotSimple::Word(_))), "{line:?}");
+        }
+        for line in ["a[0]=b c", "a+=b c", "a && b=c d"] {
+            assert!(
+                matches!(parse(line), Err(NotSimple::Assignment(_))),
+                "{line:?}"
+            );
+        }
     }
 }

@@ -55,6 +55,19 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String,
     plan.carry_out()
 }
 
+/// The files that a patch changes, as it names them.
+///
+/// # Errors
+/// It is no patch; in words.
+pub(crate) fn paths(input: &str) -> Result<Vec<String>, String> {
+    let patch = parse::parse(input).map_err(|error| error.to_string())?;
+    let named = patch.changes.into_iter().flat_map(|change| match change {
+        Change::Add { path, .. } | Change::Delete { path } => vec![path],
+        Change::Update { path, to, .. } => std::iter::once(path).chain(to).collect(),
+    });
+    Ok(named.collect())
+}
+
 /// What files will be like: their text, or `None` for gone.
 struct Plan<'a> {
     workspace: &'a Workspace,

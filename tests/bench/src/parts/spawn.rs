@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
-use openclaw_sandbox::{Launcher, Level, Plan, identity};
+use openclaw_sandbox::{Closed, Launcher, Level, Plan, identity};
 
 use crate::conversation;
 use crate::home::{Backend, Home};
@@ -95,7 +95,8 @@ fn plan(home: &Home, agent: &Path) -> anyhow::Result<Plan> {
     fs::create_dir_all(&temporary).context("cannot make the turn's folder")?;
     let mut plan = Plan::new("bench", "main", &workspace);
     plan.read_write = vec![workspace, home.paths.agent_home("main"), temporary.clone()];
-    plan.grant_program(agent);
+    let closed = Closed::new(home.paths.home.as_deref(), &home.paths.state);
+    plan.grant_program(agent, &closed);
     plan.hide = home.paths.home.iter().cloned().collect();
     plan.hide.push("/tmp".into());
     plan.tmp = Some(temporary);

@@ -218,7 +218,7 @@ async fn the_next_key_of_the_provider_is_used_before_another_model() {
         "{said}"
     );
     assert!(
-        said.contains("anthropic:work") && said.contains("ANTHROPIC_API_KEY"),
+        said.contains("an auth profile for anthropic") && said.contains("ANTHROPIC_API_KEY"),
         "{said}"
     );
     let requests = asked::turns(&model, 2).await;

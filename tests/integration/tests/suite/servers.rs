@@ -3,11 +3,12 @@
 use integration_tests::{Setup, Suite, asked};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
 
 /// A server in the words of the protocol and nothing else, so that nothing but
 /// Python is needed.
 const SERVER: &str = r#"
-import json, os, sys
+import base64, json, os, socket, sys, urllib.parse
 TOOLS = [
     {"name": "echo", "description": "Say it again", "inputSchema": {
         "type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}},
@@ -17,6 +18,8 @@ TOOLS = [
     {"name": "put", "description": "Write a file", "inputSchema": {
         "type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}},
     {"name": "surroundings", "inputSchema": {"type": "object"}},
+    {"name": "reach", "inputSchema": {"type": "object", "properties": {
+        "host": {"type": "string"}, "port": {"type": "integer"}, "directly": {"type": "boolean"}}}},
     {"name": "die", "inputSchema": {"type": "object"}},
 ]
 def call(name, arguments):
@@ -26,7 +29,21 @@ def call(name, arguments):
         open(arguments["path"], "w").write("put")
         return "written"
     if name == "surroundings": return json.dumps({"env": dict(os.environ), "cwd": os.getcwd()})
+    if name == "reach": return reach(**arguments)
     os._exit(3)
+def reach(host, port, directly):
+    if directly: return socket.create_connection((host, port), 5).recv(100).decode()
+    proxy = urllib.parse.urlsplit(os.environ["https_proxy"])
+    tunnel = socket.create_connection((proxy.hostname, proxy.port), 5)
+    word = base64.b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
+    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    tunnel.sendall(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n"
+        f"Proxy-Authorization: Basic {word}\r\n\r\n".encode())
+    said = ""
+    while piece := tunnel.recv(1000).decode():
+        said += piece
+        if "hello from" in said or not said.startswith("HTTP/1.1 200"): break
+    return said
 for line in sys.stdin:
     message = json.loads(line)
     method, answer = message.get("method"), None
@@ -213,7 +230,15 @@ async fn the_policy_holds_for_its_tools() {
         .iter()
         .filter(|name| name.starts_with("test__"))
         .collect();
-    assert_eq!(own, ["test__echo", "test__look", "test__surroundings"]);
+    assert_eq!(
+        own,
+        [
+            "test__echo",
+            "test__look",
+            "test__surroundings",
+            "test__reach"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -265,4 +290,97 @@ async fn the_claude_cli_has_them_too() {
         "{}",
         calls[0]
     );
+}
+
+/// Says hello to whoever connects, on every address of the machine.
+async fn greeter() -> u16 {
+    let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let _ = stream.write_all(b"hello from the machine").await;
+        }
+    });
+    port
+}
+
+/// An address of this machine that is no loopback, if it has one.
+fn address() -> Option<String> {
+    let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+    // No packet is sent: the kernel only looks the route up.
+    socket.connect("192.0.2.1:9").ok()?;
+    let address = socket.local_addr().ok()?.ip();
+    (!address.is_loopback()).then(|| address.to_string())
+}
+
+#[tokio::test]
+async fn it_has_no_network_unless_the_configuration_says_so() {
+    let model = Server::start().await.unwrap();
+    let program = Program::new();
+    let port = greeter().await;
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "off")
+        .set("mcp.servers.test", program.entry())
+        .start()
+        .await;
+    let address = address();
+    let targets = ["127.0.0.1", "localhost", "::1", "169.254.169.254"];
+    let targets = targets.into_iter().chain(address.as_deref());
+    let calls: Vec<(&str, Value)> = targets
+        .flat_map(|host| {
+            let to = |directly| json!({"host": host, "port": port, "directly": directly});
+            [("test__reach", to(true)), ("test__reach", to(false))]
+        })
+        .collect();
+    for call in run(&suite, &model, &calls).await {
+        assert_eq!(call["success"], false, "{call}");
+    }
+}
+
+#[tokio::test]
+async fn with_a_network_it_reaches_others_and_not_this_machine() {
+    let model = Server::start().await.unwrap();
+    let program = Program::new();
+    let port = greeter().await;
+    let mut entry = program.entry();
+    entry["network"] = "full".into();
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "off")
+        .set("mcp.servers.test", entry)
+        .start()
+        .await;
+    let to = |host: &str, directly| {
+        let arguments = json!({"host": host, "port": port, "directly": directly});
+        ("test__reach", arguments)
+    };
+    let refused = [
+        "127.0.0.1",
+        "localhost",
+        "2130706433",
+        "0.0.0.0",
+        "::1",
+        "::ffff:127.0.0.1",
+        "169.254.169.254",
+    ];
+    let calls: Vec<_> = refused.iter().map(|host| to(host, false)).collect();
+    for call in run(&suite, &model, &calls).await {
+        assert!(output(&call).starts_with("HTTP/1.1 403"), "{call}");
+    }
+    let Some(address) = address() else {
+        return;
+    };
+    let calls = [
+        to(&address, false),
+        to(&address, true),
+        to("127.0.0.1", true),
+    ];
+    let calls = run(&suite, &model, &calls).await;
+    assert!(
+        output(&calls[0]).ends_with("hello from the machine"),
+        "{}",
+        calls[0]
+    );
+    for call in &calls[1..] {
+        assert_eq!(call["success"], false, "around the proxy: {call}");
+    }
 }

@@ -143,3 +143,49 @@ async fn the_first_words_tell_all_sessions_of_each_agent() {
         "{hello}"
     );
 }
+
+#[tokio::test]
+async fn nodes_and_scopeless_operators_learn_nothing_of_the_gateway() {
+    let suite = Setup::offline().start().await;
+    let mut reader = Socket::enter(&suite).await;
+    reader
+        .call("sessions.create", json!({"key": "agent:main:private"}))
+        .await;
+    reader.call("health", json!({"probe": true})).await;
+    let (address, token) = (suite.address("http").await, suite.token().await);
+    let node = json!({"id": "openclaw-ios", "version": "1.0.0", "platform": "ios", "mode": "node"});
+    let state = suite.state().display().to_string();
+    for changes in [
+        json!({"role": "node", "scopes": [], "client": node}),
+        json!({"scopes": []}),
+        json!({"scopes": ["operator.pairing"]}),
+    ] {
+        let mut socket = Socket::open(&address, None).await;
+        let hello = socket.connect(&token, changes.clone()).await.unwrap();
+        let snapshot = &hello["payload"]["snapshot"];
+        assert_eq!(snapshot["health"], json!({}), "{changes}: {hello}");
+        assert_eq!(snapshot["presence"], json!([]), "{changes}: {hello}");
+        for name in ["configPath", "stateDir", "authMode", "appliedConfigHash"] {
+            assert_eq!(snapshot.get(name), None, "{changes}: {hello}");
+        }
+        let health = socket.ask("health", json!({"probe": true})).await.unwrap();
+        let presence = socket.ask("system-presence", json!({})).await.unwrap();
+        assert_eq!(presence["ok"], false, "{presence}");
+        reader.call("health", json!({"probe": true})).await;
+        // What it was told meanwhile comes before the answer.
+        let last = socket.ask("status", json!({})).await.unwrap();
+        assert_eq!(last["ok"], false, "{last}");
+        let said = format!("{hello}{health}{:?}", socket.seen);
+        for secret in [state.as_str(), "agent:main:private", "sessions.json"] {
+            assert!(!said.contains(secret), "{changes}: {said}");
+        }
+        for told in ["health", "presence"] {
+            let is_told = socket.seen.iter().any(|event| event["event"] == told);
+            assert!(!is_told, "{changes}: {:?}", socket.seen);
+        }
+    }
+    let mut again = Socket::open(&address, None).await;
+    let hello = again.connect(&token, json!({})).await.unwrap();
+    let snapshot = &hello["payload"]["snapshot"];
+    assert_eq!(snapshot["stateDir"], json!(state), "{hello}");
+}

@@ -24,6 +24,7 @@ pub(super) fn check(ground: &Ground) -> Vec<String> {
     for (what, left) in [
         ("spools", names(ground.turns())),
         ("folders of turns", names(ground.temporary())),
+        ("given folders of turns", names(ground.turn_folders())),
     ] {
         if left.len() > spares.min(1) {
             wrong.push(format!(

@@ -20,7 +20,7 @@ impl From<Refused> for Failure {
     fn from(refused: Refused) -> Self {
         match refused {
             Refused::Unknown => Self::new(Code::ApprovalNotFound, refused.to_string()),
-            Refused::TooMany | Refused::Unreachable(_) => Self::unavailable(refused.to_string()),
+            Refused::TooMany(_) | Refused::Unreachable(_) => Self::unavailable(refused.to_string()),
             Refused::NotAllowed(_) | Refused::Taken(_) => Self::invalid(refused.to_string()),
         }
     }

@@ -7,7 +7,7 @@ use openclaw_proto::gateway::Message;
 use openclaw_protocol::Failure;
 use openclaw_protocol::scope::Scope;
 use openclaw_sessions::SessionKey;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::chat::injected;
 use super::{Answer, Call};
@@ -137,8 +137,10 @@ async fn approve(call: &Call, argument: &str) -> Result<String, Failure> {
 }
 
 fn approval_line(approval: &Approval) -> String {
-    let command = approval.request.get("command").and_then(Value::as_str);
-    format!("{}  {}", approval.id, command.unwrap_or_default())
+    let command = approval.text("command");
+    let place = approval.text("cwd");
+    let (command, place) = (openclaw_escape::line(command), openclaw_escape::line(place));
+    format!("{}  {command} (in {place})", approval.id)
 }
 
 #[cfg(test)]

@@ -41,6 +41,7 @@ pub(super) async fn approve(mut call: Call) -> Result<Answer, Failure> {
     }
     let request_id = pending.request_id.clone();
     let device = call.gateway.devices.approve(pending.clone()).await?;
+    let device = device.ok_or_else(unknown)?;
     announce(&call, &pending, "approved");
     tracing::info!(
         device = pending.device_id,
@@ -49,7 +50,7 @@ pub(super) async fn approve(mut call: Call) -> Result<Answer, Failure> {
     );
     Ok(json!({
         "requestId": request_id,
-        "device": device.map(|device| device.to_json()),
+        "device": device.to_json(),
     })
     .into())
 }
@@ -57,7 +58,9 @@ pub(super) async fn approve(mut call: Call) -> Result<Answer, Failure> {
 /// `device.pair.reject`
 pub(super) async fn reject(mut call: Call) -> Result<Answer, Failure> {
     let pending = pending(&mut call).await?;
-    call.gateway.devices.reject(pending.clone()).await?;
+    if !call.gateway.devices.reject(pending.clone()).await? {
+        return Err(unknown());
+    }
     announce(&call, &pending, "rejected");
     Ok(json!({ "requestId": pending.request_id, "deviceId": pending.device_id }).into())
 }
@@ -65,7 +68,15 @@ pub(super) async fn reject(mut call: Call) -> Result<Answer, Failure> {
 async fn pending(call: &mut Call) -> Result<Pending, Failure> {
     let params: Decide = call.params()?;
     let pending = call.gateway.devices.pending(&params.request_id).await?;
-    pending.ok_or_else(|| Failure::invalid("unknown requestId"))
+    pending.ok_or_else(unknown)
+}
+
+/// Why an id that was known once may not be now.
+fn unknown() -> Failure {
+    Failure::invalid(
+        "unknown requestId: it was decided, has expired, or the device asks for something else \
+         by now, which is a new request; device.pair.list shows what waits",
+    )
 }
 
 fn announce(call: &Call, pending: &Pending, decision: &str) {

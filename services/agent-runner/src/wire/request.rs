@@ -1,0 +1,100 @@
+//! A request to a model, judged. What goes out is the judged value written
+//! anew: a body that two parsers read differently does not get through.
+
+use bytes::Bytes;
+use openclaw_config::settings::ProviderTool;
+use serde_json::{Map, Value};
+
+use super::{Api, Grants, anthropic, openai};
+
+/// Parts of the names of models that search the web whatever they are asked.
+const SEARCHING: [&str; 5] = [
+    ":online",
+    "deep-research",
+    "search-api",
+    "search-preview",
+    "sonar",
+];
+
+/// A request that may go out.
+#[derive(Debug, Clone)]
+pub(crate) struct Judged {
+    /// The body to be sent.
+    pub(crate) bytes: Bytes,
+    /// The model that it asks; empty where the path names it.
+    pub(crate) model: String,
+    /// The most tokens that it lets the model write.
+    pub(crate) most_output: Option<u64>,
+}
+
+/// Why a request may not go out, in words for its author and the user.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unfit {
+    #[error("the body is no JSON object: {0}")]
+    Malformed(String),
+    #[error("{what} is not as the API has it")]
+    Shape { what: &'static str },
+    #[error(
+        "{what} has the provider carry data out of the sandbox; to allow it, add {:?} to \
+         sandbox.providerTools",
+        .tool.name()
+    )]
+    NotGranted { what: String, tool: ProviderTool },
+    #[error(
+        "{what} is not passed on: it names what is kept at the provider, or what the cost of \
+         cannot be counted; only sandbox.network \"full\" allows some of it"
+    )]
+    NotPassed { what: String },
+    #[error(
+        "the provider may not fetch {host} for this agent; add \"urls\" to sandbox.providerTools, \
+         or the host to sandbox.hosts with sandbox.network \"allowlist\""
+    )]
+    Host { host: String },
+}
+
+/// Judges a request in `api`'s form. With `model` it asks that one, whichever
+/// it names.
+pub(crate) fn judge(
+    api: Api,
+    body: &[u8],
+    grants: &Grants,
+    model: Option<&str>,
+) -> Result<Judged, Unfit> {
+    let mut fields: Map<String, Value> =
+        serde_json::from_slice(body).map_err(|error| Unfit::Malformed(error.to_string()))?;
+    if let Some(model) = model {
+        fields.insert("model".to_owned(), model.into());
+    }
+    match api {
+        Api::Anthropic | Api::Bedrock => anthropic::judge(&mut fields, grants)?,
+        Api::Responses => openai::judge_responses(&mut fields, grants)?,
+        Api::Chat => openai::judge_chat(&mut fields, grants)?,
+    }
+    let named = fields.get("model").and_then(Value::as_str);
+    let named = named.unwrap_or_default().to_owned();
+    // A configured model is the user's choice.
+    if model.is_none() {
+        check_model(&named, grants)?;
+    }
+    let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+    let most_output = limits.iter().filter_map(|name| fields.get(*name)?.as_u64());
+    Ok(Judged {
+        most_output: most_output.max(),
+        model: named,
+        bytes: Value::Object(fields).to_string().into(),
+    })
+}
+
+fn check_model(model: &str, grants: &Grants) -> Result<(), Unfit> {
+    let searches = SEARCHING.iter().any(|part| model.contains(part));
+    match searches && !grants.has(ProviderTool::WebSearch) {
+        true => Err(Unfit::NotGranted {
+            what: format!("the model {model:?}"),
+            tool: ProviderTool::WebSearch,
+        }),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! Which characters are not seen, or not seen as what they are.
+
+/// How a text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// On one line.
+    Line,
+    /// Over several, each of its ends marked.
+    Block,
+    /// To be read.
+    Prose,
+}
+
+/// Whether `c`, after `before`, has to be written out.
+pub(crate) fn is_unseen(c: char, before: Option<char>, form: Form) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    acts(c) || (form != Form::Prose && (hides(c, before) || looks_like_a_space(c)))
+}
+
+/// Acts on a terminal, turns the order around, or carries text that nothing
+/// shows: the second block of control characters, embeddings, overrides and
+/// isolates, separators of lines, and tags.
+fn acts(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e00ff}')
+}
+
+/// Has no width: the rest of what Unicode lets a program ignore
+/// (Default_Ignorable_Code_Point). The one that asks for the coloured form of
+/// a picture may stand behind it.
+fn hides(c: char, before: Option<char>) -> bool {
+    match c {
+        '\u{fe0f}' => !before.is_some_and(|it| !it.is_ascii() && it != c),
+        _ => matches!(c,
+            '\u{ad}' | '\u{34f}' | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2060}'..='\u{2065}'
+            | '\u{3164}' | '\u{ffa0}'
+            | '\u{fe00}'..='\u{fe0e}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0100}'..='\u{e0fff}'),
+    }
+}
+
+/// A shell takes these for a part of a word.
+fn looks_like_a_space(c: char) -> bool {
+    c.is_whitespace() || c == '\u{2800}'
+}

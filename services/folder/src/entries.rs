@@ -1,0 +1,63 @@
+//! The names in a folder.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use nix::dir::Dir;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::Mode;
+
+use crate::{Error, Folder, Kind};
+
+/// A name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Without its folder; never `.` or `..`.
+    pub name: OsString,
+    /// What it was when it was listed.
+    pub kind: Kind,
+}
+
+impl Folder {
+    /// At most `limit` names of this folder, in no order. Whoever has to know
+    /// whether there are more asks for one more. No name costs a look at the
+    /// file, but on file systems that do not tell kinds (readdir(3)).
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn entries(&self, limit: usize) -> Result<Vec<Entry>, Error> {
+        let error = |errno| self.error("list", Path::new(""), errno);
+        entries(self, limit).map_err(error)
+    }
+}
+
+pub(crate) fn entries(folder: impl AsFd, limit: usize) -> Result<Vec<Entry>, Errno> {
+    // Opened once more: the place that reading has come to is the open file's.
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    let mut listing = Dir::from_fd(openat(&folder, ".", flags, Mode::empty())?)?;
+    let mut entries = Vec::new();
+    for found in listing.iter() {
+        let found = found?;
+        let name = OsStr::from_bytes(found.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        if entries.len() == limit {
+            break;
+        }
+        let kind = match found.file_type() {
+            Some(kind) => kind.into(),
+            None => match Kind::of(&folder, name) {
+                Ok(kind) => kind,
+                // Removed meanwhile.
+                Err(_) => continue,
+            },
+        };
+        let name = name.to_owned();
+        entries.push(Entry { name, kind });
+    }
+    Ok(entries)
+}

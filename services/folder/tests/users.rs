@@ -1,0 +1,124 @@
+//! Which sources of the daemons name files by paths of the whole system.
+//!
+//! An agent can put a link in the place of any file in its folders, so the
+//! daemons reach those by this crate alone. Whatever else they open is listed
+//! here with the reason why no agent can write there. A new file of sources
+//! that opens paths fails this test until somebody has thought about that.
+
+#![allow(clippy::unwrap_used, reason = "test code, shared functions included")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The daemons.
+const CRATES: [&str; 3] = ["agent-runner", "gateway", "memory"];
+
+/// What opens, makes, lists or removes files by their paths.
+const CALLS: [&str; 8] = [
+    "fs::",
+    "File::open",
+    "File::create",
+    "OpenOptions",
+    "DirBuilder",
+    ".canonicalize()",
+    "read_dir(",
+    "tempfile_in(",
+];
+
+const TURNS: &str = "state/turns, which the turn's process writes, and no agent";
+const STATE: &str = "the suite's own state, which no agent sees";
+const PROGRAM: &str = "a program that the user installed, found and not written to";
+const KERNEL: &str = "files of the kernel";
+
+const ALLOWED: [(&str, &str); 31] = [
+    ("agent-runner/src/adoption.rs", TURNS),
+    ("agent-runner/src/approvals/decisions.rs", TURNS),
+    ("agent-runner/src/cli.rs", PROGRAM),
+    (
+        "agent-runner/src/cli/access.rs",
+        "logins, which no agent sees",
+    ),
+    ("agent-runner/src/codex.rs", PROGRAM),
+    ("agent-runner/src/codex/program.rs", PROGRAM),
+    ("agent-runner/src/keeper.rs", TURNS),
+    ("agent-runner/src/meter.rs", KERNEL),
+    (
+        "agent-runner/src/places.rs",
+        "makes the agents' folders, in folders that no agent sees",
+    ),
+    ("agent-runner/src/service.rs", TURNS),
+    ("agent-runner/src/servers/plan.rs", PROGRAM),
+    (
+        "agent-runner/src/sight.rs",
+        "compares inodes of what is granted, and opens nothing",
+    ),
+    ("agent-runner/src/spending.rs", STATE),
+    ("agent-runner/src/spool.rs", TURNS),
+    ("agent-runner/src/steering.rs", TURNS),
+    ("agent-runner/src/turn.rs", TURNS),
+    ("agent-runner/src/turn_process.rs", TURNS),
+    ("gateway/src/front/token.rs", STATE),
+    ("gateway/src/http/disk.rs", STATE),
+    ("gateway/src/http/metrics.rs", KERNEL),
+    ("gateway/src/recovery.rs", KERNEL),
+    ("gateway/src/sessions/export.rs", STATE),
+    ("gateway/src/sessions/import.rs", STATE),
+    ("gateway/src/storage/books.rs", STATE),
+    ("gateway/src/storage/ledger.rs", STATE),
+    ("gateway/src/storage/shelf.rs", STATE),
+    ("gateway/src/turn/conversation.rs", STATE),
+    (
+        "gateway/src/ws/hello.rs",
+        "the configuration, which is the user's",
+    ),
+    (
+        "gateway/src/ws/methods/config/file.rs",
+        "the configuration, which is the user's",
+    ),
+    ("gateway/src/ws/presence.rs", KERNEL),
+    ("memory/src/writers.rs", KERNEL),
+];
+
+#[test]
+fn paths_are_opened_only_where_no_agent_writes() {
+    let services = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = BTreeSet::new();
+    for name in CRATES {
+        look(&services.join(name).join("src"), &mut found);
+    }
+    let found: BTreeSet<_> = found
+        .iter()
+        .filter_map(|path| path.strip_prefix(services).ok()?.to_str())
+        .collect();
+    let allowed: BTreeSet<_> = ALLOWED.iter().map(|(path, _)| *path).collect();
+    let new: Vec<_> = found.difference(&allowed).collect();
+    assert!(
+        new.is_empty(),
+        "{new:?} open paths: use openclaw_folder where an agent can write, else say here why none can"
+    );
+    let old: Vec<_> = allowed.difference(&found).collect();
+    assert!(old.is_empty(), "{old:?} open nothing any more");
+}
+
+/// Adds the sources in `folder` that open paths, outside of their tests.
+fn look(folder: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap();
+        if path.is_dir() && name != "tests" {
+            look(&path, found);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            if code.lines().any(opens) {
+                found.insert(path);
+            }
+        }
+    }
+}
+
+fn opens(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default().trim();
+    !code.starts_with("use ") && CALLS.iter().any(|call| code.contains(call))
+}

@@ -1,0 +1,254 @@
+//! What a call would do that is no command: which files it changes, and
+//! whether it tells somebody outside something.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::target::{self, Unresolved};
+use crate::builtin::patch;
+use crate::catalog;
+
+/// Where a call names the one file that it changes: our tools, and those of the
+/// Claude Code CLI.
+const PATHS: [&str; 3] = ["path", "file_path", "notebook_path"];
+
+/// Tools of other agents' CLIs that fetch from an address the model chooses.
+const FETCHING: [&str; 1] = ["WebFetch"];
+
+/// Where a turn works, as its agent sees it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ground {
+    /// The folder that it may change unasked, and where relative paths begin.
+    pub workspace: PathBuf,
+    /// `~`
+    pub home: PathBuf,
+    /// Its temporary folder, gone after it.
+    pub temporary: PathBuf,
+    /// Whether its `/tmp` is that folder, and not this machine's,
+    pub own_tmp: bool,
+    /// but for these.
+    pub granted: Vec<PathBuf>,
+}
+
+/// Whether a call of `tool` fetches from an address that the model chooses.
+#[must_use]
+pub fn fetches(tool: &str) -> bool {
+    FETCHING.contains(&tool)
+}
+
+/// Whether `tool` changes files.
+#[must_use]
+pub fn writes(tool: &str) -> bool {
+    let name = catalog::find(tool).map(|known| known.name);
+    matches!(name, Some("write_file" | "edit" | "apply_patch"))
+}
+
+/// The files that a call names as those that it changes.
+///
+/// # Errors
+/// It names none that can be read; in words.
+fn named(arguments: &Value) -> Result<Vec<String>, String> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if let Some(input) = arguments["input"].as_str() {
+        return patch::paths(input);
+    }
+    let mut named: Vec<String> = PATHS
+        .iter()
+        .filter_map(|key| text(&arguments[*key]))
+        .collect();
+    // As the Codex CLI tells of a patch.
+    for change in arguments["changes"].as_array().into_iter().flatten() {
+        named.push(text(&change["path"]).ok_or("a change names no file")?);
+        named.extend(text(&change["kind"]["move_path"]));
+    }
+    match named.is_empty() {
+        true => Err("it names no file".to_owned()),
+        false => Ok(named),
+    }
+}
+
+impl Ground {
+    /// Where a call of `tool` changes something outside the workspace, as it
+    /// really reaches it.
+    ///
+    /// # Errors
+    /// When that cannot be told; in words.
+    pub fn outside(&self, tool: &str, arguments: &Value) -> Result<Vec<PathBuf>, String> {
+        let own = [&self.workspace, &self.temporary].map(|folder| target::resolve(folder));
+        let own: Vec<PathBuf> = own.into_iter().flatten().collect();
+        let mut outside = Vec::new();
+        for path in named(arguments)? {
+            for reading in self.readings(tool, &path) {
+                let reached = self.resolve(&reading).map_err(|error| error.to_string())?;
+                let is_own = own.iter().any(|folder| reached.starts_with(folder));
+                if !is_own && !outside.contains(&reached) {
+                    outside.push(reached);
+                }
+            }
+        }
+        Ok(outside)
+    }
+
+    /// The folder that a command works in which is given `directory`.
+    #[must_use]
+    pub fn directory(&self, directory: &str) -> PathBuf {
+        let path = self.workspace.join(directory);
+        self.resolve(&path).unwrap_or(path)
+    }
+
+    /// Where a path leads that the agent sees.
+    fn resolve(&self, path: &Path) -> Result<PathBuf, Unresolved> {
+        let plain = target::without_dots(path);
+        let is_granted = self.granted.iter().any(|folder| plain.starts_with(folder));
+        match plain.strip_prefix("/tmp") {
+            Ok(rest) if self.own_tmp && !is_granted => target::resolve(&self.temporary.join(rest)),
+            _ => target::resolve(path),
+        }
+    }
+
+    /// What the tool may take `path` for. Ours leave it to the kernel. Others
+    /// trim it, know `~`, take out `..` before links are followed, and write
+    /// characters in their composed form; which of these they do is theirs to
+    /// change.
+    fn readings(&self, tool: &str, path: &str) -> Vec<PathBuf> {
+        let as_it_is = self.workspace.join(path);
+        let is_ours = catalog::find(tool)
+            .is_some_and(|known| known.name == tool || known.aliases.contains(&tool));
+        if is_ours {
+            return vec![as_it_is];
+        }
+        let trimmed = path.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        let expanded = match trimmed.strip_prefix('~') {
+            Some("") => self.home.clone(),
+            Some(rest) if rest.starts_with('/') => self.home.join(rest.trim_start_matches('/')),
+            _ => self.workspace.join(trimmed),
+        };
+        let composed: String = expanded.to_string_lossy().nfc().collect();
+        let composed = PathBuf::from(composed);
+        let mut readings = vec![target::without_dots(&composed), composed];
+        if !trimmed.starts_with('~') {
+            readings.extend([target::without_dots(&as_it_is), as_it_is]);
+        }
+        readings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use serde_json::json;
+
+    use super::*;
+
+    struct Scene {
+        ground: Ground,
+        root: PathBuf,
+        _folder: tempfile::TempDir,
+    }
+
+    fn scene() -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["ws/sub", "home", "tmp", "out"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        symlink("../out", root.join("ws/link")).unwrap();
+        symlink("ws", root.join("other-name")).unwrap();
+        symlink(root.join("out"), root.join("ws/\u{e9}")).unwrap();
+        let ground = Ground {
+            workspace: root.join("ws"),
+            home: root.join("home"),
+            temporary: root.join("tmp"),
+            own_tmp: false,
+            granted: vec![root.join("ws"), root.join("out")],
+        };
+        Scene {
+            ground,
+            root,
+            _folder: folder,
+        }
+    }
+
+    impl Scene {
+        fn is_outside(&self, tool: &str, path: &str) -> bool {
+            let path = path.replace("ROOT", self.root.to_str().unwrap());
+            let arguments = json!({"path": path});
+            !self.ground.outside(tool, &arguments).unwrap().is_empty()
+        }
+    }
+
+    #[test]
+    fn a_path_is_judged_by_what_it_reaches() {
+        let scene = scene();
+        for tool in ["write_file", "Write", "MultiEdit", "apply_patch"] {
+            for (path, outside) in [
+                ("a", false),
+                ("new/folder/a", false),
+                ("sub/../a", false),
+                ("ROOT/ws/a", false),
+                ("ROOT/other-name/a", false),
+                ("ROOT/tmp/a", false),
+                ("../a", true),
+                ("sub/../../a", true),
+                ("link/a", true),
+                ("link/../ws/a", false),
+                ("ROOT/out/a", true),
+                ("ROOT/ws-2/a", true),
+                ("ROOT/home/a", true),
+                ("/tmp/a", true),
+            ] {
+                assert_eq!(scene.is_outside(tool, path), outside, "{tool} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn tools_of_others_read_paths_in_their_own_way() {
+        let scene = scene();
+        for path in [
+            "~/a",
+            " ~/a",
+            " ROOT/out/a",
+            "\u{feff}/etc/a",
+            "e\u{301}/a",
+            "link/../a",
+        ] {
+            assert!(scene.is_outside("Write", path), "{path:?}");
+        }
+        // To ours it is a name like any other.
+        assert!(!scene.is_outside("write_file", "~/a"));
+        assert!(!scene.is_outside("write", " x"));
+    }
+
+    #[test]
+    fn every_file_of_a_call_counts() {
+        let scene = scene();
+        let outside = |arguments: Value| scene.ground.outside("apply_patch", &arguments);
+        let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: ../c\n\
+                     @@\n-x\n+y\n*** End Patch";
+        let out = outside(json!({"input": patch})).unwrap();
+        assert_eq!(out, [scene.root.join("c")]);
+        let changes = json!({"changes": [{"path": "a", "kind": {"move_path": "/etc/a"}}]});
+        assert_eq!(outside(changes).unwrap(), [PathBuf::from("/etc/a")]);
+        assert!(outside(json!({"input": "no patch"})).is_err());
+        assert!(outside(json!({"changes": [{}]})).is_err());
+        assert!(outside(json!({})).is_err());
+    }
+
+    #[test]
+    fn a_tmp_of_its_own_is_the_temporary_folder() {
+        let mut scene = scene();
+        scene.ground.own_tmp = true;
+        assert!(!scene.is_outside("Write", "/tmp/a"));
+        assert!(scene.is_outside("Write", "/tmp/../a"));
+        // The root of this test lies in /tmp too.
+        assert!(!scene.is_outside("Write", "ROOT/ws/a"));
+        assert!(scene.is_outside("Write", "ROOT/out/a"));
+        symlink("/etc", scene.root.join("tmp/link")).unwrap();
+        assert!(scene.is_outside("Write", "/tmp/link/a"));
+    }
+}
