@@ -253,9 +253,10 @@ fn units_that_are_killed_with_their_runner_are_forgotten() -> Result<()> {
     let stage = stage()?;
     let asking = stage.start_asking("scripted", "[[scenario:held forgotten]]")?;
     stage.wait_for_turns(1)?;
-    // The turn and what stands ready for the next one.
+    // The turn and what stands ready for the next one. A unit that ends by itself between being listed and being killed
+    // is no failure; whether the turn was killed is seen below.
     stage.user(
-        "systemctl --user kill --kill-who=main --signal=KILL openclaw-agent-runner.service 'openclaw-turn-*'",
+        "systemctl --user kill --kill-who=main --signal=KILL openclaw-agent-runner.service 'openclaw-turn-*' || true",
     )?;
     let answer = asking.wait_with_output().context("the client is gone")?;
     ensure!(answer.status.code() == Some(1), "{}", answer.status);
