@@ -80,7 +80,9 @@ impl Failure {
         if self.error.is_some() {
             // Further lines stand below the first: what somebody else said
             // does not pass for a line of ours.
-            output::stderr_line(&format!("error: {}", self.text().replace('\n', "\n  ")));
+            let text = self.text();
+            let lines: Vec<String> = text.split('\n').map(output::line).collect();
+            output::stderr_line(&format!("error: {}", lines.join("\n  ")));
         }
         if let Some(hint) = &self.hint {
             output::stderr_line(&format!("hint: {}", output::line(hint)));

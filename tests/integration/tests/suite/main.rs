@@ -34,6 +34,7 @@ mod guests;
 mod hooks;
 mod http;
 mod http_abuse;
+mod left_behind;
 mod logins;
 mod logs;
 mod memory;
