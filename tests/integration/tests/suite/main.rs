@@ -34,7 +34,6 @@ mod guests;
 mod hooks;
 mod http;
 mod http_abuse;
-mod left_behind;
 mod logins;
 mod logs;
 mod memory;
