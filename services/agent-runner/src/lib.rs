@@ -46,6 +46,7 @@ mod steering;
 mod table;
 mod thinking;
 mod tools;
+mod torn;
 mod translate;
 mod turn;
 mod turn_process;

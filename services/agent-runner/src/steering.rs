@@ -12,6 +12,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::torn;
+
 /// Bytes of all messages of one turn: a few long ones, as the gateway lets
 /// them in. What is beyond waits for the next turn.
 const SIZE_LIMIT: u64 = 8 * 1024 * 1024;
@@ -52,14 +54,16 @@ pub(crate) fn keep(path: &Path, message: &Message) -> Result<(), Error> {
         path: path.to_owned(),
         source,
     };
-    let mut line = serde_json::to_vec(message).map_err(|error| failed(error.into()))?;
-    line.push(b'\n');
     let mut file = OpenOptions::new()
+        .read(true)
         .append(true)
         .create(true)
         .mode(PRIVATE)
         .open(path)
         .map_err(failed)?;
+    let mut line = torn::mark(&file).map_err(failed)?.to_vec();
+    serde_json::to_writer(&mut line, message).map_err(|error| failed(error.into()))?;
+    line.push(b'\n');
     let length = file.metadata().map_err(failed)?.len();
     if length + line.len() as u64 > SIZE_LIMIT {
         return Err(Error::Full);
@@ -93,13 +97,17 @@ impl Inbox {
             Err(error) => return Err(error),
         };
         file.seek(SeekFrom::Start(*taken))?;
-        let mut text = String::new();
-        file.take(SIZE_LIMIT).read_to_string(&mut text)?;
+        let mut text = Vec::new();
+        file.take(SIZE_LIMIT).read_to_end(&mut text)?;
         // A line without an end is still being written.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let whole = text.iter().rposition(|byte| *byte == b'\n');
+        let whole = whole.map_or(0, |end| end + 1);
         *taken += whole as u64;
-        let messages = text[..whole].lines().map(serde_json::from_str);
-        Ok(messages.collect::<Result<_, _>>()?)
+        let lines = text[..whole].split_inclusive(|byte| *byte == b'\n');
+        // A torn one was reported as not kept.
+        Ok(lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect())
     }
 }
 
@@ -111,6 +119,21 @@ mod tests {
         Message {
             run_id: "r".to_owned(),
             text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn messages_around_a_torn_line_are_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = folder.path().join("r.events");
+        let (inbox, path) = (Inbox::beside(&spool), path(folder.path(), "r"));
+        for torn in [&b"{\"run_id\":\"r\",\"te"[..], b"\xff"] {
+            keep(&path, &message("before")).unwrap();
+            let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+            file.write_all(torn).unwrap();
+            keep(&path, &message("after")).unwrap();
+            let taken = inbox.take().unwrap();
+            assert_eq!(taken, [message("before"), message("after")]);
         }
     }
 

@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::torn;
+
 /// Bytes of events that are read at once.
 const BUFFER: usize = 1024;
 
@@ -79,7 +81,8 @@ pub(crate) fn decide(path: &Path, decided: &Decided) -> Result<(), Refused> {
         by: decided.by.chars().take(BY_LIMIT).collect(),
         ..decided.clone()
     };
-    let mut line = serde_json::to_vec(&decided).map_err(|error| cannot(error.into()))?;
+    let mut line = torn::mark(&file).map_err(cannot)?.to_vec();
+    serde_json::to_writer(&mut line, &decided).map_err(|error| cannot(error.into()))?;
     line.push(b'\n');
     file.write_all(&line).map_err(cannot)
 }
@@ -210,6 +213,27 @@ mod tests {
         assert_eq!(second.await.unwrap().by.len(), BY_LIMIT);
         let again = decide(decisions.path(), &decided("3"));
         assert!(matches!(again, Err(Refused::Decided)));
+    }
+
+    #[tokio::test]
+    async fn decisions_after_a_torn_line_count_and_that_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let allowed = Decided {
+            decision: Decision::AllowAlways,
+            ..decided("x")
+        };
+        let whole = serde_json::to_vec(&allowed).unwrap();
+        for torn in [&b"{\"id\":\"x\",\"deci"[..], b"\xff\xfe\n\xff", &whole] {
+            let decisions = Decisions::new(folder.path().join("r.decisions"));
+            std::fs::write(decisions.path(), torn).unwrap();
+            let expected = decisions.expect("x").unwrap();
+            // What waits has read the torn line by now, or will.
+            tokio::task::yield_now().await;
+            decide(decisions.path(), &decided("x")).unwrap();
+            assert_eq!(expected.await.unwrap().decision, Decision::Deny);
+            let again = decide(decisions.path(), &allowed);
+            assert!(matches!(again, Err(Refused::Decided)));
+        }
     }
 
     #[tokio::test]

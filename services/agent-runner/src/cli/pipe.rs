@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::BytesMut;
 use futures_util::StreamExt as _;
 use openclaw_folder::Folder;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,7 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::{Semaphore, mpsc};
-use tokio_util::codec::{FramedRead, LinesCodec};
+use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::host::{Answer, Tools};
@@ -123,10 +124,35 @@ async fn write_all(mut sender: Sender, mut answers: mpsc::Receiver<Vec<u8>>) {
     }
 }
 
+/// Lines, of which one that cannot be read ends nothing: `FramedRead` takes an
+/// error of its decoder for a pause, and leaves what follows in its buffer.
+struct Requests(LinesCodec);
+
+impl Decoder for Requests {
+    type Item = Result<String, LinesCodecError>;
+    type Error = io::Error;
+
+    fn decode(&mut self, bytes: &mut BytesMut) -> io::Result<Option<Self::Item>> {
+        // It reads nothing, so all that it complains about is the line.
+        Ok(match self.0.decode(bytes) {
+            Ok(line) => line.map(Ok),
+            Err(unreadable) => Some(Err(unreadable)),
+        })
+    }
+}
+
 async fn read_all(receiver: Receiver, tools: &Answering, answers: mpsc::Sender<Vec<u8>>) {
-    let mut lines = FramedRead::new(receiver, LinesCodec::new_with_max_length(LINE_LIMIT));
+    let lines = LinesCodec::new_with_max_length(LINE_LIMIT);
+    let mut lines = FramedRead::new(receiver, Requests(lines));
     let places = Arc::new(Semaphore::new(REQUESTS));
     while let Some(line) = lines.next().await {
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => {
+                tracing::warn!(%error, "the MCP server cannot be heard");
+                return;
+            }
+        };
         let request = match line.map_err(|error| error.to_string()).and_then(|line| {
             serde_json::from_str::<Request>(&line).map_err(|error| error.to_string())
         }) {
@@ -155,5 +181,52 @@ async fn read_all(receiver: Receiver, tools: &Answering, answers: mpsc::Sender<V
             // Nobody waits for an answer when the turn has ended.
             let _ = answers.send(line).await;
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::io::{AsyncBufReadExt as _, BufReader};
+    use tokio::net::unix::pipe::OpenOptions;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::tools::Offer;
+
+    /// An answer is there at once, on any machine.
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    #[tokio::test]
+    async fn pipe_answers_after_requests_that_cannot_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = Folder::open(folder.path()).unwrap().unwrap();
+        for name in NAMES {
+            opened.create_fifo(name, 0o600).unwrap();
+        }
+        let waiting = Waiting {
+            pipe: folder.path().to_owned(),
+            offer: Offer::default(),
+        };
+        let _pipe = ToolPipe::wait(&waiting).unwrap();
+        let mut options = OpenOptions::new();
+        options.read_write(true);
+        let mut sender = options.open_sender(folder.path().join(REQUEST)).unwrap();
+        let receiver = options.open_receiver(folder.path().join(RESPONSE)).unwrap();
+        let mut answers = BufReader::new(receiver).lines();
+        let long = vec![b'x'; LINE_LIMIT + 2];
+        for (id, line) in [(1, &b"\xff\xfe"[..]), (2, b"{}"), (3, &long), (4, b"")] {
+            let request = format!("\n{{\"id\":{id},\"tool\":\"tools\"}}\n");
+            sender.write_all(line).await.unwrap();
+            sender.write_all(request.as_bytes()).await.unwrap();
+            let answer = timeout(PATIENCE, answers.next_line()).await;
+            let answer = answer
+                .unwrap_or_else(|_| panic!("no answer to {id}"))
+                .unwrap()
+                .unwrap();
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert_eq!(answer["id"], id);
+        }
     }
 }
