@@ -444,6 +444,15 @@ mod tests {
         assert_eq!(settled(&scene.approvals, "write", &outside), Some(Ok(())));
     }
 
+    fn allow_for_good(approvals: &Approvals, id: String) {
+        let decided = Decided {
+            id,
+            decision: Decision::AllowAlways,
+            by: "test".to_owned(),
+        };
+        decide(approvals.decisions.path(), &decided).unwrap();
+    }
+
     #[tokio::test]
     async fn what_is_too_long_to_read_cannot_be_allowed_for_good() {
         let mut scene = scene(Duration::from_secs(60));
@@ -455,12 +464,7 @@ mod tests {
         assert_eq!(request.form, "");
         assert!(request.command.contains(" bytes left out …]"));
         assert!(request.command.ends_with("\nrm -rf x"));
-        let decided = Decided {
-            id: request.id,
-            decision: Decision::AllowAlways,
-            by: "test".to_owned(),
-        };
-        decide(scene.approvals.decisions.path(), &decided).unwrap();
+        allow_for_good(&scene.approvals, request.id);
         assert_eq!(asking.await.unwrap(), Ok(()));
         let again = settled(&scene.approvals, "exec", &json!({"command": command}));
         assert_eq!(again, None);
@@ -475,12 +479,7 @@ mod tests {
         let root = scene._folder.path().canonicalize().unwrap();
         assert_eq!(request.cwd, root.to_str().unwrap());
         assert_eq!(request.form, "line");
-        let decided = Decided {
-            id: request.id,
-            decision: Decision::AllowAlways,
-            by: "test".to_owned(),
-        };
-        decide(scene.approvals.decisions.path(), &decided).unwrap();
+        allow_for_good(&scene.approvals, request.id);
         assert_eq!(asking.await.unwrap(), Ok(()));
         let in_folder = |folder: &str| json!({"command": "rm a", "workdir": folder});
         for folder in [".", "", "new/..", root.to_str().unwrap()] {

@@ -130,19 +130,7 @@ impl Start<'_> {
             self.given.path().as_os_str(),
         ]
     }
-}
 
-/// What a CLI keeps in the agent's home, for the turns after this one: its
-/// sessions, and nothing that it obeys.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    /// The CLI's folder in a home.
-    pub(crate) folder: &'static str,
-    /// The folder in it.
-    pub(crate) name: &'static str,
-}
-
-impl Start<'_> {
     /// The folder in which it finds its settings.
     pub(crate) fn folder(&self) -> PathBuf {
         let paths = &self.settings.paths;
@@ -153,6 +141,16 @@ impl Start<'_> {
     pub(crate) fn make_folder(&self, kept: &Kept) -> Result<(), crate::places::Error> {
         settings::make(&self.folder(), self.places, kept)
     }
+}
+
+/// What a CLI keeps in the agent's home, for the turns after this one: its
+/// sessions, and nothing that it obeys.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// The CLI's folder in a home.
+    pub(crate) folder: &'static str,
+    /// The folder in it.
+    pub(crate) name: &'static str,
 }
 
 /// A CLI that can be started.

@@ -114,6 +114,12 @@ impl Setup {
         self
     }
 
+    /// Commands are asked about as `when` says, and nobody is there to answer.
+    pub fn asks_nobody(self, when: &str) -> Self {
+        self.set("tools.exec.ask", when)
+            .set("tools.exec.approvalTimeoutSec", 1)
+    }
+
     /// Sets a variable of the daemons' environment.
     pub fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
         self.variables.insert(name.to_owned(), value.into());

@@ -129,9 +129,7 @@ async fn denied_it_does_not_run_and_the_model_is_told() {
 #[tokio::test]
 async fn nobody_answers_and_the_turn_goes_on_without() {
     let model = Server::start().await.unwrap();
-    let setup = Setup::anthropic(&model)
-        .set("tools.exec.ask", "always")
-        .set("tools.exec.approvalTimeoutSec", 1);
+    let setup = Setup::anthropic(&model).asks_nobody("always");
     let suite = setup.start().await;
     model.push(Scenario::tool(
         "execute_shell",
@@ -227,9 +225,8 @@ async fn a_run_that_is_ended_leaves_no_question() {
 async fn listed_commands_run_and_an_environment_is_asked_about() {
     let model = Server::start().await.unwrap();
     let setup = Setup::anthropic(&model)
-        .set("tools.exec.ask", "on-miss")
-        .set("tools.exec.allowlist", json!(["touch *.txt"]))
-        .set("tools.exec.approvalTimeoutSec", 1);
+        .asks_nobody("on-miss")
+        .set("tools.exec.allowlist", json!(["touch *.txt"]));
     let suite = setup.start().await;
     let call = |arguments: Value| Scenario::tool("execute_shell", arguments);
     model.push(call(json!({"command": "touch a.txt"})).then(

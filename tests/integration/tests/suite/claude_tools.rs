@@ -109,11 +109,7 @@ async fn a_question_that_nobody_answers_expires() {
     let Some(setup) = Setup::claude(&model) else {
         return;
     };
-    let suite = setup
-        .set("tools.exec.ask", "always")
-        .set("tools.exec.approvalTimeoutSec", 1)
-        .start()
-        .await;
+    let suite = setup.asks_nobody("always").start().await;
     for (tool, arguments) in [
         ("Bash", bash("touch a")),
         (OURS, json!({"command": "touch a"})),

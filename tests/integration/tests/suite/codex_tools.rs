@@ -121,11 +121,7 @@ async fn rules_that_the_agent_wrote_for_itself_do_not_count() {
     let Some(setup) = Setup::codex(&model) else {
         return;
     };
-    let suite = setup
-        .set("tools.exec.ask", "on-miss")
-        .set("tools.exec.approvalTimeoutSec", 1)
-        .start()
-        .await;
+    let suite = setup.asks_nobody("on-miss").start().await;
     let folder = suite.path("state/agents/main/home/.codex");
     std::fs::create_dir_all(folder.join("rules")).unwrap();
     let rule = "prefix_rule(pattern=[\"touch\"], decision=\"allow\")\n";

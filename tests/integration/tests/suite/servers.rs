@@ -248,8 +248,7 @@ async fn where_somebody_is_asked_that_goes_for_its_tools_too() {
     let script = program.0.path().join("server.py");
     let setup = Setup::anthropic(&model)
         .set("mcp.servers.test", program.entry())
-        .set("tools.exec.ask", "on-miss")
-        .set("tools.exec.approvalTimeoutSec", 1);
+        .asks_nobody("on-miss");
     let look = json!({"path": script.display().to_string()});
     let suite = setup.start().await;
     let calls = run(&suite, &model, &[("test__look", look.clone())]).await;
