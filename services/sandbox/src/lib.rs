@@ -39,6 +39,7 @@ mod plan;
 pub mod probe;
 mod process;
 mod programs;
+mod real;
 mod root;
 pub mod spawner;
 mod supervisor;

@@ -1,13 +1,12 @@
 //! Path rules, and what else Landlock offers, landlock(7).
 
-use std::path::Path;
-
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd,
-    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
 };
 
 use crate::failure::{StepError, io};
+use crate::real;
 use crate::valid::{Access, Grant, Tcp};
 
 /// The newest version this list was written for. The kernel's own may be lower: rights it does
@@ -41,8 +40,9 @@ pub(crate) fn apply<'a>(
         }
     }
     for grant in grants {
-        let rights = rights(grant.access, is_directory(&grant.path)?);
-        let object = PathFd::new(&grant.path).map_err(landlock_path(&grant.path))?;
+        let opened = real::open(&grant.real).map_err(io("open", grant.path.display()));
+        let (object, directory) = opened?;
+        let rights = rights(grant.access, directory);
         rules = rules.add_rule(PathBeneath::new(object, rights))?;
     }
     let status = rules.restrict_self()?;
@@ -50,19 +50,6 @@ pub(crate) fn apply<'a>(
         (RulesetStatus::NotEnforced, _) => Err(StepError::NotEnforced),
         (_, LandlockStatus::Available { effective_abi, .. }) => Ok(effective_abi as i32),
         _ => Err(StepError::NotEnforced),
-    }
-}
-
-fn is_directory(path: &Path) -> Result<bool, StepError> {
-    let metadata = path.metadata().map_err(io("look at", path.display()))?;
-    Ok(metadata.is_dir())
-}
-
-fn landlock_path(path: &Path) -> impl FnOnce(landlock::PathFdError) -> StepError {
-    let path = path.display().to_string();
-    move |error| match error {
-        landlock::PathFdError::OpenCall { source, .. } => io("open", path)(source),
-        other => io("open", path)(std::io::Error::other(other)),
     }
 }
 

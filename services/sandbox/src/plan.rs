@@ -123,6 +123,10 @@ pub struct Plan {
     pub read_only: Vec<PathBuf>,
     /// Device files that may be read and written.
     pub devices: Vec<PathBuf>,
+    /// Where any agent writes, this one or another. A granted path that leads through a link in
+    /// one of these is refused: an agent could have put it there.
+    #[serde(default)]
+    pub contested: Vec<PathBuf>,
     /// Names of the environment variables that reach the program.
     pub environment: Vec<String>,
     /// Resource limits.
@@ -160,6 +164,7 @@ impl Plan {
             read_write: Vec::new(),
             read_only: Self::system_read_only(),
             devices: Self::standard_devices(),
+            contested: Vec::new(),
             environment: Vec::new(),
             limits: Limits::default(),
             network: Network::ModelOnly,

@@ -13,6 +13,7 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::{chdir, pivot_root};
 
 use crate::failure::{StepError, io, system};
+use crate::real;
 use crate::sys::{self, MountFlags};
 use crate::valid::{Access, Grant};
 
@@ -54,7 +55,7 @@ fn build(grants: &[Grant], tmp: Option<&Path>) -> Result<Vec<Grant>, StepError> 
     // All before the base covers some of them.
     let taken = take(grants)?;
     let temporary = match tmp {
-        Some(path) => Some(clone(path, Access::ReadWrite)?),
+        Some(path) => Some(clone(path, Access::ReadWrite)?.0),
         None => None,
     };
     new("tmpfs", Path::new(BASE), MsFlags::MS_NODEV, ROOT_OPTIONS)?;
@@ -82,8 +83,7 @@ fn take(grants: &[Grant]) -> Result<Vec<Taken<'_>>, StepError> {
         // The innermost of those is the last.
         let around = taken.iter().rev().find(encloses);
         if around.is_none_or(|around| around.grant.access != grant.access) {
-            let directory = grant.real.is_dir();
-            let mount = clone(&grant.real, grant.access)?;
+            let (mount, directory) = clone(&grant.real, grant.access)?;
             taken.push(Taken {
                 mount,
                 directory,
@@ -101,15 +101,16 @@ fn is_own(path: &Path) -> bool {
 
 /// Recursive, because a bind without what is mounted below would uncover what that hides, which the
 /// kernel refuses in a user namespace.
-fn clone(path: &Path, access: Access) -> Result<OwnedFd, StepError> {
-    let clone = sys::clone_mount(path).map_err(system("take", path.display()))?;
+fn clone(path: &Path, access: Access) -> Result<(OwnedFd, bool), StepError> {
+    let (object, directory) = real::open(path).map_err(io("open", path.display()))?;
+    let clone = sys::clone_mount(&object).map_err(system("take", path.display()))?;
     let flags = match access {
         Access::ReadWrite => MountFlags::NO_SUID | MountFlags::NO_DEVICES,
         Access::ReadOnly => MountFlags::NO_SUID | MountFlags::NO_DEVICES | MountFlags::READ_ONLY,
         Access::Device => MountFlags::NO_SUID | MountFlags::NO_EXECUTION,
     };
     sys::restrict_mount(&clone, flags).map_err(system("restrict", path.display()))?;
-    Ok(clone)
+    Ok((clone, directory))
 }
 
 fn put(taken: &Taken<'_>) -> Result<(), StepError> {

@@ -167,12 +167,15 @@ fn c_path(path: &Path) -> Result<CString, Errno> {
     CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)
 }
 
-/// A copy of what is mounted at `path` and below, attached nowhere (open_tree(2)).
-pub(crate) fn clone_mount(path: &Path) -> Result<OwnedFd, Errno> {
-    let path = c_path(path)?;
-    let flags = libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | RECURSIVE;
+/// A copy of what is mounted at `object` and below, attached nowhere (open_tree(2)).
+pub(crate) fn clone_mount(object: &OwnedFd) -> Result<OwnedFd, Errno> {
+    let flags = libc::OPEN_TREE_CLONE
+        | libc::OPEN_TREE_CLOEXEC
+        | RECURSIVE
+        | libc::AT_EMPTY_PATH.unsigned_abs();
+    let (object, path) = (object.as_raw_fd(), c"".as_ptr());
     // SAFETY: the path is a string that lives through the call and is only read.
-    let code = unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) };
+    let code = unsafe { libc::syscall(libc::SYS_open_tree, object, path, flags) };
     let descriptor = i32::try_from(Errno::result(code)?).map_err(|_| Errno::EOVERFLOW)?;
     // SAFETY: the kernel just made this descriptor, and nothing else owns it.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })

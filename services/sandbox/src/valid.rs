@@ -1,5 +1,6 @@
 //! The plan, checked: what the irreversible steps consume.
 
+use std::cell::OnceCell;
 use std::ffi::CString;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +10,7 @@ use seccompiler::BpfProgram;
 
 use crate::identity::{self, Identity, IdentityError};
 use crate::plan::{Level, Limits, Network, Plan};
+use crate::real::{self, Real};
 use crate::{filter, sys};
 
 /// Paths of one list. Each costs three system calls at every start.
@@ -41,6 +43,19 @@ pub enum PlanError {
         /// The system's reason.
         #[source]
         source: io::Error,
+    },
+    /// An agent could have led it anywhere.
+    #[error(
+        "{what} {path:?} leads through {link:?}, a link where agents write; name what it leads to \
+         instead"
+    )]
+    Contested {
+        /// Which field.
+        what: &'static str,
+        /// The path as written.
+        path: PathBuf,
+        /// The link.
+        link: PathBuf,
     },
     /// Beneath no grant, so the confined program could not reach it.
     #[error("{what} {path:?} is beneath no granted path")]
@@ -175,15 +190,13 @@ impl Plan {
     pub fn validate(self, program: &Path) -> Result<ValidPlan, PlanError> {
         check_limits(&self.limits)?;
         check_names(&self.environment)?;
-        let mut grants = Vec::new();
-        collect(
-            &mut grants,
-            "read_write",
-            self.read_write,
-            Access::ReadWrite,
-        )?;
-        collect(&mut grants, "read_only", self.read_only, Access::ReadOnly)?;
-        collect(&mut grants, "devices", self.devices, Access::Device)?;
+        let mut contested = self.contested;
+        contested.extend(self.read_write.iter().cloned());
+        let mut granting = Granting::new(contested);
+        granting.add("read_write", self.read_write, Access::ReadWrite)?;
+        granting.add("read_only", self.read_only, Access::ReadOnly)?;
+        granting.add("devices", self.devices, Access::Device)?;
+        let grants = granting.grants;
         let confined = self.level != Level::Off;
         check_program(program, &grants, confined)?;
         check_directory("cwd", &self.cwd, &grants, confined)?;
@@ -285,18 +298,68 @@ fn check_names(names: &[String]) -> Result<(), PlanError> {
     Ok(())
 }
 
-fn collect(
-    grants: &mut Vec<Grant>,
-    what: &'static str,
-    paths: Vec<PathBuf>,
-    access: Access,
-) -> Result<(), PlanError> {
-    count(what, paths.len(), PATHS_MAX)?;
-    for path in paths {
-        let real = resolve(what, &path)?;
-        grants.push(Grant { path, real, access });
+/// The grants, as they are checked.
+struct Granting {
+    grants: Vec<Grant>,
+    contested: Vec<PathBuf>,
+    /// Those without links, when somebody's link asked for them.
+    real: OnceCell<Vec<PathBuf>>,
+}
+
+impl Granting {
+    fn new(contested: Vec<PathBuf>) -> Self {
+        Self {
+            grants: Vec::new(),
+            contested,
+            real: OnceCell::new(),
+        }
     }
-    Ok(())
+
+    fn add(
+        &mut self,
+        what: &'static str,
+        paths: Vec<PathBuf>,
+        access: Access,
+    ) -> Result<(), PlanError> {
+        count(what, paths.len(), PATHS_MAX)?;
+        for path in paths {
+            let real = resolve(what, &path)?;
+            if let Some(link) = self.contested(&real) {
+                let link = link.to_owned();
+                return Err(PlanError::Contested { what, path, link });
+            }
+            let real = real.path;
+            self.grants.push(Grant { path, real, access });
+        }
+        Ok(())
+    }
+
+    /// The link on the way that an agent may have made.
+    fn contested<'a>(&self, found: &'a Real) -> Option<&'a Path> {
+        if found.links.is_empty() {
+            return None;
+        }
+        let places = self.real.get_or_init(|| places(&self.contested));
+        found.link_in(places.iter().map(PathBuf::as_path))
+    }
+}
+
+/// Where `contested` really is. Enclosing ones come first; one that a link in such a place leads
+/// elsewhere is where the agent put it, and says nothing.
+fn places(contested: &[PathBuf]) -> Vec<PathBuf> {
+    let mut sorted: Vec<&PathBuf> = contested.iter().collect();
+    sorted.sort_by_key(|path| path.components().count());
+    let mut places: Vec<PathBuf> = Vec::new();
+    for path in sorted {
+        // What is not there holds no link.
+        let Ok(found) = real::resolve(path) else {
+            continue;
+        };
+        if found.link_in(places.iter().map(PathBuf::as_path)).is_none() {
+            places.push(found.path);
+        }
+    }
+    places
 }
 
 fn count(what: &'static str, count: usize, max: usize) -> Result<(), PlanError> {
@@ -306,14 +369,14 @@ fn count(what: &'static str, count: usize, max: usize) -> Result<(), PlanError> 
     }
 }
 
-fn resolve(what: &'static str, path: &Path) -> Result<PathBuf, PlanError> {
+fn resolve(what: &'static str, path: &Path) -> Result<Real, PlanError> {
     let nul = CString::new(path.as_os_str().as_encoded_bytes()).is_err();
     let climbs = path.components().any(|part| part == Component::ParentDir);
     if nul || climbs || !path.is_absolute() {
         let path = path.to_owned();
         return Err(PlanError::NotAbsolute { what, path });
     }
-    path.canonicalize().map_err(|source| PlanError::Missing {
+    real::resolve(path).map_err(|source| PlanError::Missing {
         what,
         path: path.to_owned(),
         source,
@@ -328,7 +391,7 @@ fn check_granted(what: &'static str, path: PathBuf, grants: &[Grant]) -> Result<
 }
 
 fn check_program(program: &Path, grants: &[Grant], confined: bool) -> Result<(), PlanError> {
-    let real = resolve("program", program)?;
+    let real = resolve("program", program)?.path;
     let metadata = real.metadata().map_err(|source| PlanError::Missing {
         what: "program",
         path: real.clone(),
@@ -349,7 +412,7 @@ fn check_directory(
     grants: &[Grant],
     confined: bool,
 ) -> Result<(), PlanError> {
-    let real = resolve(what, path)?;
+    let real = resolve(what, path)?.path;
     if !real.is_dir() {
         let path = path.to_owned();
         return Err(PlanError::NotDirectory { what, path });
@@ -365,7 +428,7 @@ fn hidden(hide: &[PathBuf], grants: &[Grant]) -> Result<Vec<PathBuf>, PlanError>
     count("hide", hide.len(), PATHS_MAX)?;
     let mut all: Vec<PathBuf> = Vec::new();
     for path in hide {
-        let real = resolve("hide", path)?;
+        let real = resolve("hide", path)?.path;
         if !real.is_dir() {
             return Err(PlanError::NotDirectory {
                 what: "hide",

@@ -3,13 +3,12 @@
 //! Only as root. The home of root is mode 0700, so an agent that became another user could not
 //! reach a workspace inside it, and opening the home would open all of it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::stat::{Mode, umask};
@@ -17,6 +16,7 @@ use nix::sys::statvfs::{FsFlags, fstatvfs};
 
 use crate::failure::{StepError, io, system};
 use crate::identity::Identity;
+use crate::real;
 use crate::valid::{Access, Grant};
 
 /// The empty directories hold mount points only.
@@ -104,7 +104,8 @@ fn open_kept<'a>(hide: &[PathBuf], grants: &'a [Grant]) -> Result<Vec<Kept<'a>>,
         targets.dedup();
         targets.retain(|path| inside(path));
         if !targets.is_empty() {
-            let (object, directory) = open(&grant.real)?;
+            let (object, directory) =
+                real::open(&grant.real).map_err(io("open", grant.path.display()))?;
             kept.push(Kept {
                 object,
                 directory,
@@ -115,16 +116,6 @@ fn open_kept<'a>(hide: &[PathBuf], grants: &'a [Grant]) -> Result<Vec<Kept<'a>>,
     }
     kept.sort_by_key(|kept| kept.targets.first().map(|path| path.components().count()));
     Ok(kept)
-}
-
-fn open(path: &Path) -> Result<(OwnedFd, bool), StepError> {
-    let opened = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_PATH)
-        .open(path);
-    let file = opened.map_err(io("open", path.display()))?;
-    let metadata = file.metadata().map_err(io("look at", path.display()))?;
-    Ok((file.into(), metadata.is_dir()))
 }
 
 fn cover(dir: &Path) -> Result<(), StepError> {

@@ -9,6 +9,7 @@
 
 mod support;
 
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -66,6 +67,40 @@ fn a_plan_that_cannot_hold_starts_nothing() {
         relative.message.contains("not a plain absolute path"),
         "{relative:?}"
     );
+}
+
+/// The second turn is the one that would follow it.
+#[test]
+fn a_link_where_agents_write_leads_no_grant_anywhere() {
+    for write in [true, false] {
+        let mut site = Site::new(callers()[0]);
+        let own = site.path("workspace/own");
+        let granted = own.join("file");
+        if write {
+            site.plan.read_write.push(granted.clone());
+        } else {
+            // Another agent's, of whose grants this plan knows nothing else.
+            site.plan.contested.push(site.path("workspace"));
+            site.plan.read_write = vec![site.path("outside")];
+            site.plan.cwd = site.path("outside");
+            site.plan.read_only.push(granted.clone());
+        }
+        let shell = Path::new("/bin/sh");
+        std::fs::create_dir(&own).unwrap();
+        std::fs::write(&granted, "").unwrap();
+        site.plan.clone().validate(shell).unwrap();
+        std::fs::remove_dir_all(&own).unwrap();
+        symlink(site.path("outside"), &own).unwrap();
+        if openclaw_sandbox::identity::is_root() {
+            std::os::unix::fs::lchown(&own, Some(65534), Some(65534)).unwrap();
+        }
+        let error = site.plan.clone().validate(shell).unwrap_err();
+        let PlanError::Contested { path, link, .. } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!((path, link.file_name()), (&granted, own.file_name()));
+        assert_eq!(failure(&site.sh("echo ran")).step, "plan");
+    }
 }
 
 #[test]

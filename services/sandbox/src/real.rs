@@ -1,0 +1,160 @@
+//! Paths as they really are, found with a record of the links on the way, and opened through none:
+//! an agent may change the links where it writes, also between one look and the next.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, OFlag, openat};
+use nix::sys::stat::{Mode, SFlag, fstat};
+
+/// Links followed on the way to one path, as many as the kernel follows (path_resolution(7)).
+const LINKS_MAX: usize = 40;
+
+/// Where a path leads.
+#[derive(Debug)]
+pub(crate) struct Real {
+    pub(crate) path: PathBuf,
+    /// The links that were followed, each without links on the way to itself. Those of root are
+    /// left out: no agent makes them.
+    pub(crate) links: Vec<PathBuf>,
+}
+
+impl Real {
+    /// The first link that lies in one of these.
+    pub(crate) fn link_in<'a>(&self, places: impl Iterator<Item = &'a Path>) -> Option<&Path> {
+        let places: Vec<&Path> = places.collect();
+        let within = |link: &&PathBuf| places.iter().any(|place| link.starts_with(place));
+        self.links.iter().find(within).map(PathBuf::as_path)
+    }
+}
+
+/// Resolves an absolute path.
+///
+/// # Errors
+/// Nothing is there, it cannot be reached, or too many links lead to it.
+pub(crate) fn resolve(path: &Path) -> io::Result<Real> {
+    let mut rest: VecDeque<OsString> = parts(path);
+    let mut real = PathBuf::from("/");
+    let (mut links, mut followed) = (Vec::new(), 0);
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(part);
+        match fs::read_link(&next) {
+            Ok(target) => {
+                followed += 1;
+                if followed > LINKS_MAX {
+                    return Err(Errno::ELOOP.into());
+                }
+                if fs::symlink_metadata(&next)?.uid() != 0 {
+                    links.push(next);
+                }
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                for part in parts(&target).into_iter().rev() {
+                    rest.push_front(part);
+                }
+            }
+            // It is no link.
+            Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => real = next,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Real { path: real, links })
+}
+
+/// The names in a path, and its steps up.
+fn parts(path: &Path) -> VecDeque<OsString> {
+    let named = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    });
+    named.collect()
+}
+
+/// Opens what lies at a path without links, not for reading (`O_PATH`); with whether it is a
+/// directory.
+///
+/// # Errors
+/// `ELOOP` where a link is on the way now; otherwise as open(2).
+pub(crate) fn open(path: &Path) -> io::Result<(OwnedFd, bool)> {
+    let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let mut object = openat(AT_FDCWD, "/", flags, Mode::empty())?;
+    let mut directory = true;
+    for part in parts(path) {
+        object = openat(&object, part.as_os_str(), flags, Mode::empty())?;
+        let kind = SFlag::from_bits_truncate(fstat(&object)?.st_mode) & SFlag::S_IFMT;
+        if kind == SFlag::S_IFLNK {
+            return Err(Errno::ELOOP.into());
+        }
+        directory = kind == SFlag::S_IFDIR;
+    }
+    Ok((object, directory))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_path_is_resolved_as_by_the_system() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::write(top.join("a/file"), "").unwrap();
+        symlink("a", top.join("relative")).unwrap();
+        symlink(top.join("a/b"), top.join("absolute")).unwrap();
+        symlink("../../relative/b/./..", top.join("a/b/up")).unwrap();
+        symlink("loop", top.join("loop")).unwrap();
+        symlink("/nowhere", top.join("broken")).unwrap();
+        for name in [
+            "a",
+            "a/b",
+            "relative",
+            "relative/b",
+            "absolute",
+            "absolute/up/file",
+            "a//b/.",
+            "loop",
+            "broken",
+            "missing",
+            "a/file/x",
+            "absolute/up/b/up/b",
+        ] {
+            let path = top.join(name);
+            let ours = resolve(&path).map(|real| real.path);
+            let theirs = path.canonicalize();
+            assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{name}");
+            let kinds = [ours.err(), theirs.err()].map(|error| error.map(|e| e.raw_os_error()));
+            assert_eq!(kinds[0], kinds[1], "{name}");
+        }
+        assert_eq!(resolve(Path::new("/")).unwrap().path, Path::new("/"));
+    }
+
+    #[test]
+    fn a_link_is_opened_by_nobody() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        fs::create_dir(top.join("a")).unwrap();
+        fs::write(top.join("a/file"), "").unwrap();
+        symlink("a", top.join("link")).unwrap();
+        assert!(open(&top.join("a")).unwrap().1);
+        assert!(!open(&top.join("a/file")).unwrap().1);
+        for name in ["link", "link/file"] {
+            let error = open(&top.join(name)).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(Errno::ELOOP as i32), "{name}");
+        }
+    }
+}
