@@ -10,6 +10,8 @@ use openclaw_config::login::Login;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_folder::Folder;
 use openclaw_proto::runner::{Purpose, Turn};
+use openclaw_tools::Policy;
+use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::net::UnixStream;
@@ -20,12 +22,12 @@ use crate::cli::{self, Access, Cli, Kept, Limits, Mouth, Prepared, Start};
 use crate::environment::Variables;
 use crate::places::Places;
 use crate::prompt;
-use crate::tools::{self, ClaudeTools};
-use crate::wire::Grants;
 
 mod access;
 mod output;
+mod own;
 mod speaker;
+mod tasks;
 mod variables;
 
 use output::Output;
@@ -45,14 +47,9 @@ pub(crate) const FILES: [&str; 2] = ["system-prompt.md", "mcp.json"];
 const OURS: &str = "mcp__openclaw";
 /// The only tool of a turn that summarises a conversation.
 const ALLOWED_FOR_SUMMARY: &str = "mcp__openclaw__memory_write";
-/// Tools that would outlive the turn, or ask where nobody is asked.
-const DISALLOWED: [&str; 5] = [
-    "ScheduleWakeup",
-    "CronCreate",
-    "Monitor",
-    "AskUserQuestion",
-    "ExitPlanMode",
-];
+/// What it is told of itself beside that which every agent is.
+const TOLD: &str = "\nA command or an agent that you start in the background is ended when you have \
+     answered, and its result is lost: wait for what matters before you answer.\n";
 
 /// The Claude Code CLI.
 #[derive(Debug)]
@@ -107,6 +104,10 @@ impl Cli for Claude {
 
     fn variables(&self, start: &Start<'_>, keys: bool) -> Variables {
         variables::of(start, keys)
+    }
+
+    fn covered(&self, policy: &Policy, _rules: &Rules) -> Vec<&'static str> {
+        own::covered(policy)
     }
 
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {
@@ -191,7 +192,7 @@ fn has_transcript(places: &Places, id: &str) -> bool {
 /// folder it is given: arguments have a length limit (execve(2)).
 fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> {
     let [system, mcp] = FILES;
-    let told = prompt::system(start.turn, start.places);
+    let told = prompt::system(start.turn, start.places) + TOLD;
     let system = start.given.write(system, &told)?;
     let mcp = start.given.write(mcp, &mcp_configuration(start))?;
     let mut arguments = fixed(start);
@@ -219,16 +220,14 @@ fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> 
 /// Those that name no file. What is neither allowed nor disallowed is asked
 /// about over its standard input and output.
 fn fixed(start: &Start<'_>) -> Vec<OsString> {
-    let (own, ours) = match start.turn.purpose {
-        Purpose::Message => {
-            let grants = Grants::of(&start.agent.sandbox);
-            (tools::of_claude(start.policy, start.rules, &grants), OURS)
-        }
-        Purpose::Summary => (tools::none_of_claude(), ALLOWED_FOR_SUMMARY),
+    let own = own::tools(start);
+    let ours = match start.turn.purpose {
+        Purpose::Message => OURS,
+        Purpose::Summary => ALLOWED_FOR_SUMMARY,
     };
-    let ClaudeTools { allowed, denied } = own;
-    let allowed = [&allowed[..], &[ours]].concat().join(",");
-    let disallowed = [&denied[..], &DISALLOWED].concat().join(",");
+    let there = own.there.join(",");
+    let allowed = [&own.unasked[..], &[ours]].concat().join(",");
+    let settings = own::settings(start);
     [
         "--print",
         "--verbose",
@@ -242,10 +241,14 @@ fn fixed(start: &Start<'_>) -> Vec<OsString> {
         // and in its home.
         "--setting-sources=",
         "--strict-mcp-config",
+        "--settings",
+        &settings,
+        // Of its skills and commands none is for here.
+        "--disable-slash-commands",
+        "--tools",
+        &there,
         "--allowedTools",
         &allowed,
-        "--disallowedTools",
-        &disallowed,
     ]
     .map(OsString::from)
     .into()
@@ -262,9 +265,14 @@ fn mcp_configuration(start: &Start<'_>) -> String {
 
 /// The line that gives the CLI the user's message.
 fn input(turn: &Turn, session: &Session) -> String {
+    let mut words = cli::words(turn, session.unseen);
+    // It takes a word that begins with this for a command of its own.
+    if words.starts_with('/') {
+        words.insert(0, ' ');
+    }
     let line = json!({
         "type": "user",
-        "message": {"role": "user", "content": [{"type": "text", "text": cli::words(turn, session.unseen)}]},
+        "message": {"role": "user", "content": [{"type": "text", "text": words}]},
         "parent_tool_use_id": null,
         "session_id": session.id,
     });

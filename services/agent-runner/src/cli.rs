@@ -86,6 +86,9 @@ pub(crate) trait Cli: Debug + Sync {
     /// Its part of the environment. `keys`: it has its credentials itself.
     fn variables(&self, start: &Start<'_>, keys: bool) -> Variables;
 
+    /// Names of our tools that its own do instead.
+    fn covered(&self, policy: &Policy, rules: &Rules) -> Vec<&'static str>;
+
     /// Writes what it reads into the folder it is given, and says how it is started
     /// and what is to be said to it.
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared>;

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use openclaw_config::login::Login;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
-use openclaw_proto::runner::Turn;
+use openclaw_proto::runner::{Purpose, Turn};
+use openclaw_tools::Policy;
+use openclaw_tools::approval::Rules;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::net::UnixStream;
@@ -96,6 +98,19 @@ impl Cli for Codex {
     fn variables(&self, start: &Start<'_>, _keys: bool) -> Variables {
         let folder = start.folder();
         vec![("CODEX_HOME".to_owned(), folder.display().to_string())]
+    }
+
+    fn covered(&self, policy: &Policy, rules: &Rules) -> Vec<&'static str> {
+        let own = tools::of_codex(Purpose::Message, policy, rules, &Grants::default());
+        let mut covered = Vec::new();
+        if own.commands {
+            covered.extend(["execute_shell", "process", "read_file", "list_directory"]);
+        }
+        // Which of its models it gives its own to is not ours to know.
+        if policy.denies("apply_patch").is_none() {
+            covered.extend(["write_file", "edit"]);
+        }
+        covered
     }
 
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {

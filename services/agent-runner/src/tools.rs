@@ -7,14 +7,11 @@ use openclaw_config::settings::{
 use openclaw_proto::approval::GrantedCommand;
 use openclaw_proto::runner::Purpose;
 use openclaw_tools::approval::{self, Form, Grant, Rules, effect};
-use openclaw_tools::catalog::{CLAUDE_ONLY, KNOWN, Profile};
+use openclaw_tools::catalog::Profile;
 use openclaw_tools::{Denial, Layer, Policy, ToolDefinition};
 use serde::{Deserialize, Serialize};
 
 use crate::wire::Grants;
-
-/// The tool of the Claude Code CLI that has the provider search the web.
-const CLAUDE_SEARCH: &str = "WebSearch";
 
 /// The tool that runs commands, about which somebody may be asked.
 pub(crate) const COMMANDS: &str = "execute_shell";
@@ -60,7 +57,7 @@ fn grant(granted: &GrantedCommand) -> Option<Grant> {
 
 /// Whether somebody may have to be asked about a call of `tool`, by whichever of
 /// its names: it runs commands, changes files, or tells somebody something.
-fn is_asked_about(tool: &str, rules: &Rules) -> bool {
+pub(crate) fn is_asked_about(tool: &str, rules: &Rules) -> bool {
     let concerns =
         is_command(tool) || effect::writes(tool) || (rules.open_network && effect::fetches(tool));
     rules.ask != approval::Ask::Off && concerns
@@ -117,42 +114,17 @@ impl Offer {
         }
     }
 
+    /// Leaves out what whoever runs them does itself.
+    pub(crate) fn without(mut self, covered: &[&str]) -> Self {
+        self.tools.retain(|tool| !covered.contains(&tool.as_str()));
+        self
+    }
+
     /// Whether the tool is there.
     pub(crate) fn has(&self, tool: &str) -> bool {
         let name = openclaw_tools::catalog::find(tool).map_or(tool, |known| known.name);
         self.tools.iter().any(|known| known == name)
             || self.host_tools.iter().any(|it| it.name == tool)
-    }
-}
-
-/// The Claude Code CLI's own tools: those that run without a question, and
-/// those that are not there.
-pub(crate) struct ClaudeTools {
-    pub(crate) allowed: Vec<&'static str>,
-    pub(crate) denied: Vec<&'static str>,
-}
-
-/// As the policy has them. What may have to be asked about is not allowed
-/// beforehand, so that the CLI asks, and the call is judged here. The
-/// provider's search is there where it is granted.
-pub(crate) fn of_claude(policy: &Policy, rules: &Rules, grants: &Grants) -> ClaudeTools {
-    let known = KNOWN.iter().flat_map(|tool| tool.claude).copied();
-    let all = known.chain(CLAUDE_ONLY.iter().map(|(name, _)| *name));
-    let is_granted = |name: &str| name != CLAUDE_SEARCH || grants.has(ProviderTool::WebSearch);
-    let is_there = |name: &&str| policy.denies(name).is_none() && is_granted(name);
-    let (mut allowed, denied): (Vec<_>, Vec<_>) = all.partition(is_there);
-    allowed.retain(|name| !is_asked_about(name, rules));
-    ClaudeTools { allowed, denied }
-}
-
-/// None of them.
-pub(crate) fn none_of_claude() -> ClaudeTools {
-    let known = KNOWN.iter().flat_map(|tool| tool.claude).copied();
-    ClaudeTools {
-        allowed: Vec::new(),
-        denied: known
-            .chain(CLAUDE_ONLY.iter().map(|(name, _)| *name))
-            .collect(),
     }
 }
 
@@ -211,46 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clis_own_tools_follow_the_policy() {
-        let search = Grants::only(&[ProviderTool::WebSearch], &[]);
-        let (policy, rules) = with(&["exec", "group:web"], approval::Ask::Off);
-        let tools = of_claude(&policy, &rules, &search);
-        assert_eq!(tools.denied, ["Bash", "WebFetch", "WebSearch"]);
-        assert!(tools.allowed.contains(&"Read"));
-        let (policy, rules) = with(&[], approval::Ask::OnMiss);
-        let tools = of_claude(&policy, &rules, &search);
-        assert!(!tools.allowed.contains(&"Bash") && tools.denied.is_empty());
-        for asked in ["Write", "Edit", "MultiEdit", "NotebookEdit"] {
-            assert!(!tools.allowed.contains(&asked), "{asked}");
-        }
-        assert!(tools.allowed.contains(&"Read") && tools.allowed.contains(&"WebFetch"));
-        let open = Rules {
-            open_network: true,
-            ..rules.clone()
-        };
-        assert!(
-            !of_claude(&policy, &open, &search)
-                .allowed
-                .contains(&"WebFetch")
-        );
-        let unasked = Rules {
-            ask: approval::Ask::Off,
-            ..open
-        };
-        for allowed in ["Bash", "Write", "WebFetch"] {
-            assert!(
-                of_claude(&policy, &unasked, &search)
-                    .allowed
-                    .contains(&allowed),
-                "{allowed}"
-            );
-        }
-        let tools = of_claude(&policy, &rules, &Grants::default());
-        assert_eq!(tools.denied, ["WebSearch"]);
-    }
-
-    #[test]
-    fn the_other_clis_tools_follow_the_policy_too() {
+    fn the_tools_of_codex_follow_the_policy() {
         let search = Grants::only(&[ProviderTool::WebSearch], &[]);
         let (policy, rules) = with(&["exec", "group:web"], approval::Ask::OnMiss);
         let tools = of_codex(Purpose::Message, &policy, &rules, &search);

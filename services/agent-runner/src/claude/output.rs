@@ -6,6 +6,7 @@ use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, U
 use serde_json::Value;
 
 use super::Speaker;
+use super::tasks::Tasks;
 use crate::bill;
 use crate::cli::{Count, Limits};
 use crate::translate::{Translate, ending, quoted};
@@ -17,6 +18,9 @@ pub(crate) struct Output {
     model: String,
     /// Whether text of the message now being written came as deltas.
     streamed: bool,
+    /// Whether there was any text.
+    told: bool,
+    tasks: Tasks,
     /// The first line that was not JSON.
     malformed: Option<String>,
     /// What it says that the turn cost, in US dollars.
@@ -33,6 +37,8 @@ impl Output {
             session: Some(session),
             model: model.unwrap_or_default(),
             streamed: false,
+            told: false,
+            tasks: Tasks::default(),
             malformed: None,
             cost: None,
             speaker: None,
@@ -118,6 +124,7 @@ impl Output {
     }
 
     fn system(&mut self, value: &Value) -> Vec<Kind> {
+        self.tasks.note(value);
         if value["subtype"] == "api_retry" {
             return vec![Kind::Note { text: retry(value) }];
         }
@@ -143,6 +150,7 @@ impl Output {
         match delta["type"].as_str() {
             Some("text_delta") => {
                 self.streamed = true;
+                self.told = true;
                 text(&delta["text"]).map_or_else(Vec::new, |text| vec![Kind::TextDelta { text }])
             }
             Some("thinking_delta") => {
@@ -162,9 +170,11 @@ impl Output {
         let blocks = message["content"].as_array().into_iter().flatten();
         blocks
             .filter_map(|block| match block["type"].as_str()? {
-                "text" if !self.streamed && !synthetic => Some(Kind::TextDelta {
-                    text: text(&block["text"])?,
-                }),
+                "text" if !self.streamed && !synthetic => {
+                    let text = text(&block["text"])?;
+                    self.told = true;
+                    Some(Kind::TextDelta { text })
+                }
                 "tool_use" => self.call(id, block),
                 _ => None,
             })
@@ -189,6 +199,9 @@ impl Output {
             self.session = Some(session.to_owned());
         }
         self.cost = value["total_cost_usd"].as_f64().and_then(bill::as_cost);
+        if !is_answer(value) {
+            return Vec::new();
+        }
         // The end of its input is the end of it.
         self.speaker = None;
         let mut kinds = Vec::new();
@@ -196,6 +209,12 @@ impl Output {
             kinds.push(Kind::Usage(usage));
         }
         let failed = value["is_error"] == true || value["subtype"] != "success";
+        // Words of its own, which no model said, are in its result alone.
+        if !failed && !self.told {
+            let words = text(&value["result"]);
+            kinds.extend(words.map(|text| Kind::TextDelta { text }));
+        }
+        kinds.extend(self.tasks.ended());
         kinds.push(match failed {
             true => Kind::Failed(self.error(value)),
             false => Kind::Done(Done {
@@ -282,6 +301,15 @@ impl Output {
             backend: super::NAME.to_owned(),
         }
     }
+}
+
+/// Whether a result is that of the message. One is about something else where
+/// it says so, as when a command of an earlier turn did not come to its end, and
+/// where the model was not asked and nothing is said.
+fn is_answer(result: &Value) -> bool {
+    let origin = result["origin"]["kind"].as_str();
+    let is_empty = result["num_turns"] == 0 && result["result"] == "";
+    origin.is_none_or(|kind| kind == "human") && !(is_empty && result["is_error"] != true)
 }
 
 /// What a status adds to the words of the CLI, which leave some of them out.
@@ -462,6 +490,60 @@ mod tests {
             assert_eq!(failed.code, code, "{said}");
             assert!(failed.message.contains(said), "{}", failed.message);
         }
+    }
+
+    #[test]
+    fn a_result_about_something_else_is_not_the_answer() {
+        let kinds = kinds(&[
+            r#"{"type":"system","subtype":"task_notification","task_id":"b","status":"stopped"}"#,
+            r#"{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"","origin":{"kind":"task-notification"},"total_cost_usd":0.5}"#,
+            r#"{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":""}"#,
+            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Four."}]}}"#,
+            r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"Four."}"#,
+        ]);
+        assert!(
+            matches!(&kinds[..], [Kind::TextDelta { text }, Kind::Done(_)] if text == "Four."),
+            "{kinds:?}"
+        );
+    }
+
+    #[test]
+    fn words_of_its_own_are_told_once() {
+        let result = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":0,"result":"Unknown command: /x"}"#;
+        let synthetic = r#"{"type":"assistant","message":{"model":"<synthetic>","content":[{"type":"text","text":"Unknown command: /x"}]}}"#;
+        for lines in [&[synthetic, result][..], &[result]] {
+            let kinds = kinds(lines);
+            assert!(
+                matches!(&kinds[..], [Kind::TextDelta { text }, Kind::Done(_)] if text == "Unknown command: /x"),
+                "{kinds:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_runs_in_the_background_is_told_of_when_it_ends_with_the_turn() {
+        let started = |id: &str, what: &str| {
+            serde_json::json!({"type": "system", "subtype": "task_started", "task_id": id, "description": what}).to_string()
+        };
+        let mut lines: Vec<String> = (0..6)
+            .map(|n| started(&n.to_string(), &format!("job {n}")))
+            .collect();
+        lines.push(r#"{"type":"system","subtype":"task_updated","task_id":"0","patch":{"status":"completed"}}"#.to_owned());
+        lines.push(r#"{"type":"system","subtype":"task_updated","task_id":"1","patch":{"status":"running"}}"#.to_owned());
+        lines.push(
+            r#"{"type":"system","subtype":"task_notification","task_id":"2","status":"stopped"}"#
+                .to_owned(),
+        );
+        lines.push(r#"{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"Done."}"#.to_owned());
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let kinds = kinds(&lines);
+        let [Kind::TextDelta { .. }, Kind::Note { text }, Kind::Done(_)] = &kinds[..] else {
+            panic!("{kinds:?}");
+        };
+        assert!(
+            text.ends_with(": job 1, job 3, job 4, and 1 more"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -135,9 +135,10 @@ fn the_arguments_name_files_of_the_turn() {
         arguments[position.unwrap() + 1].to_str().unwrap()
     };
     assert_eq!(after("--max-budget-usd"), "4.5");
-    assert!(after("--allowedTools").starts_with("Read,"));
+    assert!(after("--allowedTools").contains(",Read,"));
     assert!(after("--allowedTools").ends_with(",mcp__openclaw"));
-    assert!(after("--disallowedTools").starts_with("Bash,"));
+    let there: Vec<&str> = after("--tools").split(',').collect();
+    assert!(there.contains(&"Edit") && !there.contains(&"Bash"));
     let position = arguments.iter().position(|a| a == "--session-id").unwrap();
     assert_eq!(arguments[position + 1], session.id.as_str());
     assert!(arguments.iter().any(|a| a == "--setting-sources="));

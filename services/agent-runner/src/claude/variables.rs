@@ -4,6 +4,8 @@ use crate::cli::Start;
 use crate::environment::{Variables, passed};
 use crate::thinking;
 
+use super::own::OFF;
+
 /// Passed on: which service it is to speak to.
 const PASSED: [&str; 5] = [
     "AWS_REGION",
@@ -41,17 +43,15 @@ pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
         [
             ("CLAUDE_CONFIG_DIR", folder.as_str()),
             ("CLAUDE_CODE_TMPDIR", &temporary),
-            // It is updated by whoever installed it, not by a turn.
-            ("DISABLE_AUTOUPDATER", "1"),
             // What is allowed for good is for one directory, and the CLI does
             // not tell in which one a command runs: it is always the first.
             ("CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR", "1"),
-            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             // Its default of ten keeps a user waiting for minutes.
             ("CLAUDE_CODE_MAX_RETRIES", "3"),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
+    variables.extend(OFF.map(|(name, _)| (name.to_owned(), "1".to_owned())));
     if let Some(tokens) = thinking::budget(start.turn.thinking_level.as_deref()) {
         variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
     }

@@ -78,7 +78,7 @@ impl Stage<'_> {
             limits: laid.limits,
             prices: self.prices(chosen.cli, chosen.model),
         };
-        let mut order = self.order(speech, self.offer(false));
+        let mut order = self.order(speech, self.offer_to(chosen.cli));
         self.add_servers(&mut order, &laid.places);
         held.order(&order).await?;
         Ok(Begun {
@@ -152,7 +152,7 @@ impl Stage<'_> {
             .await?;
         let waiting = Waiting {
             pipe: given.path().to_owned(),
-            offer: self.offer(false),
+            offer: self.offer_to(cli),
         };
         Ok(Laid {
             standing: Standing {

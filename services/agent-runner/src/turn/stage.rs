@@ -11,6 +11,7 @@ use super::ready::stand_ready;
 use super::{Begun, Error, Shop};
 use crate::backend::Choice;
 use crate::bill::Budget;
+use crate::cli::Cli;
 use crate::host::Allowance;
 use crate::job::{Order, Speech};
 use crate::native;
@@ -127,6 +128,16 @@ impl Stage<'_> {
             true => Offer::new(&openclaw_tools::Policy::default(), &rules),
             false => Offer::new(&tools::policy(self.agent), &rules),
         }
+    }
+
+    /// Those of ours that a CLI does not do itself.
+    pub(super) fn offer_to(&self, cli: &dyn Cli) -> Offer {
+        let offer = self.offer(false);
+        if self.turn.purpose == Purpose::Summary {
+            return offer;
+        }
+        let covered = cli.covered(&tools::policy(self.agent), &self.rules());
+        offer.without(&covered)
     }
 
     /// The servers of tools that the configuration has.

@@ -6,6 +6,8 @@ use crate::output;
 
 /// The longest line in characters: most terminals show it in one row.
 const WIDTH: usize = 78;
+/// The longest note: it is for the user, and says what to do.
+const NOTE_WIDTH: usize = 1000;
 
 /// The line for an event, when it is one the user of a terminal wants to see.
 pub(super) fn line(kind: &Kind) -> Option<String> {
@@ -14,7 +16,7 @@ pub(super) fn line(kind: &Kind) -> Option<String> {
             name, arguments, ..
         } => format!("→ {name} {arguments}"),
         Kind::ToolResult(result) => format!("← {}", outcome(result)),
-        Kind::Note { text } => format!("· {text}"),
+        Kind::Note { text } => return Some(output::one_line(&format!("· {text}"), NOTE_WIDTH)),
         Kind::ToolOutput { text, .. } => format!("│ {}", text.lines().last()?),
         _ => return None,
     };

@@ -67,28 +67,28 @@ async fn it_has_our_instructions_and_our_tools() {
         .note("SOUL.md", "You speak like a lighthouse keeper.\n")
         .start()
         .await;
-    let arguments = json!({"path": "notes/list.txt", "content": "milk\n"});
-    model.push(Scenario::tool("mcp__openclaw__write_file", arguments));
+    let arguments = json!({"text": "Buy milk."});
+    model.push(Scenario::tool("mcp__openclaw__memory_write", arguments));
     let run = suite.ask("write a list").await;
 
     assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
-    assert_eq!(suite.written("notes/list.txt").as_deref(), Some("milk\n"));
+    let found = suite.ctl(&["memory", "search", "milk"]).await.ok();
+    assert!(found.contains("Buy milk."), "{found}");
     let turns = asked::turns(&model, 2).await;
     let system = turns[0].json()["system"].to_string();
     assert!(system.contains("like a lighthouse keeper"), "{system}");
     let tools = asked::tools(&turns[0]);
-    for tool in [
-        "read_file",
-        "write_file",
-        "list_directory",
-        "execute_shell",
-        "memory_search",
+    let ours = tools
+        .iter()
+        .filter_map(|tool| tool.strip_prefix("mcp__openclaw__"));
+    let ours: Vec<&str> = ours.collect();
+    let those = [
         "memory_get",
+        "memory_search",
         "memory_write",
-    ] {
-        let name = format!("mcp__openclaw__{tool}");
-        assert!(tools.contains(&name), "no {name}: {tools:?}");
-    }
+        "session_status",
+    ];
+    assert_eq!(ours, those, "and no second one of its own");
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ mod cancel;
 mod claude;
 mod claude_failures;
 mod claude_tools;
+mod cli_own;
 mod cli_session;
 mod client;
 mod codex;
