@@ -129,6 +129,7 @@ mod tests {
             model: model.to_owned(),
             key: None,
             price: None,
+            sees_images: false,
             agent_id: "main".to_owned(),
         }
     }

@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use openclaw_daemon::failure;
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::approvals::{Approvals, Question};
-use crate::servers::{self, Servers};
+use crate::servers::{CallError, Image, Servers};
 use crate::tools::Offer;
 
 mod recall;
@@ -41,6 +40,9 @@ pub(crate) struct Answer {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
+    /// Pictures that came with it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<Image>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Failure>,
 }
@@ -62,14 +64,20 @@ impl Answer {
         Self {
             ok: true,
             output: Some(output),
+            images: Vec::new(),
             error: None,
         }
+    }
+
+    fn with_images(self, images: Vec<Image>) -> Self {
+        Self { images, ..self }
     }
 
     fn failed(kind: &'static str, message: impl Into<String>) -> Self {
         Self {
             ok: false,
             output: None,
+            images: Vec::new(),
             error: Some(Failure {
                 kind,
                 message: message.into(),
@@ -90,7 +98,7 @@ pub(crate) struct Tools {
     pub(crate) received_ms: i64,
     /// What `status` says.
     pub(crate) status: String,
-    /// Which tools there are.
+    /// Which tools there are beside those of servers.
     pub(crate) offer: Arc<Offer>,
     pub(crate) approvals: Arc<Approvals>,
     /// Searches of memory, counted.
@@ -104,8 +112,11 @@ impl Tools {
         match tool {
             // It takes as long as somebody needs.
             APPROVAL => return self.approve(arguments).await,
-            OFFER => return Answer::of_offer(&self.offer),
-            tool if !self.offer.has(tool) => {
+            OFFER => {
+                self.servers.settled().await;
+                return Answer::of_offer(&self.offer());
+            }
+            tool if !self.offer.has(tool) && !self.servers.has(tool) => {
                 let message = "the policy of this agent does not have it";
                 return Answer::failed("not_allowed", message);
             }
@@ -134,6 +145,15 @@ impl Tools {
             })
     }
 
+    /// Which tools there are now, those of servers among them.
+    pub(crate) fn offer(&self) -> Offer {
+        Offer {
+            host_tools: self.servers.definitions(),
+            instructions: self.servers.instructions(),
+            ..Offer::clone(&self.offer)
+        }
+    }
+
     /// A tool of a server, when that may run.
     async fn serve(&self, tool: &str, arguments: Value) -> Answer {
         let question = Question {
@@ -146,13 +166,12 @@ impl Tools {
             return Answer::failed("denied", why);
         }
         match self.servers.call(tool, arguments).await {
-            Ok(output) => Answer::done(output),
-            Err(error @ servers::CallError::TooSlow) => {
-                Answer::failed("timeout", error.to_string())
+            Ok(output) => Answer::done(output.text).with_images(output.images),
+            Err(CallError::Tool(output)) => {
+                Answer::failed("tool_error", output.text).with_images(output.images)
             }
-            Err(error @ servers::CallError::Service(_)) => {
-                Answer::failed("unavailable", failure::chain(&error))
-            }
+            Err(error @ CallError::TooSlow) => Answer::failed("timeout", error.to_string()),
+            Err(error @ CallError::Gone(_)) => Answer::failed("unavailable", error.to_string()),
             Err(error) => Answer::failed("tool_error", error.to_string()),
         }
     }

@@ -17,7 +17,6 @@ use crate::doors::Doors;
 use crate::doors::model::{Prices, Relay};
 use crate::host::Allowance;
 use crate::route::Stop;
-use crate::servers::Server;
 use crate::tools::Offer;
 use crate::wire::Grants;
 
@@ -45,9 +44,6 @@ pub(crate) struct Standing {
     /// `openclaw-sandbox`.
     pub(crate) helper: PathBuf,
     pub(crate) plan: Plan,
-    /// What its unit may write to: what the agent may, and what its servers of
-    /// tools may.
-    pub(crate) writable: Vec<PathBuf>,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) variables: Vec<(String, String)>,
@@ -97,8 +93,7 @@ pub(crate) struct Order {
     pub(crate) grants: Grants,
     /// The tools that there are.
     pub(crate) offer: Offer,
-    /// Servers of further tools, of which the policy decides.
-    pub(crate) servers: Vec<Server>,
+    /// Decides of the tools of servers, to which a connection comes with this.
     pub(crate) policy: Policy,
     /// What commands are judged by.
     pub(crate) rules: Rules,
@@ -147,7 +142,7 @@ impl Speech {
     }
 }
 
-/// What a turn's process says first.
+/// What a process says first.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub(crate) pid: i32,

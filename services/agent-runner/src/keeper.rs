@@ -23,6 +23,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::job::{Hello, Order, Standing};
 use crate::own_limits;
+use crate::passed;
 use crate::spool::{self, Reader, Spool};
 use crate::table::Entry;
 use crate::turn::Shop;
@@ -116,10 +117,11 @@ impl Held {
         let mut line = UnixStream::from_std(ours).map_err(Error::Line)?;
         let hold = units
             .start(units::Request {
+                part: units::Part::Turn,
                 run_id: &standing.run_id,
                 settings,
                 agent,
-                writable: standing.writable.clone(),
+                writable: standing.plan.read_write.clone(),
                 confined: standing.plan.level != Level::Off,
                 stdin: OwnedFd::from(theirs),
             })
@@ -175,10 +177,20 @@ impl Held {
     }
 
     /// Tells it its turn, after which it needs this daemon no more.
-    pub(crate) async fn order(&mut self, order: &Order) -> Result<(), Error> {
-        match &mut self.end {
-            End::Line(line) => tell(line, order).await,
-            End::Lock(_) | End::Seen => Err(Error::Line(io::ErrorKind::NotConnected.into())),
+    /// With the turn it gets the `connection` to its servers.
+    pub(crate) async fn order(
+        &mut self,
+        order: &Order,
+        connection: Option<OwnedFd>,
+    ) -> Result<(), Error> {
+        match (&mut self.end, connection) {
+            (End::Line(line), None) => tell(line, order).await,
+            (End::Line(line), Some(connection)) => {
+                let text = written(order)?;
+                let told = passed::write(line, &text, &connection).await;
+                told.map_err(Error::Line)
+            }
+            _ => Err(Error::Line(io::ErrorKind::NotConnected.into())),
         }
     }
 
@@ -254,9 +266,14 @@ async fn clear(spool: &Path) -> Result<(), Error> {
 }
 
 async fn tell(line: &mut UnixStream, what: &impl Serialize) -> Result<(), Error> {
+    let text = written(what)?;
+    line.write_all(&text).await.map_err(Error::Line)
+}
+
+fn written(what: &impl Serialize) -> Result<Vec<u8>, Error> {
     let mut text = serde_json::to_vec(what)?;
     text.push(b'\n');
-    line.write_all(&text).await.map_err(Error::Line)
+    Ok(text)
 }
 
 async fn hear(line: &mut UnixStream) -> io::Result<Option<Hello>> {

@@ -26,6 +26,7 @@ mod meter;
 mod model;
 mod native;
 mod own_limits;
+mod passed;
 mod places;
 mod plan;
 mod process;
@@ -55,6 +56,7 @@ mod warm;
 mod watcher;
 mod wire;
 
+pub use servers::main as run_servers;
 pub use service::run;
 pub use settings::load;
 pub use turn_process::main as run_turn;

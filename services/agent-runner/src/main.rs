@@ -18,6 +18,9 @@ enum Part {
     /// The process of one turn, told over standard input what to do.
     #[command(hide = true)]
     Turn,
+    /// The process of a session's servers of tools.
+    #[command(hide = true)]
+    Servers,
 }
 
 fn main() -> ExitCode {
@@ -25,6 +28,9 @@ fn main() -> ExitCode {
         Ok(Arguments {
             part: Some(Part::Turn),
         }) => openclaw_agent_runner::run_turn(),
+        Ok(Arguments {
+            part: Some(Part::Servers),
+        }) => openclaw_agent_runner::run_servers(),
         Ok(Arguments { part: None }) => openclaw_daemon::main(
             "openclaw-agent-runner",
             openclaw_agent_runner::load,

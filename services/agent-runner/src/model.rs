@@ -193,6 +193,7 @@ mod tests {
             model: "m".to_owned(),
             key: None,
             price: None,
+            sees_images: false,
             agent_id: "main".to_owned(),
         };
         for (anthropic, base, url) in [

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use openclaw_config::settings::AgentSettings;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{Passage, Turn};
-use openclaw_tools::ToolDefinition;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
@@ -59,6 +58,7 @@ struct Request<'a> {
     #[serde(flatten)]
     offer: &'a Offer,
     hint: &'a str,
+    sees_images: bool,
 }
 
 /// Our end of a turn socket: what the agent asks for waits until a turn is
@@ -115,15 +115,18 @@ pub(crate) fn request(
 }
 
 /// The same request with tools that were not known when it was written.
-pub(crate) fn with_tools(request: String, tools: &[ToolDefinition]) -> String {
-    if tools.is_empty() {
+pub(crate) fn with_tools(request: String, offer: &Offer) -> String {
+    if offer.host_tools.is_empty() && offer.instructions.is_empty() {
         return request;
     }
     // It was written by us a moment ago.
     let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(&request) else {
         return request;
     };
-    fields.insert("host_tools".to_owned(), json!(tools));
+    fields.insert("host_tools".to_owned(), json!(offer.host_tools));
+    if let Some(Value::String(system)) = fields.get_mut("system") {
+        system.push_str(&prompt::instructions(&offer.instructions));
+    }
     Value::Object(fields).to_string()
 }
 
@@ -158,5 +161,6 @@ fn render<'a>(
         hits: &turn.passages,
         offer,
         hint,
+        sees_images: model.is_some_and(|model| model.sees_images),
     }
 }

@@ -17,6 +17,10 @@ use openclaw_sandbox::ownership;
 /// as many as turns ran at a time.
 const SWEPT: usize = 100_000;
 
+/// Begins the names of folders that are not of a turn, but of a session's
+/// servers of tools.
+pub(crate) const SERVERS: &str = "servers-";
+
 /// Why a turn has no place to run in.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -141,7 +145,12 @@ pub(crate) fn sweep(settings: &Settings, go_on: &[String]) {
                 None => Ok(Vec::new()),
             });
             for entry in left.into_iter().flatten() {
-                if !go_on.iter().any(|run_id| entry.name == **run_id) {
+                let is_used = match entry.name.to_string_lossy().starts_with(SERVERS) {
+                    // Whose they are is not known; they go on as long as a turn.
+                    true => !go_on.is_empty(),
+                    false => go_on.iter().any(|run_id| entry.name == **run_id),
+                };
+                if !is_used {
                     remove(&folder, Path::new(&entry.name));
                 }
             }
@@ -199,11 +208,14 @@ mod tests {
         for path in &given {
             fs::create_dir_all(path).unwrap();
         }
+        let servers = settings.paths.turn_folder("main", "servers-1");
+        fs::create_dir_all(&servers).unwrap();
         sweep(&settings, &["used".to_owned()]);
+        assert!(servers.exists());
         assert!(!left.exists() && home.exists() && used.exists());
         assert!(!given[0].exists() && given[1].exists());
         sweep(&settings, &[]);
-        assert!(!used.exists() && !given[1].exists());
+        assert!(!used.exists() && !given[1].exists() && !servers.exists());
     }
     /// What was removed was named by its path, which the agent could swap.
     #[test]

@@ -29,6 +29,14 @@ pub(crate) fn system(turn: &Turn, places: &Places) -> String {
     text
 }
 
+/// What servers of tools say of how these are to be used.
+pub(crate) fn instructions(said: &str) -> String {
+    match said.is_empty() {
+        true => String::new(),
+        false => format!("\n## Instructions of tool servers\n{said}"),
+    }
+}
+
 fn today() -> String {
     jiff::Zoned::now().strftime("%A, %Y-%m-%d (%Z)").to_string()
 }

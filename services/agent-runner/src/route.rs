@@ -19,6 +19,8 @@ pub(crate) struct Stop {
     pub(crate) key: Option<Key>,
     /// `None`: nobody knows what it costs.
     pub(crate) price: Option<Price>,
+    /// Whether the model sees images.
+    pub(crate) sees_images: bool,
     /// The agent whose turn it is.
     pub(crate) agent_id: String,
 }
@@ -64,6 +66,7 @@ impl Stop {
             model: model.to_owned(),
             key,
             price,
+            sees_images: provider.sees_images(model),
             agent_id: agent_id.to_owned(),
         };
         match keys(provider) {
@@ -91,7 +94,9 @@ impl Stop {
 
     /// Whether a request for the other can be sent here as it is.
     pub(crate) fn takes_requests_of(&self, other: &Self) -> bool {
-        self.anthropic == other.anthropic && self.model == other.model
+        self.anthropic == other.anthropic
+            && self.model == other.model
+            && self.sees_images == other.sees_images
     }
 
     /// Whether it is the same model of the same provider.

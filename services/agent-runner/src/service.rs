@@ -32,6 +32,7 @@ use crate::model::Upstream;
 use crate::own_limits;
 use crate::places;
 use crate::promises;
+use crate::servers::Kept;
 use crate::spare::Spare;
 use crate::spending::Spending;
 use crate::spool;
@@ -76,6 +77,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             turns,
             spare: Spare::default(),
             warm: Warm::default(),
+            servers: Kept::default(),
         },
         table: Table::new(),
         configuration: daemon.configuration.clone(),
@@ -89,6 +91,9 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let warm = runner.0.shop.warm.clone();
     let warm = warm.follow(daemon.configuration.clone());
     let _warm = AbortOnDropHandle::new(tokio::spawn(warm));
+    let servers = runner.0.shop.servers.clone();
+    let servers = servers.follow(daemon.configuration.clone());
+    let _servers = AbortOnDropHandle::new(tokio::spawn(servers));
     let catalog = catalog::keep(daemon.configuration.clone());
     let _catalog = AbortOnDropHandle::new(tokio::spawn(catalog));
     let _proof = AbortOnDropHandle::new(tokio::spawn(prove(runner.clone())));
@@ -105,6 +110,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         runner.0.table.stop();
         runner.0.shop.spare.clear().await;
         runner.0.shop.warm.clear().await;
+        runner.0.shop.servers.clear();
         if runner.0.shop.units.outlive_us() {
             return;
         }

@@ -75,8 +75,13 @@ pub(crate) fn warnings(settings: &Settings) -> Vec<String> {
     let mut warnings: Vec<String> = settings.agents.values().flat_map(unknown).collect();
     warnings.sort();
     warnings.dedup();
-    warnings.extend(settings.mcp_problems.iter().map(|(_, why)| why.clone()));
+    warnings.extend(mcp_problems(settings));
     warnings
+}
+
+fn mcp_problems(settings: &Settings) -> impl Iterator<Item = String> + '_ {
+    let problems = settings.mcp_problems.iter();
+    problems.map(|(key, problem)| format!("{key} {problem}"))
 }
 
 /// The tools as the one who runs them is told.
@@ -90,6 +95,8 @@ pub(crate) struct Offer {
     pub(crate) gated: Vec<String>,
     /// Tools that this process runs, beside the known ones.
     pub(crate) host_tools: Vec<ToolDefinition>,
+    /// What those who offer them say of how they are to be used.
+    pub(crate) instructions: String,
 }
 
 impl Offer {
@@ -102,6 +109,7 @@ impl Offer {
             tools: tools.into_iter().map(str::to_owned).collect(),
             denied,
             host_tools: Vec::new(),
+            instructions: String::new(),
         }
     }
 
@@ -124,7 +132,6 @@ impl Offer {
     pub(crate) fn has(&self, tool: &str) -> bool {
         let name = openclaw_tools::catalog::find(tool).map_or(tool, |known| known.name);
         self.tools.iter().any(|known| known == name)
-            || self.host_tools.iter().any(|it| it.name == tool)
     }
 }
 

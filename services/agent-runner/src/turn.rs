@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use self::cli::Chosen;
+pub(crate) use self::ready::log_level;
 use self::ready::renew;
 use self::stage::Stage;
 pub(crate) use self::warm::keeps_warm;
@@ -30,6 +31,7 @@ use crate::message_id;
 use crate::places::{self, Passing};
 use crate::process;
 use crate::route::Stop;
+use crate::servers::Kept;
 use crate::spare::Spare;
 use crate::spending::Spending;
 use crate::spool;
@@ -61,6 +63,8 @@ pub(crate) struct Shop {
     pub(crate) spare: Spare,
     /// Those of CLIs, for the next turns of sessions.
     pub(crate) warm: Warm,
+    /// Servers of tools of sessions.
+    pub(crate) servers: Kept,
 }
 
 /// A turn and what it is run by.

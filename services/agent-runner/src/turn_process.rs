@@ -43,16 +43,24 @@ use crate::message_id;
 use crate::meter::Meter;
 use crate::native::{self, Asking, Lines, TurnSocket};
 use crate::own_limits;
+use crate::passed::{Passed, Reader};
 use crate::process::{Agent, Bounds, Input, Outcome};
-use crate::servers::{Server, Servers};
+use crate::servers::{Notes, Servers};
 use crate::spool::{Header, Spool};
 use crate::steering::Inbox;
-use crate::tools::Offer;
 use crate::translate::Translate;
 
 /// Runs the turn that standard input tells of.
 pub fn main() -> ExitCode {
     let telemetry = Telemetry::install("openclaw-turn", LogLevel::Info);
+    run_to_end(run(&telemetry), "run a turn")
+}
+
+/// Runs the whole of a process that was started for a daemon.
+pub(crate) fn run_to_end(
+    running: impl Future<Output = anyhow::Result<()>>,
+    operation: &'static str,
+) -> ExitCode {
     // The spawner blocks what it waits for, and that is inherited.
     if let Err(error) = SigSet::empty().thread_set_mask() {
         failure::report("unblock signals", &error);
@@ -62,7 +70,7 @@ pub fn main() -> ExitCode {
         .build()
         .map_err(anyhow::Error::from)
         .and_then(|runtime| {
-            let result = runtime.block_on(run(&telemetry));
+            let result = runtime.block_on(running);
             // Connections to the provider and to memory end with the process.
             runtime.shutdown_background();
             result
@@ -70,7 +78,7 @@ pub fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(exit::SUCCESS),
         Err(error) => {
-            failure::report("run a turn", error.as_ref());
+            failure::report(operation, error.as_ref());
             exit::code(&error)
         }
     }
@@ -114,6 +122,7 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
             return Ok(());
         }
     };
+    let servers = servers(line.passed.take(), &order);
     spool.begin().context("begin the turn")?;
     let span = tracing::info_span!(
         "turn",
@@ -134,13 +143,30 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         spool: Arc::new(spool),
         cancel,
     };
-    turn.run(agent, order).instrument(span).await;
+    turn.run(agent, order, servers).instrument(span).await;
     Ok(())
+}
+
+/// The turn's servers of tools, at the connection that came with it.
+fn servers(connection: Option<OwnedFd>, order: &Order) -> Servers {
+    let connected = connection.map(|descriptor| {
+        let stream = std::os::unix::net::UnixStream::from(descriptor);
+        stream.set_nonblocking(true)?;
+        UnixStream::from_std(stream)
+    });
+    match connected {
+        Some(Ok(stream)) => Servers::connect(stream, order.policy.clone()),
+        Some(Err(error)) => {
+            tracing::warn!(%error, "the MCP servers cannot be reached");
+            Servers::none()
+        }
+        None => Servers::none(),
+    }
 }
 
 /// Ends with the spawner, where one started this process; false when it is
 /// gone already. The signal comes when the spawner's one thread ends.
-fn follow_spawner() -> nix::Result<bool> {
+pub(crate) fn follow_spawner() -> nix::Result<bool> {
     let Some(parent) = std::env::var(spawner::PARENT)
         .ok()
         .and_then(|pid| pid.parse().ok())
@@ -151,7 +177,7 @@ fn follow_spawner() -> nix::Result<bool> {
     Ok(getppid() == Pid::from_raw(parent))
 }
 
-fn level(name: &str) -> LogLevel {
+pub(crate) fn level(name: &str) -> LogLevel {
     match name {
         "debug" => LogLevel::Debug,
         "warn" => LogLevel::Warn,
@@ -162,7 +188,9 @@ fn level(name: &str) -> LogLevel {
 
 /// The line to the daemon: standard input, in both directions.
 struct Line {
-    reader: FramedRead<tokio::net::unix::OwnedReadHalf, LinesCodec>,
+    reader: FramedRead<Reader, LinesCodec>,
+    /// What came with it.
+    passed: Passed,
     writer: tokio::net::unix::OwnedWriteHalf,
 }
 
@@ -172,7 +200,10 @@ impl Line {
         let stream = std::os::unix::net::UnixStream::from(descriptor);
         stream.set_nonblocking(true)?;
         let (reader, writer) = UnixStream::from_std(stream)?.into_split();
+        let passed = Passed::default();
+        let reader = Reader::new(reader, passed.clone());
         Ok(Self {
+            passed,
             reader: FramedRead::new(reader, LinesCodec::new_with_max_length(LINE_LIMIT)),
             writer,
         })
@@ -300,7 +331,7 @@ struct Turn {
 }
 
 impl Turn {
-    async fn run(&self, agent: Result<Started, StartError>, order: Order) {
+    async fn run(&self, agent: Result<Started, StartError>, order: Order, servers: Servers) {
         for text in &order.notes {
             let _ = self.spool.push(Kind::Note { text: text.clone() });
         }
@@ -325,7 +356,8 @@ impl Turn {
         let terminal = match agent {
             Ok(started) => {
                 let shared = (Arc::clone(&bill), Arc::clone(&activity));
-                self.attend(started, order, outcome, shared).await
+                self.attend((started, servers), order, outcome, shared)
+                    .await
             }
             Err(error) => crate::process::failed("start the agent", Code::Internal, &error),
         };
@@ -338,8 +370,8 @@ impl Turn {
 
     async fn attend(
         &self,
-        started: Started,
-        mut order: Order,
+        (started, servers): (Started, Servers),
+        order: Order,
         outcome: Outcome<'_>,
         (bill, activity): (Arc<Bill>, Arc<Activity>),
     ) -> Kind {
@@ -357,13 +389,12 @@ impl Turn {
             order.decisions.clone(),
             Arc::clone(&activity),
         ));
-        let servers = std::mem::take(&mut order.servers);
-        let (servers, offer) = self.serve_tools(servers, &order).await;
+        let servers = Arc::new(servers);
+        let notes = Notes::new(Arc::clone(&servers), Arc::clone(&self.spool));
         let tools = self.tools(
             &order,
             (Arc::clone(&approvals), Arc::clone(&bill)),
-            servers,
-            offer,
+            Arc::clone(&servers),
         );
         let Started {
             agent,
@@ -384,7 +415,11 @@ impl Turn {
                     let asking = Asking::new(route, patience, order.grants, spool, bill, activity);
                     Arc::new(asking)
                 });
-                let request = native::with_tools(request, &tools.offer.host_tools);
+                // Its list of tools is made once.
+                self.settle(&servers).await;
+                notes.tell();
+                let _telling = notes.follow();
+                let request = native::with_tools(request, &tools.offer());
                 if let Some(socket) = &socket {
                     let inbox = Inbox::beside(&self.standing.spool);
                     socket.give(request, asking.clone(), tools, inbox);
@@ -424,6 +459,10 @@ impl Turn {
                 };
                 // Not before the pipe has somebody else: its end would be heard.
                 drop(waiting);
+                let _telling = notes.follow();
+                // Codex asks its model without the tools of a server that is
+                // being started; it starts ours when it is spoken to.
+                self.settle(&servers).await;
                 let model = (!order.model.is_empty()).then_some(order.model);
                 let mut output = dialogue.begin(stdin, approvals, limits, model);
                 self.follow(agent, bounds, output.as_mut(), outcome).await
@@ -436,32 +475,19 @@ impl Turn {
         (plan.level != Level::Off).then(|| Disk::watch(&plan.read_write))
     }
 
-    /// Starts the servers of tools, unless the turn ends before that; what
-    /// could not be is told.
-    async fn serve_tools(&self, servers: Vec<Server>, order: &Order) -> (Servers, Offer) {
-        let launcher = Launcher {
-            helper: self.standing.helper.clone(),
-        };
-        let (servers, host_tools, notes) = tokio::select! {
-            started = Servers::start(servers, &launcher, &order.policy) => started,
-            () = self.cancel.cancelled() => Default::default(),
-        };
-        for text in notes {
-            let _ = self.spool.push(Kind::Note { text });
+    /// Waits for servers that are being started, unless the turn ends before.
+    async fn settle(&self, servers: &Servers) {
+        tokio::select! {
+            () = servers.settled() => {}
+            () = self.cancel.cancelled() => {}
         }
-        let offer = Offer {
-            host_tools,
-            ..order.offer.clone()
-        };
-        (servers, offer)
     }
 
     fn tools(
         &self,
         order: &Order,
         (approvals, bill): (Arc<Approvals>, Arc<Bill>),
-        servers: Servers,
-        offer: Offer,
+        servers: Arc<Servers>,
     ) -> host::Tools {
         host::Tools {
             memory: memory::Client::new(order.memory.clone()),
@@ -473,10 +499,10 @@ impl Turn {
             session_id: order.session_id.clone(),
             received_ms: order.received_ms,
             status: order.status.clone(),
-            offer: Arc::new(offer),
+            offer: Arc::new(order.offer.clone()),
             approvals,
             searches: Arc::new(host::Searches::new(order.searches, bill)),
-            servers: Arc::new(servers),
+            servers,
         }
     }
 

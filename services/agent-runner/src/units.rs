@@ -55,12 +55,41 @@ pub(crate) enum Error {
     Program(#[source] std::io::Error),
 }
 
-/// A turn's process that is to be started.
+/// What a process is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// That of a turn.
+    Turn,
+    /// That of a session's servers of tools.
+    Servers,
+}
+
+impl Part {
+    /// This program's argument.
+    fn argument(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Servers => "servers",
+        }
+    }
+
+    /// What its units log as.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Turn => "openclaw-turn",
+            Self::Servers => "openclaw-servers",
+        }
+    }
+}
+
+/// A process that is to be started.
 pub(crate) struct Request<'a> {
+    pub(crate) part: Part,
+    /// That of its turn, or another one.
     pub(crate) run_id: &'a str,
     pub(crate) settings: &'a Settings,
     pub(crate) agent: &'a AgentSettings,
-    /// Paths that the agent may write.
+    /// Paths that the unit may write: what its agent may, or its servers.
     pub(crate) writable: Vec<PathBuf>,
     /// Whether there is a sandbox around its agent. The unit's own confinement
     /// would hold an agent without one too.
@@ -120,7 +149,7 @@ impl Units {
     /// The unit of a run; empty without a service manager.
     pub(crate) fn unit(&self, run_id: &str) -> String {
         match self {
-            Self::Systemd(_) => systemd::unit(run_id),
+            Self::Systemd(_) => systemd::unit(Part::Turn, run_id),
             Self::Spawner(_) => String::new(),
         }
     }
@@ -133,7 +162,7 @@ impl Units {
         }
     }
 
-    /// Starts a turn's process: this program with the argument `turn`. A
+    /// Starts a process: this program with the argument that says which. A
     /// service manager's unit is held.
     pub(crate) async fn start(&self, request: Request<'_>) -> Result<Option<Hold>, Error> {
         let program = std::env::current_exe().map_err(Error::Program)?;
@@ -147,7 +176,7 @@ impl Units {
             Self::Spawner(spawner) => {
                 let order = openclaw_sandbox::spawner::Order {
                     program,
-                    args: vec!["turn".to_owned()],
+                    args: vec![request.part.argument().to_owned()],
                     env: environment,
                 };
                 spawner.start(&order, request.stdin.as_fd(), request.settings)?;
@@ -167,7 +196,7 @@ impl Units {
     /// Takes hold of the unit of a run that an earlier daemon started.
     pub(crate) async fn hold(&self, run_id: &str) -> Option<Hold> {
         match self {
-            Self::Systemd(systemd) => Hold::take(systemd, systemd::unit(run_id)).await,
+            Self::Systemd(systemd) => Hold::take(systemd, systemd::unit(Part::Turn, run_id)).await,
             Self::Spawner(_) => None,
         }
     }

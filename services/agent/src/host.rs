@@ -4,6 +4,8 @@ use openclaw_tools::{FailureKind, HandlerError, ToolDefinition};
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::images::Image;
+
 /// Searches what is remembered.
 pub(crate) const MEMORY_SEARCH: &str = "memory_search";
 /// Appends to the day's note.
@@ -97,6 +99,9 @@ pub(crate) struct HostAnswer {
     ok: bool,
     #[serde(default)]
     output: String,
+    /// Pictures that came with it.
+    #[serde(default)]
+    pub(crate) images: Vec<Image>,
     #[serde(default)]
     error: Option<HostFailure>,
 }

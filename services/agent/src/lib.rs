@@ -6,6 +6,7 @@ mod failure;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod host;
+mod images;
 mod mcp;
 mod native;
 mod offline;

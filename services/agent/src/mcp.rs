@@ -4,9 +4,10 @@
 pub(crate) mod fuzz;
 mod pipe;
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Context as _;
 use openclaw_tools::{Builtin, Registry, ToolCall, ToolDefinition, Workspace};
@@ -14,7 +15,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{Peer, RequestContext};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
@@ -22,6 +23,7 @@ use serde_json::{Map, Value};
 #[cfg(fuzzing)]
 pub(crate) use pipe::fuzz as pipe_fuzz;
 
+use crate::images::Images;
 use crate::request::Offer;
 use crate::toolbox::{self, Runner};
 use crate::{host, process};
@@ -46,12 +48,22 @@ pub fn main(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> ExitCode {
 
 async fn serve(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> anyhow::Result<()> {
     let workspace = Workspace::new(workspace);
-    let registry = match tool_pipe {
-        Some(folder) => shared(&workspace, folder).await?,
-        None => toolbox::registry(alone(), &workspace, &unreachable())?,
+    let Some(folder) = tool_pipe else {
+        let images = Images::default();
+        let registry = toolbox::registry(alone(), &workspace, &unreachable(), &images)?;
+        let server = ToolServer::new(Offered::of(registry, String::new()), images);
+        server.serve(stdio_pipes()).await?.waiting().await?;
+        return Ok(());
     };
-    let service = ToolServer { registry }.serve(stdio_pipes()).await?;
-    service.waiting().await?;
+    let shared = Shared::new(workspace, folder);
+    let server = ToolServer::new(shared.offered().await?, shared.images.clone());
+    let offered = Arc::clone(&server.offered);
+    let service = server.serve(stdio_pipes()).await?;
+    let client = service.peer().clone();
+    tokio::select! {
+        ended = service.waiting() => { ended?; }
+        never = shared.renew(&offered, &client) => match never {},
+    }
     Ok(())
 }
 
@@ -72,32 +84,112 @@ fn unreachable() -> Runner {
 }
 
 /// With a runner, which says what there is.
-async fn shared(workspace: &Workspace, folder: PathBuf) -> anyhow::Result<Registry> {
-    let pipe = Arc::new(ToolPipe::new(folder));
-    let runner: Runner = Arc::new(move |name, arguments| {
-        let pipe = Arc::clone(&pipe);
-        Box::pin(async move {
-            match pipe.call(&name, &arguments).await {
-                Ok(answer) => answer.into_result(),
-                Err(error) => Err(host::unreachable(crate::turn::chain(&error))),
+struct Shared {
+    workspace: Workspace,
+    pipe: Arc<ToolPipe>,
+    runner: Runner,
+    images: Images,
+}
+
+impl Shared {
+    fn new(workspace: Workspace, folder: PathBuf) -> Self {
+        let pipe = Arc::new(ToolPipe::new(folder));
+        let way = Arc::clone(&pipe);
+        let runner: Runner = Arc::new(move |name, arguments| {
+            let pipe = Arc::clone(&way);
+            Box::pin(async move {
+                let answer = pipe.call(&name, &arguments).await;
+                answer.map_err(|error| host::unreachable(crate::turn::chain(&error)))
+            })
+        });
+        Self {
+            workspace,
+            pipe,
+            runner,
+            images: Images::default(),
+        }
+    }
+
+    /// Asks which tools there are.
+    async fn offered(&self) -> anyhow::Result<Offered> {
+        let told = (self.runner)(host::OFFER.to_owned(), Value::Null).await;
+        let told = told.and_then(host::HostAnswer::into_result);
+        let offer: Offer = serde_json::from_str(&told.context("ask the runner for the tools")?)
+            .context("read the runner's tools")?;
+        let instructions = offer.instructions.clone();
+        let registry = toolbox::registry(offer, &self.workspace, &self.runner, &self.images)?;
+        Ok(Offered::of(registry, instructions))
+    }
+
+    /// Asks again whenever the tools change, and tells the client.
+    async fn renew(&self, offered: &RwLock<Offered>, client: &Peer<RoleServer>) -> Infallible {
+        loop {
+            self.pipe.changed().await;
+            match self.offered().await {
+                Ok(other) if other.is(&read(offered)) => {}
+                Ok(other) => {
+                    *offered.write().unwrap_or_else(PoisonError::into_inner) = other;
+                    // A client that is gone has ended this process, too.
+                    let _ = client.notify_tool_list_changed().await;
+                }
+                Err(error) => process::log(&format!("the tools stay as they were: {error:#}")),
             }
-        })
-    });
-    let told = runner(host::OFFER.to_owned(), Value::Null).await;
-    let offer = serde_json::from_str(&told.context("ask the runner for the tools")?)
-        .context("read the runner's tools")?;
-    Ok(toolbox::registry(offer, workspace, &runner)?)
+        }
+    }
+}
+
+/// The tools that there are, and what is said of their use.
+#[derive(Clone)]
+struct Offered {
+    registry: Arc<Registry>,
+    instructions: String,
+}
+
+impl Offered {
+    fn of(registry: Registry, instructions: String) -> Self {
+        Self {
+            registry: Arc::new(registry),
+            instructions,
+        }
+    }
+
+    /// Whether both are told in the same way.
+    fn is(&self, other: &Self) -> bool {
+        self.registry.list().eq(other.registry.list())
+    }
+}
+
+fn read(offered: &RwLock<Offered>) -> Offered {
+    let offered = offered.read().unwrap_or_else(PoisonError::into_inner);
+    offered.clone()
 }
 
 struct ToolServer {
-    registry: Registry,
+    offered: Arc<RwLock<Offered>>,
+    images: Images,
+}
+
+impl ToolServer {
+    fn new(offered: Offered, images: Images) -> Self {
+        Self {
+            offered: Arc::new(RwLock::new(offered)),
+            images,
+        }
+    }
 }
 
 impl ServerHandler for ToolServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
-        ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("openclaw", env!("CARGO_PKG_VERSION")))
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        let info = ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("openclaw", env!("CARGO_PKG_VERSION")));
+        match read(&self.offered).instructions {
+            said if said.is_empty() => info,
+            said => info.with_instructions(said),
+        }
     }
 
     async fn list_tools(
@@ -105,7 +197,7 @@ impl ServerHandler for ToolServer {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.registry.list().map(tool).collect();
+        let tools = read(&self.offered).registry.list().map(tool).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -116,19 +208,23 @@ impl ServerHandler for ToolServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let registry = read(&self.offered).registry;
         let call = ToolCall {
             id: context.id.to_string(),
             name: request.name.into_owned(),
             arguments: Value::Object(request.arguments.unwrap_or_default()),
         };
         let result = tokio::select! {
-            result = self.registry.execute(call) => result,
+            result = registry.execute(call) => result,
             // Dropping the call ends the tool.
             () = context.ct.cancelled() => {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
             }
         };
-        let content = vec![ContentBlock::text(result.to_text())];
+        let images = self.images.take(&result.call_id).into_iter();
+        let images = images.map(|image| ContentBlock::image(image.data, image.mime_type));
+        let text = ContentBlock::text(result.to_text());
+        let content = std::iter::once(text).chain(images).collect();
         Ok(if result.success {
             CallToolResult::success(content).into()
         } else {

@@ -18,6 +18,7 @@ use openclaw_tools::Registry;
 
 use crate::event::{Emitter, Event, StopReason};
 use crate::failure::{Code, Failure, TurnError};
+use crate::images::Images;
 use crate::process;
 use crate::request::{Steering, TurnRequest};
 use crate::socket::TurnSocket;
@@ -33,13 +34,21 @@ const DECLINED: &str =
 pub(crate) async fn run(
     request: TurnRequest,
     registry: &Registry,
+    images: &Images,
     socket: &TurnSocket,
     out: &Emitter,
 ) -> Result<Done, TurnError> {
     let steps = request.step_limit.max(1);
     let mut conversation = Conversation::begin(request.history, request.text);
-    let mut calls = Calls::new(registry, out, &request.run_id, request.identical_call_limit);
-    let mut client = Client::new(socket, request.api, request.model, out);
+    let mut calls = Calls::new(
+        registry,
+        images,
+        out,
+        &request.run_id,
+        request.identical_call_limit,
+    );
+    let mut client =
+        Client::new(socket, request.api, request.model, out).seeing(request.sees_images);
     let tools: Vec<_> = registry.list().collect();
     let mut thinking_tokens = request.thinking_tokens;
     let mut step = 1;

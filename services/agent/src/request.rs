@@ -45,6 +45,9 @@ pub(crate) struct TurnRequest {
     pub(crate) offer: Offer,
     #[serde(default)]
     pub(crate) hint: String,
+    /// Whether the model sees images.
+    #[serde(default)]
+    pub(crate) sees_images: bool,
 }
 
 /// The tools of a turn.
@@ -63,6 +66,9 @@ pub(crate) struct Offer {
     /// Tools that the runner has from elsewhere.
     #[serde(default)]
     pub(crate) host_tools: Vec<ToolDefinition>,
+    /// How those are to be used, for a model that is not told elsewhere.
+    #[serde(default)]
+    pub(crate) instructions: String,
 }
 
 fn default_max_tokens() -> u32 {

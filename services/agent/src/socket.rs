@@ -22,8 +22,8 @@ use crate::request::{Steering, TurnRequest};
 /// The turn with its history; above what any model's context holds.
 const MAX_TURN_BYTES: usize = 64 * 1024 * 1024;
 
-/// Answer of a host tool; the same order as a built-in tool's output.
-const MAX_TOOL_ANSWER_BYTES: usize = 1024 * 1024;
+/// Answer of a host tool: as much as a built-in tool's output, and its images.
+const MAX_TOOL_ANSWER_BYTES: usize = 12 * 1024 * 1024;
 
 /// Tells the runner why the answer to the same question came to nothing.
 const BROKE_OFF: &str = "openclaw-broke-off";

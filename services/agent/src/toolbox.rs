@@ -10,11 +10,13 @@ use openclaw_tools::{
 };
 use serde_json::{Value, json};
 
+use crate::host::HostAnswer;
+use crate::images::Images;
 use crate::request::Offer;
 use crate::{host, process};
 
 /// What the runner answers.
-pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<String, HandlerError>> + Send>>;
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<HostAnswer, HandlerError>> + Send>>;
 
 /// The way to the runner: a tool's name and arguments.
 pub(crate) type Runner = Arc<dyn Fn(String, Value) -> Answering + Send + Sync>;
@@ -24,13 +26,14 @@ pub(crate) fn registry(
     offer: Offer,
     workspace: &Workspace,
     runner: &Runner,
+    images: &Images,
 ) -> Result<Registry, RegisterError> {
     let mut registry = Registry::new();
     for name in &offer.tools {
         if let Some(tool) = Builtin::from_name(name) {
             tool.register(&mut registry, workspace)?;
         } else if let Some(tool) = host::tool(name) {
-            add(&mut registry, tool, runner)?;
+            add(&mut registry, tool, runner, images)?;
         } else {
             process::log(&format!(
                 "no such tool here: {name}; the turn goes on without it"
@@ -39,7 +42,7 @@ pub(crate) fn registry(
     }
     for tool in offer.host_tools {
         let name = tool.name.clone();
-        if let Err(error) = add(&mut registry, tool, runner) {
+        if let Err(error) = add(&mut registry, tool, runner, images) {
             process::log(&format!(
                 "{name} cannot be a tool: {error}; the turn goes on without it"
             ));
@@ -57,9 +60,19 @@ fn add(
     registry: &mut Registry,
     tool: ToolDefinition,
     runner: &Runner,
+    images: &Images,
 ) -> Result<(), RegisterError> {
     let (runner, name) = (Arc::clone(runner), tool.name.clone());
-    registry.register(tool, move |arguments| runner(name.clone(), arguments))
+    let images = images.clone();
+    registry.register_with_context(tool, move |context, arguments| {
+        let answering = runner(name.clone(), arguments);
+        let images = images.clone();
+        async move {
+            let mut answer = answering.await?;
+            images.put(context.call_id(), std::mem::take(&mut answer.images));
+            answer.into_result()
+        }
+    })
 }
 
 /// Asks the runner, which asks people where it must.
@@ -67,6 +80,6 @@ fn gate(tools: Vec<String>, runner: Runner) -> Gate {
     Gate::new(tools, move |call_id, tool, arguments| {
         let question = json!({"call_id": call_id, "tool": tool, "arguments": arguments});
         let answering = runner(host::APPROVAL.to_owned(), question);
-        async move { answering.await.map(drop) }
+        async move { answering.await?.into_result().map(drop) }
     })
 }

@@ -8,6 +8,7 @@ use openclaw_tools::{Registry, Workspace};
 
 use crate::event::{Emitter, Event, StopReason};
 use crate::failure::{Code, Failure, TurnError};
+use crate::images::Images;
 use crate::request::{Mode, TurnRequest};
 use crate::socket::{SocketError, TurnSocket};
 use crate::toolbox::{self, Runner};
@@ -74,9 +75,10 @@ async fn turn(out: &Emitter) -> Result<Done, TurnError> {
     let socket = TurnSocket::from_stdin().await.map_err(internal)?;
     let socket = Arc::new(socket);
     let mut request = socket.turn().await.map_err(internal)?;
-    let registry = tools(&mut request, &socket, out)?;
+    let images = Images::default();
+    let registry = tools(&mut request, &socket, out, &images)?;
     match request.mode {
-        Mode::Native => native::run(request, &registry, &socket, out).await,
+        Mode::Native => native::run(request, &registry, &images, &socket, out).await,
         Mode::Offline => offline::run(&request, &registry, &socket, out).await,
     }
 }
@@ -86,20 +88,21 @@ fn tools(
     request: &mut TurnRequest,
     socket: &Arc<TurnSocket>,
     out: &Emitter,
+    images: &Images,
 ) -> Result<Registry, TurnError> {
     let socket = Arc::clone(socket);
     let runner: Runner = Arc::new(move |name, arguments| {
         let socket = Arc::clone(&socket);
         Box::pin(async move {
             match socket.tool(&name, &arguments).await {
-                Ok(answer) => answer.into_result(),
+                Ok(answer) => Ok(answer),
                 Err(error) => Err(host::unreachable(chain(&error))),
             }
         })
     });
     let offer = std::mem::take(&mut request.offer);
     let workspace = Workspace::new(&request.workspace);
-    let mut registry = toolbox::registry(offer, &workspace, &runner).map_err(internal)?;
+    let mut registry = toolbox::registry(offer, &workspace, &runner, images).map_err(internal)?;
     let out = out.try_clone()?;
     registry.listen(move |call_id, text| {
         // Without a reader the turn ends at the next event that counts.

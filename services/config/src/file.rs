@@ -13,6 +13,7 @@ use crate::document;
 use crate::edit;
 use crate::environment::Environment;
 use crate::error::Error;
+use crate::fragment;
 use crate::key::KeyPath;
 use crate::parse;
 use crate::paths::Paths;
@@ -21,7 +22,7 @@ use crate::pipeline::{include, merge};
 use crate::problem::Problem;
 use crate::redact;
 use crate::schema::Schema;
-use crate::settings::Settings;
+use crate::settings::{Settings, tools};
 use crate::substitute::Missing;
 use crate::{locate, write};
 
@@ -195,6 +196,7 @@ impl File {
     /// What no schema can say, such as that a URL is one.
     fn beyond_schema(&self, mut document: Value, environment: &Environment) -> Option<Problem> {
         crate::pipeline::alias::apply(&mut document);
+        let fragment = fragment::typed(self.path(), document.clone()).ok();
         match Settings::assemble(self.paths.clone(), document, environment) {
             Err(Error::Value {
                 origin,
@@ -204,7 +206,10 @@ impl File {
                 let path = KeyPath::parse(&key).unwrap_or_default();
                 Some(Problem::other(path, problem))
             }
-            _ => None,
+            _ => {
+                let (path, problem) = tools::elsewhere(&fragment?.mcp, &self.paths)?;
+                Some(Problem::other(path, problem))
+            }
         }
     }
 
@@ -239,8 +244,22 @@ pub struct Problems {
 pub fn validate(paths: &Paths, environment: &Environment) -> Result<Vec<String>, Error> {
     let document = document::load(&paths.configuration, environment, Missing::Refused)?;
     let settings = Settings::assemble(paths.clone(), document.value, environment)?;
-    settings.with_credentials(environment, &Default::default())?;
-    Ok(document.warnings)
+    let settings = settings.with_credentials(environment, &Default::default())?;
+    let problems = settings.mcp_problems.into_iter();
+    let mut problems: Vec<_> = problems
+        .map(|(path, problem)| Problem::other(path, problem))
+        .collect();
+    if problems.is_empty() {
+        return Ok(document.warnings);
+    }
+    let path = paths.configuration.clone();
+    let source = Source {
+        text: parse::read(&path)?,
+        path: path.clone(),
+        mount: KeyPath::default(),
+    };
+    locate::place(&mut problems, &[source]);
+    Err(Error::invalid(&path, problems))
 }
 
 /// The file before the last change.

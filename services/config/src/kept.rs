@@ -161,7 +161,7 @@ pub(crate) const KEYS: &[(&str, &[&str])] = &[
             "timeoutSeconds",
         ],
     ),
-    ("mcp", &["apps", "sessionIdleTtlMs"]),
+    ("mcp", &["apps"]),
     (
         "mcp.servers.*",
         &[

@@ -98,6 +98,17 @@ impl Provider {
         self
     }
 
+    /// Whether `model` sees images: as `models[].input` says, else as all of
+    /// Anthropic's do. Of others' it is not known, and many refuse them.
+    pub fn sees_images(&self, model: &str) -> bool {
+        let mut described = self.models.iter();
+        let described = described.find(|described| described["id"] == model);
+        match described.and_then(|described| described["input"].as_array()) {
+            Some(kinds) => kinds.iter().any(|kind| kind == "image"),
+            None => self.api == Api::Anthropic,
+        }
+    }
+
     /// Whether it can be asked: it has a key, or is one that needs none.
     pub fn is_usable(&self) -> bool {
         self.key.is_some() || !needs_key(&self.base_url)

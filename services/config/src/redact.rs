@@ -21,28 +21,81 @@ const SECRET_ENDS: [&str; 10] = [
     "token",
 ];
 
+/// Variables that hold no secret, whatever program they are for.
+const PLAIN_VARIABLES: [&str; 15] = [
+    "DEBUG", "EDITOR", "HOME", "LANG", "LANGUAGE", "LOGNAME", "NO_COLOR", "PAGER", "PATH",
+    "RUST_LOG", "SHELL", "TERM", "TMPDIR", "TZ", "USER",
+];
+
+/// Ends of names of such variables: places, and how a program is to behave.
+const PLAIN_ENDS: [&str; 18] = [
+    "PATH",
+    "_CACHE",
+    "_COLOR",
+    "_DEBUG",
+    "_DIR",
+    "_DIRECTORY",
+    "_ENV",
+    "_FILE",
+    "_FOLDER",
+    "_FORMAT",
+    "_HOME",
+    "_LEVEL",
+    "_LOG",
+    "_PORT",
+    "_PREFIX",
+    "_ROOT",
+    "_TIMEOUT",
+    "_VERBOSE",
+];
+
+/// Beginnings of them.
+const PLAIN_BEGINNINGS: [&str; 3] = ["LC_", "PYTHON", "XDG_"];
+
+/// Words that make a name a secret's after all.
+const SECRET_WORDS: [&str; 9] = [
+    "AUTH", "COOKIE", "CRED", "DSN", "KEY", "PASS", "PRIVATE", "SECRET", "TOKEN",
+];
+
 /// Whether a string there is a secret.
 pub fn is_secret(path: &KeyPath) -> bool {
     let parts = path.parts();
     // Variables are mostly keys; `env.shellEnv` is none.
     if parts.first().is_some_and(|section| section == "env") && parts.len() > 1 {
-        return parts[1] != "shellEnv";
+        return parts[1] != "shellEnv" && !is_plain_variable(path.last());
     }
     let last = path.last().to_lowercase();
     if SECRET_ENDS.iter().any(|end| last.ends_with(end)) {
         return true;
     }
     // `env` of a server, a skill or a command, and headers.
-    let above = path.parent();
-    ["env", "headers"].contains(&above.last())
+    match path.parent().last() {
+        "env" => !is_plain_variable(path.last()),
+        above => above == "headers",
+    }
+}
+
+/// Whether the name of a variable says that it holds no secret.
+fn is_plain_variable(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let is_plain = PLAIN_VARIABLES.contains(&name.as_str())
+        || PLAIN_ENDS.iter().any(|end| name.ends_with(end))
+        || PLAIN_BEGINNINGS.iter().any(|it| name.starts_with(it));
+    is_plain && !SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Whether a text has a password in a URL.
+fn has_password(text: &str) -> bool {
+    let authority = text
+        .split_once("://")
+        .map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    authority.is_some_and(|authority| authority.contains('@'))
 }
 
 /// A copy in which no secret can be read. References to variables are none.
 pub fn redacted(path: &KeyPath, value: &Value) -> Value {
     match value {
-        Value::String(text) if is_secret(path) && !text.is_empty() && !is_reference(text) => {
-            Value::from(REDACTED)
-        }
+        Value::String(text) if hides(path, text) => Value::from(REDACTED),
         Value::Object(fields) => fields
             .iter()
             .map(|(key, value)| (key.clone(), redacted(&path.child(key), value)))
@@ -58,6 +111,13 @@ pub fn redacted(path: &KeyPath, value: &Value) -> Value {
             .collect(),
         other => other.clone(),
     }
+}
+
+/// A variable that is named like a plain one may have a password all the same.
+fn hides(path: &KeyPath, text: &str) -> bool {
+    let is_variable = path.parts().iter().any(|part| part == "env");
+    let is_secret = is_secret(path) || (is_variable && has_password(text));
+    is_secret && !text.is_empty() && !is_reference(text)
 }
 
 fn is_reference(text: &str) -> bool {
@@ -89,6 +149,39 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn harmless_variables_are_shown() {
+        let path = KeyPath::parse("mcp.servers.s").unwrap();
+        let shown = |name: &str, value: &str| {
+            let document = json!({"env": {name: value}});
+            redacted(&path, &document)["env"][name] != REDACTED
+        };
+        for name in [
+            "PYTHONPATH",
+            "PATH",
+            "NODE_ENV",
+            "LOG_LEVEL",
+            "LC_ALL",
+            "PYTHONUNBUFFERED",
+            "DATA_DIR",
+            "XDG_CONFIG_HOME",
+        ] {
+            assert!(shown(name, "/srv/x"), "{name}");
+        }
+        for name in [
+            "GITHUB_TOKEN",
+            "KEY_FILE",
+            "PASSWORD",
+            "DATABASE_URL",
+            "A",
+            "SLACK_AUTH_DIR",
+            "PYTHON_SECRET",
+        ] {
+            assert!(!shown(name, "/srv/x"), "{name}");
+        }
+        assert!(!shown("INDEX_ROOT", "https://me:word@example.org/x"));
+    }
 
     #[test]
     fn secrets_are_told_from_other_values() {

@@ -1,7 +1,7 @@
 //! Validated settings: typed, with the units in the types.
 
 use std::collections::BTreeMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -10,6 +10,7 @@ use crate::document;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::{self, Fragment};
+use crate::key::KeyPath;
 use crate::paths::Paths;
 use crate::provider::{self, Access, Provider};
 use crate::secret::Secret;
@@ -93,10 +94,13 @@ pub struct Settings {
     pub models_are_merged: bool,
     /// What holds for the confinement of all agents.
     pub sandbox: Sandbox,
+    /// How long servers of tools stay up after a message; `None`: as long as
+    /// there is a place for them.
+    pub mcp_idle: Option<Duration>,
     /// Servers of tools by name. Empty without [`Settings::with_credentials`].
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// Servers that cannot be used, and why.
-    pub mcp_problems: Vec<(String, String)>,
+    pub mcp_problems: Vec<(KeyPath, String)>,
     /// What is remembered, and by which embedder.
     pub memory: Memory,
     /// Who makes vectors of texts, when that is not this machine, or why that
@@ -161,6 +165,7 @@ impl Settings {
             sandbox: sandbox::whole(&fragment.sandbox)
                 .map_err(|(key, problem)| (format!("sandbox.{key}"), problem))
                 .map_err(invalid)?,
+            mcp_idle: tools::idle(&fragment.mcp),
             mcp_servers: tools::check_paths(&fragment.mcp, &paths)
                 .map(|()| BTreeMap::new())
                 .map_err(invalid)?,

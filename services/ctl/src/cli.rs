@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Auth(Auth),
     /// Print the token that WebSocket and HTTP clients need
     Token(Token),
-    /// Bring systemd's socket units in line with the configuration's ports
+    /// Bring systemd's units in line with the configuration: ports, and workspaces elsewhere
     Sockets(Sockets),
     /// Run the daemons in the foreground, where there is no systemd
     Run(Run),

@@ -1,6 +1,6 @@
-//! `sockets`: systemd's socket units in line with the configuration. A unit
-//! file cannot read `gateway.port`, so what differs from the units as shipped
-//! is written into drop-ins.
+//! `sockets`: systemd's units in line with the configuration. A unit file cannot
+//! read `gateway.port`, nor where workspaces are, so what differs from the units
+//! as shipped is written into drop-ins.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,6 +16,8 @@ use openclaw_config::{Environment, Paths};
 use crate::cli;
 use crate::failure::Failure;
 use crate::output;
+
+mod memory;
 
 /// The drop-ins' name, after the units' own and before a user's.
 const DROP_IN: &str = "50-openclaw.conf";
@@ -33,17 +35,23 @@ pub(crate) fn execute(
     let settings = openclaw_config::load(environment)?;
     let folder = folder(&settings.paths, environment)
         .ok_or_else(|| Failure::new("no folder for units: set HOME or XDG_CONFIG_HOME"))?;
+    let mut drop_ins = vec![(memory::UNIT, memory::wanted(&settings, &folder)?)];
+    let workspaces = memory::granted(&settings);
     let gateway = settings
         .with_gateway_secrets(environment, &BTreeMap::new())?
         .gateway;
+    drop_ins.extend(wanted(&gateway)?);
     let mut changed = false;
-    for (unit, wanted) in wanted(&gateway)? {
+    for (unit, wanted) in drop_ins {
         let path = folder.join(format!("{unit}.d")).join(DROP_IN);
         if found(&path)? == wanted {
             continue;
         }
         changed = true;
         if !arguments.check {
+            if unit == memory::UNIT {
+                memory::make(&workspaces)?;
+            }
             bring(&path, wanted.as_deref())?;
         }
         output::stdout_line(&match (&wanted, arguments.check) {
@@ -54,16 +62,33 @@ pub(crate) fn execute(
         })?;
     }
     match (changed, arguments.check) {
-        (false, _) => output::stdout_line("the socket units are as configured")?,
+        (false, _) => output::stdout_line("the units are as configured")?,
         (true, true) => {
-            return Err(Failure::new("the socket units are not as configured")
-                .hint("run: openclawctl sockets"));
+            return Err(
+                Failure::new("the units are not as configured").hint("run: openclawctl sockets")
+            );
         }
         (true, false) => output::stdout_line(
             "now: systemctl --user daemon-reload && systemctl --user restart openclaw.target",
         )?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether memory's unit grants what the configuration does. Where that cannot
+/// be read, something else says so.
+pub(crate) fn are_in_line(environment: &Environment) -> bool {
+    let Ok(settings) = openclaw_config::load(environment) else {
+        return true;
+    };
+    let Some(folder) = folder(&settings.paths, environment) else {
+        return true;
+    };
+    let path = folder.join(format!("{}.d", memory::UNIT)).join(DROP_IN);
+    match (memory::wanted(&settings, &folder), found(&path)) {
+        (Ok(wanted), Ok(found)) => wanted == found,
+        _ => true,
+    }
 }
 
 /// The drop-in of each unit; none where the unit as shipped is right.
@@ -194,6 +219,46 @@ mod tests {
         );
         scene.run(false, &[]).unwrap();
         assert_eq!(scene.drop_in("openclaw-cli.socket"), None);
+    }
+
+    #[test]
+    fn memory_may_write_in_workspaces_elsewhere() {
+        let scene = Scene(tempfile::tempdir().unwrap());
+        let home = scene.0.path();
+        let workspace = home.join("my notes/100%");
+        let state = home.join(".openclaw");
+        fs::create_dir_all(&state).unwrap();
+        let configuration = serde_json::json!({"agents": {
+            "defaults": {"workspace": workspace},
+            "list": [{"id": "own", "workspace": state.join("agents/own/w")},
+                     {"id": "passing", "workspace": "/tmp/openclaw-sockets-test"},
+                     {"id": "usual", "workspace": state.join("w")}],
+        }});
+        fs::write(state.join("openclaw.json"), configuration.to_string()).unwrap();
+        scene.run(false, &[]).unwrap();
+        assert_eq!(scene.drop_in(memory::UNIT), None, "nothing confines it");
+        let shipped = home.join(".config/systemd/user/openclaw-memory.service.d");
+        fs::create_dir_all(&shipped).unwrap();
+        fs::write(shipped.join(memory::CONFINING), "").unwrap();
+        scene.run(true, &[]).unwrap_err();
+        scene.run(false, &[]).unwrap();
+        scene.run(true, &[]).unwrap();
+        let written = scene.drop_in(memory::UNIT).unwrap();
+        let state = state.display();
+        let escaped = workspace.display().to_string().replace('%', "%%");
+        for line in [
+            format!("\"-{escaped}\""),
+            format!("\"-{state}/agents/own/w\""),
+            "BindPaths=\"-/tmp/openclaw-sockets-test\"".to_owned(),
+        ] {
+            assert!(written.contains(&line), "{line}: {written}");
+        }
+        assert!(!written.contains(&format!("{state}/w")), "{written}");
+        assert!(workspace.is_dir(), "it is there when the unit starts");
+        fs::remove_dir("/tmp/openclaw-sockets-test").unwrap();
+        fs::write(home.join(".openclaw/openclaw.json"), "{}").unwrap();
+        scene.run(false, &[]).unwrap();
+        assert_eq!(scene.drop_in(memory::UNIT), None);
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod limits;
 mod mapping;
 mod namespaces;
 pub mod ownership;
+pub mod passing;
 mod paths;
 mod plan;
 pub mod probe;

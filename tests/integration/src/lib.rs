@@ -33,6 +33,7 @@ pub mod socket;
 pub mod suite;
 pub mod talk;
 pub mod terminal;
+pub mod tool_server;
 pub mod transcript;
 
 pub use deadline::{before, within};

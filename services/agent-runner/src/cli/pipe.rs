@@ -28,6 +28,8 @@ const ANSWERS: usize = 32;
 /// for somebody, so that these do not hold up the others. The next request is
 /// not read before one is answered.
 const REQUESTS: usize = 32;
+/// Says that there are other tools now.
+const CHANGED: &[u8] = b"{\"changed\":true}\n";
 /// The FIFOs' names.
 const REQUEST: &str = "request";
 const RESPONSE: &str = "response";
@@ -110,9 +112,24 @@ fn open(folder: &Path) -> io::Result<(Receiver, Sender)> {
 /// up the others.
 async fn answer_all(receiver: Receiver, sender: Sender, tools: Answering) {
     let (answers, waiting) = mpsc::channel(ANSWERS);
+    let telling = tell_changes(&tools, answers.clone());
     let writing = write_all(sender, waiting);
     let reading = read_all(receiver, &tools, answers);
-    tokio::join!(writing, reading);
+    tokio::join!(telling, writing, reading);
+}
+
+/// Tells whoever asked which tools there are when there are others.
+async fn tell_changes(tools: &Answering, answers: mpsc::Sender<Vec<u8>>) {
+    let Answering::Tools(tools) = tools else {
+        return;
+    };
+    let mut changes = tools.servers.changes();
+    loop {
+        changes.next().await;
+        if answers.send(CHANGED.to_vec()).await.is_err() {
+            return;
+        }
+    }
 }
 
 async fn write_all(mut sender: Sender, mut answers: mpsc::Receiver<Vec<u8>>) {

@@ -33,7 +33,11 @@ pub(super) enum Answer {
     /// The model's answer, as it comes, and what counts it.
     Stream(reqwest::Response, Box<Metered>),
     /// It is to ask again, in the form that another model takes.
-    Elsewhere { api: &'static str, model: String },
+    Elsewhere {
+        api: &'static str,
+        model: String,
+        sees_images: bool,
+    },
     /// The provider's refusal.
     Refused(Refusal),
     /// The provider could not be asked.
@@ -166,7 +170,11 @@ impl Asking {
                 if let Some((_, tab)) = admitted {
                     tab.forget();
                 }
-                return Answer::Elsewhere { api, model };
+                return Answer::Elsewhere {
+                    api,
+                    model,
+                    sees_images: stop.sees_images,
+                };
             }
             let (judged, tab) = match admitted.take() {
                 Some(admitted) => admitted,

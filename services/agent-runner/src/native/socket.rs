@@ -121,8 +121,12 @@ impl Host {
         };
         match asking.ask(question, body).await {
             Answer::Stream(response, metered) => streamed(response, *metered),
-            Answer::Elsewhere { api, model } => {
-                let target = json!({"api": api, "model": model});
+            Answer::Elsewhere {
+                api,
+                model,
+                sees_images,
+            } => {
+                let target = json!({"api": api, "model": model, "sees_images": sees_images});
                 reply(StatusCode::MISDIRECTED_REQUEST, target.to_string().into())
             }
             Answer::Refused(refusal) => refused(refusal),

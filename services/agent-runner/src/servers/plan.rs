@@ -8,9 +8,10 @@ use openclaw_config::programs;
 use openclaw_config::settings::sandbox::Missing;
 use openclaw_config::settings::{AgentSettings, McpServer, SandboxLevel, Settings};
 use openclaw_sandbox::Network;
-use openclaw_sandbox::identity::Identity;
+use openclaw_sandbox::identity::{Identity, IdentityError};
 
-use super::Server;
+use super::kept::Wanted;
+use super::{Server, python};
 use crate::environment;
 use crate::places::{self, Places};
 use crate::plan::{self, Bounds};
@@ -23,6 +24,8 @@ enum Problem {
     NoProgram(String),
     #[error("make its folder")]
     Folder(#[from] places::Error),
+    #[error("find the user that agents run as")]
+    Identity(#[from] IdentityError),
     #[error("find its program")]
     Program(#[from] io::Error),
     #[error(
@@ -33,16 +36,18 @@ enum Problem {
     Network,
 }
 
-/// Those that can be started, and what is wrong with the others.
-pub(crate) fn servers(
-    settings: &Settings,
-    agent: &AgentSettings,
-    places: &Places,
-    (run_id, level): (&str, SandboxLevel),
-) -> (Vec<Server>, Vec<String>) {
+/// The program that confines them.
+pub(super) fn helper(settings: &Settings) -> io::Result<PathBuf> {
+    programs::sibling("openclaw-sandbox", &settings.environment)
+}
+
+/// Those that can be started, and what is wrong with the others. `id` names
+/// their process.
+pub(super) fn servers(wanted: &Wanted<'_>, id: &str) -> (Vec<Server>, Vec<String>) {
+    let (settings, agent) = (&**wanted.settings, wanted.agent);
     let (mut servers, mut notes) = (Vec::new(), Vec::new());
     for (name, server) in &settings.mcp_servers {
-        match one(settings, agent, places, (run_id, name, level), server) {
+        match one(settings, agent, (id, name, wanted.level), server) {
             Ok(server) => servers.push(server),
             Err(problem) => notes.push(format!(
                 "the MCP server {name} cannot be used: {}",
@@ -51,21 +56,6 @@ pub(crate) fn servers(
         }
     }
     (servers, notes)
-}
-
-/// Makes the folders that the servers of a turn write to, and says which those
-/// are: whatever confines the turn's process confines its servers, which it
-/// starts later. What cannot be made is told when its server is to start.
-pub(crate) fn writable(settings: &Settings, agent_id: &str, run_id: &str) -> Vec<PathBuf> {
-    let identity = places::agent_identity(settings).ok().flatten();
-    let of = |(name, server): (&String, &McpServer)| {
-        let own = own(settings, agent_id, (run_id, name), identity.clone());
-        own.make(settings).ok()?;
-        let granted = server.read_write.iter().cloned();
-        Some(granted.chain([own.home, own.temporary]).collect())
-    };
-    let all: Vec<Vec<PathBuf>> = settings.mcp_servers.iter().filter_map(of).collect();
-    all.concat()
 }
 
 /// The folders of a server, none of which an agent sees.
@@ -87,14 +77,14 @@ fn own(
 fn one(
     settings: &Settings,
     agent: &AgentSettings,
-    places: &Places,
     (run_id, name, level): (&str, &str, SandboxLevel),
     server: &McpServer,
 ) -> Result<Server, Problem> {
     let program = programs::on_path(&server.command, &settings.environment)
-        .ok_or_else(|| Problem::NoProgram(server.command.clone()))?
-        .canonicalize()?;
-    let own = own(settings, &agent.id, (run_id, name), places.identity.clone());
+        .ok_or_else(|| Problem::NoProgram(server.command.clone()))?;
+    let file = program.canonicalize()?;
+    let identity = places::agent_identity(settings)?;
+    let own = own(settings, &agent.id, (run_id, name), identity);
     own.make(settings)?;
     let mut variables = environment::common(&settings.environment, &own);
     for (name, value) in &server.variables {
@@ -108,7 +98,7 @@ fn one(
     }
     let bounds = Bounds { level, network };
     let names = (run_id, name);
-    let mut plan = plan::for_server(settings, agent, &own, names, &program, &variables, bounds);
+    let mut plan = plan::for_server(settings, agent, &own, names, &file, &variables, bounds);
     plan.read_write.extend(server.read_write.iter().cloned());
     plan.read_only.extend(server.read_only.iter().cloned());
     // A script is an argument of its interpreter.
@@ -119,11 +109,17 @@ fn one(
         plan.cwd.clone_from(folder);
         plan.read_only.push(folder.clone());
     }
+    plan.read_only
+        .extend(python::environment(&program, &plan::closed(settings)));
+    // By the name it was given, where it sees that: a program may go by it, as
+    // Python does in a virtual environment.
+    let mut granted = plan.read_only.iter().chain(&plan.read_write);
+    let is_seen = granted.any(|folder| program.starts_with(folder));
     Ok(Server {
         name: name.to_owned(),
         plan,
         doors,
-        program,
+        program: if is_seen { program } else { file },
         arguments: server.arguments.clone(),
         trusted: server.trusted,
         variables,

@@ -79,8 +79,8 @@ impl Stage<'_> {
             prices: self.prices(chosen.cli, chosen.model),
         };
         let mut order = self.order(speech, self.offer_to(chosen.cli));
-        self.add_servers(&mut order, &laid.places);
-        held.order(&order).await?;
+        let servers = self.servers(&mut order).await;
+        held.order(&order, servers).await?;
         Ok(Begun {
             held,
             passing: self.passing(),
@@ -150,14 +150,16 @@ impl Stage<'_> {
         let standing = self
             .standing_cli(&start, &program, variables, doors)
             .await?;
-        let waiting = Waiting {
+        // Which tools servers have is not known before the turn, so nobody
+        // answers before: whoever asks waits for that.
+        let waiting = self.settings.mcp_servers.is_empty().then(|| Waiting {
             pipe: given.path().to_owned(),
             offer: self.offer_to(cli),
-        };
+        });
         Ok(Laid {
             standing: Standing {
                 arguments: texts(prepared.arguments)?,
-                waiting: Some(waiting),
+                waiting,
                 own_limits: own_limits::names(self.turn),
                 ..standing
             },

@@ -21,7 +21,6 @@ use crate::keeper::Held;
 use crate::places::{Passing, Places};
 use crate::plan::{self, Bounds};
 use crate::reach;
-use crate::servers;
 use crate::sight::Sight;
 use crate::spare::{self, Ready, Spare};
 use crate::spool;
@@ -116,6 +115,16 @@ pub(super) async fn stand_ready(
     })
 }
 
+/// As processes are told it.
+pub(crate) fn log_level(settings: &Settings) -> &'static str {
+    match settings.log_level {
+        LogLevel::Debug => "debug",
+        LogLevel::Info => "info",
+        LogLevel::Warn => "warn",
+        LogLevel::Error => "error",
+    }
+}
+
 pub(super) fn standing(
     shop: &Shop,
     settings: &Settings,
@@ -125,7 +134,6 @@ pub(super) fn standing(
     program: PathBuf,
     variables: environment::Variables,
 ) -> Result<Standing, Error> {
-    let servers = servers::plan::writable(settings, &agent.id, run_id);
     Ok(Standing {
         run_id: run_id.to_owned(),
         agent_id: agent.id.clone(),
@@ -134,16 +142,9 @@ pub(super) fn standing(
         own_limits: Vec::new(),
         spool: spool::path(&shop.turns, run_id),
         reason: spool::reason(&shop.turns, run_id),
-        log_level: match settings.log_level {
-            LogLevel::Debug => "debug",
-            LogLevel::Info => "info",
-            LogLevel::Warn => "warn",
-            LogLevel::Error => "error",
-        }
-        .to_owned(),
+        log_level: log_level(settings).to_owned(),
         helper: programs::sibling("openclaw-sandbox", &settings.environment)
             .map_err(Error::Start)?,
-        writable: plan.read_write.iter().cloned().chain(servers).collect(),
         plan,
         program,
         arguments: Vec::new(),

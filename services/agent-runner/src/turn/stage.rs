@@ -1,5 +1,6 @@
 //! A turn that is begun with one backend or another.
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use crate::native;
 use crate::own_limits;
 use crate::places::{Passing, Places};
 use crate::route::Stop;
-use crate::servers;
+use crate::servers::Wanted;
 use crate::spare::Ready;
 use crate::spending;
 use crate::spool;
@@ -91,10 +92,11 @@ impl Stage<'_> {
         };
         let mut order = self.order(speech, offer);
         order.notes.extend(notes);
-        if !is_offline {
-            self.add_servers(&mut order, &places);
-        }
-        held.order(&order).await?;
+        let servers = match is_offline {
+            true => None,
+            false => self.servers(&mut order).await,
+        };
+        held.order(&order, servers).await?;
         Ok(Begun {
             held,
             passing: self.passing(),
@@ -140,16 +142,21 @@ impl Stage<'_> {
         offer.without(&covered)
     }
 
-    /// The servers of tools that the configuration has.
-    pub(super) fn add_servers(&self, order: &mut Order, places: &Places) {
-        if self.turn.purpose == Purpose::Summary {
-            return;
+    /// A connection to the servers of tools that the configuration has.
+    pub(super) async fn servers(&self, order: &mut Order) -> Option<OwnedFd> {
+        if self.turn.purpose == Purpose::Summary || self.settings.mcp_servers.is_empty() {
+            return None;
         }
-        let run_id = &self.turn.run_id;
-        let (servers, notes) =
-            servers::plan::servers(self.settings, self.agent, places, (run_id, self.level));
-        order.servers = servers;
+        let wanted = Wanted {
+            settings: self.settings,
+            agent: self.agent,
+            turn: self.turn,
+            level: self.level,
+        };
+        let kept = &self.shop.servers;
+        let (connection, notes) = kept.connection(&self.shop.units, &wanted).await;
         order.notes.extend(notes);
+        connection
     }
 
     pub(super) fn rules(&self) -> Rules {
@@ -179,7 +186,6 @@ impl Stage<'_> {
             searches: Allowance::of(self.settings, self.agent),
             grants: Grants::of(&self.agent.sandbox),
             offer,
-            servers: Vec::new(),
             policy: tools::policy(self.agent),
             rules: self.rules(),
             approval_ms: milliseconds(self.agent.tools.patience),

@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use zbus::zvariant::{DynamicType, Fd, Type, Value};
 use zbus::{Connection, Message, connection};
 
-use super::{Error, Hold, Request};
+use super::{Error, Hold, Part, Request};
 use crate::spare;
 
 /// What all units of turns have in common.
@@ -109,8 +109,12 @@ pub(super) fn bus(environment: &Environment) -> Option<Bus> {
 }
 
 /// The unit of a run.
-pub(super) fn unit(run_id: &str) -> String {
-    format!("openclaw-turn-{run_id}.service")
+pub(super) fn unit(part: Part, run_id: &str) -> String {
+    match part {
+        Part::Turn => format!("openclaw-turn-{run_id}.service"),
+        // It begins with the word.
+        Part::Servers => format!("openclaw-{run_id}.service"),
+    }
 }
 
 impl Systemd {
@@ -131,7 +135,7 @@ impl Systemd {
         program: String,
         environment: Vec<(String, String)>,
     ) -> Result<Hold, Error> {
-        let unit = unit(request.run_id);
+        let unit = unit(request.part, request.run_id);
         let failed = |source| Error::Unit {
             unit: unit.clone(),
             source: Box::new(source),
@@ -210,7 +214,7 @@ fn microseconds(duration: Duration) -> u64 {
 fn limits(request: &Request<'_>) -> Properties<'static> {
     let agent = request.agent;
     let limits = &agent.limits;
-    vec![
+    let mut properties: Properties<'static> = vec![
         ("Slice", SLICE.into()),
         ("MemoryMax", limits.memory_max.into()),
         // Swapping an agent out makes the whole machine crawl.
@@ -220,18 +224,21 @@ fn limits(request: &Request<'_>) -> Properties<'static> {
             "CPUQuotaPerSecUSec",
             limits.cpu_quota.saturating_mul(10_000).into(),
         ),
-        (
-            "RuntimeMaxUSec",
-            // It counts from the start of one that stood ready.
-            microseconds(agent.timeout + spare::LIFE.max(agent.cli_warm) + RUNTIME_SLACK).into(),
-        ),
         ("TimeoutStopUSec", microseconds(STOP_DEADLINE).into()),
         ("KillMode", "control-group".into()),
         ("OOMPolicy", "kill".into()),
         // Neither a key nor the conversation belongs into a core file.
         ("LimitCORE", 0_u64.into()),
         ("LimitCORESoft", 0_u64.into()),
-    ]
+    ];
+    // Servers last as long as this daemon or a turn, which has its time, wants
+    // them.
+    if request.part == Part::Turn {
+        // It counts from the start of one that stood ready.
+        let most = agent.timeout + spare::LIFE.max(agent.cli_warm) + RUNTIME_SLACK;
+        properties.push(("RuntimeMaxUSec", microseconds(most).into()));
+    }
+    properties
 }
 
 fn process(
@@ -244,14 +251,17 @@ fn process(
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     let execution = Execution {
-        arguments: vec![program.clone(), "turn".to_owned()],
+        arguments: vec![program.clone(), request.part.argument().to_owned()],
         path: program,
         ignore: false,
     };
     Ok(vec![
         (
             "Description",
-            format!("OpenClaw turn {}", request.run_id).into(),
+            match request.part {
+                Part::Turn => format!("OpenClaw turn {}", request.run_id).into(),
+                Part::Servers => "OpenClaw servers of tools".to_owned().into(),
+            },
         ),
         ("Type", "exec".into()),
         // It is forgotten as soon as it has ended, however it did, and nobody
@@ -265,7 +275,7 @@ fn process(
         // 252, and are stopped in 257.
         ("StopPropagatedFrom", vec![TARGET.to_owned()].into()),
         ("Environment", variables.into()),
-        ("SyslogIdentifier", "openclaw-turn".into()),
+        ("SyslogIdentifier", request.part.name().into()),
         ("UMask", 0o077_u32.into()),
     ])
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -25,8 +25,8 @@ const CALL_LIMIT: Duration = Duration::from_secs(30);
 /// the kernel has no way to wait for a reader without blocking a thread.
 const OPEN_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Bytes of one answer line.
-const MAX_LINE_BYTES: u64 = 1024 * 1024;
+/// Bytes of one answer line: the text of a result and its images.
+const MAX_LINE_BYTES: u64 = 12 * 1024 * 1024;
 
 /// Calls that wait for their answers, by id.
 type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<HostAnswer>>>>;
@@ -37,6 +37,7 @@ pub(super) struct ToolPipe {
     ends: tokio::sync::Mutex<Option<Ends>>,
     waiting: Waiting,
     next_id: AtomicU64,
+    changes: Arc<Notify>,
 }
 
 struct Ends {
@@ -75,11 +76,17 @@ struct Request<'a> {
     arguments: &'a Value,
 }
 
+/// What the runner says.
 #[derive(Deserialize)]
-struct Response {
-    id: u64,
-    #[serde(flatten)]
-    answer: HostAnswer,
+#[serde(untagged)]
+enum Said {
+    Answer {
+        id: u64,
+        #[serde(flatten)]
+        answer: HostAnswer,
+    },
+    /// There are other tools now.
+    Changed { changed: bool },
 }
 
 impl ToolPipe {
@@ -92,7 +99,13 @@ impl ToolPipe {
             ends: tokio::sync::Mutex::default(),
             waiting: Waiting::default(),
             next_id: AtomicU64::new(first),
+            changes: Arc::default(),
         }
+    }
+
+    /// Returns when there are other tools than were told last.
+    pub(super) async fn changed(&self) {
+        self.changes.notified().await;
     }
 
     /// One call and its answer. A question to people takes as long as they
@@ -145,7 +158,11 @@ impl ToolPipe {
     async fn open(&self) -> Result<Ends, PipeError> {
         let sender = self.open_request().await?;
         let receiver = self.open_response()?;
-        let reader = read_all(receiver, Arc::clone(&self.waiting));
+        let reader = read_all(
+            receiver,
+            Arc::clone(&self.waiting),
+            Arc::clone(&self.changes),
+        );
         Ok(Ends {
             sender,
             reader: AbortOnDropHandle::new(tokio::spawn(reader)),
@@ -202,13 +219,17 @@ fn open_error(path: &std::path::Path, source: io::Error) -> PipeError {
 
 /// Hands answers to those who wait. What belongs to calls that were given up
 /// is skipped, and so is the rest of a line that was half read.
-async fn read_all(mut receiver: BufReader<Receiver>, waiting: Waiting) {
+async fn read_all(mut receiver: BufReader<Receiver>, waiting: Waiting, changes: Arc<Notify>) {
     while let Ok(line) = read_line(&mut receiver).await {
-        if let Ok(Response { id, answer }) = serde_json::from_slice(&line)
-            && let Some(caller) = lock(&waiting).remove(&id)
-        {
-            // Who does not wait any more needs no answer.
-            let _ = caller.send(answer);
+        match serde_json::from_slice(&line) {
+            Ok(Said::Answer { id, answer }) => {
+                if let Some(caller) = lock(&waiting).remove(&id) {
+                    // Who does not wait any more needs no answer.
+                    let _ = caller.send(answer);
+                }
+            }
+            Ok(Said::Changed { changed: true }) => changes.notify_one(),
+            Ok(Said::Changed { changed: false }) | Err(_) => {}
         }
     }
     // Everybody who waits hears of the break by this.

@@ -50,6 +50,8 @@ pub(super) enum Fault {
 pub(super) struct Target {
     pub(super) api: Api,
     pub(super) model: String,
+    #[serde(default)]
+    pub(super) sees_images: bool,
 }
 
 impl From<Failure> for Fault {

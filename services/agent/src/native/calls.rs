@@ -8,6 +8,7 @@ use super::repeats::Repeats;
 use super::reply::{RawCall, Reply};
 use crate::event::Emitter;
 use crate::failure::{Code, Failure, TurnError};
+use crate::images::Images;
 
 /// Calls of one reply; a model that asks for more is out of control.
 const MAX_CALLS: usize = 64;
@@ -15,6 +16,7 @@ const MAX_CALLS: usize = 64;
 /// Runs calls and notices loops, over the whole turn.
 pub(super) struct Calls<'a> {
     registry: &'a Registry,
+    images: &'a Images,
     out: &'a Emitter,
     repeats: Repeats,
     run_id: &'a str,
@@ -24,12 +26,14 @@ pub(super) struct Calls<'a> {
 impl<'a> Calls<'a> {
     pub(super) fn new(
         registry: &'a Registry,
+        images: &'a Images,
         out: &'a Emitter,
         run_id: &'a str,
         identical_limit: u32,
     ) -> Self {
         Self {
             registry,
+            images,
             out,
             repeats: Repeats::new(identical_limit),
             run_id,
@@ -56,6 +60,7 @@ impl<'a> Calls<'a> {
             outcomes.push(Outcome {
                 call_id: call.id.clone(),
                 text: result.to_text().into_owned(),
+                images: self.images.take(&call.id),
                 is_error: !result.success,
             });
             calls.push(call);

@@ -55,6 +55,8 @@ pub(super) struct Client<'a> {
     model: String,
     out: &'a Emitter,
     dialect: Dialect,
+    /// Whether the model is shown images.
+    sees_images: bool,
     /// The last answer to the question broke off.
     broke_off: Option<Failure>,
 }
@@ -67,7 +69,16 @@ impl<'a> Client<'a> {
             model,
             out,
             dialect: Dialect::default(),
+            sees_images: false,
             broke_off: None,
+        }
+    }
+
+    /// The same for a model that sees images, or does not.
+    pub(super) fn seeing(self, sees_images: bool) -> Self {
+        Self {
+            sees_images,
+            ..self
         }
     }
 
@@ -96,6 +107,7 @@ impl<'a> Client<'a> {
                     self.broke_off = None;
                     self.api = target.api;
                     self.model = target.model;
+                    self.sees_images = target.sees_images;
                     self.dialect = Dialect::default();
                     return Ok(Answered::Elsewhere);
                 }
@@ -107,12 +119,12 @@ impl<'a> Client<'a> {
         let (path, body, decoder) = match self.api {
             Api::Anthropic => (
                 anthropic::PATH,
-                anthropic::body(&self.model, prompt),
+                anthropic::body(&self.model, prompt, self.sees_images),
                 Decoder::Anthropic(anthropic::Stream::default()),
             ),
             Api::Openai => (
                 openai::PATH,
-                openai::body(&self.model, prompt, self.dialect),
+                openai::body(&self.model, prompt, self.dialect, self.sees_images),
                 Decoder::OpenAi(openai::Stream::default()),
             ),
         };

@@ -2,10 +2,15 @@
 
 use serde_json::{Map, Value};
 
+use crate::images::Image;
 use crate::request::{HistoryCall, HistoryEntry};
 
 /// What a model is told about a call that has no result on record.
 const NO_RESULT: &str = "no result: the turn was interrupted before the tool had finished";
+
+/// Bytes of the images of a conversation, in base64: they are sent with each
+/// request, which has 32 MB.
+const IMAGES_BYTES: usize = 16 * 1024 * 1024;
 
 /// One message. Every call of an assistant is answered by the entry after it.
 #[derive(Debug, PartialEq)]
@@ -37,6 +42,8 @@ pub(super) struct Call {
 pub(super) struct Outcome {
     pub(super) call_id: String,
     pub(super) text: String,
+    /// Pictures that came with it.
+    pub(super) images: Vec<Image>,
     pub(super) is_error: bool,
 }
 
@@ -77,6 +84,28 @@ impl Conversation {
 
     pub(super) fn push(&mut self, entry: Entry) {
         self.entries.push(entry);
+        self.drop_images();
+    }
+
+    /// Leaves the latest images, as many as go with each request. The text of a
+    /// result names those that were there.
+    fn drop_images(&mut self) {
+        let mut left = IMAGES_BYTES;
+        let outcomes = self
+            .entries
+            .iter_mut()
+            .rev()
+            .filter_map(|entry| match entry {
+                Entry::Results(outcomes) => Some(outcomes),
+                _ => None,
+            });
+        for outcome in outcomes.flat_map(|outcomes| outcomes.iter_mut().rev()) {
+            let bytes: usize = outcome.images.iter().map(|image| image.data.len()).sum();
+            if bytes > left {
+                outcome.images.clear();
+            }
+            left = left.saturating_sub(bytes);
+        }
     }
 
     /// Drops what only the model that thought it can read.
@@ -140,6 +169,7 @@ fn outcome_of(id: &str, results: &[HistoryEntry]) -> Outcome {
     Outcome {
         call_id: id.to_owned(),
         text,
+        images: Vec::new(),
         is_error,
     }
 }

@@ -52,10 +52,14 @@ pub struct Exec {
 /// `mcp`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default)]
+#[serde(default, rename_all = "camelCase")]
 pub struct Mcp {
     /// Servers by name.
     pub servers: BTreeMap<String, Server>,
+    /// Milliseconds that the servers of a session stay up after a message; 0:
+    /// until other sessions need the place.
+    #[cfg_attr(test, schemars(range(max = 86_400_000)))]
+    pub session_idle_ttl_ms: Option<u64>,
 }
 
 /// A server of tools.

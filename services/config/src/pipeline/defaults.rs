@@ -67,7 +67,7 @@ fn standard(settings: &Settings) -> Value {
             "maxContextTokens": settings.memory.context_tokens,
             "temporalDecayHalfLife": memory::HALF_LIFE_DAYS,
         },
-        "mcp": {"servers": {}},
+        "mcp": {"servers": {}, "sessionIdleTtlMs": tools::IDLE_MS},
         "messages": {"queue": queue(&settings.queue)},
         "models": {"mode": "merge", "providers": {}},
         "sandbox": {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::sandbox::{self, Host};
 use super::{AgentSettings, Network, SandboxLevel};
 use crate::fragment::tools::{Mcp, Server, Tools};
+use crate::key::KeyPath;
 use crate::paths::Paths;
 
 /// What is there at most where nothing is said.
@@ -182,7 +183,7 @@ pub(super) fn asks(agent: &AgentSettings, level: SandboxLevel) -> Ask {
 pub(super) fn servers(
     mcp: &Mcp,
     paths: &Paths,
-) -> (BTreeMap<String, McpServer>, Vec<(String, String)>) {
+) -> (BTreeMap<String, McpServer>, Vec<(KeyPath, String)>) {
     let (mut servers, mut problems) = (BTreeMap::new(), Vec::new());
     for (name, server) in &mcp.servers {
         if server.enabled == Some(false) || server.disabled == Some(true) {
@@ -191,34 +192,55 @@ pub(super) fn servers(
         match one(name, server, paths) {
             Ok(server) => _ = servers.insert(name.clone(), server),
             Err((key, problem)) => {
-                problems.push((name.clone(), format!("mcp.servers.{name}{key} {problem}")));
+                let server = KeyPath::default().child("mcp").child("servers").child(name);
+                problems.push((
+                    key.iter().fold(server, |path, key| path.child(key)),
+                    problem,
+                ));
             }
         }
     }
     (servers, problems)
 }
 
-fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, Problem> {
+/// How long servers stay up after a message, in milliseconds, as in OpenClaw.
+pub(crate) const IDLE_MS: u64 = 600_000;
+
+pub(super) fn idle(mcp: &Mcp) -> Option<Duration> {
+    let idle = mcp.session_idle_ttl_ms.unwrap_or(IDLE_MS);
+    (idle > 0).then(|| Duration::from_millis(idle))
+}
+
+/// The first server that is elsewhere, and why it cannot be.
+pub(crate) fn elsewhere(mcp: &Mcp, paths: &Paths) -> Option<(KeyPath, String)> {
+    let (_, problems) = servers(mcp, paths);
+    problems.into_iter().find(|(key, _)| key.last() == "url")
+}
+
+/// What is wrong with a server: the keys below it, and why.
+type ServerProblem = (Vec<String>, String);
+
+fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, ServerProblem> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > SERVER_NAME_LENGTH || !name.chars().all(allowed) {
         let problem =
             format!("is a name of other than 1 to {SERVER_NAME_LENGTH} of A-Z a-z 0-9 _ -");
-        return Err((String::new(), problem));
+        return Err((Vec::new(), problem));
     }
     let Some(command) = server.command.as_deref().filter(|it| !it.is_empty()) else {
         return Err(match server.url {
             Some(_) => (
-                ".url".to_owned(),
+                vec!["url".to_owned()],
                 "is a server elsewhere, which is not supported; give the command of a program \
                  that talks to it"
                     .to_owned(),
             ),
-            None => (".command".to_owned(), "is missing".to_owned()),
+            None => (vec!["command".to_owned()], "is missing".to_owned()),
         });
     };
     if let Some((name, value)) = server.env.iter().find(|(_, value)| value.contains("${")) {
         let problem = format!("refers to {value}, which is not set in the environment");
-        return Err((format!(".env.{name}"), problem));
+        return Err((vec!["env".to_owned(), name.clone()], problem));
     }
     Ok(McpServer {
         command: match command.contains('/') {
@@ -247,10 +269,10 @@ fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, Problem>
 
 /// Nothing, unless the configuration says otherwise: a server that needs no
 /// network is not to have one.
-fn network(server: &Server) -> Result<ServerNetwork, Problem> {
+fn network(server: &Server) -> Result<ServerNetwork, ServerProblem> {
     let hosts = || {
         let hosts = sandbox::hosts(&server.hosts);
-        hosts.map_err(|problem| (".hosts".to_owned(), problem))
+        hosts.map_err(|problem| (vec!["hosts".to_owned()], problem))
     };
     match server.network.as_deref() {
         None if server.hosts.is_empty() => Ok(ServerNetwork::None),
@@ -259,7 +281,7 @@ fn network(server: &Server) -> Result<ServerNetwork, Problem> {
         Some("full") => Ok(ServerNetwork::Full),
         Some(other) => {
             let problem = format!("is {other:?}; allowed are \"none\", \"allowlist\" and \"full\"");
-            Err((".network".to_owned(), problem))
+            Err((vec!["network".to_owned()], problem))
         }
     }
 }
@@ -410,8 +432,16 @@ mod tests {
         assert_eq!(servers.keys().collect::<Vec<_>>(), ["good", "known"]);
         assert!(servers["known"].trusted && !servers["good"].trusted);
         assert_eq!(servers["good"].network, ServerNetwork::None);
-        let names: Vec<&str> = problems.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["a b", "empty", "far", "unset"]);
+        let names: Vec<String> = problems.iter().map(|(key, _)| key.to_string()).collect();
+        assert_eq!(
+            names,
+            [
+                "mcp.servers.a b",
+                "mcp.servers.empty.command",
+                "mcp.servers.far.url",
+                "mcp.servers.unset.env.KEY",
+            ]
+        );
         assert!(problems[3].1.contains("NOPE"), "{problems:?}");
     }
 

@@ -10,6 +10,12 @@ use super::report::{self, Report};
 use crate::failure::{self, Failure};
 use crate::output;
 use crate::run::environment_file;
+use crate::sockets;
+
+/// Units that do not grant what the configuration does.
+const UNITS: &str = "agents.*.workspace is a folder in which memory's unit may not write notes yet; \
+                     run: openclawctl sockets, then systemctl --user daemon-reload and \
+                     systemctl --user try-restart openclaw-memory.service";
 
 /// Prints what is wrong; exit code 78 when something is.
 pub(super) fn execute(
@@ -28,6 +34,12 @@ pub(super) fn execute(
     // The agent-runner's variables answer references, too.
     let environment = environment.with_fallback(environment_file::read(&paths)?);
     let result = missing(arguments, &paths).and_then(|()| file::validate(&paths, &environment));
+    let result = result.map(|mut warnings| {
+        if arguments.file.is_none() && !sockets::are_in_line(&environment) {
+            warnings.push(UNITS.to_owned());
+        }
+        warnings
+    });
     if arguments.json {
         let (problems, warnings) = match &result {
             Ok(warnings) => (Vec::new(), warnings.clone()),

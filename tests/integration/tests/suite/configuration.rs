@@ -149,3 +149,32 @@ async fn the_service_managers_credential_is_preferred() {
     assert_eq!(anthropic["baseUrl"], model.url());
     assert_eq!(anthropic["api"], "anthropic-messages");
 }
+
+#[tokio::test]
+async fn mcp_server_elsewhere_is_refused_and_harmless_variables_are_shown() {
+    let local = json!({"command": "x", "env": {"PYTHONPATH": "/srv/lib", "API_KEY": "hidden"}});
+    let suite = Setup::offline()
+        .set("mcp.servers.local", local)
+        .set("mcp.servers.far.url", "https://mcp.example.org")
+        .start()
+        .await;
+    let said = suite.ctl(&["config", "validate"]).await;
+    said.ended(78)
+        .complains(&["mcp.servers.far.url", "a server elsewhere"]);
+    let shown = suite
+        .ctl(&["config", "get", "mcp.servers.local.env"])
+        .await
+        .ok();
+    assert!(
+        shown.contains("/srv/lib") && !shown.contains("hidden"),
+        "{shown}"
+    );
+    let key = "mcp.servers.other.url";
+    let said = suite.ctl(&["config", "unset", "mcp.servers.far"]).await;
+    said.ok();
+    let said = suite
+        .ctl(&["config", "set", key, "https://mcp.example.org"])
+        .await;
+    said.ended(78).complains(&[key]);
+    suite.ctl(&["config", "validate"]).await.ok();
+}

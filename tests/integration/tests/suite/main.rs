@@ -47,6 +47,8 @@ mod operation;
 mod planted;
 mod properties;
 mod retry;
+mod server_results;
+mod server_starts;
 mod servers;
 mod survival;
 mod tools;

@@ -7,6 +7,7 @@ mod activation;
 mod confinement;
 mod escape;
 mod front;
+mod grants;
 mod installation;
 mod journal;
 mod kills;

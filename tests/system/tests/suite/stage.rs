@@ -80,14 +80,14 @@ impl Stage {
             model,
             runtime,
         };
-        stage.write_configuration()?;
+        stage.write(&stage.configuration())?;
         stage.user(&format!("{SOURCE}/packaging/install --from {PROGRAMS}"))?;
         Ok(stage)
     }
 
     /// Agent `main` answers offline, agent `scripted` asks the model, and agent `measured` one in the machine.
-    fn write_configuration(&self) -> Result<()> {
-        let configuration = serde_json::json!({
+    fn configuration(&self) -> Value {
+        serde_json::json!({
             "agents": {
                 "defaults": { "backend": "offline" },
                 "list": [
@@ -99,7 +99,31 @@ impl Stage {
                 "anthropic": { "baseUrl": self.model.url() },
                 "measured": { "api": "anthropic-messages", "baseUrl": format!("http://{MEASURED}"), "apiKey": "sk-measured" },
             } },
-        });
+        })
+    }
+
+    /// Does something with another configuration, to be told before the daemons read it. The units are brought in
+    /// line with it, and with the usual one afterwards.
+    pub(crate) fn configured(
+        &self,
+        change: impl FnOnce(&mut Value),
+        something: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
+        let mut configuration = self.configuration();
+        change(&mut configuration);
+        self.write(&configuration)?;
+        let done = self.align_units().and_then(|()| something());
+        self.write(&self.configuration())?;
+        self.align_units()?;
+        done
+    }
+
+    fn align_units(&self) -> Result<()> {
+        self.user("openclawctl sockets && systemctl --user daemon-reload")
+            .map(drop)
+    }
+
+    fn write(&self, configuration: &Value) -> Result<()> {
         let line = format!(
             "umask 077 && mkdir -p ~/.openclaw ~/.config/openclaw \
              && cat >~/.openclaw/openclaw.json <<'END'\n{configuration}\nEND\n\

@@ -25,7 +25,7 @@ pub fn pipe_answers(bytes: &[u8]) {
         let mut sender = File::from(sender);
         sender.write_all(bytes).expect("it has room");
         drop(sender);
-        read_all(BufReader::new(receiver), waiting).await;
+        read_all(BufReader::new(receiver), waiting, Arc::default()).await;
     });
     for (id, mut call) in (0..CALLS).zip(calls) {
         let heard = call.try_recv().ok().map(|answer| format!("{answer:?}"));
@@ -42,7 +42,10 @@ fn nonblocking(end: OwnedFd) -> Receiver {
 fn first(bytes: &[u8], id: u64) -> Option<String> {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let lines = lines.filter(|line| line.ends_with(b"\n"));
-    let mut answers = lines.filter_map(|line| serde_json::from_slice::<Response>(line).ok());
-    let answer = answers.find(|response| response.id == id)?.answer;
-    Some(format!("{answer:?}"))
+    let said = lines.filter_map(|line| serde_json::from_slice::<Said>(line).ok());
+    let mut answers = said.filter_map(|said| match said {
+        Said::Answer { id: to, answer } if to == id => Some(answer),
+        _ => None,
+    });
+    Some(format!("{:?}", answers.next()?))
 }

@@ -56,7 +56,7 @@ enum Block<'a> {
     },
     ToolResult {
         tool_use_id: String,
-        content: &'a str,
+        content: Content<'a>,
         #[serde(skip_serializing_if = "is_false")]
         is_error: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +65,29 @@ enum Block<'a> {
     /// Sent back as it came.
     #[serde(untagged)]
     Thinking(&'a Value),
+}
+
+/// What a tool gave back.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text { text: &'a str },
+    Image { source: Source<'a> },
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    media_type: &'a str,
+    data: &'a str,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -81,8 +104,13 @@ fn is_false(flag: &bool) -> bool {
 
 /// The body for `prompt`. Two cache marks: after the system prompt, which also
 /// covers the tools, and at the end, for the next step of the same turn.
-pub(in crate::native) fn body(model: &str, prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>> {
-    let mut messages: Vec<Message<'_>> = prompt.entries.iter().map(message).collect();
+pub(in crate::native) fn body(
+    model: &str,
+    prompt: &Prompt<'_>,
+    sees_images: bool,
+) -> serde_json::Result<Vec<u8>> {
+    let messages = prompt.entries.iter();
+    let mut messages: Vec<Message<'_>> = messages.map(|it| message(it, sees_images)).collect();
     if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) =
         messages.last_mut().and_then(|last| last.content.last_mut())
     {
@@ -111,7 +139,7 @@ fn tool_of(definition: &openclaw_tools::ToolDefinition) -> Tool<'_> {
     }
 }
 
-fn message(entry: &Entry) -> Message<'_> {
+fn message(entry: &Entry, sees_images: bool) -> Message<'_> {
     match entry {
         Entry::User(said) => Message {
             role: "user",
@@ -123,7 +151,7 @@ fn message(entry: &Entry) -> Message<'_> {
         },
         Entry::Results(outcomes) => Message {
             role: "user",
-            content: outcomes.iter().map(result).collect(),
+            content: outcomes.iter().map(|it| result(it, sees_images)).collect(),
         },
     }
 }
@@ -149,13 +177,30 @@ fn assistant_blocks(assistant: &Assistant) -> Vec<Block<'_>> {
         .collect()
 }
 
-fn result(outcome: &Outcome) -> Block<'_> {
+fn result(outcome: &Outcome, sees_images: bool) -> Block<'_> {
     Block::ToolResult {
         tool_use_id: plain_id(&outcome.call_id),
-        content: &outcome.text,
+        content: content(outcome, sees_images),
         is_error: outcome.is_error,
         cache_control: None,
     }
+}
+
+fn content(outcome: &Outcome, sees_images: bool) -> Content<'_> {
+    let text = &outcome.text;
+    if outcome.images.is_empty() || !sees_images {
+        return Content::Text(text);
+    }
+    let images = outcome.images.iter().map(|image| Part::Image {
+        source: Source {
+            kind: "base64",
+            media_type: &image.mime_type,
+            data: &image.data,
+        },
+    });
+    // The API refuses text blocks without text.
+    let text = Some(Part::Text { text }).filter(|_| !text.trim().is_empty());
+    Content::Parts(text.into_iter().chain(images).collect())
 }
 
 /// Ids of other backends in the history may have characters this API refuses.

@@ -95,7 +95,7 @@ enum Message<'a> {
         content: &'a str,
     },
     User {
-        content: &'a str,
+        content: Content<'a>,
     },
     Assistant {
         content: Option<&'a str>,
@@ -108,6 +108,26 @@ enum Message<'a> {
         tool_call_id: &'a str,
         content: &'a str,
     },
+}
+
+/// What a user says.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text { text: &'a str },
+    ImageUrl { image_url: Url },
+}
+
+#[derive(Serialize)]
+struct Url {
+    url: String,
 }
 
 #[derive(Serialize)]
@@ -128,6 +148,7 @@ pub(in crate::native) fn body(
     model: &str,
     prompt: &Prompt<'_>,
     dialect: Dialect,
+    sees_images: bool,
 ) -> serde_json::Result<Vec<u8>> {
     let max_tokens = Some(prompt.max_tokens);
     let mut messages = Vec::new();
@@ -137,7 +158,7 @@ pub(in crate::native) fn body(
         });
     }
     for entry in prompt.entries {
-        push(&mut messages, entry);
+        push(&mut messages, entry, sees_images);
     }
     serde_json::to_vec(&Body {
         model,
@@ -164,12 +185,33 @@ fn tool_of(definition: &openclaw_tools::ToolDefinition) -> Tool<'_> {
     }
 }
 
-fn push<'a>(messages: &mut Vec<Message<'a>>, entry: &'a Entry) {
+fn push<'a>(messages: &mut Vec<Message<'a>>, entry: &'a Entry, sees_images: bool) {
     match entry {
-        Entry::User(text) => messages.push(Message::User { content: text }),
+        Entry::User(text) => messages.push(Message::User {
+            content: Content::Text(text),
+        }),
         Entry::Assistant(said) => messages.push(assistant(said)),
-        Entry::Results(outcomes) => messages.extend(outcomes.iter().map(result)),
+        Entry::Results(outcomes) => {
+            messages.extend(outcomes.iter().map(result));
+            let shown = outcomes.iter().filter(|_| sees_images);
+            messages.extend(shown.flat_map(images));
+        }
     }
+}
+
+/// The images of a result, in a message of their own: a result is text alone in
+/// this API, and all results of an answer come right after it.
+fn images(outcome: &Outcome) -> Option<Message<'_>> {
+    let images = outcome.images.iter().map(|image| Part::ImageUrl {
+        image_url: Url {
+            url: format!("data:{};base64,{}", image.mime_type, image.data),
+        },
+    });
+    let text = "What the tool gave back:";
+    let parts = [Part::Text { text }].into_iter().chain(images);
+    (!outcome.images.is_empty()).then(|| Message::User {
+        content: Content::Parts(parts.collect()),
+    })
 }
 
 fn assistant(said: &Assistant) -> Message<'_> {

@@ -1,0 +1,235 @@
+//! The servers as a turn's process has them: what they offer, by the turn's
+//! policy, and calls of their tools.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use openclaw_tools::{Policy, ToolDefinition};
+use serde_json::{Map, Value};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+use tokio_util::codec::{FramedRead, LinesCodec};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::line::{Call, CallFailure, CallResult, LINE_BYTES, Told};
+use super::offered::State;
+use super::output::Output;
+
+/// The longest a turn waits for what its servers offer. They say themselves
+/// when they are not to be waited for; this is for a pool that says nothing.
+const SETTLE_LIMIT: Duration = Duration::from_secs(10);
+
+/// What is said where there is no way to the servers any more.
+const GONE: &str = "the process of the MCP servers has ended";
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    #[error("the server has no such tool")]
+    Unknown,
+    #[error("the arguments are no object")]
+    Arguments,
+    #[error("the server did not answer in time")]
+    TooSlow,
+    #[error("the server did not answer: {0}")]
+    Gone(String),
+    /// Its own words.
+    #[error("{}", .0.text)]
+    Tool(Output),
+}
+
+/// The servers of a turn.
+#[derive(Debug)]
+pub(crate) struct Servers {
+    state: watch::Receiver<Option<State>>,
+    writer: tokio::sync::Mutex<Option<OwnedWriteHalf>>,
+    waiting: Waiting,
+    next_id: AtomicU64,
+    _reading: Option<AbortOnDropHandle<()>>,
+}
+
+/// Calls that wait for their answers, by id.
+type Waiting = Arc<Mutex<HashMap<u64, oneshot::Sender<CallResult>>>>;
+
+impl Servers {
+    /// Without any.
+    pub(crate) fn none() -> Self {
+        let (_, state) = watch::channel(Some(State::default()));
+        Self {
+            state,
+            writer: tokio::sync::Mutex::default(),
+            waiting: Waiting::default(),
+            next_id: AtomicU64::default(),
+            _reading: None,
+        }
+    }
+
+    /// Those at the other end, of whose tools `policy` decides.
+    pub(crate) fn connect(connection: UnixStream, policy: Policy) -> Self {
+        let (reader, writer) = connection.into_split();
+        let (known, state) = watch::channel(None);
+        let waiting = Waiting::default();
+        let reading = read(reader, known, policy, Arc::clone(&waiting));
+        Self {
+            state,
+            writer: tokio::sync::Mutex::new(Some(writer)),
+            waiting,
+            next_id: AtomicU64::default(),
+            _reading: Some(AbortOnDropHandle::new(tokio::spawn(reading))),
+        }
+    }
+
+    /// Returns when no server is waited for any more.
+    pub(crate) async fn settled(&self) {
+        let mut state = self.state.clone();
+        let is_settled = |state: &Option<State>| state.as_ref().is_some_and(|it| !it.is_awaited);
+        let settled = timeout(SETTLE_LIMIT, state.wait_for(is_settled)).await;
+        if settled.is_err() {
+            tracing::warn!("the MCP servers are not waited for any longer");
+        }
+    }
+
+    /// Changes of what there is, from now on.
+    pub(crate) fn changes(&self) -> Changes {
+        let mut state = self.state.clone();
+        state.mark_unchanged();
+        Changes(state)
+    }
+
+    /// What models are told of their tools.
+    pub(crate) fn definitions(&self) -> Vec<ToolDefinition> {
+        self.look(|state| state.definitions.clone())
+    }
+
+    /// What they say of how they are to be used.
+    pub(crate) fn instructions(&self) -> String {
+        self.look(|state| state.instructions.clone())
+    }
+
+    /// What the user is to know of them.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.look(|state| state.notes.clone())
+    }
+
+    /// Whether a server has the tool `name`.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.look(|state| state.tools.contains_key(name))
+    }
+
+    /// Whether a server that is believed says of the tool that it only reads.
+    pub(crate) fn only_reads(&self, name: &str) -> bool {
+        self.look(|state| state.tools.get(name).is_some_and(|tool| tool.only_reads))
+    }
+
+    fn look<T: Default>(&self, of: impl FnOnce(&State) -> T) -> T {
+        self.state.borrow().as_ref().map(of).unwrap_or_default()
+    }
+
+    /// Calls the tool `name`; what it said.
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Output, CallError> {
+        let tool = self.look(|state| state.tools.get(name).cloned());
+        let tool = tool.ok_or(CallError::Unknown)?;
+        let arguments = match arguments {
+            Value::Object(arguments) => arguments,
+            Value::Null => Map::new(),
+            _ => return Err(CallError::Arguments),
+        };
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let call = Call {
+            id,
+            server: tool.server,
+            tool: tool.name,
+            arguments,
+        };
+        let (answer, answered) = oneshot::channel();
+        lock(&self.waiting).insert(id, answer);
+        let _forgotten = Forgotten(&self.waiting, id);
+        let gone = || CallError::Gone(GONE.to_owned());
+        self.send(&call).await.ok_or_else(gone)?;
+        match answered.await.map_err(|_| gone())? {
+            Ok(output) => Ok(output),
+            Err(CallFailure::TooSlow) => Err(CallError::TooSlow),
+            Err(CallFailure::Gone(why)) => Err(CallError::Gone(why)),
+            Err(CallFailure::Tool(output)) => Err(CallError::Tool(output)),
+        }
+    }
+
+    async fn send(&self, call: &Call) -> Option<()> {
+        let mut line = serde_json::to_vec(call).ok()?;
+        line.push(b'\n');
+        let mut place = self.writer.lock().await;
+        // Taken out: a call that is dropped half way leaves half a line, after
+        // which nothing can be said any more.
+        let mut writer = place.take()?;
+        writer.write_all(&line).await.ok()?;
+        *place = Some(writer);
+        Some(())
+    }
+}
+
+/// What there is changes.
+#[derive(Debug, Clone)]
+pub(crate) struct Changes(watch::Receiver<Option<State>>);
+
+impl Changes {
+    /// Waits for the next one; without an end when there will be none.
+    pub(crate) async fn next(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending().await
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Nobody waits for the answer any more.
+struct Forgotten<'a>(&'a Waiting, u64);
+
+impl Drop for Forgotten<'_> {
+    fn drop(&mut self) {
+        lock(self.0).remove(&self.1);
+    }
+}
+
+/// Keeps what the servers offer, and hands answers to those who wait.
+async fn read(
+    reader: OwnedReadHalf,
+    known: watch::Sender<Option<State>>,
+    policy: Policy,
+    waiting: Waiting,
+) {
+    let mut lines = FramedRead::new(reader, LinesCodec::new_with_max_length(LINE_BYTES));
+    while let Some(Ok(line)) = lines.next().await {
+        match serde_json::from_str(&line) {
+            Ok(Told::Servers(servers)) => {
+                known.send_replace(Some(State::of(&servers, &policy)));
+            }
+            Ok(Told::Answer { id, result }) => {
+                if let Some(caller) = lock(&waiting).remove(&id) {
+                    // Who does not wait any more needs no answer.
+                    let _ = caller.send(result);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the MCP servers said what cannot be read");
+                break;
+            }
+        }
+    }
+    // Everybody who waits hears of the break by this.
+    lock(&waiting).clear();
+    known.send_if_modified(|state| {
+        let state = state.get_or_insert_default();
+        state.is_awaited = false;
+        state.notes.push(GONE.to_owned());
+        true
+    });
+}

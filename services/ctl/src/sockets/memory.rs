@@ -1,0 +1,114 @@
+//! Where memory writes notes: in workspaces, which may be anywhere. Its unit, as
+//! shipped, lets it write in the state folder alone.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use openclaw_config::Settings;
+
+use super::HEADER;
+use crate::failure::Failure;
+
+/// The service.
+pub(super) const UNIT: &str = "openclaw-memory.service";
+
+/// The drop-in that confines it to files. Where the installer could not add it,
+/// memory may write wherever its user may; a mount option would then need what
+/// this system refuses, and the service would not start.
+pub(super) const CONFINING: &str = "50-namespaces.conf";
+
+/// Folders of the state folder that are read-only for memory.
+const READ_ONLY: [&str; 1] = ["agents"];
+
+/// Folders of which the unit has its own, empty at each start.
+const ITS_OWN: [&str; 3] = ["/tmp", "/var/tmp", "/run/user"];
+
+/// The drop-in, given the folder of the units; none where the unit as shipped
+/// will do.
+pub(super) fn wanted(settings: &Settings, units: &Path) -> Result<Option<String>, Failure> {
+    let granted = granted(settings);
+    let is_confined = units.join(format!("{UNIT}.d")).join(CONFINING).exists();
+    if granted.is_empty() || !is_confined {
+        return Ok(None);
+    }
+    let lines: Result<Vec<String>, Failure> = granted.iter().map(|path| line(path)).collect();
+    let lines = lines?.concat();
+    Ok(Some(format!(
+        "{HEADER}# Workspaces in which memory writes notes.\n[Service]\n{lines}"
+    )))
+}
+
+/// Workspaces that the unit as shipped does not let it write to.
+pub(super) fn granted(settings: &Settings) -> Vec<PathBuf> {
+    let state = &settings.paths.state;
+    let is_granted = |path: &&PathBuf| {
+        let within = path.strip_prefix(state);
+        within.is_ok_and(|within| !READ_ONLY.iter().any(|folder| within.starts_with(folder)))
+    };
+    let workspaces = settings.agents.values().map(|agent| &agent.workspace);
+    let mut granted: Vec<PathBuf> = workspaces.filter(|it| !is_granted(it)).cloned().collect();
+    granted.sort();
+    granted.dedup();
+    granted
+}
+
+/// Makes them: what is not there when the unit starts cannot be granted.
+pub(super) fn make(workspaces: &[PathBuf]) -> Result<(), Failure> {
+    for path in workspaces {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .with_context(|| format!("cannot make the workspace {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// One that is not there (any more) keeps memory from nothing else.
+fn line(path: &Path) -> Result<String, Failure> {
+    let is_its_own = ITS_OWN.iter().any(|folder| path.starts_with(folder));
+    let word = escaped(path)?;
+    match is_its_own {
+        // It would be the first of two paths.
+        true if word.contains(':') => Err(unnameable(path)),
+        true => Ok(format!("BindPaths=\"-{word}\"\n")),
+        false => Ok(format!("ReadWritePaths=\"-{word}\"\n")),
+    }
+}
+
+fn unnameable(path: &Path) -> Failure {
+    let name = path.display();
+    Failure::new(format!(
+        "the workspace {name} has a name that no unit can have"
+    ))
+    .hint("choose another folder for agents.*.workspace")
+}
+
+/// As a quoted word of a unit file (systemd.syntax(7), systemd.unit(5)).
+fn escaped(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
+    let text = text.ok_or_else(|| unnameable(path))?;
+    Ok(text
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('%', "%%"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_is_one_word_of_a_unit() {
+        let line = |path: &str| super::line(Path::new(path)).unwrap();
+        assert_eq!(
+            line("/home/u/my \"x\" 5%"),
+            "ReadWritePaths=\"-/home/u/my \\\"x\\\" 5%%\"\n"
+        );
+        assert_eq!(line("/tmp/a"), "BindPaths=\"-/tmp/a\"\n");
+        assert!(super::line(Path::new("/tmp/a:b")).is_err());
+        assert!(super::line(Path::new("/home/u/two\nlines")).is_err());
+    }
+}
