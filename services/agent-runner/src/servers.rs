@@ -14,9 +14,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use openclaw_sandbox::{LaunchError, Launcher, Plan};
 use openclaw_tools::{Policy, ToolDefinition};
+use rmcp::RoleClient;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, Tool};
 use rmcp::service::{ClientInitializeError, RunningService, ServiceError};
-use rmcp::{RoleClient, ServiceExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -27,8 +27,13 @@ use tokio::time::timeout;
 use crate::doors::{Doors, OpenDoors, Opened};
 use crate::stdio;
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
+mod greeting;
 mod naming;
 pub(crate) mod plan;
+
+use greeting::Greeted;
 
 /// What a server gets to say which tools it has: the answer waits for it, and
 /// many are started by a package manager.
@@ -132,9 +137,7 @@ impl Drop for Supervised {
 struct Running {
     child: Supervised,
     doors: Option<OpenDoors>,
-    service: RunningService<RoleClient, ()>,
-    tools: Vec<Tool>,
-    trusted: bool,
+    greeted: Greeted,
 }
 
 impl Servers {
@@ -153,7 +156,9 @@ impl Servers {
         for (name, started) in join_all(starting).await {
             match started {
                 Ok(running) => {
-                    let (told, left_out) = all.add(&name, running, policy);
+                    all.children.push(running.child);
+                    all.doors.extend(running.doors);
+                    let (told, left_out) = all.add(&name, running.greeted, policy);
                     definitions.extend(told);
                     notes.extend(left_out);
                 }
@@ -169,15 +174,13 @@ impl Servers {
     fn add(
         &mut self,
         server: &str,
-        running: Running,
+        greeted: Greeted,
         policy: &Policy,
     ) -> (Vec<ToolDefinition>, Option<String>) {
-        let service = Arc::new(running.service);
-        self.children.push(running.child);
-        self.doors.extend(running.doors);
+        let service = Arc::new(greeted.service);
         let mut definitions = Vec::new();
         let mut left_out = 0;
-        for tool in running.tools {
+        for tool in greeted.tools {
             let Some(name) = naming::of(server, &tool.name) else {
                 left_out += 1;
                 continue;
@@ -194,7 +197,7 @@ impl Servers {
             let offered = Offered {
                 service: Arc::clone(&service),
                 name: tool.name.clone().into_owned(),
-                only_reads: running.trusted
+                only_reads: greeted.trusted
                     && hints.and_then(|hints| hints.read_only_hint) == Some(true),
             };
             self.tools.insert(name, offered);
@@ -283,14 +286,11 @@ async fn greet(
         .map(Supervised)?;
     *complaint = Some(tokio::spawn(last_words(stderr)));
     let doors = opened.map(OpenDoors::serve);
-    let service = ().serve((stdout, stdin)).await.map_err(Box::new)?;
-    let tools = service.list_all_tools().await?;
+    let greeted = greeting::greet((stdout, stdin), server.trusted).await?;
     Ok(Running {
         child,
         doors,
-        service,
-        tools,
-        trusted: server.trusted,
+        greeted,
     })
 }
 
