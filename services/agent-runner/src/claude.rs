@@ -24,6 +24,8 @@ use crate::tools::{self, ClaudeTools};
 use crate::wire::Grants;
 
 mod access;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod output;
 mod speaker;
 mod variables;
