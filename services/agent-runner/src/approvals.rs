@@ -24,6 +24,8 @@ use crate::spool::Spool;
 mod decisions;
 mod question;
 
+#[cfg(fuzzing)]
+pub(crate) use decisions::fuzz;
 pub(crate) use decisions::{Decided, Refused, decide};
 pub(crate) use question::Question;
 

@@ -24,6 +24,8 @@ use crate::places::Places;
 use crate::prompt;
 
 mod access;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod output;
 mod own;
 mod speaker;

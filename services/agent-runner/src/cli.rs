@@ -24,6 +24,8 @@ use crate::translate::Translate;
 use crate::{claude, codex, prompt};
 
 pub(crate) mod access;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod given;
 mod limits;
 pub(crate) mod login;

@@ -25,6 +25,8 @@ use crate::{prompt, thinking};
 mod access;
 mod asked;
 mod conversation;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod item;
 mod options;
 mod program;

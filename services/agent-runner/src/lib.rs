@@ -17,6 +17,8 @@ mod disk;
 mod doors;
 mod embedding;
 mod environment;
+#[cfg(fuzzing)]
+pub mod fuzz;
 mod host;
 mod job;
 mod keeper;

@@ -24,6 +24,8 @@ use crate::thinking;
 use crate::tools::Offer;
 
 mod asking;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod lines;
 mod refusal;
 mod retry;

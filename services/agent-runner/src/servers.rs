@@ -16,8 +16,7 @@ use nix::unistd::Pid;
 use openclaw_sandbox::{LaunchError, Launcher, Plan};
 use rmcp::model::Tool;
 use rmcp::service::{ClientInitializeError, NotificationContext, RunningService, ServiceError};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{ClientHandler, RoleClient, ServiceExt as _};
+use rmcp::{ClientHandler, RoleClient};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, Command};
@@ -30,6 +29,9 @@ use crate::stdio;
 
 mod client;
 mod cut;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
+mod greeting;
 mod kept;
 mod line;
 mod naming;
@@ -47,8 +49,6 @@ pub(crate) use notes::Notes;
 pub(crate) use output::{Image, Output};
 use pool::Pool;
 pub use process::main;
-
-use cut::Cut;
 
 /// What a server gets to say which tools it has. Nobody waits for all of it, and
 /// many are started by a package manager that loads them first.
@@ -183,10 +183,7 @@ async fn greet(
         .map(Supervised)?;
     let words = words.insert(LastWords::of(stderr)).clone();
     let doors = opened.map(OpenDoors::serve);
-    let lines = AsyncRwTransport::new_client(Cut::new(stdout), stdin);
-    let lines = lines.with_max_line_length(cut::LINE_BYTES);
-    let service = listener.serve(lines).await.map_err(Box::new)?;
-    let tools = service.list_all_tools().await?;
+    let (service, tools) = greeting::greet((stdout, stdin), listener).await?;
     Ok(Running {
         child,
         doors,

@@ -15,6 +15,7 @@ use openclaw_proto::event::{Event, Kind, Resources};
 use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
+use crate::torn;
 
 /// Text and tool output of one turn, in bytes, that is kept and passed on. An
 /// agent that prints more than this is not talking to anybody.
@@ -24,6 +25,9 @@ const ENDING: &str = "events";
 /// The line that says that the process has its turn. What comes before it may
 /// be forgotten: nothing was asked of the agent yet.
 const BEGUN: &[u8] = br#"{"begun":true}"#;
+/// More events than a turn has. What says that it is a later one was not
+/// written by a turn.
+const EVENTS: u64 = 1 << 53;
 
 /// Where a run's spool is in `folder`.
 pub(crate) fn path(folder: &Path, run_id: &str) -> PathBuf {
@@ -111,6 +115,21 @@ struct Inner {
     size: u64,
     begun: bool,
     ended: bool,
+    /// Whether the last line may have been cut off, by a full disk or a crash.
+    torn: bool,
+}
+
+impl Inner {
+    /// Appends lines, of which what was cut off before takes none along.
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        if std::mem::replace(&mut self.torn, true) {
+            let mark = torn::mark(&self.file)?;
+            self.file.write_all(mark)?;
+        }
+        self.file.write_all(lines)?;
+        self.torn = false;
+        Ok(())
+    }
 }
 
 impl Spool {
@@ -120,6 +139,7 @@ impl Spool {
     /// It is there already, or cannot be written.
     pub(crate) fn create(path: &Path, header: &Header) -> io::Result<Self> {
         let file = OpenOptions::new()
+            .read(true)
             .append(true)
             .create_new(true)
             .mode(0o600)
@@ -134,7 +154,7 @@ impl Spool {
     /// Takes over the spool of a process that is gone, to close it. `None`: it
     /// is not gone.
     pub(crate) fn take_over(path: &Path, run_id: &str, seq: u64) -> io::Result<Option<Self>> {
-        let file = OpenOptions::new().append(true).open(path)?;
+        let file = OpenOptions::new().read(true).append(true).open(path)?;
         match lock(file) {
             Ok(file) => Ok(Some(Self::new(path, run_id.to_owned(), file, seq, true))),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -152,6 +172,7 @@ impl Spool {
                 size: 0,
                 begun,
                 ended: false,
+                torn: begun,
             }),
         }
     }
@@ -161,10 +182,7 @@ impl Spool {
     pub(crate) fn begin(&self) -> Result<(), Refused> {
         let mut inner = self.lock();
         let line = [BEGUN, b"\n"].concat();
-        inner
-            .file
-            .write_all(&line)
-            .map_err(|error| self.cannot(error))?;
+        inner.append(&line).map_err(|error| self.cannot(error))?;
         inner.begun = true;
         Ok(())
     }
@@ -186,10 +204,7 @@ impl Spool {
         if inner.size > SIZE_LIMIT {
             return Err(Refused::Full);
         }
-        inner
-            .file
-            .write_all(&line)
-            .map_err(|error| self.cannot(error))
+        inner.append(&line).map_err(|error| self.cannot(error))
     }
 
     /// Appends the terminal event after what was used, in one piece.
@@ -220,10 +235,7 @@ impl Spool {
         if inner.size > SIZE_LIMIT && !ends {
             return Err(Refused::Full);
         }
-        inner
-            .file
-            .write_all(&lines)
-            .map_err(|error| self.cannot(error))?;
+        inner.append(&lines).map_err(|error| self.cannot(error))?;
         inner.seq = seq;
         inner.ended = ends;
         Ok(())
@@ -281,6 +293,8 @@ pub(crate) struct Reader {
     header: Option<Header>,
     reports: Vec<Report>,
     begun: bool,
+    /// The number of the last event.
+    seq: u64,
 }
 
 impl Reader {
@@ -291,6 +305,7 @@ impl Reader {
             header: None,
             reports: Vec::new(),
             begun: false,
+            seq: 0,
         })
     }
 
@@ -310,7 +325,8 @@ impl Reader {
     }
 
     /// The events that are there since the last time. A line that is no event
-    /// is left out: it was torn by a crash of the machine.
+    /// is left out: it was torn by a crash of the machine. So is an event that
+    /// does not come after the one before it.
     pub(crate) fn news(&mut self) -> io::Result<Vec<Event>> {
         self.file.read_to_end(&mut self.rest)?;
         let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
@@ -327,8 +343,11 @@ impl Reader {
                 self.header = serde_json::from_slice(line).ok();
             } else if line == BEGUN {
                 self.begun = true;
-            } else if let Ok(event) = serde_json::from_slice(line) {
-                events.push(event);
+            } else if let Ok(event) = serde_json::from_slice::<Event>(line) {
+                if (self.seq + 1..EVENTS).contains(&event.seq) {
+                    self.seq = event.seq;
+                    events.push(event);
+                }
             } else if let Ok(Noted { report }) = serde_json::from_slice(line) {
                 self.reports.push(report);
             }
@@ -349,6 +368,9 @@ impl Reader {
             .set_len(end.saturating_sub(torn))
     }
 }
+
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 
 #[cfg(test)]
 mod tests {
@@ -416,6 +438,43 @@ mod tests {
         let mut reader = Reader::open(&path).unwrap();
         let events = reader.news().unwrap();
         assert_eq!(events.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_torn_line_takes_no_event_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path(folder.path(), "r");
+        let spool = Spool::create(&path, &header()).unwrap();
+        spool.begin().unwrap();
+        spool.push(delta("a")).unwrap();
+        // As a write leaves it that failed in the middle.
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"runId\":\"r\",\"se").unwrap();
+        spool.lock().torn = true;
+        spool.push(delta("b")).unwrap();
+        spool.push(Kind::Done(Done::default())).unwrap();
+        let events = Reader::open(&path).unwrap().news().unwrap();
+        assert_eq!(events.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_reader_never_goes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = path(folder.path(), "r");
+        let mut lines = serde_json::to_string(&header()).unwrap() + "\n";
+        for seq in [2, 2, 1, u64::MAX, 3] {
+            let event = Event {
+                run_id: "r".to_owned(),
+                seq,
+                at_ms: 0,
+                kind: delta("a"),
+            };
+            lines += &(serde_json::to_string(&event).unwrap() + "\n");
+        }
+        std::fs::write(&path, lines).unwrap();
+        let events = Reader::open(&path).unwrap().news().unwrap();
+        let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
+        assert_eq!(seqs, [2, 3]);
     }
 
     #[test]

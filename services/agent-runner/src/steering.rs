@@ -111,6 +111,9 @@ impl Inbox {
     }
 }
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,6 +15,9 @@ mod sse;
 mod tally;
 mod tools;
 
+#[cfg(fuzzing)]
+pub use {request::fuzz::model_request, tally::fuzz::usage_meter};
+
 pub(crate) use grants::Grants;
 pub(crate) use request::{Judged, Unfit, judge};
 pub(crate) use tally::{Form, Tally, tokens_of};

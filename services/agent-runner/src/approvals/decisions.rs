@@ -187,6 +187,9 @@ async fn follow(
     }
 }
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
+
 #[cfg(test)]
 mod tests {
     use super::*;

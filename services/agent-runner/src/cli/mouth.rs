@@ -33,6 +33,13 @@ impl Mouth {
         Self { lines }
     }
 
+    /// Says everything to who reads the other end.
+    #[cfg(fuzzing)]
+    pub(crate) fn heard() -> (Self, mpsc::Receiver<String>) {
+        let (lines, heard) = mpsc::channel(LINES);
+        (Self { lines }, heard)
+    }
+
     /// Says lines at once. There is room for them, unless the CLI does not read
     /// what it asked for; then they are lost.
     pub(crate) fn say_now(&self, lines: &[serde_json::Value]) {

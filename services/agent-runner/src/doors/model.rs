@@ -23,6 +23,8 @@ use crate::model::Upstream;
 use crate::wire::{self, Grants, tokens_of};
 
 mod answer;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod headers;
 mod problem;
 mod relay;

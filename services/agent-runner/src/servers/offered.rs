@@ -12,10 +12,10 @@ use super::naming;
 use super::output::cut;
 
 /// Tools of one server; the model's providers take 128 in all.
-const TOOLS: usize = 64;
+pub(super) const TOOLS: usize = 64;
 
 /// Bytes of a tool's description, all of which the model reads in every turn.
-const DESCRIPTION_BYTES: usize = 2048;
+pub(super) const DESCRIPTION_BYTES: usize = 2048;
 
 /// Bytes of what one server says of how it is to be used,
 const INSTRUCTIONS_BYTES: usize = 2048;

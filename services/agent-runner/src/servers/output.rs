@@ -4,9 +4,9 @@ use rmcp::model::{CallToolResult, ContentBlock, ImageContent};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of text that are kept from the beginning,
-const HEAD_BYTES: usize = 32 * 1024;
+pub(super) const HEAD_BYTES: usize = 32 * 1024;
 /// and from the end of what is longer than both.
-const TAIL_BYTES: usize = 32 * 1024;
+pub(super) const TAIL_BYTES: usize = 32 * 1024;
 
 /// Images of one call.
 const IMAGES: usize = 8;

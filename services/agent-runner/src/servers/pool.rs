@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::codec::{FramedRead, LinesCodec};
 
 use super::line::{Call, CallFailure, CallResult, Known, LINE_BYTES, Status, Told};
-use super::{Failure, Output, Running, Server, output, start};
+use super::{Failure, Output, Running, Server, greeting, output, start};
 
 /// How long a message waits for a server that is being started. A program that
 /// is installed takes a second or two, and more on a busy machine.
@@ -288,7 +288,7 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
             _ = &mut ended => break,
             () = changes.notified() => {}
         }
-        let listing = timeout(CALL_LIMIT, peer.list_all_tools());
+        let listing = timeout(CALL_LIMIT, greeting::list(&peer));
         let listed = tokio::select! {
             _ = &mut ended => break,
             listed = listing => listed,
@@ -310,7 +310,7 @@ fn instructions(peer: &Peer<RoleClient>) -> String {
 }
 
 /// As many of the tools as can be told.
-fn ready(tools: Vec<rmcp::model::Tool>, instructions: String) -> Status {
+pub(super) fn ready(tools: Vec<rmcp::model::Tool>, instructions: String) -> Status {
     let all = tools.len();
     let mut bytes = 0;
     let fits = |tool: &rmcp::model::Tool| {

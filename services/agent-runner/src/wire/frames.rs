@@ -28,10 +28,11 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Takes the next piece; `told` gets every event that ends in it.
-    pub(super) fn feed(&mut self, piece: &[u8], mut told: impl FnMut(&[u8])) {
+    /// Takes the next piece; `told` gets every event that ends in it. What comes
+    /// back is the number of bytes that are no such stream, and not read.
+    pub(super) fn feed(&mut self, piece: &[u8], mut told: impl FnMut(&[u8])) -> usize {
         if self.is_broken {
-            return;
+            return piece.len();
         }
         self.waiting.extend_from_slice(piece);
         let mut at = 0;
@@ -44,6 +45,10 @@ impl Frames {
             at += length;
         }
         self.waiting.drain(..at);
+        if !self.is_broken {
+            return 0;
+        }
+        std::mem::take(&mut self.waiting).len()
     }
 
     /// Where the payload is of the message that begins at `at`, and the

@@ -96,5 +96,7 @@ fn check_model(model: &str, grants: &Grants) -> Result<(), Unfit> {
     }
 }
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 #[cfg(test)]
 mod tests;

@@ -56,7 +56,8 @@ pub(crate) struct Tally {
     asked: u64,
     /// Tokens of the answer's events so far, likewise.
     guessed: u64,
-    /// Bytes of an answer that is no stream of events.
+    /// Bytes in which no events were found: those of a whole answer, and of
+    /// what is not the stream that it is said to be.
     bytes: usize,
     /// The most that it may be.
     most: Option<u64>,
@@ -98,18 +99,22 @@ impl Tally {
             *guessed = guessed.saturating_add(1 + text / BYTES_PER_TOKEN);
             reported.read(api, event);
         };
-        match &mut self.reader {
+        let bytes = match &mut self.reader {
             Reader::Events(lines) => lines.feed(piece, told),
             Reader::Frames(frames) => frames.feed(piece, told),
             Reader::Whole(all) => {
-                self.bytes = self.bytes.saturating_add(piece.len());
                 if all.len() + piece.len() <= WHOLE_LIMIT {
                     all.extend_from_slice(piece);
                 }
+                piece.len()
             }
             // Packed text has more tokens than bytes at worst; this is near.
-            Reader::Opaque => *guessed = guessed.saturating_add(piece.len() as u64),
-        }
+            Reader::Opaque => {
+                *guessed = guessed.saturating_add(piece.len() as u64);
+                0
+            }
+        };
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 
     /// The answer has come to its end.
@@ -145,5 +150,7 @@ pub(crate) fn tokens_of(bytes: usize) -> u64 {
     (bytes as u64).div_ceil(BYTES_PER_TOKEN)
 }
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 #[cfg(test)]
 mod tests;

@@ -53,15 +53,18 @@ impl Peer {
 }
 
 /// The last address of X-Forwarded-For that is no proxy of ours: what stands
-/// before it anybody can write.
+/// before it anybody can write. So there is none where the last one cannot be
+/// read.
 fn client(headers: &HeaderMap, trusted: &[IpAddr]) -> Option<IpAddr> {
     let values = headers.get_all("x-forwarded-for").iter();
-    let all: Vec<IpAddr> = values
-        .filter_map(|value| value.to_str().ok())
+    let all: Vec<Option<IpAddr>> = values
+        .map(|value| value.to_str().unwrap_or_default())
         .flat_map(|value| value.split(','))
-        .filter_map(|part| part.trim().parse().ok())
+        .map(|part| part.trim().parse().ok())
         .collect();
-    all.into_iter().rev().find(|ip| !trusted.contains(ip))
+    let is_ours = |address: &IpAddr| trusted.contains(address);
+    let mut last = all.into_iter().rev();
+    last.find(|address| !address.as_ref().is_some_and(is_ours))?
 }
 
 /// A header's value; two of one kind are none that can be trusted.

@@ -105,13 +105,26 @@ fn tally_of_amazons_messages_is_what_the_provider_says() {
         counted(Api::Bedrock, Form::Frames, &frame(&metrics)),
         used(7, 9, 0, 0)
     );
-    // Not such a stream at all.
+    // Not such a stream at all, and still not for nothing.
     for broken in [&[0xff; 64][..], &[0; 64], b"\0\0\0\x0c\0\0\0\xff12345678"] {
         assert_eq!(
             counted(Api::Bedrock, Form::Frames, broken),
-            used(100, 0, 0, 0)
+            used(100, tokens_of(broken.len()), 0, 0)
         );
     }
+}
+
+#[test]
+fn tally_of_a_line_that_is_too_long_is_a_guess_and_the_next_line_is_read() {
+    let mut tally = Tally::new(Api::Chat, Form::Events, 300, None);
+    let long = vec![b'x'; (1 << 24) + 1];
+    for piece in [b"data: ", &long[..], b"\n"] {
+        tally.feed(piece);
+    }
+    assert!(tally.usage().output >= tokens_of(long.len()));
+    let usage = json!({"usage": {"prompt_tokens": 10, "completion_tokens": 6}});
+    tally.feed(&events(&[usage]));
+    assert_eq!(tally.usage(), used(10, 6, 0, 0));
 }
 
 #[test]

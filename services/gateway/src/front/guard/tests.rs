@@ -90,6 +90,13 @@ fn an_unknown_proxy_is_refused_and_a_known_one_believed() {
     let peer = ask(&headers, &known).unwrap();
     assert_eq!(peer.addr.ip().to_string(), "8.8.8.8");
     assert!(!peer.is_local_program());
+    // What a client wrote itself is no address that a proxy saw.
+    for unreadable in ["8.8.8.8, 1.1.1.1:80", "8.8.8.8, unknown, 10.0.0.9"] {
+        let headers = [("host", "localhost"), ("x-forwarded-for", unreadable)];
+        let peer = ask(&headers, &known).unwrap();
+        assert_eq!(peer.addr.ip().to_string(), "127.0.0.1", "{unreadable}");
+        assert!(!peer.is_local_program());
+    }
 }
 
 proptest! {

@@ -1,0 +1,190 @@
+//! Entry points of the fuzz targets in `tests/fuzz`: each takes what comes in
+//! at a boundary, and asserts what has to hold whatever that is. Built for
+//! fuzzing alone; what they look into stays private.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_proto::event::{Event, Kind};
+use openclaw_proto::memory;
+use openclaw_proto::origin::Origin;
+use openclaw_tools::approval::effect::Ground;
+use openclaw_tools::approval::{Ask, Rules};
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+use tokio::time::Instant;
+
+use crate::approvals::Approvals;
+use crate::bill::{Bill, Budget};
+use crate::cli::Limits;
+use crate::host::{Searches, Tools};
+use crate::spool::{self, Header, Spool};
+use crate::tools::Offer;
+
+pub use crate::approvals::fuzz::decisions;
+pub use crate::claude::fuzz::claude_output;
+pub use crate::cli::fuzz::tool_pipe;
+pub use crate::codex::fuzz::codex_output;
+pub use crate::doors::model::fuzz::model_door;
+pub use crate::native::fuzz::{agent_output, turn_socket};
+pub use crate::servers::fuzz::mcp_client;
+pub use crate::spool::fuzz::spool;
+pub use crate::steering::fuzz::steering;
+pub use crate::wire::{model_request, usage_meter};
+
+/// The limits of turns that are not stopped for them.
+pub(crate) const LIMITS: Limits = Limits {
+    steps: u32::MAX,
+    identical_calls: u32::MAX,
+    output_tokens: u64::MAX,
+    cost_per_turn: 5.0,
+    cost_per_day: 25.0,
+    spent_today: 0.0,
+};
+
+/// Where files may be changed unasked,
+pub(crate) const WORKSPACE: &str = "/home/claw/workspace";
+/// and where they are gone after the turn.
+pub(crate) const TEMPORARY: &str = "/home/claw/temporary";
+
+/// How much longer than its line an event may be, in bytes: words of ours are
+/// put around what a line says.
+const WORDS: usize = 2048;
+
+/// A folder in memory where there is one: a disk is not what is looked at.
+pub(crate) fn folder() -> TempDir {
+    tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .expect("a temporary folder")
+}
+
+/// What runs the asynchronous ones.
+pub(crate) fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
+}
+
+/// A number from the first two bytes, and the bytes after them.
+pub(crate) fn number(bytes: &[u8]) -> (usize, &[u8]) {
+    match bytes {
+        [low, high, rest @ ..] => (usize::from(*low) | usize::from(*high) << 8, rest),
+        _ => (0, &[]),
+    }
+}
+
+/// What a line became is not longer than the line allows: nothing is made up,
+/// and nothing multiplies.
+pub(crate) fn assert_bounded(line: &str, kinds: &[Kind]) {
+    let length: usize = kinds.iter().map(length).sum();
+    // A result that failed says what it said as its error too.
+    assert!(length <= 4 * line.len() + WORDS, "{length}: {kinds:?}");
+}
+
+fn length(kind: &Kind) -> usize {
+    match kind {
+        Kind::TextDelta { text } | Kind::Thinking { text } | Kind::Note { text } => text.len(),
+        Kind::ToolOutput { call_id, text } => call_id.len() + text.len(),
+        Kind::ToolResult(result) => result.call_id.len() + result.output.len(),
+        Kind::Failed(failed) => failed.message.len(),
+        _ => 0,
+    }
+}
+
+/// A turn that asks and is never answered: whatever has to be allowed is not.
+pub(crate) struct Scene {
+    pub(crate) runtime: Runtime,
+    pub(crate) approvals: Arc<Approvals>,
+    pub(crate) folder: TempDir,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let runtime = runtime();
+        let folder = folder();
+        let approvals = runtime.block_on(async { approvals(folder.path().to_owned()) });
+        Self {
+            runtime,
+            approvals: Arc::new(approvals),
+            folder,
+        }
+    }
+
+    /// The host tools of the turn: the one that needs nobody.
+    pub(crate) fn tools(&self) -> Tools {
+        let _inside = self.runtime.enter();
+        Tools {
+            memory: memory::Client::new(PathBuf::from("/nonexistent/memory.sock")),
+            origin: Origin {
+                run_id: "r".to_owned(),
+                session_key: "agent:main:main".to_owned(),
+            },
+            agent_id: "main".to_owned(),
+            session_id: "s".to_owned(),
+            received_ms: 0,
+            status: "fine".to_owned(),
+            offer: Arc::new(Offer {
+                tools: vec!["session_status".to_owned()],
+                ..Offer::default()
+            }),
+            approvals: Arc::clone(&self.approvals),
+            searches: Arc::new(self.searches()),
+            servers: Arc::default(),
+        }
+    }
+
+    /// None: there is no memory to be searched.
+    fn searches(&self) -> Searches {
+        let budget = Budget {
+            output_tokens: 1,
+            cost_per_turn: 1.0,
+            cost_per_day: 1.0,
+            spent_today: 0.0,
+            spending: self.folder.path().join("usage.json"),
+            utc_offset: 0,
+        };
+        let bill = Bill::new(budget, "main", true);
+        let allowance = serde_json::from_value(json!({"limit": 0, "price": null}));
+        Searches::new(allowance.expect("an allowance"), Arc::new(bill))
+    }
+}
+
+fn approvals(folder: PathBuf) -> Approvals {
+    let header = Header {
+        run_id: "r".to_owned(),
+        agent_id: "main".to_owned(),
+        pid: 1,
+        unit: String::new(),
+        memory_max: 0,
+        own_limits: Vec::new(),
+    };
+    let spool = Spool::create(&spool::path(&folder, "r"), &header).expect("a spool");
+    let rules = Rules {
+        ask: Ask::Always,
+        allowlist: Vec::new(),
+        granted: Vec::new(),
+        open_network: false,
+    };
+    let ground = Ground {
+        workspace: PathBuf::from(WORKSPACE),
+        temporary: PathBuf::from(TEMPORARY),
+        ..Ground::default()
+    };
+    Approvals::new(
+        (rules, ground),
+        Duration::ZERO,
+        Instant::now() + Duration::from_secs(600),
+        Arc::new(spool),
+        spool::decisions(&folder, "r"),
+        Arc::default(),
+    )
+}
+
+/// That `seq` grows from one event to the next.
+pub(crate) fn assert_grows(events: &[Event]) {
+    let grows = events.windows(2).all(|pair| pair[0].seq < pair[1].seq);
+    assert!(grows, "{events:?}");
+}
