@@ -48,6 +48,7 @@ mod properties;
 mod retry;
 mod servers;
 mod survival;
+mod switching;
 mod tools;
 mod warm;
 mod ws_abuse;
