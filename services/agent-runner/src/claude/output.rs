@@ -25,6 +25,10 @@ pub(crate) struct Output {
     speaker: Option<Speaker>,
     limits: Limits,
     count: Count,
+    /// Whether words were said that no call followed,
+    spoke: bool,
+    /// and whether another message begins, of which nothing was said yet.
+    begins: bool,
 }
 
 impl Output {
@@ -36,8 +40,10 @@ impl Output {
             malformed: None,
             cost: None,
             speaker: None,
+            count: Count::new(&limits),
             limits,
-            count: Count::default(),
+            spoke: false,
+            begins: false,
         }
     }
 
@@ -58,7 +64,7 @@ impl Translate for Output {
             "system" => self.system(&value),
             "stream_event" if !inner => self.delta(&value["event"]),
             "assistant" if !inner => self.assistant(&value),
-            "user" if !inner => tool_results(&value),
+            "user" if !inner => self.results(&value),
             "result" => self.result(&value),
             "control_request" => {
                 if let Some(speaker) = &self.speaker {
@@ -135,6 +141,7 @@ impl Output {
     fn delta(&mut self, event: &Value) -> Vec<Kind> {
         if event["type"] == "message_start" {
             self.streamed = false;
+            self.begins = true;
         }
         if let Some((code, message)) = self.count.tokens(event, &self.limits) {
             return vec![Kind::Failed(self.failed(code, message))];
@@ -143,7 +150,7 @@ impl Output {
         match delta["type"].as_str() {
             Some("text_delta") => {
                 self.streamed = true;
-                text(&delta["text"]).map_or_else(Vec::new, |text| vec![Kind::TextDelta { text }])
+                text(&delta["text"]).map_or_else(Vec::new, |text| vec![self.words(text)])
             }
             Some("thinking_delta") => {
                 text(&delta["thinking"]).map_or_else(Vec::new, |text| vec![Kind::Thinking { text }])
@@ -162,18 +169,43 @@ impl Output {
         let blocks = message["content"].as_array().into_iter().flatten();
         blocks
             .filter_map(|block| match block["type"].as_str()? {
-                "text" if !self.streamed && !synthetic => Some(Kind::TextDelta {
-                    text: text(&block["text"])?,
-                }),
+                "text" if !self.streamed && !synthetic => Some(self.words(text(&block["text"])?)),
                 "tool_use" => self.call(id, block),
                 _ => None,
             })
             .collect()
     }
 
+    /// Two messages without a call between them are two paragraphs.
+    fn words(&mut self, text: String) -> Kind {
+        let begins = std::mem::take(&mut self.begins);
+        let is_apart = begins && self.spoke && !text.starts_with('\n');
+        self.spoke = true;
+        Kind::TextDelta {
+            text: match is_apart {
+                true => format!("\n\n{text}"),
+                false => text,
+            },
+        }
+    }
+
+    fn results(&mut self, value: &Value) -> Vec<Kind> {
+        let kinds = tool_results(value);
+        for kind in &kinds {
+            if let Kind::ToolResult(result) = kind {
+                self.count.result(result);
+            }
+        }
+        kinds
+    }
+
     fn call(&mut self, message: &str, block: &Value) -> Option<Kind> {
+        self.spoke = false;
         let (name, arguments) = (text(&block["name"])?, &block["input"]);
-        let passed = self.count.call(message, &name, arguments, &self.limits);
+        let id = block["id"].as_str().unwrap_or_default();
+        let passed = self
+            .count
+            .call(message, (id, &name, arguments), &self.limits);
         if let Some((code, words)) = passed {
             return Some(Kind::Failed(self.failed(code, words)));
         }
@@ -336,26 +368,23 @@ fn tool_output(content: &Value) -> String {
     }
 }
 
-/// What a result says that the turn used. One that was cut short says it by
-/// model alone.
+/// What a result says that the turn used: what it says by model, which has its
+/// subagents and is there where the turn was cut short, or of the turn itself,
+/// whichever is more.
 fn usage(result: &Value) -> Option<Usage> {
     let tokens = |value: &Value, name: &str| {
         let tokens = value[name].as_u64().unwrap_or_default();
         tokens.min(bill::MOST_TOKENS)
     };
     let value = &result["usage"];
-    let whole = value.is_object().then(|| Usage {
+    let own = value.is_object().then(|| Usage {
         input: tokens(value, "input_tokens"),
         output: tokens(value, "output_tokens"),
         cache_read: tokens(value, "cache_read_input_tokens"),
         cache_write: tokens(value, "cache_creation_input_tokens"),
     });
-    let models = match &whole {
-        Some(usage) if *usage != Usage::default() => None,
-        _ => result["modelUsage"].as_object(),
-    };
-    let Some(models) = models else {
-        return whole;
+    let Some(models) = result["modelUsage"].as_object() else {
+        return own;
     };
     let add = |sum: u64, more: u64| sum.saturating_add(more).min(bill::MOST_TOKENS);
     let sum = |name: &str| {
@@ -364,11 +393,12 @@ fn usage(result: &Value) -> Option<Usage> {
             .map(|model| tokens(model, name))
             .fold(0, add)
     };
+    let own = own.unwrap_or_default();
     Some(Usage {
-        input: sum("inputTokens"),
-        output: sum("outputTokens"),
-        cache_read: sum("cacheReadInputTokens"),
-        cache_write: sum("cacheCreationInputTokens"),
+        input: sum("inputTokens").max(own.input),
+        output: sum("outputTokens").max(own.output),
+        cache_read: sum("cacheReadInputTokens").max(own.cache_read),
+        cache_write: sum("cacheCreationInputTokens").max(own.cache_write),
     })
 }
 
