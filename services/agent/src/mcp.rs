@@ -9,15 +9,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use openclaw_tools::{Builtin, Registry, ToolCall, ToolDefinition, Workspace};
+use openclaw_tools::{Builtin, Registry, ToolCall, ToolDefinition, ToolResult, Workspace};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
+use tokio::sync::RwLock;
 
 #[cfg(fuzzing)]
 pub(crate) use pipe::fuzz as pipe_fuzz;
@@ -46,11 +48,17 @@ pub fn main(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> ExitCode {
 
 async fn serve(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> anyhow::Result<()> {
     let workspace = Workspace::new(workspace);
+    let is_of_turn = tool_pipe.is_some();
     let registry = match tool_pipe {
         Some(folder) => shared(&workspace, folder).await?,
         None => toolbox::registry(alone(), &workspace, &unreachable())?,
     };
-    let service = ToolServer { registry }.serve(stdio_pipes()).await?;
+    let server = ToolServer {
+        registry,
+        is_of_turn,
+        order: RwLock::default(),
+    };
+    let service = server.serve(stdio_pipes()).await?;
     service.waiting().await?;
     Ok(())
 }
@@ -91,6 +99,11 @@ async fn shared(workspace: &Workspace, folder: PathBuf) -> anyhow::Result<Regist
 
 struct ToolServer {
     registry: Registry,
+    /// Whether a turn's process decides what may run.
+    is_of_turn: bool,
+    /// Held for writing by calls that run alone. It is given in the order in which
+    /// it was asked for, which is that of the calls.
+    order: RwLock<()>,
 }
 
 impl ServerHandler for ToolServer {
@@ -105,7 +118,7 @@ impl ServerHandler for ToolServer {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.registry.list().map(tool).collect();
+        let tools = self.registry.list().map(|it| self.tool(it)).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -122,7 +135,7 @@ impl ServerHandler for ToolServer {
             arguments: Value::Object(request.arguments.unwrap_or_default()),
         };
         let result = tokio::select! {
-            result = self.registry.execute(call) => result,
+            result = self.execute(call) => result,
             // Dropping the call ends the tool.
             () = context.ct.cancelled() => {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
@@ -137,14 +150,41 @@ impl ServerHandler for ToolServer {
     }
 }
 
-fn tool(definition: &ToolDefinition) -> Tool {
-    let schema = match &definition.parameters {
-        Value::Object(schema) => schema.clone(),
-        _ => Map::new(),
-    };
-    Tool::new(
-        definition.name.clone(),
-        definition.description.clone(),
-        Arc::new(schema),
-    )
+impl ToolServer {
+    async fn execute(&self, call: ToolCall) -> ToolResult {
+        if self.registry.runs_alone(&call) {
+            let _alone = self.order.write().await;
+            return self.registry.execute(call).await;
+        }
+        let _beside = self.order.read().await;
+        self.registry.execute(call).await
+    }
+
+    fn tool(&self, definition: &ToolDefinition) -> Tool {
+        let schema = match &definition.parameters {
+            Value::Object(schema) => schema.clone(),
+            _ => Map::new(),
+        };
+        let tool = Tool::new(
+            definition.name.clone(),
+            definition.description.clone(),
+            Arc::new(schema),
+        );
+        match self.may_overlap(&definition.name) {
+            true => tool.with_annotations(ToolAnnotations::new().read_only(true)),
+            false => tool,
+        }
+    }
+
+    /// Whether calls of a tool may be made at the same time, for which CLIs have
+    /// one word: that it only reads. Of commands that is not true, so it is said
+    /// only where a turn's process decides whatever a client makes of it.
+    fn may_overlap(&self, name: &str) -> bool {
+        match Builtin::from_name(name) {
+            Some(Builtin::ReadFile | Builtin::ListDirectory) => true,
+            Some(Builtin::ExecuteShell) => self.is_of_turn,
+            Some(_) => false,
+            None => host::only_reads(name),
+        }
+    }
 }

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use crate::request::{HistoryCall, HistoryEntry};
 
 /// What a model is told about a call that has no result on record.
-const NO_RESULT: &str = "no result: the turn was interrupted before the tool had finished";
+const NO_RESULT: &str = "no result: the call was cancelled, because the turn was ended or interrupted before it had \
+                         finished. What it did until then is not undone";
 
 /// One message. Every call of an assistant is answered by the entry after it.
 #[derive(Debug, PartialEq)]
@@ -221,7 +222,7 @@ mod tests {
         let Entry::Results(outcomes) = &entries[2] else {
             panic!()
         };
-        assert!(outcomes[0].is_error && outcomes[0].text.contains("interrupted"));
+        assert!(outcomes[0].is_error && outcomes[0].text.contains("cancelled"));
         assert_eq!(outcomes[1].text, "o");
         let Entry::Assistant(assistant) = &entries[1] else {
             panic!()

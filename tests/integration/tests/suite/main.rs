@@ -46,6 +46,7 @@ mod operation;
 mod planted;
 mod properties;
 mod retry;
+mod rounds;
 mod servers;
 mod survival;
 mod switching;
