@@ -459,6 +459,40 @@ mod tests {
     }
 
     #[test]
+    fn messages_without_a_call_between_them_are_paragraphs() {
+        let start = r#"{"type":"stream_event","event":{"type":"message_start"}}"#;
+        let said = |text: &str| {
+            format!(
+                r#"{{"type":"stream_event","event":{{"type":"content_block_delta","delta":{{"type":"text_delta","text":"{text}"}}}}}}"#
+            )
+        };
+        let (one, two, more) = (said("One."), said("Two"), said("."));
+        let text: String = kinds(&[start, &one, start, &two, &more])
+            .iter()
+            .filter_map(|kind| match kind {
+                Kind::TextDelta { text } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(text, "One.\n\nTwo.");
+    }
+
+    #[test]
+    fn tokens_of_subagents_are_the_turns_too() {
+        let line = r#"{"type":"result","subtype":"success","is_error":false,"result":"","usage":{"input_tokens":3,"output_tokens":1,"cache_read_input_tokens":50},"modelUsage":{"a":{"inputTokens":3,"outputTokens":1,"cacheReadInputTokens":50},"b":{"inputTokens":40,"outputTokens":9,"cacheCreationInputTokens":7}}}"#;
+        let Some(Kind::Usage(usage)) = kinds(&[line]).into_iter().next() else {
+            panic!("no usage");
+        };
+        let all = (
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+        );
+        assert_eq!(all, (43, 10, 50, 7));
+    }
+
+    #[test]
     fn tools_are_called_and_answered() {
         let kinds = kinds(&[
             r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]}}"#,
