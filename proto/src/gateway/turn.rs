@@ -25,7 +25,7 @@ pub struct Turn {
     pub ended_ms: Option<i64>,
     /// What its processes used; none when it is not known.
     pub resources: Option<Resources>,
-    /// Tokens sent to the model.
+    /// Tokens sent to the model, those of its cache too.
     pub input_tokens: u64,
     /// Tokens the model wrote.
     pub output_tokens: u64,

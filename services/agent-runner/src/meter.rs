@@ -1,5 +1,5 @@
 //! What a turn's processes used: from their control group where they have one
-//! of their own, else from /proc.
+//! of their own; else their processor time alone, from /proc.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,15 +34,16 @@ impl Meter {
         }
     }
 
-    /// The figures now.
+    /// The figures now; 0 where one is not known. What is there at one moment
+    /// is no peak, and the peaks of processes, some of them gone, add up to
+    /// none: without a control group that counts it there is no such figure.
     pub(crate) fn read(&self) -> Resources {
-        let counted = self.group.as_deref().map(of_group);
-        let mut resources = match counted {
-            Some(all) if all.memory_peak_bytes > 0 && all.tasks_peak > 0 => all,
-            // A group may lack controllers: in a hybrid hierarchy, or where the
-            // user's manager was given none.
-            Some(some) => or(some, of_processes(self.pid)),
-            None => of_processes(self.pid),
+        let mut resources = match self.group.as_deref() {
+            Some(group) => of_group(group),
+            None => Resources {
+                cpu_ms: of_processes(self.pid),
+                ..Resources::default()
+            },
         };
         resources.unit.clone_from(&self.unit);
         resources
@@ -71,38 +72,23 @@ fn of_group(group: &Path) -> Resources {
     Resources {
         cpu_ms: microseconds.unwrap_or_default() / 1000,
         // Kernels before 5.19 have no memory.peak, those before 6.1 no pids.peak.
-        memory_peak_bytes: number("memory.peak")
-            .or_else(|| number("memory.current"))
-            .unwrap_or_default(),
-        tasks_peak: number("pids.peak")
-            .or_else(|| number("pids.current"))
-            .unwrap_or_default(),
+        memory_peak_bytes: number("memory.peak").unwrap_or_default(),
+        tasks_peak: number("pids.peak").unwrap_or_default(),
         unit: String::new(),
         cost_usd: None,
     }
 }
 
-/// What `group` does not know, from the processes that are there.
-fn or(group: Resources, processes: Resources) -> Resources {
-    let known = |group, processes| if group > 0 { group } else { processes };
-    Resources {
-        memory_peak_bytes: known(group.memory_peak_bytes, processes.memory_peak_bytes),
-        tasks_peak: known(group.tasks_peak, processes.tasks_peak),
-        ..group
-    }
-}
-
-/// Adds up a process and everything below it that is still there; what ended
-/// is counted with its parent.
-fn of_processes(top: u32) -> Resources {
-    let mut resources = Resources::default();
+/// Milliseconds of processor time of a process and everything below it that is
+/// still there; what ended is counted with its parent.
+fn of_processes(top: u32) -> u64 {
     let mut ticks = 0;
+    let mut seen = 0;
     let mut next = vec![top];
     while let Some(pid) = next.pop() {
         let folder = PathBuf::from(format!("/proc/{pid}"));
         ticks += used_ticks(&folder).unwrap_or_default();
-        resources.memory_peak_bytes += peak(&folder).unwrap_or_default();
-        resources.tasks_peak += 1;
+        seen += 1;
         let children = fs::read_to_string(folder.join(format!("task/{pid}/children")));
         let children = children.unwrap_or_default();
         next.extend(
@@ -110,12 +96,11 @@ fn of_processes(top: u32) -> Resources {
                 .split_whitespace()
                 .filter_map(|pid| pid.parse::<u32>().ok()),
         );
-        if resources.tasks_peak as usize > PROCESS_LIMIT {
+        if seen > PROCESS_LIMIT {
             break;
         }
     }
-    resources.cpu_ms = ticks * 1000 / TICKS_PER_SECOND;
-    resources
+    ticks * 1000 / TICKS_PER_SECOND
 }
 
 /// Fields 14 to 17 of proc_pid_stat(5): user and system time, its own and its
@@ -131,37 +116,32 @@ fn used_ticks(folder: &Path) -> Option<u64> {
     )
 }
 
-fn peak(folder: &Path) -> Option<u64> {
-    let status = fs::read_to_string(folder.join("status")).ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
-    Some(kib * 1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_a_group_does_not_know_is_asked_of_the_processes() {
-        let of = |cpu_ms, memory_peak_bytes, tasks_peak| Resources {
-            cpu_ms,
-            memory_peak_bytes,
-            tasks_peak,
-            ..Resources::default()
+    fn meter_says_no_peak_that_nobody_counted() {
+        let group = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(group.path().join(name), text).unwrap();
+        write("cpu.stat", "usage_usec 7000\nuser_usec 1\n");
+        write("memory.current", "4096\n");
+        write("pids.current", "3\n");
+        let meter = Meter {
+            unit: String::new(),
+            pid: std::process::id(),
+            group: Some(group.path().to_owned()),
         };
-        assert_eq!(or(of(5, 0, 0), of(3, 4096, 2)), of(5, 4096, 2));
-        assert_eq!(or(of(5, 8192, 0), of(3, 4096, 2)), of(5, 8192, 2));
-    }
-
-    #[test]
-    fn this_process_uses_something() {
-        let used = Meter::new("").read();
-        assert!(
-            used.memory_peak_bytes > 0 && used.tasks_peak > 0,
-            "{used:?}"
+        let used = meter.read();
+        assert_eq!(
+            (used.cpu_ms, used.memory_peak_bytes, used.tasks_peak),
+            (7, 0, 0)
         );
+        write("memory.peak", "8192\n");
+        write("pids.peak", "5\n");
+        let used = meter.read();
+        assert_eq!((used.memory_peak_bytes, used.tasks_peak), (8192, 5));
+        let without = Meter::new("").read();
+        assert_eq!((without.memory_peak_bytes, without.tasks_peak), (0, 0));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use openclaw_proto::history::Message;
+use openclaw_proto::history::{Message, ToolCall};
 use openclaw_proto::runner::{Passage, Turn};
 
 use crate::places::Places;
@@ -69,15 +69,38 @@ pub(crate) fn retold(unseen: &[Message]) -> String {
     }
     let mut text = String::from("<conversation>\nWhat was said before, outside this session:\n");
     for message in unseen {
-        let (who, said) = match message {
-            Message::User { text } => ("User", text),
-            Message::Assistant { text, .. } if !text.is_empty() => ("Assistant", text),
-            Message::Assistant { .. } | Message::Tool { .. } => continue,
-        };
-        let _ = writeln!(text, "{who}: {}", cut(said));
+        match message {
+            Message::User { text: said } => {
+                let _ = writeln!(text, "User: {}", cut(said));
+            }
+            Message::Assistant {
+                text: said,
+                tool_calls,
+            } => {
+                if !said.is_empty() {
+                    let _ = writeln!(text, "Assistant: {}", cut(said));
+                }
+                for call in tool_calls.iter().filter(|call| !is_answered(call, unseen)) {
+                    let _ = writeln!(
+                        text,
+                        "(The assistant called {} with {}, which was cancelled before it had \
+                         finished. What it did until then is not undone.)",
+                        call.name,
+                        cut(&call.arguments.to_string())
+                    );
+                }
+            }
+            Message::Tool { .. } => {}
+        }
     }
     text.push_str("</conversation>\n\n");
     text
+}
+
+fn is_answered(call: &ToolCall, messages: &[Message]) -> bool {
+    let answers =
+        |message: &Message| matches!(message, Message::Tool { call_id, .. } if *call_id == call.id);
+    messages.iter().any(answers)
 }
 
 fn cut(text: &str) -> &str {
@@ -104,6 +127,37 @@ mod tests {
         assert!(text.contains("[MEMORY.md:3-4]\nThe cat"), "{text}");
         assert!(text.ends_with("\n\nWhat is my cat called?"));
         assert_eq!(message("hi", &[]), "hi");
+    }
+
+    #[test]
+    fn unseen_calls_that_were_cut_off_are_retold() {
+        let call = |id: &str| ToolCall {
+            id: id.to_owned(),
+            name: "execute_shell".to_owned(),
+            arguments: serde_json::json!({"command": format!("make {id}")}),
+        };
+        let unseen = [
+            Message::Assistant {
+                text: String::new(),
+                tool_calls: vec![call("done"), call("cut")],
+            },
+            Message::Tool {
+                call_id: "done".to_owned(),
+                name: "execute_shell".to_owned(),
+                output: "secret".to_owned(),
+                is_error: false,
+            },
+        ];
+        let text = retold(&unseen);
+        assert!(
+            text.contains("execute_shell") && text.contains("make cut"),
+            "{text}"
+        );
+        assert!(text.contains("cancelled before it had finished"), "{text}");
+        assert!(
+            !text.contains("make done") && !text.contains("secret"),
+            "{text}"
+        );
     }
 
     #[test]

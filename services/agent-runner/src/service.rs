@@ -172,6 +172,8 @@ impl AgentRunner for Runner {
         request: Request<wire::StartTurnRequest>,
     ) -> Result<Response<wire::StartTurnResponse>, Status> {
         let turn = Turn::try_from(request.into_inner())?;
+        // Whatever becomes of it: its id is used up.
+        self.0.shop.retire(&turn.run_id);
         let common = self.0.configuration.settings();
         let settings = own_limits::settings(&common, &turn)
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
@@ -223,6 +225,8 @@ impl AgentRunner for Runner {
     ) -> Result<Response<wire::CloseTurnResponse>, Status> {
         let run_id = request.into_inner().run_id;
         let path = self.spool(&run_id)?;
+        // One that stands ready for a run that never came to its turn.
+        self.0.shop.vacate(&run_id).await;
         // The spool says what the turn cost until the books do.
         let spending = self.0.shop.spending.clone();
         tokio::task::spawn_blocking(move || spending.keep())
@@ -235,7 +239,6 @@ impl AgentRunner for Runner {
             _ => {}
         }
         self.0.table.forget(&run_id).await;
-        self.0.shop.warm.end(&run_id).await;
         Ok(Response::new(wire::CloseTurnResponse {}))
     }
 

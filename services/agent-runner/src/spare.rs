@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_config::settings::Settings;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -46,7 +45,7 @@ impl Ready {
     }
 
     /// Ends it, and removes what was made for it.
-    async fn dismiss(self) {
+    pub(crate) async fn dismiss(self) {
         self.held.dismiss().await;
         self.passing.remove();
     }
@@ -61,8 +60,8 @@ struct Inner {
     ready: Option<Ready>,
     /// By agent.
     names: HashMap<String, String>,
-    /// The name of the one that is being started, and who waits for it.
-    starting: Option<(String, Arc<Notify>)>,
+    /// The name of the one that is being started, until it stands ready.
+    starting: Option<(String, CancellationToken)>,
     /// Whether the last turn came when its process was not there yet, or just.
     is_short: bool,
     /// The names of those that are being ended, each until its folder is
@@ -93,13 +92,8 @@ impl Spare {
         settings: &Arc<Settings>,
         agent_id: &str,
     ) -> Option<Ready> {
-        let starting = self.lock().starting.clone();
-        let starting = starting.filter(|(name, _)| name == run_id);
-        let is_waited_for = starting.is_some();
-        if let Some((_, done)) = starting {
-            done.notified().await;
-        }
-        let taken = {
+        let is_waited_for = self.started(run_id).await;
+        {
             let mut inner = self.lock();
             let is_it = |ready: &Ready| ready.held.run_id == run_id;
             let fits = |ready: &Ready| {
@@ -108,16 +102,37 @@ impl Spare {
             let ready = inner.ready.take_if(|ready| fits(ready));
             let is_rested = |ready: &Ready| ready.since.elapsed() > REST;
             inner.is_short = is_waited_for || !ready.as_ref().is_some_and(is_rested);
-            match ready {
-                Some(ready) => return Some(ready),
-                None => inner.take_to_end(is_it),
+            if ready.is_some() {
+                return ready;
             }
-        };
-        if let Some(ready) = taken {
-            self.dismiss(ready).await;
         }
-        self.gone(run_id).await;
+        self.end(run_id).await;
         None
+    }
+
+    /// Nobody has this run id any more, nor will: the turn of that name is not
+    /// one for what stands ready here.
+    pub(crate) async fn vacate(&self, run_id: &str) {
+        self.retire(run_id);
+        self.started(run_id).await;
+        self.end(run_id).await;
+    }
+
+    /// A run has this id: no process is started under it to stand ready.
+    pub(crate) fn retire(&self, run_id: &str) {
+        self.lock().names.retain(|_, name| name != run_id);
+    }
+
+    /// Waits for the start of the spare of this name; whether there was one.
+    async fn started(&self, run_id: &str) -> bool {
+        let starting = self.lock().starting.clone();
+        match starting.filter(|(name, _)| name == run_id) {
+            Some((_, started)) => {
+                started.cancelled().await;
+                true
+            }
+            None => false,
+        }
     }
 
     /// Whether turns come about as fast as spares.
@@ -126,20 +141,27 @@ impl Spare {
     }
 
     /// Waits until a spare of this name that is being ended is gone.
-    pub(crate) async fn gone(&self, run_id: &str) {
+    async fn gone(&self, run_id: &str) {
         let ending = self.lock().ending.get(run_id).cloned();
         if let Some(ending) = ending {
             ending.cancelled().await;
         }
     }
 
-    /// Ends one that was taken out to be ended.
+    /// Ends one that was taken out to be ended. It ends even if nobody waits for
+    /// that any more: its name stays taken until then.
     async fn dismiss(&self, ready: Ready) {
         let name = ready.held.run_id.clone();
-        ready.dismiss().await;
-        let ended = self.lock().ending.remove(&name);
-        if let Some(ended) = ended {
-            ended.cancel();
+        let spare = self.clone();
+        let ended = tokio::spawn(async move {
+            ready.dismiss().await;
+            let ended = spare.lock().ending.remove(&name);
+            if let Some(ended) = ended {
+                ended.cancel();
+            }
+        });
+        if let Err(error) = ended.await {
+            tracing::error!(%error, "a process that stood ready was not ended");
         }
     }
 
@@ -167,15 +189,15 @@ impl Spare {
     /// That name, and a spare of that name which does not fit, or was killed.
     fn claim(&self, settings: &Arc<Settings>, agent_id: &str) -> Option<(String, Option<Ready>)> {
         let mut inner = self.lock();
+        let name = inner.names.get(agent_id).cloned()?;
         let there = inner
             .ready
             .as_ref()
-            .is_some_and(|ready| ready.fits(settings, agent_id));
+            .is_some_and(|ready| ready.held.run_id == name && ready.fits(settings, agent_id));
         if there || inner.starting.is_some() {
             return None;
         }
-        let name = inner.names.get(agent_id).cloned()?;
-        inner.starting = Some((name.clone(), Arc::default()));
+        inner.starting = Some((name.clone(), CancellationToken::new()));
         let unfit = inner.take_to_end(|ready| ready.held.run_id == name);
         Some((name, unfit))
     }
@@ -183,9 +205,8 @@ impl Spare {
     /// The one that was being started stands ready, or could not be started.
     pub(crate) fn put(&self, ready: Option<Ready>) {
         let mut inner = self.lock();
-        if let Some((_, waiting)) = inner.starting.take() {
-            // Also for one that begins to wait after this.
-            waiting.notify_one();
+        if let Some((_, started)) = inner.starting.take() {
+            started.cancel();
         }
         let Some(ready) = ready else {
             return;
@@ -197,20 +218,30 @@ impl Spare {
         }
     }
 
-    /// Ends the spare, whichever it is.
+    /// Ends the spare, whichever it is, also one that is just being started.
     pub(crate) async fn clear(&self) {
+        let starting = self.lock().starting.clone();
+        if let Some((_, started)) = starting {
+            started.cancelled().await;
+        }
         let ready = self.lock().take_to_end(|_| true);
         if let Some(ready) = ready {
             self.dismiss(ready).await;
         }
     }
 
-    /// Ends the spare of this name, if there is one.
+    /// Ends the spare of this name, if there is one, and waits until it is gone.
     pub(crate) async fn end(&self, run_id: &str) {
         let ready = self.lock().take_to_end(|ready| ready.held.run_id == run_id);
         if let Some(ready) = ready {
             self.dismiss(ready).await;
         }
+        self.gone(run_id).await;
+    }
+
+    /// Whether it is this very one.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

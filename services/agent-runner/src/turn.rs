@@ -3,6 +3,7 @@
 mod cli;
 mod ready;
 mod stage;
+mod standby;
 mod warm;
 
 use std::path::PathBuf;
@@ -296,6 +297,7 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
         settings,
         ..
     } = task;
+    let ready = standby::take(shop, task).await;
     let plan = match &choice.plan {
         Ok(plan) => plan,
         Err(why) => return Ok(Err(unusable(choice.backend, why))),
@@ -306,6 +308,9 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
     };
     let spent = shop.spending.today(&agent.id);
     if spent >= agent.limits.cost_per_day {
+        if let Some(ready) = ready {
+            ready.dismiss().await;
+        }
         return Ok(Err(too_dear(choice.backend, spent, agent)));
     }
     let stage = Stage::set(shop, settings, agent, turn, choice).await?;
@@ -321,7 +326,7 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
                 program,
                 model,
             };
-            stage.cli(chosen).await?
+            stage.cli(chosen, ready).await?
         }
         backend::Plan::Native {
             provider,
@@ -334,9 +339,9 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
                 .iter()
                 .flat_map(|(provider, model)| Stop::all(provider, model, &agent.id));
             let route = first.into_iter().chain(others).collect();
-            stage.native(route, note.clone()).await?
+            stage.native(route, note.clone(), ready).await?
         }
-        backend::Plan::Offline => stage.native(Vec::new(), None).await?,
+        backend::Plan::Offline => stage.native(Vec::new(), None, ready).await?,
     };
     Ok(Ok(begun))
 }

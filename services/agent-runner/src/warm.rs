@@ -40,22 +40,21 @@ impl Warm {
 
     /// Ends those of sessions that are too many.
     pub(crate) async fn prune(&self) {
-        let surplus: Vec<Spare> = {
+        let surplus: Vec<(String, Spare)> = {
             let mut inner = self.lock();
             let count = inner.order.len().saturating_sub(MOST);
             let keys: Vec<String> = inner.order.drain(..count).collect();
-            let spares = keys.iter().filter_map(|key| inner.sessions.remove(key));
-            spares.collect()
+            let spare = |key: String| Some((inner.sessions.get(&key)?.clone(), key));
+            let spares = keys.into_iter().filter_map(spare);
+            spares.map(|(spare, key)| (key, spare)).collect()
         };
-        for spare in surplus {
+        for (key, spare) in surplus {
             spare.clear().await;
-        }
-    }
-
-    /// Ends the one of this run id, if there is one.
-    pub(crate) async fn end(&self, run_id: &str) {
-        for spare in self.all() {
-            spare.end(run_id).await;
+            // Only now: until then a turn of its name has to find it.
+            let mut inner = self.lock();
+            if !inner.order.contains(&key) {
+                inner.sessions.remove(&key);
+            }
         }
     }
 
@@ -74,7 +73,8 @@ impl Warm {
         }
     }
 
-    fn all(&self) -> Vec<Spare> {
+    /// All there are.
+    pub(crate) fn all(&self) -> Vec<Spare> {
         self.lock().sessions.values().cloned().collect()
     }
 

@@ -12,6 +12,8 @@ pub(crate) const MEMORY_SEARCH: &str = "memory_search";
 pub(crate) const MEMORY_WRITE: &str = "memory_write";
 /// Reads lines of what is remembered.
 const MEMORY_GET: &str = "memory_get";
+/// Says which backend, agent and session this is.
+const SESSION_STATUS: &str = "session_status";
 
 /// Asks whether a call may run; no tool of a model's.
 pub(crate) const APPROVAL: &str = "approval";
@@ -31,6 +33,11 @@ pub(crate) fn tools() -> [ToolDefinition; 4] {
 /// The host tool `name`, if there is one that models may call.
 pub(crate) fn tool(name: &str) -> Option<ToolDefinition> {
     tools().into_iter().find(|tool| tool.name == name)
+}
+
+/// Whether a host tool changes nothing.
+pub(crate) fn only_reads(name: &str) -> bool {
+    [MEMORY_SEARCH, MEMORY_GET, SESSION_STATUS].contains(&name)
 }
 
 fn memory_search() -> ToolDefinition {
@@ -87,7 +94,7 @@ fn memory_write() -> ToolDefinition {
 
 fn session_status() -> ToolDefinition {
     ToolDefinition::new(
-        "session_status",
+        SESSION_STATUS,
         "Which backend, agent and session this is.",
         json!({"type": "object", "additionalProperties": false}),
     )

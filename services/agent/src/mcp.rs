@@ -10,10 +10,11 @@ use std::process::ExitCode;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Context as _;
-use openclaw_tools::{Builtin, Registry, ToolCall, ToolDefinition, Workspace};
+use openclaw_tools::{Builtin, Registry, ToolCall, ToolDefinition, ToolResult, Workspace};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::{Peer, RequestContext};
 use rmcp::transport::io::stdio_pipes;
@@ -51,12 +52,12 @@ async fn serve(workspace: PathBuf, tool_pipe: Option<PathBuf>) -> anyhow::Result
     let Some(folder) = tool_pipe else {
         let images = Images::default();
         let registry = toolbox::registry(alone(), &workspace, &unreachable(), &images)?;
-        let server = ToolServer::new(Offered::of(registry, String::new()), images);
+        let server = ToolServer::new(Offered::of(registry, String::new()), images, false);
         server.serve(stdio_pipes()).await?.waiting().await?;
         return Ok(());
     };
     let shared = Shared::new(workspace, folder);
-    let server = ToolServer::new(shared.offered().await?, shared.images.clone());
+    let server = ToolServer::new(shared.offered().await?, shared.images.clone(), true);
     let offered = Arc::clone(&server.offered);
     let service = server.serve(stdio_pipes()).await?;
     let client = service.peer().clone();
@@ -167,15 +168,11 @@ fn read(offered: &RwLock<Offered>) -> Offered {
 struct ToolServer {
     offered: Arc<RwLock<Offered>>,
     images: Images,
-}
-
-impl ToolServer {
-    fn new(offered: Offered, images: Images) -> Self {
-        Self {
-            offered: Arc::new(RwLock::new(offered)),
-            images,
-        }
-    }
+    /// Whether a turn's process decides what may run.
+    is_of_turn: bool,
+    /// Held for writing by calls that run alone. It is given in the order in which
+    /// it was asked for, which is that of the calls.
+    order: tokio::sync::RwLock<()>,
 }
 
 impl ServerHandler for ToolServer {
@@ -197,7 +194,8 @@ impl ServerHandler for ToolServer {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = read(&self.offered).registry.list().map(tool).collect();
+        let offered = read(&self.offered).registry;
+        let tools = offered.list().map(|it| self.tool(it)).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -215,7 +213,7 @@ impl ServerHandler for ToolServer {
             arguments: Value::Object(request.arguments.unwrap_or_default()),
         };
         let result = tokio::select! {
-            result = registry.execute(call) => result,
+            result = self.execute(&registry, call) => result,
             // Dropping the call ends the tool.
             () = context.ct.cancelled() => {
                 return Err(ErrorData::internal_error("the call was cancelled", None));
@@ -233,14 +231,50 @@ impl ServerHandler for ToolServer {
     }
 }
 
-fn tool(definition: &ToolDefinition) -> Tool {
-    let schema = match &definition.parameters {
-        Value::Object(schema) => schema.clone(),
-        _ => Map::new(),
-    };
-    Tool::new(
-        definition.name.clone(),
-        definition.description.clone(),
-        Arc::new(schema),
-    )
+impl ToolServer {
+    fn new(offered: Offered, images: Images, is_of_turn: bool) -> Self {
+        Self {
+            offered: Arc::new(RwLock::new(offered)),
+            images,
+            is_of_turn,
+            order: tokio::sync::RwLock::default(),
+        }
+    }
+
+    async fn execute(&self, registry: &Registry, call: ToolCall) -> ToolResult {
+        if registry.runs_alone(&call) {
+            let _alone = self.order.write().await;
+            return registry.execute(call).await;
+        }
+        let _beside = self.order.read().await;
+        registry.execute(call).await
+    }
+
+    fn tool(&self, definition: &ToolDefinition) -> Tool {
+        let schema = match &definition.parameters {
+            Value::Object(schema) => schema.clone(),
+            _ => Map::new(),
+        };
+        let tool = Tool::new(
+            definition.name.clone(),
+            definition.description.clone(),
+            Arc::new(schema),
+        );
+        match self.may_overlap(&definition.name) {
+            true => tool.with_annotations(ToolAnnotations::new().read_only(true)),
+            false => tool,
+        }
+    }
+
+    /// Whether calls of a tool may be made at the same time, for which CLIs have
+    /// one word: that it only reads. Of commands that is not true, so it is said
+    /// only where a turn's process decides whatever a client makes of it.
+    fn may_overlap(&self, name: &str) -> bool {
+        match Builtin::from_name(name) {
+            Some(Builtin::ReadFile | Builtin::ListDirectory) => true,
+            Some(Builtin::ExecuteShell) => self.is_of_turn,
+            Some(_) => false,
+            None => host::only_reads(name),
+        }
+    }
 }

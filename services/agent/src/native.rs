@@ -6,7 +6,6 @@ mod calls;
 mod client;
 mod conversation;
 mod openai;
-mod repeats;
 mod reply;
 mod sse;
 mod status;
@@ -87,7 +86,6 @@ pub(crate) async fn run(
                 return Ok(Done { stop_reason, model });
             }
             if !reply.text.is_empty() {
-                out.text("\n\n")?;
                 let (assistant, _) = calls.run(reply).await?;
                 conversation.push(Entry::Assistant(assistant));
             }

@@ -30,7 +30,7 @@ pub(crate) struct TurnRequest {
     /// Where that is set, for the user.
     #[serde(default = "default_step_limit_key")]
     pub(crate) step_limit_key: String,
-    /// The how manyth identical call in a row ends the turn; below 2 counts as 2.
+    /// The repetition of a call with the same result that ends the turn; below 3 counts as 3.
     #[serde(default = "default_identical_call_limit")]
     pub(crate) identical_call_limit: u32,
     pub(crate) workspace: PathBuf,

@@ -217,6 +217,53 @@ fn runner(pipes: &Path) -> Vec<Value> {
     seen
 }
 
+/// Each of two commands waits for the other; a file is written when both are
+/// over, and before what was asked for after it.
+#[test]
+fn calls_are_made_at_the_same_time_but_those_that_change_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::start(folder.path(), None);
+    let calls = [
+        (
+            71,
+            "execute_shell",
+            json!({"command": "mkfifo here; read word < here; cat late; echo $word"}),
+        ),
+        (
+            72,
+            "execute_shell",
+            json!({"command": "until [ -p here ]; do sleep 0.01; done; echo met > here"}),
+        ),
+        (
+            73,
+            "write_file",
+            json!({"path": "late", "content": "written"}),
+        ),
+        (74, "read_file", json!({"path": "late"})),
+    ];
+    for (id, tool, arguments) in calls {
+        let params = json!({"name": tool, "arguments": arguments});
+        server.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+    }
+    let mut answers = std::collections::BTreeMap::new();
+    for _ in 0..4 {
+        let mut line = String::new();
+        server.stdout.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        let text = answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        answers.insert(answer["id"].as_u64().unwrap(), text);
+    }
+    assert!(
+        answers[&71].contains("met") && answers[&71].contains("No such file"),
+        "{answers:?}"
+    );
+    assert_eq!(answers[&74], "written");
+    server.end();
+}
+
 #[test]
 fn a_cancelled_call_ends_its_command() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,12 +2,12 @@
 //! waking it for that.
 
 use std::collections::{HashMap, VecDeque};
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_sessions::SessionKey;
+use openclaw_sessions::transcript::SYSTEM;
 
 use crate::gateway::Gateway;
 use crate::heartbeat;
@@ -21,9 +21,8 @@ const PER_SESSION: usize = 20;
 const SESSIONS: usize = 256;
 /// Characters of one event. It is a notice, not a document.
 const LENGTH: usize = 4000;
-/// The channel of turns that nobody asked for.
-const CHANNEL: &str = "system";
-/// What an agent is told that is woken for its events alone.
+/// What an agent is told that is woken for its events alone. The transcript has
+/// the events, which happened, and not this, which nobody said.
 const PROMPT: &str = "Look at the events above and act on them if that is needed.";
 
 /// When an event reaches the agent.
@@ -68,21 +67,16 @@ impl SystemEvents {
         true
     }
 
-    /// `text` with the events that wait before it; they wait no more.
-    pub(crate) fn before(&self, key: &SessionKey, text: String) -> String {
-        let Some(events) = self.lock().remove(key) else {
-            return text;
-        };
-        let mut all = String::new();
-        for event in events {
+    /// The events that wait, in words; they wait no more.
+    pub(crate) fn take(&self, key: &SessionKey) -> Option<String> {
+        let events = self.lock().remove(key)?;
+        let lines = events.into_iter().map(|event| {
             let at = event.at.strftime("%Y-%m-%d %H:%M:%S UTC");
             // Its own lines are told from the next event's.
             let words = event.text.replace('\n', "\nSystem: ");
-            let _ = writeln!(all, "System: [{at}] {words}");
-        }
-        all.push('\n');
-        all.push_str(&text);
-        all
+            format!("System: [{at}] {words}")
+        });
+        Some(lines.collect::<Vec<_>>().join("\n"))
     }
 
     /// The events that wait for the session's next turn, the oldest first.
@@ -94,6 +88,15 @@ impl SystemEvents {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Event>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the model is asked where a run was begun for events alone, which are its
+/// `text`.
+pub(crate) fn asked(channel: &str, text: String) -> String {
+    match channel == SYSTEM && text != PROMPT {
+        true => format!("{text}\n\n{PROMPT}"),
+        false => text,
     }
 }
 
@@ -119,10 +122,12 @@ pub(crate) async fn wake(
     if when == When::NextTurn {
         return Ok(Woken { is_new, run: None });
     }
+    // Where another turn was told of it meanwhile, there is nothing but to look.
+    let events = gateway.system_events.take(key);
     let message = Message {
-        text: PROMPT.to_owned(),
+        text: events.unwrap_or_else(|| PROMPT.to_owned()),
         session_key: key.to_string(),
-        channel: CHANNEL.to_owned(),
+        channel: SYSTEM.to_owned(),
         ..Message::default()
     };
     let started = gateway.begin(message, Extra::default()).await?;
@@ -140,18 +145,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_come_before_the_next_text_once() {
+    fn events_are_told_once_and_in_their_order() {
         let (events, key) = (SystemEvents::default(), SessionKey::main(&AgentId::main()));
-        assert_eq!(events.before(&key, "hi".to_owned()), "hi");
+        assert_eq!(events.take(&key), None);
         events.push(&key, "backup done");
         events.push(&key, "backup done");
         events.push(&key, "disk\nfull");
-        let text = events.before(&key, "hi".to_owned());
+        let text = events.take(&key).unwrap();
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 5, "{text}");
+        assert_eq!(lines.len(), 3, "{text}");
         assert!(lines[0].ends_with("] backup done") && lines[2] == "System: full");
-        assert_eq!(lines[4], "hi");
-        assert_eq!(events.before(&key, "hi".to_owned()), "hi");
+        assert_eq!(events.take(&key), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod context;
 mod conversation;
 mod follow;
 mod outcome;
+mod paragraphs;
 mod resumption;
 mod tails;
 
@@ -37,6 +38,7 @@ use context::Context;
 pub(crate) use assembler::Assembly;
 pub(crate) use follow::{close_turn, end_abandoned, kept_turns};
 pub(crate) use outcome::interrupted;
+pub(crate) use paragraphs::Paragraphs;
 pub(crate) use tails::Tails;
 
 /// What the user is told when the conversation begins anew.
@@ -277,6 +279,7 @@ pub(crate) struct Reply<'a> {
     gateway: &'a Arc<Gateway>,
     run: &'a Run,
     assembler: Assembler,
+    paragraphs: Paragraphs,
     /// Entries that are on the disk already, when the run is resumed.
     skip: usize,
     /// Events of the turn that were heard.
@@ -298,6 +301,7 @@ impl<'a> Reply<'a> {
             gateway,
             run,
             assembler: Assembler::new(&run.id),
+            paragraphs: Paragraphs::default(),
             skip,
             heard: 0,
             appends: Vec::new(),
@@ -330,6 +334,8 @@ impl<'a> Reply<'a> {
             self.appends.extend(pending.ok());
         }
         approvals::observe(self.gateway, self.run, &kind).await;
+        // Not in the transcript, where each round is an entry of its own.
+        self.paragraphs.set_apart(&mut kind);
         self.run.publish(kind);
     }
 

@@ -16,7 +16,8 @@ pub use tail::Tail;
 const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// A stretch of a conversation: whole turns, each beginning with a user
-/// message, every tool call followed by its result.
+/// message, every result preceded by its call. A call that was cut off with its
+/// turn has none.
 #[derive(Debug, Default, PartialEq)]
 pub struct History {
     /// Oldest first.

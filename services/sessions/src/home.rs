@@ -168,7 +168,7 @@ pub fn exchanges(path: &Path, is_open: impl Fn(&str) -> bool) -> Result<Vec<NewE
 }
 
 fn take(exchanges: &mut Vec<(Option<String>, NewExchange)>, message: &Message, at: i64) {
-    let Some((run, said)) = Said::of(message) else {
+    let Some((run, said)) = Said::of(message).filter(|_| !message.is_event()) else {
         return;
     };
     match said {
@@ -209,10 +209,10 @@ fn broke_off(message: &Message) -> bool {
     )
 }
 
-/// Adds the words of one more response.
+/// Adds the words of one more response: a paragraph.
 pub fn add(words: &mut String, more: &str) {
     if !words.is_empty() && !more.is_empty() {
-        words.push('\n');
+        words.push_str("\n\n");
     }
     words.push_str(more);
 }

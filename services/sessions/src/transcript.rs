@@ -25,7 +25,9 @@ pub use count::{Count, count};
 pub use entry::{Entry, Header, Line, MalformedLine, OtherEntry};
 pub use group::sync_all;
 pub use marker::{Compaction, Draft, Marker};
-pub use message::{AssistantMessage, Message, StopReason, ToolResultMessage, Usage, UserMessage};
+pub use message::{
+    AssistantMessage, Message, SYSTEM, StopReason, ToolResultMessage, Usage, UserMessage,
+};
 pub use open::{Opened, Origin, Repair};
 pub use read::{CorruptLine, Lines, Reading, head, read};
 pub use run::of_run;

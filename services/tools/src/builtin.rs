@@ -94,6 +94,17 @@ impl Builtin {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
+    /// Whether a call with these arguments changes what other calls look at.
+    /// Commands may, too, but take long: who asks for several at a time wants
+    /// them at a time.
+    pub(crate) fn runs_alone(self, arguments: &Value) -> bool {
+        match self {
+            Self::WriteFile | Self::Edit | Self::ApplyPatch => true,
+            Self::ReadFile | Self::ListDirectory | Self::ExecuteShell => false,
+            Self::Process => process::changes(arguments),
+        }
+    }
+
     /// What models are told about it.
     #[must_use]
     pub fn definition(self) -> ToolDefinition {

@@ -16,6 +16,7 @@ mod gate;
 mod handler;
 mod policy;
 mod registry;
+mod repeats;
 mod text;
 mod validation;
 
@@ -27,3 +28,4 @@ pub use gate::Gate;
 pub use handler::{Context, HandlerError};
 pub use policy::{Denial, Layer, Policy};
 pub use registry::{RegisterError, Registry};
+pub use repeats::Repeats;

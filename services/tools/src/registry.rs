@@ -13,7 +13,7 @@ use crate::policy::Denial;
 use crate::text;
 use crate::validation::Arguments;
 use crate::{
-    Context, FailureKind, HandlerError, ToolCall, ToolDefinition, ToolFailure, ToolResult,
+    Builtin, Context, FailureKind, HandlerError, ToolCall, ToolDefinition, ToolFailure, ToolResult,
 };
 
 /// Longest output of one call. Built-in tools stay below it by their own
@@ -155,6 +155,19 @@ impl Registry {
             Err(error) => Err(error),
         };
         conclude(id, name, outcome)
+    }
+
+    /// Whether calls beside it may change what this one comes to, or it what
+    /// they come to: it runs when those before it are over, and those after it
+    /// when it is.
+    #[must_use]
+    pub fn runs_alone(&self, call: &ToolCall) -> bool {
+        let resolved = self.resolve(&call.name, call.arguments.clone());
+        let builtin = resolved.ok().and_then(|(tool, arguments)| {
+            let tool = Builtin::from_name(&tool.definition.name)?;
+            Some(tool.runs_alone(&arguments))
+        });
+        builtin.unwrap_or(false)
     }
 
     /// Checks, asks, runs.

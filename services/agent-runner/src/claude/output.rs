@@ -18,8 +18,6 @@ pub(crate) struct Output {
     model: String,
     /// Whether text of the message now being written came as deltas.
     streamed: bool,
-    /// Whether there was any text.
-    told: bool,
     tasks: Tasks,
     /// The first line that was not JSON.
     malformed: Option<String>,
@@ -29,6 +27,10 @@ pub(crate) struct Output {
     speaker: Option<Speaker>,
     limits: Limits,
     count: Count,
+    /// Whether words were said that no call followed,
+    spoke: bool,
+    /// and whether another message begins, of which nothing was said yet.
+    begins: bool,
 }
 
 impl Output {
@@ -37,13 +39,14 @@ impl Output {
             session: Some(session),
             model: model.unwrap_or_default(),
             streamed: false,
-            told: false,
             tasks: Tasks::default(),
             malformed: None,
             cost: None,
             speaker: None,
+            count: Count::new(&limits),
             limits,
-            count: Count::default(),
+            spoke: false,
+            begins: false,
         }
     }
 
@@ -64,7 +67,7 @@ impl Translate for Output {
             "system" => self.system(&value),
             "stream_event" if !inner => self.delta(&value["event"]),
             "assistant" if !inner => self.assistant(&value),
-            "user" if !inner => tool_results(&value),
+            "user" if !inner => self.results(&value),
             "result" => self.result(&value),
             "control_request" => {
                 if let Some(speaker) = &self.speaker {
@@ -142,6 +145,7 @@ impl Output {
     fn delta(&mut self, event: &Value) -> Vec<Kind> {
         if event["type"] == "message_start" {
             self.streamed = false;
+            self.begins = true;
         }
         if let Some((code, message)) = self.count.tokens(event, &self.limits) {
             return vec![Kind::Failed(self.failed(code, message))];
@@ -150,8 +154,7 @@ impl Output {
         match delta["type"].as_str() {
             Some("text_delta") => {
                 self.streamed = true;
-                self.told = true;
-                text(&delta["text"]).map_or_else(Vec::new, |text| vec![Kind::TextDelta { text }])
+                text(&delta["text"]).map_or_else(Vec::new, |text| vec![self.words(text)])
             }
             Some("thinking_delta") => {
                 text(&delta["thinking"]).map_or_else(Vec::new, |text| vec![Kind::Thinking { text }])
@@ -170,20 +173,43 @@ impl Output {
         let blocks = message["content"].as_array().into_iter().flatten();
         blocks
             .filter_map(|block| match block["type"].as_str()? {
-                "text" if !self.streamed && !synthetic => {
-                    let text = text(&block["text"])?;
-                    self.told = true;
-                    Some(Kind::TextDelta { text })
-                }
+                "text" if !self.streamed && !synthetic => Some(self.words(text(&block["text"])?)),
                 "tool_use" => self.call(id, block),
                 _ => None,
             })
             .collect()
     }
 
+    /// Two messages without a call between them are two paragraphs.
+    fn words(&mut self, text: String) -> Kind {
+        let begins = std::mem::take(&mut self.begins);
+        let is_apart = begins && self.spoke && !text.starts_with('\n');
+        self.spoke = true;
+        Kind::TextDelta {
+            text: match is_apart {
+                true => format!("\n\n{text}"),
+                false => text,
+            },
+        }
+    }
+
+    fn results(&mut self, value: &Value) -> Vec<Kind> {
+        let kinds = tool_results(value);
+        for kind in &kinds {
+            if let Kind::ToolResult(result) = kind {
+                self.count.result(result);
+            }
+        }
+        kinds
+    }
+
     fn call(&mut self, message: &str, block: &Value) -> Option<Kind> {
+        self.spoke = false;
         let (name, arguments) = (text(&block["name"])?, &block["input"]);
-        let passed = self.count.call(message, &name, arguments, &self.limits);
+        let id = block["id"].as_str().unwrap_or_default();
+        let passed = self
+            .count
+            .call(message, (id, &name, arguments), &self.limits);
         if let Some((code, words)) = passed {
             return Some(Kind::Failed(self.failed(code, words)));
         }
@@ -210,7 +236,7 @@ impl Output {
         }
         let failed = value["is_error"] == true || value["subtype"] != "success";
         // Words of its own, which no model said, are in its result alone.
-        if !failed && !self.told {
+        if !failed && !self.spoke {
             let words = text(&value["result"]);
             kinds.extend(words.map(|text| Kind::TextDelta { text }));
         }
@@ -364,26 +390,23 @@ fn tool_output(content: &Value) -> String {
     }
 }
 
-/// What a result says that the turn used. One that was cut short says it by
-/// model alone.
+/// What a result says that the turn used: what it says by model, which has its
+/// subagents and is there where the turn was cut short, or of the turn itself,
+/// whichever is more.
 fn usage(result: &Value) -> Option<Usage> {
     let tokens = |value: &Value, name: &str| {
         let tokens = value[name].as_u64().unwrap_or_default();
         tokens.min(bill::MOST_TOKENS)
     };
     let value = &result["usage"];
-    let whole = value.is_object().then(|| Usage {
+    let own = value.is_object().then(|| Usage {
         input: tokens(value, "input_tokens"),
         output: tokens(value, "output_tokens"),
         cache_read: tokens(value, "cache_read_input_tokens"),
         cache_write: tokens(value, "cache_creation_input_tokens"),
     });
-    let models = match &whole {
-        Some(usage) if *usage != Usage::default() => None,
-        _ => result["modelUsage"].as_object(),
-    };
-    let Some(models) = models else {
-        return whole;
+    let Some(models) = result["modelUsage"].as_object() else {
+        return own;
     };
     let add = |sum: u64, more: u64| sum.saturating_add(more).min(bill::MOST_TOKENS);
     let sum = |name: &str| {
@@ -392,11 +415,12 @@ fn usage(result: &Value) -> Option<Usage> {
             .map(|model| tokens(model, name))
             .fold(0, add)
     };
+    let own = own.unwrap_or_default();
     Some(Usage {
-        input: sum("inputTokens"),
-        output: sum("outputTokens"),
-        cache_read: sum("cacheReadInputTokens"),
-        cache_write: sum("cacheCreationInputTokens"),
+        input: sum("inputTokens").max(own.input),
+        output: sum("outputTokens").max(own.output),
+        cache_read: sum("cacheReadInputTokens").max(own.cache_read),
+        cache_write: sum("cacheCreationInputTokens").max(own.cache_write),
     })
 }
 
@@ -454,6 +478,40 @@ mod tests {
         };
         assert_eq!(done.backend_session.as_deref(), Some("s1"));
         assert_eq!(done.model, "claude-x");
+    }
+
+    #[test]
+    fn messages_without_a_call_between_them_are_paragraphs() {
+        let start = r#"{"type":"stream_event","event":{"type":"message_start"}}"#;
+        let said = |text: &str| {
+            format!(
+                r#"{{"type":"stream_event","event":{{"type":"content_block_delta","delta":{{"type":"text_delta","text":"{text}"}}}}}}"#
+            )
+        };
+        let (one, two, more) = (said("One."), said("Two"), said("."));
+        let text: String = kinds(&[start, &one, start, &two, &more])
+            .iter()
+            .filter_map(|kind| match kind {
+                Kind::TextDelta { text } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(text, "One.\n\nTwo.");
+    }
+
+    #[test]
+    fn tokens_of_subagents_are_the_turns_too() {
+        let line = r#"{"type":"result","subtype":"success","is_error":false,"result":"","usage":{"input_tokens":3,"output_tokens":1,"cache_read_input_tokens":50},"modelUsage":{"a":{"inputTokens":3,"outputTokens":1,"cacheReadInputTokens":50},"b":{"inputTokens":40,"outputTokens":9,"cacheCreationInputTokens":7}}}"#;
+        let Some(Kind::Usage(usage)) = kinds(&[line]).into_iter().next() else {
+            panic!("no usage");
+        };
+        let all = (
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+        );
+        assert_eq!(all, (43, 10, 50, 7));
     }
 
     #[test]

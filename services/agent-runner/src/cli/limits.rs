@@ -2,7 +2,8 @@
 //! words that do not say what to do; these hold whatever its version.
 
 use openclaw_config::settings;
-use openclaw_proto::event::Code;
+use openclaw_proto::event::{Code, ToolResult};
+use openclaw_tools::Repeats;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ const LEAST_COST: f64 = 1e-6;
 pub(crate) struct Limits {
     /// Answers of the model that call tools.
     pub(crate) steps: u32,
-    /// Calls of one tool in a row with the same arguments.
+    /// The repetition of a call with the same result that is one too many.
     pub(crate) identical_calls: u32,
     /// Tokens that the model may write.
     pub(crate) output_tokens: u64,
@@ -57,13 +58,12 @@ impl Limits {
 }
 
 /// What a turn has done so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Count {
     /// The answer that is being told: its lines all name it.
     message: String,
     steps: u32,
-    last_call: Option<(String, Value)>,
-    identical_calls: u32,
+    repeats: Repeats,
     /// Tokens of the answers before,
     written: u64,
     /// and of the one that is being written.
@@ -71,24 +71,29 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Counts a call; with the limit that was passed, and what to do about it.
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            message: String::new(),
+            steps: 0,
+            repeats: Repeats::new(limits.identical_calls),
+            written: 0,
+            writing: 0,
+        }
+    }
+
+    /// Counts a call of the answer `message`; with the limit that was passed,
+    /// and what to do about it.
     pub(crate) fn call(
         &mut self,
         message: &str,
-        name: &str,
-        arguments: &Value,
+        (id, name, arguments): (&str, &str, &Value),
         limits: &Limits,
     ) -> Option<(Code, String)> {
         if self.message != message || message.is_empty() {
             message.clone_into(&mut self.message);
             self.steps += 1;
         }
-        let call = (name.to_owned(), arguments.clone());
-        match self.last_call.as_ref() == Some(&call) {
-            true => self.identical_calls += 1,
-            false => self.identical_calls = 1,
-        }
-        self.last_call = Some(call);
+        let repeated = self.repeats.call(id, name, arguments).err();
         if self.steps > limits.steps {
             return Some((
                 Code::StepLimit,
@@ -99,17 +104,22 @@ impl Count {
                 ),
             ));
         }
-        (self.identical_calls > limits.identical_calls).then(|| {
+        repeated.map(|times| {
             (
                 Code::LoopDetected,
                 format!(
-                    "the turn was stopped: the agent called {name} {} times in a row with the \
-                     same arguments. Ask in other words, or raise \
-                     agents.defaults.limits.identicalCalls",
-                    self.identical_calls
+                    "the turn was stopped: the agent went in a circle, and called {name} {times} \
+                     times with the same arguments and the same result. Ask in other words, or \
+                     raise agents.defaults.limits.identicalCalls"
                 ),
             )
         })
+    }
+
+    /// Takes note of what came of a call.
+    pub(crate) fn result(&mut self, result: &ToolResult) {
+        self.repeats
+            .result(&result.call_id, result.success, &result.output);
     }
 
     /// Counts the tokens of an answer that is over.
@@ -166,29 +176,46 @@ mod tests {
 
     #[test]
     fn steps_are_answers_and_not_calls() {
-        let mut count = Count::default();
-        for (message, call) in [("a", 1), ("a", 2), ("b", 3), ("c", 4)] {
-            assert_eq!(count.call(message, "Bash", &json!(call), &LIMITS), None);
+        let mut count = Count::new(&LIMITS);
+        for (message, call) in [("a", "1"), ("a", "2"), ("b", "3"), ("c", "4")] {
+            let call = (call, "Bash", &json!(call));
+            assert_eq!(count.call(message, call, &LIMITS), None);
         }
-        let passed = count.call("d", "Bash", &json!(5), &LIMITS);
+        let passed = count.call("d", ("5", "Bash", &json!("5")), &LIMITS);
         assert_eq!(passed.unwrap().0, Code::StepLimit);
     }
 
     #[test]
-    fn the_same_call_again_and_again_is_a_loop() {
-        let mut count = Count::default();
+    fn the_same_call_with_the_same_result_is_a_loop() {
+        let mut count = Count::new(&LIMITS);
         let same = json!({"command": "ls"});
-        for message in ["a", "b"] {
-            assert_eq!(count.call(message, "Bash", &same, &LIMITS), None);
+        let call = |count: &mut Count, id: &str, output: &str| {
+            let passed = count.call("a", (id, "Bash", &same), &LIMITS);
+            count.result(&ToolResult {
+                call_id: id.to_owned(),
+                success: true,
+                output: output.to_owned(),
+                error: None,
+            });
+            passed
+        };
+        for (id, output) in [("1", "one"), ("2", "two"), ("3", "one"), ("4", "three")] {
+            assert_eq!(call(&mut count, id, output), None, "{id}");
         }
-        let (code, words) = count.call("c", "Bash", &same, &LIMITS).unwrap();
+        let mut count = Count::new(&Limits {
+            identical_calls: 3,
+            ..LIMITS
+        });
+        assert_eq!(call(&mut count, "1", "one"), None);
+        assert_eq!(call(&mut count, "2", "one"), None);
+        let (code, words) = call(&mut count, "3", "one").unwrap();
         assert_eq!(code, Code::LoopDetected);
         assert!(words.contains("identicalCalls"), "{words}");
     }
 
     #[test]
     fn tokens_of_all_answers_count() {
-        let mut count = Count::default();
+        let mut count = Count::new(&LIMITS);
         let delta = |tokens: u64, reason: &str| json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": tokens}});
         let start = json!({"type": "message_start"});
         assert_eq!(count.tokens(&start, &LIMITS), None);

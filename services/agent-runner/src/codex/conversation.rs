@@ -74,8 +74,8 @@ impl Conversation {
             answers: 0,
             trouble: None,
             malformed: None,
+            count: Count::new(&limits),
             limits,
-            count: Count::default(),
         }
     }
 
@@ -253,7 +253,8 @@ impl Conversation {
         };
         self.spoke = false;
         let answer = self.answers.to_string();
-        let passed = self.count.call(&answer, &name, &arguments, &self.limits);
+        let call = (id.as_str(), name.as_str(), &arguments);
+        let passed = self.count.call(&answer, call, &self.limits);
         let passed = passed.or_else(|| self.count.written(&self.limits));
         if let Some((code, words)) = passed {
             return vec![Kind::Failed(self.failed(code, words))];
@@ -300,6 +301,9 @@ impl Conversation {
             None => self.started(item),
         };
         if !kinds.iter().any(Kind::is_terminal) {
+            if let Kind::ToolResult(result) = &result {
+                self.count.result(result);
+            }
             kinds.push(result);
         }
         self.open.retain(|id, _| item["id"] != *id.as_str());

@@ -116,6 +116,8 @@ fn tools(start: &Start<'_>) -> Vec<String> {
     vec![
         of("command", json!(start.agent_program).to_string()),
         of("args", json!(arguments).to_string()),
+        // Those that must not be made beside others are held up by the server.
+        of("supports_parallel_tool_calls", "true".to_owned()),
         of("default_tools_approval_mode", json!("approve").to_string()),
         of("startup_timeout_sec", TOOLS_START.to_string()),
         of(

@@ -57,16 +57,23 @@ impl Laid {
 }
 
 impl Stage<'_> {
-    /// Begins the turn, with a process that stood ready for it where there is
-    /// one.
-    pub(super) async fn cli(self, chosen: Chosen<'_>) -> Result<Begun, Error> {
-        let warm = self.warm().await;
-        let laid = self.lay(chosen).await?;
-        let mut held = match warm {
-            Some(ready) if ready.likeness == laid.likeness()? => ready.held,
+    /// Begins the turn, with the process that stood ready for it where there is
+    /// one that was started as this turn's would be.
+    pub(super) async fn cli(
+        self,
+        chosen: Chosen<'_>,
+        ready: Option<Ready>,
+    ) -> Result<Begun, Error> {
+        let mut laid = self.lay(chosen).await?;
+        let likeness = laid.likeness()?;
+        let mut held = match ready {
+            Some(ready) if ready.likeness == likeness => ready.held,
             Some(ready) => {
                 tracing::debug!("what stood ready was started with something else");
-                ready.held.dismiss().await;
+                // With its folder, which has this turn's name and what a CLI
+                // of another kind may have put there.
+                ready.dismiss().await;
+                laid = self.lay(chosen).await?;
                 self.start(&laid.standing).await?
             }
             None => self.start(&laid.standing).await?,
@@ -85,16 +92,6 @@ impl Stage<'_> {
             held,
             passing: self.passing(),
         })
-    }
-
-    /// What stands ready for this turn.
-    async fn warm(&self) -> Option<Ready> {
-        if !super::keeps_warm(self.settings, self.agent, self.turn) {
-            return None;
-        }
-        let spare = self.shop.warm.of(&self.turn.session_key);
-        let run_id = &self.turn.run_id;
-        spare.take(run_id, self.settings, &self.agent.id).await
     }
 
     /// Starts a process that waits for the turn.

@@ -64,17 +64,17 @@ impl Stage<'_> {
         self,
         mut route: Vec<Stop>,
         note: Option<String>,
+        ready: Option<Ready>,
     ) -> Result<Begun, Error> {
         let cooling = self.shop.cooling.arrange(&mut route);
         let mut notes: Vec<String> = note.into_iter().collect();
         notes.extend(cooling.map(|(name, until)| left_alone(&name, until, &route)));
         notes.extend(self.unknown_price(&route));
-        let spare = &self.shop.spare;
-        let run_id = &self.turn.run_id;
-        let ready = match spare.take(run_id, self.settings, &self.agent.id).await {
+        let ready = match ready {
             Some(ready) => ready,
             None => {
                 let own = own_limits::names(self.turn);
+                let run_id = &self.turn.run_id;
                 stand_ready(self.shop, self.settings, self.agent, run_id, own).await?
             }
         };

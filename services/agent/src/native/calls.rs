@@ -1,10 +1,13 @@
-//! Running the tool calls of a reply, one after another.
+//! Running the tool calls of a reply: those that may, at the same time.
 
-use openclaw_tools::{FailureKind, Registry, ToolCall, ToolFailure, ToolResult};
+use std::ops::Range;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use openclaw_tools::{FailureKind, Registry, Repeats, ToolCall, ToolFailure, ToolResult};
 use serde_json::{Map, Value};
 
 use super::conversation::{Assistant, Call, Outcome};
-use super::repeats::Repeats;
 use super::reply::{RawCall, Reply};
 use crate::event::Emitter;
 use crate::failure::{Code, Failure, TurnError};
@@ -21,6 +24,13 @@ pub(super) struct Calls<'a> {
     repeats: Repeats,
     run_id: &'a str,
     used_ids: Vec<String>,
+}
+
+/// A call that is about to run.
+struct Prepared {
+    call: ToolCall,
+    /// Why it cannot run, for the model.
+    complaint: Option<String>,
 }
 
 impl<'a> Calls<'a> {
@@ -54,51 +64,87 @@ impl<'a> Calls<'a> {
             return Err(Failure::new(Code::ModelError, message).into());
         }
         let mut calls = Vec::new();
-        let mut outcomes = Vec::new();
         for raw in reply.calls {
-            let (call, result) = self.one(raw).await?;
-            outcomes.push(Outcome {
-                call_id: call.id.clone(),
-                text: result.to_text().into_owned(),
-                images: self.images.take(&call.id),
-                is_error: !result.success,
-            });
-            calls.push(call);
+            calls.push(self.prepare(raw)?);
+        }
+        // All are told before the first runs: they are one round, whatever
+        // becomes of it.
+        for prepared in &calls {
+            self.out.tool_call(&prepared.call)?;
         }
         let assistant = Assistant {
             text: reply.text,
             thinking: reply.thinking,
             reasoning: reply.reasoning,
-            calls,
+            calls: calls.iter().map(Prepared::again).collect(),
         };
+        let mut outcomes = Vec::new();
+        for group in self.groups(&calls) {
+            outcomes.extend(self.together(&calls[group]).await?);
+        }
         Ok((assistant, outcomes))
     }
 
-    async fn one(&mut self, raw: RawCall) -> Result<(Call, ToolResult), TurnError> {
+    /// Takes note of a call, which a loop does not get.
+    fn prepare(&mut self, raw: RawCall) -> Result<Prepared, TurnError> {
         let parsed = raw.parse();
         let compared = match &parsed {
             Ok(arguments) => arguments.clone(),
             Err(_) => Value::String(raw.arguments.clone()),
         };
+        let id = self.unique_id(raw.id);
         self.repeats
-            .note(&raw.name, &compared)
+            .call(&id, &raw.name, &compared)
             .map_err(|count| loop_failure(&raw.name, count))?;
+        let (arguments, complaint) = match parsed {
+            Ok(arguments) => (arguments, None),
+            Err(complaint) => (Value::Object(Map::new()), Some(complaint)),
+        };
         let call = ToolCall {
-            id: self.unique_id(raw.id),
+            id,
             name: raw.name,
-            arguments: parsed
-                .as_ref()
-                .cloned()
-                .unwrap_or_else(|_| Value::Object(Map::new())),
+            arguments,
         };
-        self.out.tool_call(&call)?;
-        let again = Call::new(call.id.clone(), &call.name, call.arguments.clone());
-        let result = match parsed {
-            Ok(_) => self.registry.execute(call).await,
-            Err(message) => refused(call, message),
-        };
-        self.out.tool_result(&result)?;
-        Ok((again, result))
+        Ok(Prepared { call, complaint })
+    }
+
+    /// The calls that run at the same time, one group after the other.
+    fn groups(&self, calls: &[Prepared]) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        let mut is_open = false;
+        for (place, prepared) in calls.iter().enumerate() {
+            let alone = self.registry.runs_alone(&prepared.call);
+            match groups.last_mut() {
+                Some(group) if is_open && !alone => group.end = place + 1,
+                _ => groups.push(place..place + 1),
+            }
+            is_open = !alone;
+        }
+        groups
+    }
+
+    /// Runs calls at the same time. What one comes to is told when it is there;
+    /// the outcomes are in the order of the calls.
+    async fn together(&mut self, calls: &[Prepared]) -> Result<Vec<Outcome>, TurnError> {
+        let registry = self.registry;
+        let mut running: FuturesUnordered<_> = calls
+            .iter()
+            .enumerate()
+            .map(|(place, prepared)| async move { (place, prepared.run(registry).await) })
+            .collect();
+        let mut outcomes: Vec<Option<Outcome>> = calls.iter().map(|_| None).collect();
+        while let Some((place, result)) = running.next().await {
+            self.out.tool_result(&result)?;
+            let text = result.to_text().into_owned();
+            self.repeats.result(&result.call_id, result.success, &text);
+            outcomes[place] = Some(Outcome {
+                images: self.images.take(&result.call_id),
+                call_id: result.call_id,
+                text,
+                is_error: !result.success,
+            });
+        }
+        Ok(outcomes.into_iter().flatten().collect())
     }
 
     /// The server's id, or one of our own where it gives none or repeats one.
@@ -118,12 +164,29 @@ impl<'a> Calls<'a> {
     }
 }
 
+impl Prepared {
+    async fn run(&self, registry: &Registry) -> ToolResult {
+        let call = self.call.clone();
+        match &self.complaint {
+            None => registry.execute(call).await,
+            Some(message) => refused(call, message.clone()),
+        }
+    }
+
+    /// As it is told to the model again.
+    fn again(&self) -> Call {
+        let call = &self.call;
+        Call::new(call.id.clone(), &call.name, call.arguments.clone())
+    }
+}
+
 fn loop_failure(name: &str, count: u32) -> Failure {
     Failure::new(
         Code::LoopDetected,
         format!(
-            "stopped: the model called {name} with the same arguments {count} times in a row. \
-             Ask in other words, or raise agents.defaults.limits.identicalCalls in the configuration"
+            "stopped: the model went in a circle, and called {name} with the same arguments and \
+             the same result {count} times. Ask in other words, or raise \
+             agents.defaults.limits.identicalCalls in the configuration"
         ),
     )
 }

@@ -6,7 +6,8 @@ use crate::images::Image;
 use crate::request::{HistoryCall, HistoryEntry};
 
 /// What a model is told about a call that has no result on record.
-const NO_RESULT: &str = "no result: the turn was interrupted before the tool had finished";
+const NO_RESULT: &str = "no result: the call was cancelled, because the turn was ended or interrupted before it had \
+                         finished. What it did until then is not undone";
 
 /// Bytes of the images of a conversation, in base64: they are sent with each
 /// request, which has 32 MB.
@@ -251,7 +252,7 @@ mod tests {
         let Entry::Results(outcomes) = &entries[2] else {
             panic!()
         };
-        assert!(outcomes[0].is_error && outcomes[0].text.contains("interrupted"));
+        assert!(outcomes[0].is_error && outcomes[0].text.contains("cancelled"));
         assert_eq!(outcomes[1].text, "o");
         let Entry::Assistant(assistant) = &entries[1] else {
             panic!()

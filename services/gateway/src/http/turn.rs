@@ -10,7 +10,6 @@ use openclaw_proto::gateway::{Accepted, Message};
 use super::problem::Problem;
 use crate::door::stream::Events;
 use crate::gateway::Gateway;
-use crate::reply_text::ReplyText;
 use crate::run::Run;
 use crate::submission::Extra;
 
@@ -37,7 +36,7 @@ pub(super) struct Turn {
 /// What was said so far.
 #[derive(Debug, Default)]
 struct State {
-    text: ReplyText,
+    text: String,
     usage: Usage,
     done: Option<Done>,
 }
@@ -101,7 +100,7 @@ impl Turn {
     pub(super) fn reply(&mut self) -> Reply {
         let state = std::mem::take(&mut self.state);
         Reply {
-            text: state.text.whole(),
+            text: state.text,
             usage: state.usage,
             done: state.done.unwrap_or_default(),
         }
@@ -126,7 +125,11 @@ impl State {
             Kind::Aborted { reason, .. } => {
                 Err(unfinished(&format!("the run was ended: {reason}")))
             }
-            other => Ok(self.text.take(&other)),
+            Kind::TextDelta { text } if !text.is_empty() => {
+                self.text.push_str(&text);
+                Ok(Some(text))
+            }
+            _ => Ok(None),
         }
     }
 }

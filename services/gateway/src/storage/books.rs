@@ -234,7 +234,7 @@ impl Books {
             Box::new(Spent {
                 cost_usd: resources.cost_usd.or(cost),
                 resources,
-                input_tokens: closing.usage.input,
+                input_tokens: sent(&closing.usage),
                 output_tokens: closing.usage.output,
             })
         });
@@ -467,6 +467,14 @@ fn unsaved() -> Kind {
         backend_session: None,
         backend: String::new(),
     })
+}
+
+/// All tokens that were sent, those of a cache too: they are what is paid for.
+fn sent(usage: &Usage) -> u64 {
+    usage
+        .input
+        .saturating_add(usage.cache_read)
+        .saturating_add(usage.cache_write)
 }
 
 /// OpenClaw's word for an outcome.

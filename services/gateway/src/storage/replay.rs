@@ -6,6 +6,7 @@ use openclaw_proto::event::{Code, Event, Failed, Kind, ToolFailure, ToolResult, 
 use openclaw_sessions::transcript::{self, Block, Content, Message, ToolResultMessage};
 
 use super::ledger::Record;
+use crate::turn::Paragraphs;
 
 /// The run's events with their own sequence numbers: what was streamed in many
 /// pieces is one event here. The last is the terminal one.
@@ -17,6 +18,10 @@ pub(crate) fn replay(path: &Path, record: &Record) -> Result<Vec<Event>, opencla
         .flat_map(|entry| events(&entry.message))
         .collect();
     kinds.push(record.outcome.clone().unwrap_or_else(unknown));
+    let mut paragraphs = Paragraphs::default();
+    for kind in &mut kinds {
+        paragraphs.set_apart(kind);
+    }
     let last = kinds.len();
     let number = |(at, kind)| {
         if at + 1 == last {

@@ -11,6 +11,8 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::Accepted;
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sessions::history::History;
+use openclaw_sessions::now_ms;
+use openclaw_sessions::transcript::{Message, UserMessage};
 
 use super::context::Context;
 use super::{Reply, conversation, outcome};
@@ -18,6 +20,7 @@ use crate::compaction::{self, Made, Room};
 use crate::gateway::Gateway;
 use crate::run::Run;
 use crate::storage::{Admitted, Overrides, Said};
+use crate::system_event;
 
 /// How much longer a conversation may be by the estimate than by the count of
 /// its tokens, and still be taken whole.
@@ -29,6 +32,8 @@ pub(super) struct Asked {
     transcript: PathBuf,
     overrides: Overrides,
     text: String,
+    /// What happened elsewhere, which `text` begins with.
+    events: Option<String>,
     context: Context,
     /// All that may be sent to the model, in tokens,
     tokens: u64,
@@ -47,7 +52,12 @@ impl Asked {
             Said::Text(text) => text,
             Said::Reset => String::new(),
         };
-        let text = gateway.system_events.before(&run.key, text);
+        let text = system_event::asked(&run.channel, text);
+        let events = gateway.system_events.take(&run.key);
+        let text = match &events {
+            Some(events) => format!("{events}\n\n{text}"),
+            None => text,
+        };
         let tokens = gateway.configuration.settings().memory.context_tokens;
         let mut waiting = gateway.lanes.runs(&run.key);
         waiting.extend(run.collected());
@@ -58,6 +68,7 @@ impl Asked {
             budget: conversation::history_budget(tokens, &text, &context),
             tokens,
             text,
+            events,
             context,
             waiting,
             granted: Vec::new(),
@@ -67,6 +78,7 @@ impl Asked {
     /// The turn, after what does not fit was summarised.
     pub(super) async fn turn(&mut self, reply: &mut Reply<'_>) -> Result<Turn, Kind> {
         let (gateway, run) = (reply.gateway, reply.run);
+        self.keep_events(reply).await;
         let (sessions, history, granted) = tokio::join!(
             gateway.storage.begin(&run.id, &run.key),
             self.history(gateway, self.budget),
@@ -87,6 +99,19 @@ impl Asked {
             backend_sessions: sessions,
             ..self.filled(reply, history)
         })
+    }
+
+    /// Enters what happened into the transcript as what it was: the next turns
+    /// are to know of it too.
+    async fn keep_events(&mut self, reply: &mut Reply<'_>) {
+        let Some(events) = self.events.take() else {
+            return;
+        };
+        let event = UserMessage::of_event(&reply.run.id, events, now_ms());
+        let storage = &reply.gateway.storage;
+        let kept = storage.append(&reply.run.key, vec![Message::User(event)]);
+        // Whether it is durable is asked when the reply is to be.
+        reply.appends.extend(kept.await.ok());
     }
 
     /// Another turn after the provider found the first too long; none when
@@ -168,7 +193,12 @@ impl Asked {
             agent_id: self.accepted.agent_id.clone(),
             channel: reply.run.channel.clone(),
             text: self.text.clone(),
-            passages: conversation::passages(recall, &history, session_id, context.received_ms),
+            passages: conversation::passages(
+                recall,
+                &history,
+                (session_id, &reply.run.key),
+                context.received_ms,
+            ),
             bootstrap: context.bootstrap.clone(),
             received_ms: context.received_ms,
             notes: std::mem::take(&mut context.notes),

@@ -188,12 +188,13 @@ impl Assembler {
     fn flush(&mut self, end: End<'_>, now_ms: i64) -> Vec<Message> {
         let speaker = self.speaker.clone();
         let end = end.or(&speaker);
-        let calls = self
-            .blocks
-            .iter()
-            .any(|block| matches!(block, Block::ToolCall { .. }));
+        let calls = self.blocks.iter().filter_map(|block| match block {
+            Block::ToolCall { id, .. } => Some(id.clone()),
+            _ => None,
+        });
+        let called: Vec<String> = calls.collect();
         let stop_reason = match end.stop_reason {
-            StopReason::Stop if calls => StopReason::ToolUse,
+            StopReason::Stop if !called.is_empty() => StopReason::ToolUse,
             reason => reason,
         };
         let assistant = Message::Assistant(AssistantMessage {
@@ -208,6 +209,9 @@ impl Assembler {
             rest: Map::new(),
         });
         self.bytes = 0;
+        // They came in the order in which the tools ended.
+        self.results
+            .sort_by_key(|result| called.iter().position(|id| *id == result.tool_call_id));
         let results = self.results.drain(..).map(Message::ToolResult);
         let mut messages: Vec<_> = std::iter::once(assistant).chain(results).collect();
         messages

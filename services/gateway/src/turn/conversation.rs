@@ -6,6 +6,7 @@ use std::path::Path;
 use openclaw_proto::history::{Message as Sent, ToolCall};
 use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::runner::{BackendSession, Passage};
+use openclaw_sessions::SessionKey;
 use openclaw_sessions::history::{Call, History, Past, Said, Tail};
 use openclaw_sessions::store;
 
@@ -77,19 +78,36 @@ fn remembered_as(session_id: &str) -> String {
     format!("sessions/{session_id}.jsonl")
 }
 
+/// Transcripts, as memory names where it found something.
+const TRANSCRIPTS: &str = "sessions";
+/// Who answered there.
+const ASSISTANT: &str = "assistant";
+
+/// Whether it is the session of a job whose runs do not know of one another.
+fn is_isolated(key: &SessionKey) -> bool {
+    let own = key.as_str().strip_prefix("agent:");
+    let own = own.and_then(|own| own.split_once(':'));
+    own.is_some_and(|(_, own)| own.starts_with("cron:"))
+}
+
 /// What memory gave, without what the conversation holds already and without
-/// the message itself, which memory may have seen since.
+/// the message itself, which memory may have seen since. An isolated run is not
+/// told what runs before it answered, neither in its session nor where that was
+/// announced.
 pub(super) fn passages(
     recall: Recall,
     history: &History,
-    session_id: &str,
+    (session_id, key): (&str, &SessionKey),
     received_ms: i64,
 ) -> Vec<Passage> {
     let transcript = remembered_as(session_id);
+    let is_isolated = is_isolated(key);
     let is_known = |hit: &Hit| {
         let told = |past: &Past| past.entry_id == hit.message_id;
-        hit.path == transcript
-            && (hit.timestamp_ms >= received_ms || history.messages.iter().any(told))
+        let is_own = hit.path == transcript;
+        let is_answer = hit.source == TRANSCRIPTS && hit.speaker == ASSISTANT;
+        (is_isolated && (is_own || is_answer))
+            || is_own && (hit.timestamp_ms >= received_ms || history.messages.iter().any(told))
     };
     recall.given(is_known).into_iter().map(passage).collect()
 }
@@ -128,5 +146,55 @@ fn tool_call(call: Call) -> ToolCall {
         id: call.id,
         name: call.name,
         arguments: call.arguments,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::memory::{Parts, Recalled};
+    use openclaw_sessions::AgentId;
+
+    use super::*;
+
+    fn recalled(path: &str, source: &str, speaker: &str) -> Recalled {
+        Recalled {
+            tokens: 1,
+            hit: Hit {
+                path: path.to_owned(),
+                start_line: 1,
+                end_line: 1,
+                score: 1.0,
+                vector_score: 0.0,
+                text_score: 1.0,
+                snippet: String::new(),
+                source: source.to_owned(),
+                timestamp_ms: 1,
+                message_id: String::new(),
+                speaker: speaker.to_owned(),
+                parts: Parts::default(),
+            },
+        }
+    }
+
+    #[test]
+    fn passages_of_an_isolated_run_have_no_answers_of_runs_before() {
+        let recall = || Recall {
+            passages: vec![
+                recalled("sessions/own.jsonl", "sessions", "user"),
+                recalled("sessions/own.jsonl", "sessions", "assistant"),
+                recalled("sessions/main.jsonl", "sessions", "assistant"),
+                recalled("sessions/main.jsonl", "sessions", "user"),
+                recalled("MEMORY.md", "memory", ""),
+            ],
+            limit: 9,
+            tokens: 99,
+        };
+        let paths = |key: &str| -> Vec<String> {
+            let key = SessionKey::parse(key, &AgentId::main()).unwrap();
+            let given = passages(recall(), &History::default(), ("own", &key), 5);
+            given.into_iter().map(|passage| passage.path).collect()
+        };
+        assert_eq!(paths("cron:daily"), ["sessions/main.jsonl", "MEMORY.md"]);
+        assert_eq!(paths("main").len(), 5);
     }
 }

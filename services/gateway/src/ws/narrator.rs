@@ -281,10 +281,16 @@ impl<'a> Narrator<'a> {
     }
 
     fn more_text(&mut self, more: &str) {
+        let mut delta = more;
+        if self.item > 1 && self.text.len() == self.item_start {
+            // What sets items apart belongs to none.
+            delta = more.trim_start_matches('\n');
+            self.item_start += more.len() - delta.len();
+        }
         self.text.push_str(more);
         let data = json!({
             "text": self.text[self.item_start..],
-            "delta": more,
+            "delta": delta,
             "itemId": format!("{}:{}", self.run_id, self.item),
         });
         self.agent("assistant", data);

@@ -278,7 +278,11 @@ impl Body<'_> {
         }
         let Content { text, calls } = self.content;
         let (run_id, said) = match &*self.role {
-            "user" => (run_of_key(self.idempotency_key), Said::User { text }),
+            // What happened is told with the message of its run.
+            "user" => (
+                run_of_key(self.idempotency_key).or(run),
+                Said::User { text },
+            ),
             "assistant" => (run, Said::Assistant { text, calls }),
             "toolResult" => (
                 run,

@@ -19,7 +19,7 @@ pub(super) fn select(messages: Vec<Past>, budget: usize) -> Selection {
     let mut turns = group(messages);
     let entries = turns.iter().flat_map(|turn| &turn.0);
     let order = entries.map(|past| past.entry_id.clone()).collect();
-    turns.iter_mut().for_each(Turn::complete_calls);
+    turns.iter_mut().for_each(Turn::drop_orphans);
     let mut left = budget;
     let mut kept = Vec::new();
     let mut cut = false;
@@ -83,23 +83,17 @@ impl Turn {
         )
     }
 
-    /// A call without a result, or the other way round, is what a turn leaves
-    /// that was ended half-way; providers refuse both.
-    fn complete_calls(&mut self) {
-        let mut called = HashSet::new();
-        let mut answered = HashSet::new();
-        for past in &self.0 {
-            match &past.said {
-                Said::User { .. } => {}
-                Said::Assistant { calls, .. } => {
-                    called.extend(calls.iter().map(|call| call.id.clone()));
-                }
-                Said::Tool { call_id, .. } => {
-                    answered.insert(call_id.clone());
-                }
-            }
-        }
-        self.retain(|id| called.contains(id) && answered.contains(id));
+    /// Drops results without their calls, which providers refuse. A call without
+    /// a result stays: it was cut off with its turn, and whoever goes on has to
+    /// know that it may have begun.
+    fn drop_orphans(&mut self) {
+        let said = self.0.iter().map(|past| &past.said);
+        let calls = said.flat_map(|said| match said {
+            Said::Assistant { calls, .. } => calls.as_slice(),
+            Said::User { .. } | Said::Tool { .. } => &[],
+        });
+        let called: HashSet<String> = calls.map(|call| call.id.clone()).collect();
+        self.retain(|id| called.contains(id));
     }
 
     fn keep_words(&mut self) {

@@ -11,9 +11,15 @@ const OPENCLAW: &str = "__openclaw";
 /// In it: the command that the message is or answers.
 const COMMAND: &str = "command";
 
+/// In it: a note of what happened, which nobody said.
+const EVENT: &str = "event";
+
 /// How a message came, in there.
 const CHANNEL: &str = "channel";
 const SENDER_KEY: &str = "senderKey";
+
+/// The channel of what nobody said.
+pub const SYSTEM: &str = "system";
 
 /// Appended to a run id, the idempotency key of the run's user message.
 pub(crate) const USER_SUFFIX: &str = ":user";
@@ -144,6 +150,24 @@ impl UserMessage {
     }
 }
 
+impl UserMessage {
+    /// What happened elsewhere and the run `run_id` was told with its message.
+    /// It is no message of that run's: nobody said it.
+    pub fn of_event(run_id: &str, text: impl Into<String>, timestamp: i64) -> Self {
+        let openclaw = serde_json::json!({
+            "runId": run_id,
+            (CHANNEL): SYSTEM,
+            (EVENT): true,
+        });
+        Self {
+            content: Content::Text(text.into()),
+            timestamp,
+            idempotency_key: None,
+            rest: Map::from_iter([(OPENCLAW.to_owned(), openclaw)]),
+        }
+    }
+}
+
 impl Usage {
     /// Counts of which the total is the sum.
     pub fn new(input: u64, output: u64, cache_read: u64, cache_write: u64) -> Self {
@@ -207,6 +231,12 @@ impl Message {
     pub fn is_command(&self) -> bool {
         let openclaw = self.rest().get(OPENCLAW);
         openclaw.is_some_and(|openclaw| openclaw.get(COMMAND).is_some())
+    }
+
+    /// Whether it tells of something that happened, which nobody said.
+    pub fn is_event(&self) -> bool {
+        let openclaw = self.rest().get(OPENCLAW);
+        openclaw.is_some_and(|openclaw| openclaw.get(EVENT).is_some())
     }
 
     /// Notes that it was said to the gateway or by it: `command` is its name.

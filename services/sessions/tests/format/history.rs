@@ -90,7 +90,7 @@ fn the_newest_whole_turns_that_fit_are_kept() {
 }
 
 #[test]
-fn calls_and_results_are_never_parted() {
+fn results_have_their_calls_and_calls_that_were_cut_off_are_told() {
     let (_dir, path, _) = written(vec![
         ask("1", "look"),
         call("1", "c1"),
@@ -102,7 +102,7 @@ fn calls_and_results_are_never_parted() {
     ]);
     assert_eq!(
         words(&load(&path, 1000)),
-        ["look", ">c1", "<c1", "again", "done"]
+        ["look", ">c1", "<c1", ">c2", "again", "done"]
     );
     let tight = load(&path, 50);
     assert_eq!(words(&tight), ["again", "done"]);

@@ -1,6 +1,6 @@
 //! `process`: commands that run in the background.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,8 +19,13 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Bytes read for counting the lines behind the window.
 const MAX_SCAN_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The longest that one poll may wait for news, in milliseconds.
-const MAX_POLL_MS: u64 = 60_000;
+/// The longest that one poll waits for news: less than a turn may be silent
+/// (`agents.defaults.noOutputSeconds`, ten minutes), which would end both.
+const MAX_POLL: Duration = Duration::from_secs(540);
+
+/// A poll that waited so long in vain says so: it is no question asked again
+/// and again, but waiting.
+const WAITED: Duration = Duration::from_secs(1);
 
 /// Bytes of one write.
 const MAX_DATA_BYTES: usize = 1024 * 1024;
@@ -28,7 +33,7 @@ const MAX_DATA_BYTES: usize = 1024 * 1024;
 /// Characters of a command in the list.
 const SHOWN_COMMAND: usize = 200;
 
-pub(super) const DESCRIPTION: &str = "Commands in the background: list; poll (new output, waits up to timeout ms); log (lines from offset); write (data to its input, eof closes it); kill; remove.";
+pub(super) const DESCRIPTION: &str = "Commands in the background: list; poll (new output, waits for it up to timeout ms, at most 540000); log (lines from offset); write (data to its input, eof closes it); kill; remove.";
 
 pub(super) const RENAMES: Renames = &[("session_id", "sessionId"), ("id", "sessionId")];
 
@@ -42,7 +47,7 @@ pub(super) fn parameters() -> Value {
             "eof": {"type": "boolean"},
             "offset": {"type": "integer", "minimum": 1},
             "limit": {"type": "integer", "minimum": 1},
-            "timeout": {"type": "integer", "minimum": 0, "maximum": MAX_POLL_MS}
+            "timeout": {"type": "integer", "minimum": 0}
         },
         "required": ["action"],
         "additionalProperties": false
@@ -91,15 +96,16 @@ pub(super) async fn run(
     let session = processes.find(id)?;
     match arguments.action {
         Action::List | Action::Poll => {
-            let patience = arguments.timeout.unwrap_or_default();
-            session.wait_for_news(Duration::from_millis(patience)).await;
-            Ok(polled(&session))
+            let patience = Duration::from_millis(arguments.timeout.unwrap_or_default());
+            let begun = Instant::now();
+            session.wait_for_news(patience.min(MAX_POLL)).await;
+            Ok(polled(&session, begun.elapsed()))
         }
         Action::Log => log(&session, &arguments),
         Action::Write => write(&session, &arguments).await,
         Action::Kill => {
             session.kill().await;
-            Ok(polled(&session))
+            Ok(polled(&session, Duration::ZERO))
         }
         Action::Remove => {
             session.kill().await;
@@ -134,14 +140,33 @@ fn state(session: &Session) -> String {
     }
 }
 
-/// What it said since the last time, and whether it runs.
-fn polled(session: &Session) -> String {
+/// What it said since the last time, and whether it runs. Where something
+/// happened, or was waited for, this is not what the last poll said.
+fn polled(session: &Session, waited: Duration) -> String {
     let news = session.news();
     let output = match news.is_empty() {
+        true if waited >= WAITED => format!(
+            "no new output in {} s; it has been there for {} s\n",
+            waited.as_secs(),
+            session.age().as_secs()
+        ),
         true => "no new output\n".to_owned(),
         false => news.section("new output"),
     };
-    format!("{} {}\n{output}", session.id(), state(session))
+    let said = session.said();
+    format!(
+        "{} {}, {said} bytes of output so far\n{output}",
+        session.id(),
+        state(session)
+    )
+}
+
+/// Whether such a call does something to a command, or to the list.
+pub(super) fn changes(arguments: &Value) -> bool {
+    let looks = ["list", "poll", "log"];
+    !arguments["action"]
+        .as_str()
+        .is_some_and(|action| looks.contains(&action))
 }
 
 fn log(session: &Session, arguments: &Arguments) -> Result<String, HandlerError> {

@@ -1,7 +1,8 @@
 //! What the gateway tells of itself and of agents that it woke.
 
-use integration_tests::Setup;
 use integration_tests::socket::Socket;
+use integration_tests::transcript::text;
+use integration_tests::{Setup, asked};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
@@ -31,6 +32,57 @@ async fn the_last_time_an_agent_was_woken_is_known_over_restarts() {
     let suite = suite.restart().await;
     let mut socket = Socket::enter(&suite).await;
     assert_eq!(socket.call("last-heartbeat", json!({})).await, quiet);
+}
+
+/// What happened is in the transcript as what happened, not as something the
+/// user said, and the turns after know of it.
+#[tokio::test]
+async fn an_event_is_kept_as_what_it_was() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let wake = json!({"mode": "now", "text": "disk at 100 %"});
+    socket.call("wake", wake).await;
+    socket.heard(|it| it["event"] == "heartbeat").await;
+    let first = asked::words(&asked::turns(&model, 1).await[0]);
+    assert!(
+        first.contains("] disk at 100 %") && first.contains("Look at the events above"),
+        "{first}"
+    );
+    let messages = suite.messages();
+    let told = text(&messages[0]);
+    assert!(
+        told.starts_with("System: [") && told.ends_with("disk at 100 %"),
+        "{messages:?}"
+    );
+    assert_eq!(
+        messages[0]["__openclaw"]["channel"], "system",
+        "{messages:?}"
+    );
+
+    let later = json!({"mode": "next-heartbeat", "text": "the backup is done"});
+    socket.call("wake", later).await;
+    suite.say("hello").await;
+    suite.say("what happened?").await;
+    let last = asked::turns(&model, 3).await.pop().unwrap();
+    let messages = asked::messages(&last);
+    for event in ["disk at 100 %", "the backup is done"] {
+        let told = |(role, words): &&(String, String)| role == "user" && words.contains(event);
+        assert_eq!(
+            messages.iter().filter(told).count(),
+            1,
+            "{event}: {messages:?}"
+        );
+    }
+    let written = suite.messages();
+    let hello = written.iter().find(|message| text(message) == "hello");
+    assert!(hello.is_some(), "{written:?}");
+    let event = written
+        .iter()
+        .find(|message| text(message).ends_with("] the backup is done"));
+    let event = event.unwrap_or_else(|| panic!("{written:?}"));
+    assert_eq!(event["__openclaw"]["channel"], "system", "{event}");
+    assert_eq!(event["idempotencyKey"], Value::Null, "{event}");
 }
 
 #[tokio::test]

@@ -138,13 +138,26 @@ fn read(lines: &[String]) -> Vec<Part> {
     parts
 }
 
-/// Neighbouring texts are one.
+/// Neighbouring texts are one; each is a message of its own, and a paragraph
+/// where no call came since the one before.
 fn joined(parts: &[Part]) -> Vec<Part> {
     let mut joined: Vec<Part> = Vec::new();
+    let mut spoke = false;
     for part in parts {
+        let part = match part {
+            Part::Text(text) if spoke && !text.starts_with('\n') => {
+                Part::Text(format!("\n\n{text}"))
+            }
+            part => part.clone(),
+        };
+        spoke = match &part {
+            Part::Text(_) => true,
+            Part::Call { .. } => false,
+            Part::Result { .. } => spoke,
+        };
         match (joined.last_mut(), part) {
-            (Some(Part::Text(before)), Part::Text(text)) => before.push_str(text),
-            _ => joined.push(part.clone()),
+            (Some(Part::Text(before)), Part::Text(text)) => before.push_str(&text),
+            (_, part) => joined.push(part),
         }
     }
     joined
