@@ -201,7 +201,7 @@ pub struct Limits {
     /// Model responses in one turn.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub steps: Option<u32>,
-    /// The same tool call in a row.
+    /// The same tool calls with the same results, in a row or in a circle.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub identical_calls: Option<u32>,
     /// RLIMIT_AS of the agent's processes, in MiB.

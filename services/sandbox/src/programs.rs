@@ -104,10 +104,21 @@ impl Plan {
         if self.covers(&file) {
             return;
         }
+        // What lies there, its first line among it, is an agent's to say.
+        if self.is_contested(&file) {
+            return self.grant(file);
+        }
         if let Some(interpreter) = interpreter(&file) {
             self.grant(interpreter);
         }
         self.grant(part_of(&file, closed));
+    }
+
+    /// Whether any agent writes at this place, links resolved.
+    pub fn is_contested(&self, file: &Path) -> bool {
+        let places = self.contested.iter().chain(&self.read_write);
+        let mut places = places.filter_map(|place| place.canonicalize().ok());
+        places.any(|place| file.starts_with(place))
     }
 
     fn grant(&mut self, path: PathBuf) {
@@ -206,6 +217,19 @@ mod tests {
             };
             granted.into_iter().map(inside).collect()
         }
+    }
+
+    #[test]
+    fn a_program_where_agents_write_brings_nothing_along() {
+        let machine = machine();
+        let secret = machine.file("home/.ssh/id", "secret");
+        let script = machine.file("work/bin/run", &format!("#!{}\n", secret.display()));
+        machine.file("work/package.json", "{}");
+        let mut plan = Plan::new("run", "main", Path::new("/"));
+        plan.read_only.clear();
+        plan.contested = vec![machine.root.path().join("work")];
+        plan.grant_program(&script, &machine.closed);
+        assert_eq!(plan.read_only, [script]);
     }
 
     #[test]

@@ -109,8 +109,8 @@ fn one(
         plan.cwd.clone_from(folder);
         plan.read_only.push(folder.clone());
     }
-    plan.read_only
-        .extend(python::environment(&program, &plan::closed(settings)));
+    let environment = python::environment(&plan, &program, &plan::closed(settings));
+    plan.read_only.extend(environment);
     // By the name it was given, where it sees that: a program may go by it, as
     // Python does in a virtual environment.
     let mut granted = plan.read_only.iter().chain(&plan.read_write);

@@ -3,18 +3,22 @@
 
 use std::path::{Path, PathBuf};
 
-use openclaw_sandbox::Closed;
+use openclaw_sandbox::{Closed, Plan};
 
 /// Makes a folder one (PEP 405).
 const MARK: &str = "pyvenv.cfg";
 
-/// Folders to be granted for `program`, beside those of the system; none where
-/// it is in no such environment.
-pub(super) fn environment(program: &Path, closed: &Closed) -> Vec<PathBuf> {
+/// Folders to be granted for `program` in a `plan`, beside those of the system;
+/// none where it is in no such environment, nor where an agent could have made it
+/// one and chosen its Python.
+pub(super) fn environment(plan: &Plan, program: &Path, closed: &Closed) -> Vec<PathBuf> {
     let folder = program.parent().and_then(Path::parent);
     let Some(folder) = folder.filter(|folder| folder.join(MARK).is_file()) else {
         return Vec::new();
     };
+    if folder.canonicalize().is_ok_and(|it| plan.is_contested(&it)) {
+        return Vec::new();
+    }
     let python = folder.join("bin/python").canonicalize().ok();
     let installed = python.as_deref().and_then(installation);
     let all = [Some(folder), installed].into_iter().flatten();
@@ -55,13 +59,20 @@ mod tests {
         symlink(python.join("bin/python3.13"), venv.join("bin/python")).unwrap();
         fs::write(venv.join("bin/mcp-server"), "").unwrap();
         let closed = Closed::new(Some(&home), &home.join(".openclaw"));
-        let granted = || environment(&venv.join("bin/mcp-server"), &closed);
-        assert!(granted().is_empty());
+        let mut plan = Plan::new("r", "main", Path::new("/"));
+        let granted = |plan: &Plan| environment(plan, &venv.join("bin/mcp-server"), &closed);
+        assert!(granted(&plan).is_empty());
         fs::write(venv.join(MARK), "").unwrap();
-        assert_eq!(granted(), [venv.clone(), python.canonicalize().unwrap()]);
+        assert_eq!(
+            granted(&plan),
+            [venv.clone(), python.canonicalize().unwrap()]
+        );
         // An environment that is a home is none.
         fs::write(home.join(MARK), "").unwrap();
         fs::create_dir(home.join("bin")).unwrap();
-        assert!(!environment(&home.join("bin/x"), &closed).contains(&home));
+        assert!(!environment(&plan, &home.join("bin/x"), &closed).contains(&home));
+        // One in an agent's place is what the agent made it.
+        plan.contested = vec![home.clone()];
+        assert!(granted(&plan).is_empty());
     }
 }

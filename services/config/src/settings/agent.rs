@@ -62,7 +62,7 @@ impl Backend {
 pub struct Limits {
     /// Model responses in one turn; a loop that needs more is usually lost.
     pub steps: u32,
-    /// The same tool call in a row; the answer will not change.
+    /// The same tool calls with the same results, in a row or in a circle.
     pub identical_calls: u32,
     /// RLIMIT_AS in bytes. Not applied to CLIs that are not ours, whose runtimes
     /// reserve far more address space than they use.
