@@ -20,6 +20,7 @@ use crate::approvals::Approvals;
 use crate::bill::{Bill, Budget};
 use crate::cli::Limits;
 use crate::host::{Searches, Tools};
+use crate::servers::Servers;
 use crate::spool::{self, Header, Spool};
 use crate::tools::Offer;
 
@@ -132,7 +133,7 @@ impl Scene {
             }),
             approvals: Arc::clone(&self.approvals),
             searches: Arc::new(self.searches()),
-            servers: Arc::default(),
+            servers: Arc::new(Servers::none()),
         }
     }
 

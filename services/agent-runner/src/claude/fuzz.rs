@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::fuzz::{LIMITS, Scene, assert_bounded};
+use crate::tools;
 use crate::translate::Translate as _;
 
 /// Any lines of its output. What they cost is a sum of money; no event says more

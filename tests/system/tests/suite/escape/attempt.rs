@@ -64,6 +64,8 @@ pub(crate) enum Gap {
     Direct,
     /// Granted to the agent; a server of tools is to do without.
     Granted,
+    /// Servers of tools stay up between the messages of their session, confined, and with them what they started.
+    Kept,
     /// A runtime that reserves ranges it never touches is held by its unit's memory limit alone, which systemd-nspawn on
     /// a machine without cgroup v2 does not pass on.
     Memory,
@@ -82,6 +84,7 @@ impl Gap {
             Self::Network => at.reach == Reach::Full,
             Self::Direct => at.reach == Reach::Full && !at.is_cli(),
             Self::Granted => at.backend != Backend::Server,
+            Self::Kept => at.backend == Backend::Server,
             Self::Memory => !matches!(at.backend, Backend::Native | Backend::Offline),
         }
     }

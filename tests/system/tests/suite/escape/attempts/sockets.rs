@@ -1,5 +1,6 @@
 //! Sockets, the service manager, and descriptors passed along.
 
+use crate::escape::attempt::Gap::Kept;
 use crate::escape::attempt::{Attempt, left, seen};
 
 pub(super) const ALL: &[Attempt] = &[
@@ -53,7 +54,8 @@ pub(super) const ALL: &[Attempt] = &[
         "keep a child alive",
         "$RUN sleep 432$PORT; (setsid sleep 432$PORT </dev/null >/dev/null 2>&1 &)",
         "pgrep -f \"^/?[a-z/]*sleep 432$PORT\"",
-    ),
+    )
+    .but(&[Kept]),
     seen(
         "pass a descriptor over the turn socket",
         r#"perl -MSocket -e '
