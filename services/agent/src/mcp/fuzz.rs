@@ -41,7 +41,8 @@ pub fn mcp_server(bytes: &[u8]) {
         let (ours, theirs) = duplex(PIPE);
         let (mut reader, mut writer) = tokio::io::split(theirs);
         let serving = tokio::spawn(async move {
-            let server = ToolServer::new(Offered::of(registry(), String::new()), Images::default());
+            let offered = Offered::of(registry(), String::new());
+            let server = ToolServer::new(offered, Images::default(), true);
             // What is no greeting is refused.
             if let Ok(service) = server.serve(tokio::io::split(ours)).await {
                 let _ = service.waiting().await;
