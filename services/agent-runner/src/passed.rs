@@ -63,9 +63,9 @@ impl AsyncRead for Reader {
                 passing::receive(stream.as_fd(), buffer.initialize_unfilled())
             });
             match received {
-                Ok((length, descriptor)) => {
-                    buffer.advance(length);
-                    if let Some(descriptor) = descriptor {
+                Ok(received) => {
+                    buffer.advance(received.length);
+                    if let Some(descriptor) = received.descriptor {
                         self.passed.put(descriptor);
                     }
                     return Poll::Ready(Ok(()));

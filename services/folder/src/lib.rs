@@ -13,7 +13,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::OFlag;
+use nix::fcntl::{AT_FDCWD, OFlag, openat};
 use nix::sys::stat::Mode;
 
 mod beneath;
@@ -48,6 +48,18 @@ pub struct Folder {
     descriptor: OwnedFd,
     path: PathBuf,
     ownership: Ownership,
+}
+
+/// Opens what lies at an absolute path, not for reading (`O_PATH`), through no
+/// symbolic link at all: one that was resolved before, and may be another now.
+///
+/// # Errors
+/// ELOOP where a link is on the way or in its place; otherwise as open(2).
+pub fn open_resolved(path: &Path) -> std::io::Result<OwnedFd> {
+    let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    let root = openat(AT_FDCWD, "/", flags, Mode::empty())?;
+    let path = path.strip_prefix("/").unwrap_or(path);
+    Ok(beneath::open(root, path, OFlag::O_PATH, Mode::empty())?)
 }
 
 impl Folder {

@@ -24,11 +24,22 @@ pub fn send(socket: BorrowedFd<'_>, text: &[u8], descriptor: BorrowedFd<'_>) -> 
     Ok(sent)
 }
 
+/// What came over a socket.
+#[derive(Debug)]
+pub struct Received {
+    /// Bytes of text.
+    pub length: usize,
+    /// The descriptor that came along with it.
+    pub descriptor: Option<OwnedFd>,
+    /// Whether a message was longer than there was room for.
+    pub is_cut: bool,
+}
+
 /// Receives text, and a descriptor where one came along with it.
 ///
 /// # Errors
 /// As recvmsg(2), also when it would block.
-pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
+pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Received> {
     // What is passed beyond one is closed by the kernel (unix(7)).
     let mut space = cmsg_space!([RawFd; 1]);
     let mut parts = [IoSliceMut::new(buffer)];
@@ -42,9 +53,12 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, 
         ControlMessageOwned::ScmRights(passed) => passed.first().copied(),
         _ => None,
     });
-    // SAFETY: the kernel made this descriptor for the message just received; nothing else owns it.
-    let descriptor = descriptor.map(|it| unsafe { OwnedFd::from_raw_fd(it) });
-    Ok((message.bytes, descriptor))
+    Ok(Received {
+        length: message.bytes,
+        // SAFETY: the kernel made it for the message just received; nothing else owns it.
+        descriptor: descriptor.map(|it| unsafe { OwnedFd::from_raw_fd(it) }),
+        is_cut: message.flags.contains(MsgFlags::MSG_TRUNC),
+    })
 }
 
 #[cfg(test)]
@@ -63,20 +77,18 @@ mod tests {
         drop(passed);
         (&ours).write_all(b"more").unwrap();
         let mut buffer = [0; 64];
-        let (length, descriptor) = receive(theirs.as_fd(), &mut buffer).unwrap();
-        assert_eq!(&buffer[..length], b"text");
-        UnixStream::from(descriptor.unwrap())
+        let received = receive(theirs.as_fd(), &mut buffer).unwrap();
+        assert_eq!(&buffer[..received.length], b"text");
+        UnixStream::from(received.descriptor.unwrap())
             .write_all(b"hello")
             .unwrap();
         let mut heard = String::new();
         kept.read_to_string(&mut heard).unwrap();
         assert_eq!(heard, "hello");
-        let (length, descriptor) = receive(theirs.as_fd(), &mut buffer).unwrap();
-        assert_eq!(
-            (&buffer[..length], descriptor.is_none()),
-            (&b"more"[..], true)
-        );
+        let received = receive(theirs.as_fd(), &mut buffer).unwrap();
+        assert_eq!(&buffer[..received.length], b"more");
+        assert!(received.descriptor.is_none());
         drop(ours);
-        assert_eq!(receive(theirs.as_fd(), &mut buffer).unwrap().0, 0);
+        assert_eq!(receive(theirs.as_fd(), &mut buffer).unwrap().length, 0);
     }
 }

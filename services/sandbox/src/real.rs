@@ -10,8 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use nix::errno::Errno;
-use nix::fcntl::{AT_FDCWD, OFlag, openat};
-use nix::sys::stat::{Mode, SFlag, fstat};
+use nix::sys::stat::{SFlag, fstat};
 
 /// Links followed on the way to one path, as many as the kernel follows (path_resolution(7)).
 const LINKS_MAX: usize = 40;
@@ -88,18 +87,9 @@ fn parts(path: &Path) -> VecDeque<OsString> {
 /// # Errors
 /// `ELOOP` where a link is on the way now; otherwise as open(2).
 pub(crate) fn open(path: &Path) -> io::Result<(OwnedFd, bool)> {
-    let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let mut object = openat(AT_FDCWD, "/", flags, Mode::empty())?;
-    let mut directory = true;
-    for part in parts(path) {
-        object = openat(&object, part.as_os_str(), flags, Mode::empty())?;
-        let kind = SFlag::from_bits_truncate(fstat(&object)?.st_mode) & SFlag::S_IFMT;
-        if kind == SFlag::S_IFLNK {
-            return Err(Errno::ELOOP.into());
-        }
-        directory = kind == SFlag::S_IFDIR;
-    }
-    Ok((object, directory))
+    let object = openclaw_folder::open_resolved(path)?;
+    let kind = SFlag::from_bits_truncate(fstat(&object)?.st_mode) & SFlag::S_IFMT;
+    Ok((object, kind == SFlag::S_IFDIR))
 }
 
 #[cfg(test)]

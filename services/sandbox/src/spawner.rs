@@ -7,17 +7,15 @@
 //! A request is one message of a `SOCK_SEQPACKET` Unix socket: JSON, and the new process's
 //! standard input as a descriptor. The answer is one message, JSON too.
 
-use std::io::{self, IoSlice, IoSliceMut};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
 
-use nix::cmsg_space;
-use nix::errno::Errno;
-use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, recv, recvmsg, send, sendmsg,
-};
+use nix::sys::socket::{MsgFlags, recv, send};
 use serde::{Deserialize, Serialize};
+
+use crate::passing;
 
 mod serve;
 
@@ -53,16 +51,7 @@ enum Answer {
 /// The spawner is gone, or says why it cannot.
 pub fn ask(socket: BorrowedFd<'_>, order: &Order, stdin: BorrowedFd<'_>) -> io::Result<i32> {
     let text = serde_json::to_vec(order)?;
-    let descriptors = [stdin.as_raw_fd()];
-    let passed = [ControlMessage::ScmRights(&descriptors)];
-    let parts = [IoSlice::new(&text)];
-    sendmsg::<()>(
-        socket.as_raw_fd(),
-        &parts,
-        &passed,
-        MsgFlags::MSG_NOSIGNAL,
-        None,
-    )?;
+    passing::send(socket, &text, stdin)?;
     let mut buffer = [0; 4096];
     let length = recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty())?;
     if length == 0 {
@@ -94,28 +83,14 @@ enum Received {
     End,
 }
 
-fn receive(connection: RawFd) -> Result<Received, Errno> {
+fn receive(connection: BorrowedFd<'_>) -> io::Result<Received> {
     let mut buffer = vec![0; MESSAGE_LIMIT];
-    let mut space = cmsg_space!([RawFd; 1]);
-    let (length, descriptor, cut) = {
-        let mut parts = [IoSliceMut::new(&mut buffer)];
-        let message = recvmsg::<()>(
-            connection,
-            &mut parts,
-            Some(&mut space),
-            MsgFlags::MSG_CMSG_CLOEXEC,
-        )?;
-        let descriptor = message.cmsgs()?.find_map(|passed| match passed {
-            ControlMessageOwned::ScmRights(passed) => passed.first().copied(),
-            _ => None,
-        });
-        let cut = message.flags.contains(MsgFlags::MSG_TRUNC);
-        (message.bytes, descriptor.map(own), cut)
-    };
+    let received = passing::receive(connection, &mut buffer)?;
+    let (length, descriptor) = (received.length, received.descriptor);
     if length == 0 {
         return Ok(Received::End);
     }
-    if cut {
+    if received.is_cut {
         return Ok(Received::Nonsense(format!(
             "a request has at most {MESSAGE_LIMIT} bytes"
         )));
@@ -129,15 +104,10 @@ fn receive(connection: RawFd) -> Result<Received, Errno> {
     )
 }
 
-fn own(descriptor: RawFd) -> OwnedFd {
-    // SAFETY: the kernel made this descriptor for the message just received; nothing else owns it.
-    unsafe { OwnedFd::from_raw_fd(descriptor) }
-}
-
-fn answer(connection: RawFd, answer: &Answer) {
+fn answer(connection: BorrowedFd<'_>, answer: &Answer) {
     // Who does not wait for the answer does not need it.
     if let Ok(text) = serde_json::to_vec(answer) {
-        let _ = send(connection, &text, MsgFlags::MSG_NOSIGNAL);
+        let _ = send(connection.as_raw_fd(), &text, MsgFlags::MSG_NOSIGNAL);
     }
 }
 

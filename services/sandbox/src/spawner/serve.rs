@@ -136,7 +136,7 @@ impl Spawner {
     }
 
     fn hear(&mut self, index: usize) {
-        let connection = self.connections[index].as_raw_fd();
+        let connection = self.connections[index].as_fd();
         match receive(connection) {
             Ok(Received::Order(order, stdin)) => {
                 let started = start(&order, stdin);
@@ -146,7 +146,7 @@ impl Spawner {
                 answer(connection, &started);
             }
             Ok(Received::Nonsense(why)) => answer(connection, &Answer::Refused(why)),
-            Err(Errno::EINTR | Errno::EAGAIN) => {}
+            Err(error) if is_passing(&error) => {}
             Ok(Received::End) | Err(_) => {
                 self.connections.remove(index);
             }
@@ -170,6 +170,14 @@ impl Spawner {
             let _ = sys::wait_signal(&signal, Some(left));
         }
     }
+}
+
+/// Whether the next look may find something.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+    )
 }
 
 struct Ready {

@@ -96,6 +96,15 @@ fn own(suite: &Suite) {
     }
 }
 
+/// Nothing was obeyed, no key but the user's was used, and the user's files are
+/// as they were.
+fn assert_untouched(suite: &Suite, model: &Server, before: &[(String, Vec<u8>)]) {
+    assert_eq!(obeyed(suite), Vec::<String>::new());
+    let requests = model.requests();
+    assert_eq!(planted_keys(&requests), Vec::<&(String, String)>::new());
+    assert_eq!(contents(&suite.home()), before);
+}
+
 #[tokio::test]
 async fn claude_obeys_nothing_that_an_agent_left_for_it() {
     let model = Server::start().await.unwrap();
@@ -129,12 +138,9 @@ async fn claude_obeys_nothing_that_an_agent_left_for_it() {
         let run = suite.ask("go on").await;
         assert_eq!(run["toolCalls"][0]["success"], false, "{run}");
     }
-    assert_eq!(obeyed(&suite), Vec::<String>::new());
-    let requests = model.requests();
-    assert_eq!(planted_keys(&requests), Vec::<&(String, String)>::new());
+    assert_untouched(&suite, &model, &before);
     let last = model.turns().pop().unwrap();
     assert_eq!(last.header("x-api-key"), Some(KEY));
-    assert_eq!(contents(&suite.home()), before);
 }
 
 #[tokio::test]
@@ -177,13 +183,10 @@ async fn codex_obeys_nothing_that_an_agent_left_for_it() {
         let run = suite.ask("go on").await;
         assert_eq!(run["toolCalls"][0]["success"], false, "{run}");
     }
-    assert_eq!(obeyed(&suite), Vec::<String>::new());
-    let requests = model.requests();
-    assert_eq!(planted_keys(&requests), Vec::<&(String, String)>::new());
+    assert_untouched(&suite, &model, &before);
     let last = model.turns().pop().unwrap();
     let bearer = format!("Bearer {KEY}");
     assert_eq!(last.header("authorization"), Some(bearer.as_str()));
-    assert_eq!(contents(&suite.home()), before);
 }
 
 /// The user's login is not taken from it, nor their settings.
