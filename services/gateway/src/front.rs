@@ -22,6 +22,8 @@ use token::TokenFile;
 
 pub(crate) use failures::Failures;
 pub(crate) use guard::Misdirected;
+#[cfg(fuzzing)]
+pub(crate) use guard::fuzz;
 pub(crate) use listener::{Door, open};
 pub(crate) use peer::Peer;
 pub(crate) use secrets::{Secrets, is_same};

@@ -8,6 +8,8 @@ mod desk;
 mod devices;
 mod door;
 mod front;
+#[cfg(fuzzing)]
+pub mod fuzz;
 mod gateway;
 mod heartbeat;
 mod home;

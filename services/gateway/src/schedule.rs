@@ -3,6 +3,8 @@
 mod clock;
 mod delivery;
 mod entry;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod job;
 mod perform;
 mod state;

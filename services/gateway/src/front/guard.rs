@@ -101,5 +101,7 @@ fn is_allowed(origin: &str, host: &str, settings: &Gateway) -> bool {
         .any(|allowed| allowed == "*" || *allowed == origin)
 }
 
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 #[cfg(test)]
 mod tests;
