@@ -1,10 +1,17 @@
 //! The process environment as a value.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::geteuid;
 
 /// The variable with which `openclawctl run` passes settings of its command
 /// line to the daemons: a JSON list of keys and values.
 pub const OVERRIDES: &str = "OPENCLAW_OVERRIDES";
+/// Where users have their runtime directories (pam_systemd(8)).
+const RUNTIME_OF_USERS: &str = "/run/user";
 
 /// Environment variables and settings of the command line, as an input of the
 /// configuration.
@@ -12,14 +19,26 @@ pub const OVERRIDES: &str = "OPENCLAW_OVERRIDES";
 pub struct Environment {
     variables: BTreeMap<String, String>,
     overrides: Vec<(String, String)>,
+    /// What XDG_RUNTIME_DIR would be, in a session of the user's.
+    runtime_fallback: Option<PathBuf>,
 }
 
 impl Environment {
     /// The variables of this process; those that are not UTF-8 are left out.
     pub fn inherit() -> Self {
-        std::env::vars_os()
+        let variables: Self = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect()
+            .collect();
+        Self {
+            runtime_fallback: own_runtime(Path::new(RUNTIME_OF_USERS)),
+            ..variables
+        }
+    }
+
+    /// The runtime directory of the user whose process this is, if it is there
+    /// (pam_systemd(8)).
+    pub fn runtime_fallback(&self) -> Option<&Path> {
+        self.runtime_fallback.as_deref()
     }
 
     /// The value of a variable; an empty one counts as not set.
@@ -73,6 +92,14 @@ impl Environment {
     }
 }
 
+/// This user's folder in `users`, which nobody else may have made.
+fn own_runtime(users: &Path) -> Option<PathBuf> {
+    let user = geteuid().as_raw();
+    let folder = users.join(user.to_string());
+    let found = fs::symlink_metadata(&folder).ok()?;
+    (found.is_dir() && found.uid() == user).then_some(folder)
+}
+
 impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(variables: I) -> Self {
         Self {
@@ -81,6 +108,24 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Environment {
                 .map(|(name, value)| (name.into(), value.into()))
                 .collect(),
             overrides: Vec::new(),
+            runtime_fallback: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runtime_of_the_user_is_found_where_it_is_theirs() {
+        let users = tempfile::tempdir().unwrap();
+        assert_eq!(own_runtime(users.path()), None);
+        let own = users.path().join(geteuid().to_string());
+        std::os::unix::fs::symlink("/tmp", &own).unwrap();
+        assert_eq!(own_runtime(users.path()), None, "a link");
+        fs::remove_file(&own).unwrap();
+        fs::create_dir(&own).unwrap();
+        assert_eq!(own_runtime(users.path()), Some(own));
     }
 }

@@ -36,6 +36,7 @@ pub mod schema;
 pub mod secret;
 pub mod settings;
 pub mod size;
+pub mod state_lock;
 pub mod substitute;
 pub mod syntax;
 pub mod write;

@@ -32,8 +32,9 @@ pub struct Paths {
 impl Paths {
     /// OPENCLAW_STATE_DIR, else ~/.openclaw, else a legacy folder that exists;
     /// OPENCLAW_CONFIG_PATH, else a configuration that exists there;
-    /// OPENCLAW_RUNTIME_DIR, else $XDG_RUNTIME_DIR/openclaw, else `run` in the
-    /// state directory.
+    /// OPENCLAW_RUNTIME_DIR, else $XDG_RUNTIME_DIR/openclaw, else
+    /// /run/user/UID/openclaw where that is this user's, else `run` in the state
+    /// directory.
     pub fn resolve(environment: &Environment) -> Result<Self, Error> {
         let home = absolute(environment, "HOME")?;
         let state = match absolute(environment, "OPENCLAW_STATE_DIR")? {
@@ -42,7 +43,7 @@ impl Paths {
         };
         let runtime = match absolute(environment, "OPENCLAW_RUNTIME_DIR")? {
             Some(runtime) => runtime,
-            None => match absolute(environment, "XDG_RUNTIME_DIR")? {
+            None => match runtime_of_user(environment)? {
                 Some(runtime) => runtime.join("openclaw"),
                 None => state.join("run"),
             },
@@ -173,6 +174,12 @@ impl Paths {
         self.state.join("state").join("transcripts")
     }
 
+    /// The lock of the daemon `program` on its part of the state.
+    pub fn state_lock(&self, program: &str) -> PathBuf {
+        let name = program.strip_prefix("openclaw-").unwrap_or(program);
+        self.state.join("state").join(format!("{name}.lock"))
+    }
+
     /// The default workspace of an agent.
     pub fn default_workspace(&self, agent_id: &str) -> PathBuf {
         match agent_id {
@@ -209,6 +216,13 @@ fn state_in(home: &Path) -> PathBuf {
         .map(|name| home.join(name))
         .find(|path| path.is_dir())
         .unwrap_or(preferred)
+}
+
+/// The user's runtime directory. A shell of su(1) or sudo(8) has no variable
+/// for it, though it is there.
+pub fn runtime_of_user(environment: &Environment) -> Result<Option<PathBuf>, Error> {
+    let named = absolute(environment, "XDG_RUNTIME_DIR")?;
+    Ok(named.or_else(|| environment.runtime_fallback().map(Path::to_owned)))
 }
 
 fn absolute(environment: &Environment, variable: &'static str) -> Result<Option<PathBuf>, Error> {

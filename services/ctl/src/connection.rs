@@ -11,6 +11,7 @@ use tokio::runtime::{Builder, Runtime};
 use tonic::{Code, Status};
 
 use crate::failure::Failure;
+use crate::obstacle;
 
 /// How the suite is started.
 pub(crate) const START: &str =
@@ -22,6 +23,7 @@ pub(crate) struct Gateway {
     pub(crate) client: gateway::Client,
     pub(crate) sessions: sessions::Client,
     socket: PathBuf,
+    paths: Paths,
 }
 
 impl Gateway {
@@ -32,11 +34,21 @@ impl Gateway {
             client: gateway::Client::new(socket.clone()),
             sessions: sessions::Client::new(socket.clone()),
             socket,
+            paths: paths.clone(),
         }
+    }
+
+    /// What keeps the suite from answering, if that can be seen from here.
+    pub(crate) fn obstacle(&self) -> Option<Failure> {
+        obstacle::find(&self.paths)
     }
 
     /// The failure that `status` is.
     pub(crate) fn failure(&self, status: &Status) -> Failure {
+        let obstacle = is_broken(status).then(|| self.obstacle()).flatten();
+        if let Some(obstacle) = obstacle {
+            return obstacle;
+        }
         let failure = Failure::new(problem("gateway", &self.socket, status));
         match connect_error(status) {
             Some(ErrorKind::NotFound | ErrorKind::ConnectionRefused) => failure.hint(START),

@@ -42,6 +42,7 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
     let (settings, check) = configuration(paths, environment);
     let mut checks = vec![check];
     checks.extend(files::state(paths));
+    checks.extend(files::obstacle(paths));
     checks.extend(files::transcripts(paths));
     checks.extend(files::sockets(paths));
     checks.extend(programs::suite(environment));

@@ -1,6 +1,9 @@
 //! How a command fails: what is said, what may help, and the exit code.
 
+use std::path::Path;
 use std::process::ExitCode;
+
+use openclaw_config::state_lock::Holder;
 
 use crate::output;
 
@@ -8,6 +11,8 @@ use crate::output;
 const FAILURE: u8 = 1;
 /// Nobody was there to decide, and nothing was said about it.
 const UNDECIDED: u8 = 2;
+/// Another suite owns the state, as the daemons exit.
+pub(crate) const HELD: u8 = 3;
 /// EX_USAGE of sysexits.h, as the daemons exit; clap's own would be 2.
 pub(crate) const USAGE: u8 = 64;
 /// EX_CONFIG: a configuration that trying again does not mend.
@@ -33,6 +38,15 @@ impl Failure {
         Self {
             exit: USAGE,
             ..Self::new(text)
+        }
+    }
+
+    /// Another suite uses the state directory.
+    pub(crate) fn held(state: &Path, holder: &Holder) -> Self {
+        let state = state.display();
+        Self {
+            exit: HELD,
+            ..Self::new(format!("the state directory {state} is in use by {holder}"))
         }
     }
 

@@ -21,6 +21,7 @@ mod handover;
 mod import;
 mod memory;
 mod message;
+mod obstacle;
 mod output;
 mod run;
 mod sessions;

@@ -8,6 +8,7 @@ use openclaw_config::{Environment, Paths};
 use crate::cli;
 use crate::connection;
 use crate::failure::Failure;
+use crate::obstacle;
 
 mod backoff;
 mod child;
@@ -41,6 +42,9 @@ pub(crate) fn execute(
         .overridden(arguments.set.iter().cloned());
     openclaw_config::document::check_overrides(&paths, environment)?;
     let settings = openclaw_config::load_usable(environment)?;
+    if let Some(obstacle) = obstacle::find(&paths) {
+        return Err(obstacle);
+    }
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
     let log = log::Log::open();
@@ -49,6 +53,9 @@ pub(crate) fn execute(
     // parent-death signal is bound to the thread that starts them (prctl(2)).
     let result = runtime.block_on(async {
         let sockets = sockets::Sockets::bind(&paths, lock.was_stale(), &log).await?;
+        if lock.was_stale() {
+            sockets::left(&paths, &log).await;
+        }
         let doors = doors::Doors::bind(settings, environment, &log)?;
         let sockets = sockets.with_doors(doors);
         let spawner = spawner::Spawner::bind(&paths, environment, &log)?;

@@ -34,7 +34,7 @@ pub(crate) fn execute(
         output::document(&suite)?;
     } else {
         output::stdout(&text::render(&suite, arguments.verbose))?;
-        if !suite.is_whole() {
+        if !suite.answers() && suite.state_problem.is_none() {
             output::stderr_line(&format!("hint: {}", connection::START));
         }
     }

@@ -2,12 +2,14 @@
 
 use std::process::ExitCode;
 
-use crate::listeners;
+use crate::{listeners, state};
 
 /// Ended as asked.
 pub const SUCCESS: u8 = 0;
 /// A failure at run time; the manager may start the daemon again.
 pub const FAILURE: u8 = 1;
+/// Another suite owns the state.
+pub const HELD: u8 = 3;
 /// EX_USAGE: wrong arguments, or not started with its sockets.
 pub const USAGE: u8 = 64;
 /// EX_CONFIG: a configuration that starting again does not mend.
@@ -19,6 +21,8 @@ pub fn code(error: &anyhow::Error) -> ExitCode {
         CONFIG
     } else if error.is::<listeners::Error>() {
         USAGE
+    } else if state::is_held(error) {
+        HELD
     } else {
         FAILURE
     };

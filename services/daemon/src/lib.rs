@@ -17,6 +17,7 @@ mod reload;
 mod rest;
 pub mod server;
 pub mod signals;
+mod state;
 pub mod telemetry;
 mod watch;
 pub mod watchdog;

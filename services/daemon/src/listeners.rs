@@ -97,6 +97,21 @@ impl Listeners {
         self.tcp.remove(name).unwrap_or_default()
     }
 
+    /// Closes the connections that wait: a daemon that cannot serve tells them
+    /// so at once, and is not started again for them.
+    pub fn turn_away(&self) {
+        for listener in self.unix.values() {
+            if listener.set_nonblocking(true).is_ok() {
+                while listener.accept().is_ok() {}
+            }
+        }
+        for listener in self.tcp.values().flatten() {
+            if listener.set_nonblocking(true).is_ok() {
+                while listener.accept().is_ok() {}
+            }
+        }
+    }
+
     /// Adds a TCP listener, as [`Listeners::inherit`] does.
     pub fn add_tcp(&mut self, name: &str, listener: TcpListener) {
         self.tcp.entry(name.to_owned()).or_default().push(listener);

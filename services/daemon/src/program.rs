@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use nix::sys::stat::{Mode, umask};
 use openclaw_config::settings::LogLevel;
+use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths, permissions};
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,7 @@ use crate::listeners::Listeners;
 use crate::notifier::Notifier;
 use crate::reload::Reload;
 use crate::signals::Signals;
+use crate::state;
 use crate::telemetry::Telemetry;
 
 /// What a daemon's `run` is given.
@@ -53,7 +55,7 @@ where
     let telemetry = Telemetry::install(name, level);
     let result = first
         .map_err(anyhow::Error::from)
-        .and_then(|current| execute(current, environment, load, telemetry, run));
+        .and_then(|current| execute(name, current, environment, load, telemetry, run));
     match result {
         Ok(()) => ExitCode::from(exit::SUCCESS),
         Err(error) => {
@@ -64,6 +66,7 @@ where
 }
 
 fn execute<F, R>(
+    name: &'static str,
     current: Current,
     environment: Environment,
     load: Load,
@@ -75,7 +78,14 @@ where
     R: Future<Output = anyhow::Result<()>>,
 {
     let listeners = Listeners::inherit()?;
-    secure(&environment)?;
+    // Until the end: from here on this process owns its part of the state.
+    let _lock = match own(&environment, name) {
+        Ok(lock) => lock,
+        Err(error) => {
+            listeners.turn_away();
+            return Err(error);
+        }
+    };
     let notifier = Notifier::default();
     if let Some(problem) = &current.problem {
         tracing::error!("{problem}");
@@ -109,6 +119,13 @@ where
     // Blocking work that outlived its deadline must not hold the exit.
     runtime.shutdown_background();
     result
+}
+
+/// Makes the state directory this user's alone and this process its owner.
+fn own(environment: &Environment, name: &str) -> anyhow::Result<StateLock> {
+    let lock = state::take(environment, name)?;
+    secure(environment)?;
+    Ok(lock)
 }
 
 /// State is its owner's alone.

@@ -10,6 +10,7 @@ use openclaw_config::Paths;
 
 use super::check::Check;
 use crate::connection;
+use crate::obstacle;
 
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;
@@ -39,6 +40,22 @@ pub(super) fn state(paths: &Paths) -> Vec<Check> {
         ));
     }
     checks
+}
+
+/// What keeps the suite from using the state directory.
+pub(super) fn obstacle(paths: &Paths) -> Vec<Check> {
+    let other = obstacle::other_suite(paths).map(|other| {
+        Check::fail(
+            "state in use",
+            other.text(),
+            "end one of the two: they would write the same files",
+        )
+    });
+    let unwritable = obstacle::unwritable(&paths.state).map(|problem| {
+        let fix = "until then no message is taken";
+        Check::fail("state writable", problem, fix)
+    });
+    other.into_iter().chain(unwritable).collect()
 }
 
 /// What the gateway copied out of transcripts because it is no entry.

@@ -1,6 +1,6 @@
 //! systemd's units of the suite.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use openclaw_config::{Environment, Paths};
 
@@ -48,9 +48,8 @@ pub(super) fn installed(paths: &Paths, environment: &Environment) -> Check {
 
 /// The manager's private socket is there while it runs.
 fn has_manager(environment: &Environment) -> bool {
-    environment
-        .get("XDG_RUNTIME_DIR")
-        .is_some_and(|folder| Path::new(folder).join("systemd/private").exists())
+    let runtime = openclaw_config::paths::runtime_of_user(environment);
+    runtime.is_ok_and(|folder| folder.is_some_and(|folder| folder.join("systemd/private").exists()))
 }
 
 fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {

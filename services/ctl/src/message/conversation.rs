@@ -85,7 +85,7 @@ impl Conversation {
                 true => attempt + 1,
                 false => 1,
             };
-            if attempt > ATTEMPTS || self.is_absent(&status) {
+            if attempt > ATTEMPTS || self.is_hopeless(&status) {
                 let failure = self.lost(&status);
                 return self.give_up(failure).await;
             }
@@ -94,9 +94,11 @@ impl Conversation {
     }
 
     /// A gateway that has no socket before it took the message is not
-    /// running; after that it may just be started again.
-    fn is_absent(&self, status: &Status) -> bool {
-        self.run_id.is_none() && connection::is_absent(status)
+    /// running; after that it may just be started again. Nor does one come that
+    /// cannot write its state.
+    fn is_hopeless(&self, status: &Status) -> bool {
+        self.run_id.is_none()
+            && (connection::is_absent(status) || self.gateway.obstacle().is_some())
     }
 
     /// Passes on what the gateway says until the run has ended.

@@ -218,5 +218,7 @@ impl<'a> Keeper<'a> {
 
 /// Whether starting again would end the same way (sysexits.h).
 fn is_final(code: i32) -> bool {
-    code == i32::from(failure::CONFIG) || code == i32::from(failure::USAGE)
+    [failure::CONFIG, failure::USAGE, failure::HELD]
+        .into_iter()
+        .any(|last| code == i32::from(last))
 }

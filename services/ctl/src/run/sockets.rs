@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use openclaw_config::Paths;
+use openclaw_config::{Paths, state_lock};
 use tokio::time::{Instant, sleep};
 
 use super::daemon::Daemon;
@@ -18,6 +18,7 @@ use super::doors::Doors;
 use super::log::{Level, Log};
 use super::supervisor::STOP_DEADLINE;
 use crate::failure::Failure;
+use crate::obstacle;
 
 /// Connecting needs write permission (unix(7)): only the owner has it.
 const MODE: u32 = 0o600;
@@ -111,6 +112,29 @@ impl Drop for Socket {
     fn drop(&mut self) {
         // What stays is found unanswered and removed by the next start.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Waits until the daemons of a killed `run`, which have closed their sockets,
+/// have let go of the state too, or have had the time for it.
+pub(super) async fn left(paths: &Paths, log: &Log) {
+    let until = Instant::now() + STOP_DEADLINE;
+    for program in obstacle::OWNERS {
+        let mut told = false;
+        while let Some(holder) = state_lock::holder(paths, program) {
+            if Instant::now() >= until {
+                return;
+            }
+            if !told {
+                let pid = holder.pid;
+                log.own(
+                    Level::Info,
+                    &format!("waiting for {program} (process {pid}) to end"),
+                );
+                told = true;
+            }
+            sleep(LOOK_AGAIN).await;
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use tonic::Status;
 
 use super::report::{Answer, Gateway, Memory, Runner, Suite};
 use crate::connection;
+use crate::obstacle;
 
 /// The longest a daemon may take to answer: time enough to be started for it,
 /// and for the gateway to ask the two others.
@@ -26,6 +27,7 @@ pub(crate) async fn ask(paths: &Paths) -> Suite {
             runner: told(status.runner.clone(), &status.runner_problem).into(),
             memory: told(status.memory.clone(), &status.memory_problem).into(),
             gateway: Answer::Given(Gateway::from(status)),
+            state_problem: obstacle::unwritable(&paths.state),
         },
         Err(problem) => ask_alone(paths, problem).await,
     }
@@ -44,6 +46,7 @@ async fn ask_alone(paths: &Paths, problem: String) -> Suite {
         gateway: Answer::Missing { problem },
         runner: runner.map(Runner::from).into(),
         memory: memory.map(Memory::from).into(),
+        state_problem: obstacle::find(paths).map(|obstacle| obstacle.text()),
     }
 }
 

@@ -9,6 +9,10 @@ pub(crate) struct Suite {
     pub(crate) gateway: Answer<Gateway>,
     pub(crate) runner: Answer<Runner>,
     pub(crate) memory: Answer<Memory>,
+    /// Why nothing can be written to the state directory, so that no message
+    /// is taken.
+    #[serde(rename = "stateProblem")]
+    pub(crate) state_problem: Option<String>,
 }
 
 /// What a daemon says, or why it says nothing.
@@ -102,8 +106,13 @@ pub(crate) struct Memory {
 }
 
 impl Suite {
-    /// Whether every daemon answered.
+    /// Whether every daemon answered and messages can be taken.
     pub(crate) fn is_whole(&self) -> bool {
+        self.answers() && self.state_problem.is_none()
+    }
+
+    /// Whether every daemon answered.
+    pub(crate) fn answers(&self) -> bool {
         self.gateway.given().is_some()
             && self.runner.given().is_some()
             && self.memory.given().is_some()

@@ -21,6 +21,9 @@ pub(super) fn render(suite: &Suite, verbose: bool) -> String {
         listeners(gateway, &mut rows);
         rows.push(row("state", &gateway.state_dir));
     }
+    if let Some(problem) = &suite.state_problem {
+        rows.push(row("state", problem));
+    }
     for problem in suite.configuration_problems() {
         rows.push(row("configuration", problem));
     }
@@ -195,6 +198,7 @@ mod tests {
                 passages: 2,
                 configuration_problem: Some("f:1:2: broken".to_owned()),
             }),
+            state_problem: Some("the disk is full".to_owned()),
         }
     }
 
@@ -210,6 +214,7 @@ mod tests {
             "               claude-cli not available: not installed",
             "sandbox        workspace, network model-only; 1 of 2 confinements enforced",
             "               agents see names",
+            "state          the disk is full",
             "               landlock unavailable: why",
             "configuration  f:1:2: broken",
         ] {

@@ -51,6 +51,7 @@ impl Scene {
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", self.state())
             .env("OPENCLAW_STATE_DIR", self.state())
+            .env("OPENCLAW_RUNTIME_DIR", self.runtime())
             .env("OPENCLAW_LIBEXEC", self.programs())
             // Any port that is free: many tests run at once.
             .env("OPENCLAW_GATEWAY_PORT", "0")

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use openclaw_config::settings::SessionSettings;
-use openclaw_daemon::Configuration;
+use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::store::{BackendSession, SessionEntry};
@@ -24,7 +24,7 @@ use super::home::Home;
 use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::policy::{self, Anew};
-use super::shelf::{Appended, Shelf};
+use super::shelf::{Appended, Shelf, Written};
 use super::staged::Staged;
 use super::work::Undo;
 
@@ -103,8 +103,8 @@ impl Books {
                 let staged = Staged::new(reply, Ok(admission.acceptance)).undone_by(admission.undo);
                 match admission.written {
                     None => staged,
-                    Some((file, record)) => staged
-                        .touching(file)
+                    Some((written, record)) => staged
+                        .touching(written.file)
                         .changing(Change::Insert(Box::new(record))),
                 }
             }
@@ -157,20 +157,21 @@ impl Books {
         entry.set("lastChannel", incoming.channel.clone());
         let overrides = overrides_of(entry);
         self.home.asked(&incoming, &said, anew.is_some(), now);
-        let user_entry_id = appended.ids.into_iter().last().unwrap_or_default();
+        let user_entry_id = appended.ids.last().cloned().unwrap_or_default();
         let session_id = entry.session_id().to_owned();
         let (key, run_id) = (incoming.key.clone(), incoming.run_id.clone());
         let record = record(incoming, session_id, user_entry_id, now);
         let admitted = Admitted {
             accepted: accepted(&record),
-            transcript: appended.file.clone(),
+            transcript: appended.written.file.clone(),
             said,
             overrides,
         };
         Ok(Admission {
             acceptance: Acceptance::New(Box::new(admitted)),
-            written: Some((appended.file, record)),
+            written: Some((appended.written.clone(), record)),
             undo: Some(Box::new(move |books| {
+                books.retract(&appended.written);
                 books.home.withdrawn(&run_id);
                 books.put_back(&key, before);
             })),
@@ -197,6 +198,13 @@ impl Books {
             reason,
             text: Some(incoming.text.clone()),
         }))
+    }
+
+    /// Takes back what was appended for a command that is refused.
+    pub(super) fn retract(&mut self, written: &Written) {
+        if let Err(error) = self.shelf.retract(written) {
+            failure::report("take a refused message out of its transcript", &error);
+        }
     }
 
     /// Makes the memory of a session what the disk is.
@@ -251,7 +259,7 @@ impl Books {
         }
         let drafts = closing.messages.into_iter().map(Draft::from).collect();
         match self.append(&closing.key, drafts) {
-            Ok(Appended { file, ids }) => {
+            Ok(Appended { written, ids }) => {
                 let whole = matches!(closing.outcome, Kind::Done(_));
                 self.home
                     .answered(&closing.run_id, &closing.key, whole, now);
@@ -263,7 +271,7 @@ impl Books {
                     }
                 });
                 Staged::new(reply, noted)
-                    .touching(file)
+                    .touching(written.file)
                     .changing(change(closing.outcome))
                     .or_else(change(unsaved()))
             }
@@ -379,7 +387,7 @@ impl Books {
 /// A message that is accepted once it is on disk.
 struct Admission {
     acceptance: Acceptance,
-    written: Option<(PathBuf, Record)>,
+    written: Option<(Written, Record)>,
     undo: Option<Undo>,
 }
 

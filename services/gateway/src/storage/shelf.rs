@@ -8,7 +8,7 @@ use openclaw_config::Settings;
 use openclaw_daemon::Configuration;
 use openclaw_sessions::journal::Journal;
 use openclaw_sessions::store::{Notice, SessionEntry, Store};
-use openclaw_sessions::transcript::{Draft, Repair, Transcript};
+use openclaw_sessions::transcript::{self, CutBack, Draft, Repair, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
 
 use super::fault::Fault;
@@ -30,8 +30,18 @@ pub(super) struct Shelf {
 
 /// Entries that were appended and are not durable yet.
 pub(super) struct Appended {
-    pub(super) file: PathBuf,
+    pub(super) written: Written,
     pub(super) ids: Vec<String>,
+}
+
+/// Where in a transcript entries were appended.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    pub(super) file: PathBuf,
+    /// Its length before, in bytes.
+    pub(super) before: u64,
+    /// Its length with them.
+    pub(super) after: u64,
 }
 
 impl Shelf {
@@ -153,8 +163,7 @@ impl Shelf {
         if created && appended.is_err() {
             self.store(key.agent())?.remove(key);
         }
-        let (file, ids) = appended?;
-        Ok(Appended { file, ids })
+        appended
     }
 
     fn append_to(
@@ -162,7 +171,7 @@ impl Shelf {
         key: &SessionKey,
         drafts: Vec<Draft>,
         now: i64,
-    ) -> Result<(PathBuf, Vec<String>), Error> {
+    ) -> Result<Appended, Error> {
         let messages = drafts
             .iter()
             .filter(|draft| matches!(draft, Draft::Message(_)))
@@ -170,12 +179,30 @@ impl Shelf {
         let mut transcript = self.take(key)?;
         let before = transcript.length();
         let result = transcript.append(drafts, now);
-        let (path, after) = (transcript.path().to_owned(), transcript.length());
+        let written = Written {
+            file: transcript.path().to_owned(),
+            before,
+            after: transcript.length(),
+        };
         self.put(transcript);
         let ids = result?;
         let store = self.store(key.agent())?;
-        store.count_appended(key, before, after, messages);
-        Ok((path, ids))
+        store.count_appended(key, before, written.after, messages);
+        Ok(Appended { written, ids })
+    }
+
+    /// Takes back what was appended for a command that is refused: nobody may
+    /// find it at the next start.
+    pub(super) fn retract(&mut self, written: &Written) -> Result<(), Error> {
+        self.close(&written.file)?;
+        let left = transcript::cut_back(&written.file, written.before, written.after)?;
+        if left == CutBack::Followed {
+            tracing::warn!(
+                path = %written.file.display(),
+                "entries of a refused message stay in the transcript: others follow them"
+            );
+        }
+        Ok(())
     }
 
     /// Makes transcripts durable, each with what became of it. One that failed

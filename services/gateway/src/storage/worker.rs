@@ -270,7 +270,7 @@ impl Worker {
             Command::Append(key, messages, reply) => {
                 let drafts = messages.into_iter().map(Draft::from).collect();
                 match self.books.append(&key, drafts) {
-                    Ok(appended) => Staged::new(reply, Ok(())).touching(appended.file),
+                    Ok(appended) => Staged::new(reply, Ok(())).touching(appended.written.file),
                     Err(fault) => Staged::new(reply, Err(fault)),
                 }
             }

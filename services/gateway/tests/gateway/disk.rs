@@ -110,6 +110,19 @@ async fn a_full_disk_refuses_and_harms_nothing() {
     assert_eq!(suite.index()["agent:main:main"]["label"], "old");
     assert!(std::fs::read(&transcript).unwrap().starts_with(&before));
 
+    // It fits into what the transcript has on the disk already; the ledger
+    // has no room for its run.
+    let before = std::fs::read(&transcript).unwrap();
+    let Err(refused) = suite.send(text_of("a short one")).await else {
+        panic!("accepted without room");
+    };
+    assert!(refused.message().contains("ledger"), "{refused}");
+    assert_eq!(
+        std::fs::read(&transcript).unwrap(),
+        before,
+        "nothing is left"
+    );
+
     std::fs::remove_file(filler).unwrap();
     suite.exchange("after", "fine again").await;
     suite.stop().await;

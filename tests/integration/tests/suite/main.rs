@@ -51,6 +51,7 @@ mod rounds;
 mod server_results;
 mod server_starts;
 mod servers;
+mod state;
 mod survival;
 mod switching;
 mod tools;

@@ -122,9 +122,9 @@ impl Books {
             return refused(Refusal::UnknownSession(key.to_string()));
         };
         let has_transcript = store.transcript_path(&before).exists();
-        let file = if has_transcript && !markers.is_empty() {
+        let written = if has_transcript && !markers.is_empty() {
             let drafts = markers.into_iter().map(Draft::from).collect();
-            Some(self.append(key, drafts)?.file)
+            Some(self.append(key, drafts)?.written)
         } else {
             None
         };
@@ -134,7 +134,13 @@ impl Books {
         }
         let session = self.shown_session(key)?;
         let key = key.clone();
-        let done = Done::changing(session, move |books| books.put_back(&key, Some(before)));
+        let file = written.as_ref().map(|written| written.file.clone());
+        let done = Done::changing(session, move |books| {
+            if let Some(written) = written {
+                books.retract(&written);
+            }
+            books.put_back(&key, Some(before));
+        });
         Ok(done.appending(file))
     }
 

@@ -1,0 +1,260 @@
+//! One suite for each state directory: a daemon holds a lock on the part that
+//! it owns, `state/NAME.lock`, before it touches it (flock(2)).
+//!
+//! The kernel releases the lock when its holder ends in any way. The file
+//! stays, and says who holds it.
+
+use std::fmt;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use nix::libc;
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
+
+use crate::paths::Paths;
+
+/// What a lock file may say; more is not one of ours.
+const SIZE_LIMIT: u64 = 64 * 1024;
+/// How long a lock whose holder has ended is waited for. A child that the
+/// holder was just starting has it until it becomes its program.
+const INHERITED_LIMIT: Duration = Duration::from_secs(2);
+/// Between two looks at such a lock: there is no event with a deadline for it.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+
+/// The lock of one daemon; released when it is dropped.
+#[derive(Debug)]
+pub struct StateLock {
+    /// Kept for as long as the lock is held.
+    _file: Flock<File>,
+}
+
+/// Who holds a lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The program's name.
+    pub program: String,
+    /// Its process id.
+    pub pid: i32,
+    /// When it took the lock, in Unix seconds.
+    pub since: u64,
+    /// Where its suite's sockets are.
+    pub runtime: PathBuf,
+    /// The command that ends it.
+    pub stop: String,
+}
+
+/// Why a lock was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Another process has it.
+    #[error("the state directory {} is in use by {}", .state.display(), by(.holder))]
+    Held {
+        /// The state directory.
+        state: PathBuf,
+        /// Who has it, when the file says so.
+        holder: Option<Box<Holder>>,
+    },
+    /// The lock file cannot be made or opened.
+    #[error("cannot lock {}", .path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl StateLock {
+    /// Takes the lock of `program` on the state directory; `stop` is the
+    /// command that ends this process.
+    pub fn take(paths: &Paths, program: &str, stop: String) -> Result<Self, Error> {
+        let path = paths.state_lock(program);
+        let failed = |source| Error::Open {
+            path: path.clone(),
+            source,
+        };
+        let mut file = open(&path).map_err(failed)?;
+        let until = Instant::now() + INHERITED_LIMIT;
+        let locked = loop {
+            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                Ok(locked) => break locked,
+                Err((held, Errno::EWOULDBLOCK)) => {
+                    let holder = read(&held);
+                    if is_alive(holder.as_ref()) || Instant::now() >= until {
+                        return Err(Error::Held {
+                            state: paths.state.clone(),
+                            holder: holder.map(Box::new),
+                        });
+                    }
+                    file = held;
+                    thread::sleep(LOOK_AGAIN);
+                }
+                Err((_, errno)) => return Err(failed(errno.into())),
+            }
+        };
+        let holder = Holder {
+            program: program.to_owned(),
+            pid: Pid::this().as_raw(),
+            since: now(),
+            runtime: paths.runtime.clone(),
+            stop,
+        };
+        // The lock holds without it: on a full disk nobody can be named.
+        let _ = write(&locked, &holder);
+        Ok(Self { _file: locked })
+    }
+}
+
+/// Who holds the lock of `program` on the state directory; `None` when nobody
+/// does, or nobody who can be named.
+pub fn holder(paths: &Paths, program: &str) -> Option<Holder> {
+    let file = File::open(paths.state_lock(program)).ok()?;
+    match Flock::lock(file, FlockArg::LockSharedNonblock) {
+        Ok(_) => None,
+        Err((file, _)) => read(&file),
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            program, pid, stop, ..
+        } = self;
+        let age = age(now().saturating_sub(self.since));
+        write!(
+            formatter,
+            "{program} (process {pid}, for {age}); end it with: {stop}"
+        )
+    }
+}
+
+fn by(holder: &Option<Box<Holder>>) -> String {
+    match holder {
+        Some(holder) => holder.to_string(),
+        None => "another process, which is just starting or could not say its name".to_owned(),
+    }
+}
+
+/// Seconds in the largest unit that fits.
+fn age(seconds: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(86_400, "d"), (3_600, "h"), (60, "min")];
+    let unit = UNITS.into_iter().find(|(size, _)| seconds >= *size);
+    let (size, name) = unit.unwrap_or((1, "s"));
+    format!("{} {name}", seconds / size)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+/// Opens the lock file, making it and its folders for this user alone.
+fn open(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+    }
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)
+}
+
+fn write(mut file: &File, holder: &Holder) -> io::Result<()> {
+    file.set_len(0)?;
+    file.write_all(&serde_json::to_vec(holder)?)
+}
+
+fn read(file: &File) -> Option<Holder> {
+    // Opened again: the descriptor's position is where the last look left it.
+    let mut file = file.try_clone().ok()?;
+    io::Seek::rewind(&mut file).ok()?;
+    let mut text = Vec::new();
+    file.take(SIZE_LIMIT).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Whether the named holder still runs. One that says nothing is just
+/// starting.
+fn is_alive(holder: Option<&Holder>) -> bool {
+    holder.is_none_or(|holder| kill(Pid::from_raw(holder.pid), None) != Err(Errno::ESRCH))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn paths(folder: &Path) -> Paths {
+        let text = folder.to_str().unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", text), ("OPENCLAW_RUNTIME_DIR", text)];
+        Paths::resolve(&variables.into_iter().collect()).unwrap()
+    }
+
+    fn take(paths: &Paths, program: &str) -> Result<StateLock, Error> {
+        StateLock::take(paths, program, "kill it".to_owned())
+    }
+
+    #[test]
+    fn state_lock_names_its_holder_to_the_second_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        let lock = take(&paths, "openclaw-gateway").unwrap();
+        let refused = take(&paths, "openclaw-gateway").unwrap_err().to_string();
+        let pid = Pid::this();
+        let expected = format!("in use by openclaw-gateway (process {pid}, for ");
+        assert!(refused.contains(&expected), "{refused}");
+        assert!(refused.ends_with("; end it with: kill it"), "{refused}");
+        assert!(holder(&paths, "openclaw-gateway").is_some());
+        assert!(take(&paths, "openclaw-memory").is_ok(), "another part");
+        drop(lock);
+        assert_eq!(holder(&paths, "openclaw-gateway"), None);
+        take(&paths, "openclaw-gateway").unwrap();
+    }
+
+    #[test]
+    fn state_lock_of_a_holder_that_ended_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        let path = paths.state_lock("openclaw-memory");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let gone = Holder {
+            program: "openclaw-memory".to_owned(),
+            // Beyond the largest process id (proc(5), pid_max).
+            pid: i32::MAX,
+            since: 0,
+            runtime: paths.runtime.clone(),
+            stop: String::new(),
+        };
+        fs::write(&path, serde_json::to_vec(&gone).unwrap()).unwrap();
+        let inherited = Flock::lock(File::open(&path).unwrap(), FlockArg::LockExclusive).unwrap();
+        let releasing = thread::spawn(move || {
+            thread::sleep(LOOK_AGAIN * 3);
+            drop(inherited);
+        });
+        take(&paths, "openclaw-memory").unwrap();
+        releasing.join().unwrap();
+    }
+
+    #[test]
+    fn age_is_said_in_its_largest_unit() {
+        let ages = [0, 59, 60, 7_199, 86_400].map(age);
+        assert_eq!(ages, ["0 s", "59 s", "1 min", "1 h", "1 d"]);
+    }
+}

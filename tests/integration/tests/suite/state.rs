@@ -1,0 +1,106 @@
+//! One state directory, one suite; and a state directory that takes nothing.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use integration_tests::manager::{DAEMONS, Managed};
+use integration_tests::{Said, Setup, Suite, within};
+use scripted_model::Server;
+
+/// How long somebody may wait to hear what is wrong. Far below the attempts
+/// that a gateway that is started again is worth.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// `openclawctl` with its sockets in another folder than the suite has.
+async fn elsewhere(suite: &Suite, arguments: &[&str]) -> Said {
+    let mut command = suite.command("openclawctl");
+    command.env("OPENCLAW_RUNTIME_DIR", suite.path("elsewhere"));
+    let what = format!("openclawctl {} elsewhere", arguments.join(" "));
+    let output = within(&what, command.args(arguments).output()).await;
+    Said::of(what, &output.unwrap())
+}
+
+#[tokio::test]
+async fn state_has_one_suite_and_the_second_is_told_how_to_end_it() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.say("hello").await;
+
+    let refused = elsewhere(&suite, &["run"]).await.ended(3);
+    refused.complains(&["is in use by openclaw-gateway (process ", "; end it with: "]);
+    let began = Instant::now();
+    let refused = elsewhere(&suite, &["message", "is anybody there?"]).await;
+    refused
+        .ended(3)
+        .complains(&["is in use by openclaw-gateway"]);
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+    let doctor = elsewhere(&suite, &["doctor"]).await.ended(1);
+    doctor.says(&["state in use", "is in use by openclaw-"]);
+    suite.say("still there?").await;
+}
+
+#[tokio::test]
+async fn state_lock_is_taken_by_a_daemon_that_is_started_past_the_command_line() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let state = suite.state().display().to_string();
+    for (daemon, socket, _) in DAEMONS {
+        let beside = Setup::empty().variable("OPENCLAW_STATE_DIR", &state).site();
+        let mut managed = Managed::start(&beside, daemon, socket, None);
+        assert_eq!(managed.ended().await, Some(3), "{daemon}");
+        let words = format!("is in use by {daemon} (process ");
+        assert!(beside.log.lines().iter().any(|line| line.contains(&words)));
+    }
+    suite.say("hello").await;
+}
+
+#[tokio::test]
+async fn state_that_is_read_only_is_told_at_once() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.say("hello").await;
+    let state = suite.state();
+    if !mount(&["--bind"], &state, &state) {
+        return;
+    }
+    let _mounted = Mounted(state.clone());
+    assert!(mount(&["-o", "remount,bind,ro"], &state, &state));
+    suite
+        .ctl(&["status"])
+        .await
+        .ended(1)
+        .says(&["is read-only"]);
+    let doctor = suite.ctl(&["doctor"]).await.ended(1);
+    doctor.says(&["state writable", "is read-only"]);
+
+    suite.ctl(&["run", "--stop"]).await.ended(0);
+    let began = Instant::now();
+    for arguments in [["message", "hello"].as_slice(), &["run"]] {
+        let said = suite.ctl(arguments).await.ended(1);
+        said.complains(&["is read-only"]);
+    }
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+}
+
+/// A mount that goes with this.
+struct Mounted(std::path::PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        run("umount", &["-l"], &[&self.0]);
+    }
+}
+
+/// Mounting needs root; without it there is nothing to be tested here.
+fn mount(options: &[&str], from: &Path, to: &Path) -> bool {
+    run("mount", options, &[from, to])
+}
+
+#[expect(clippy::disallowed_methods, reason = "mount(8) is no agent process")]
+fn run(program: &str, options: &[&str], places: &[&Path]) -> bool {
+    let status = std::process::Command::new(program)
+        .args(options)
+        .args(places)
+        .status();
+    status.is_ok_and(|status| status.success())
+}
