@@ -15,6 +15,9 @@ pub struct Conversation {
     pub reserved_tokens: u32,
     /// Runs whose messages are not part of the conversation yet.
     pub waiting_run_ids: Vec<String>,
+    /// Somebody asked for a summary of all but so many of the newest messages,
+    /// whether or not the rest would fit.
+    pub keep_messages: Option<u32>,
 }
 
 /// What is to be done with it.
@@ -57,6 +60,7 @@ impl From<Conversation> for wire::CompactRequest {
             max_tokens: conversation.max_tokens,
             reserved_tokens: conversation.reserved_tokens,
             waiting_run_ids: conversation.waiting_run_ids,
+            keep_messages: conversation.keep_messages.unwrap_or_default(),
         }
     }
 }
@@ -69,6 +73,7 @@ impl From<wire::CompactRequest> for Conversation {
             max_tokens: request.max_tokens,
             reserved_tokens: request.reserved_tokens,
             waiting_run_ids: request.waiting_run_ids,
+            keep_messages: Some(request.keep_messages).filter(|keep| *keep > 0),
         }
     }
 }

@@ -19,6 +19,8 @@ pub struct Current {
     /// Why the file as it is now is not used, or not wholly, and what is used
     /// instead.
     pub problem: Option<String>,
+    /// Whether the file as it is now is what is used.
+    pub is_in_use: bool,
 }
 
 impl Current {
@@ -27,6 +29,7 @@ impl Current {
         Self {
             settings: Arc::new(settings),
             problem: (!warnings.is_empty()).then_some(warnings),
+            is_in_use: true,
         }
     }
 }
@@ -48,6 +51,7 @@ pub fn first(load: Load, environment: &Environment) -> Result<Current, Error> {
         Some((origin, settings)) => Ok(Current {
             settings: Arc::new(settings),
             problem: Some(format!("{}; using {origin}", failure::chain(&error))),
+            is_in_use: false,
         }),
         None => Err(error),
     }
@@ -66,6 +70,11 @@ impl Configuration {
     /// Why the file as it is now is not used; empty when it is.
     pub fn problem(&self) -> String {
         self.0.borrow().problem.clone().unwrap_or_default()
+    }
+
+    /// Whether the file as it is now is what is used.
+    pub fn is_in_use(&self) -> bool {
+        self.0.borrow().is_in_use
     }
 
     /// Waits for the next reload; false when there will be none.
@@ -129,8 +138,10 @@ impl Owner {
             Err(error) => {
                 failure::report("reload the configuration, keeping the one before", &error);
                 let problem = format!("{}; using the one before", failure::chain(&error));
-                self.current
-                    .send_modify(|current| current.problem = Some(problem));
+                self.current.send_modify(|current| {
+                    current.problem = Some(problem);
+                    current.is_in_use = false;
+                });
             }
         }
     }

@@ -38,7 +38,7 @@ const OVERFLOW_SHARE: u32 = 2;
 pub(crate) struct Room<'a> {
     pub(crate) key: &'a SessionKey,
     pub(crate) session_id: &'a str,
-    /// The run that needs the room.
+    /// The run that needs the room; empty when a person asked for it.
     pub(crate) run_id: &'a str,
     /// All that may be sent to the model, in tokens.
     pub(crate) tokens: u64,
@@ -133,7 +133,44 @@ pub(crate) async fn make_more_room(
     }
 }
 
+/// Puts a summary in the place of all but the newest `keep` messages of a
+/// session in which nobody works, because somebody asked for it.
+pub(crate) async fn on_request(
+    gateway: &Gateway,
+    key: &SessionKey,
+    keep: u32,
+) -> Result<Made, Refusal> {
+    let session = gateway.sessions.get(key).await?.session;
+    if session.message_count == 0 {
+        // It may have no transcript yet.
+        return Ok(Made::Fits);
+    }
+    let room = Room {
+        key,
+        session_id: &session.id,
+        run_id: "",
+        tokens: gateway.configuration.settings().memory.context_tokens,
+        reserved: 0,
+        waiting: &HashSet::new(),
+        model: Some(session.model_override.as_str()).filter(|model| !model.is_empty()),
+    };
+    let planned = match ask_for_plan(gateway, &room, number(room.tokens), Some(keep)).await {
+        Ok(planned) => planned,
+        Err(error) => return Ok(failed(&error)),
+    };
+    Ok(carry_out(gateway, &room, planned, &CancellationToken::new()).await)
+}
+
 async fn plan(gateway: &Gateway, room: &Room<'_>, max_tokens: u32) -> Result<Compaction, Error> {
+    ask_for_plan(gateway, room, max_tokens, None).await
+}
+
+async fn ask_for_plan(
+    gateway: &Gateway,
+    room: &Room<'_>,
+    max_tokens: u32,
+    keep_messages: Option<u32>,
+) -> Result<Compaction, Error> {
     let origin = Origin {
         run_id: room.run_id.to_owned(),
         session_key: room.key.to_string(),
@@ -144,6 +181,7 @@ async fn plan(gateway: &Gateway, room: &Room<'_>, max_tokens: u32) -> Result<Com
         max_tokens,
         reserved_tokens: number(room.reserved),
         waiting_run_ids: room.waiting.iter().cloned().collect(),
+        keep_messages,
     };
     let planning = gateway.memory.compact(&origin, conversation);
     let planned = timeout(PLAN_DEADLINE, planning).await;

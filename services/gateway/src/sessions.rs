@@ -131,6 +131,28 @@ impl Sessions {
             .map_err(Refusal::Unreadable)?
     }
 
+    /// As [`Sessions::resolve`]; an id that no session has becomes that of a new
+    /// one, whose key is OpenClaw's for it.
+    pub(crate) async fn resolve_or_begin(
+        &self,
+        id: &str,
+        agent: &str,
+    ) -> Result<SessionKey, Refusal> {
+        match self.resolve(id, agent).await {
+            Err(Refusal::UnknownSession(_)) if is_session_id(id) => {}
+            resolved => return resolved,
+        }
+        let agent: AgentId = match agent {
+            "" => self.configuration.settings().default_agent.parse()?,
+            id => id.parse()?,
+        };
+        self.is_configured(&agent)?;
+        let key = SessionKey::parse(&format!("agent:{agent}:explicit:{id}"), &agent)?;
+        let begun = self.storage.begin_as(key.clone(), id.to_owned()).await;
+        begun.map_err(Refusal::NotSaved)?;
+        Ok(key)
+    }
+
     /// The session of `key`.
     pub(crate) async fn get(&self, key: &SessionKey) -> Result<Shown, Refusal> {
         let found = self.find(key).await?;
@@ -348,4 +370,15 @@ fn check_limits(patch: &Patch) -> Result<(), Refusal> {
         check_limit(name, value)?;
     }
     Ok(())
+}
+
+/// The longest session id that a client may choose, in bytes.
+const SESSION_ID_LIMIT: usize = 128;
+
+/// Whether `id` may be that of a session, which names a file: OpenClaw's rule.
+fn is_session_id(id: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric();
+    id.len() <= SESSION_ID_LIMIT
+        && id.starts_with(is_plain)
+        && id.chars().all(|c| is_plain(c) || "._-".contains(c))
 }

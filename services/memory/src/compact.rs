@@ -41,6 +41,21 @@ pub(crate) struct Budget {
     pub(crate) reserved: usize,
 }
 
+impl Budget {
+    /// What the conversation may cost.
+    fn room(self) -> Result<usize, Error> {
+        let room = self.total.saturating_sub(self.reserved);
+        match room {
+            0..LEAST => Err(Error::NoRoom {
+                total: self.total,
+                reserved: self.reserved,
+                least: LEAST,
+            }),
+            room => Ok(room),
+        }
+    }
+}
+
 /// What is to be done with a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
@@ -63,14 +78,7 @@ impl Plan {
 
 /// Plans for `steps`, oldest first.
 pub(crate) fn plan(steps: &[Step], budget: Budget) -> Result<Plan, Error> {
-    let room = budget.total.saturating_sub(budget.reserved);
-    if room < LEAST {
-        return Err(Error::NoRoom {
-            total: budget.total,
-            reserved: budget.reserved,
-            least: LEAST,
-        });
-    }
+    let room = budget.room()?;
     let spent: usize = steps.iter().map(|step| step.tokens).sum();
     let before = budget.reserved + spent;
     if spent <= room {
@@ -88,6 +96,37 @@ pub(crate) fn plan(steps: &[Step], budget: Budget) -> Result<Plan, Error> {
         summary,
         kept,
         before,
+    })
+}
+
+/// Plans a summary that somebody asked for: of all but the newest `keep`
+/// messages, whether or not the rest would fit. What is kept begins with a
+/// turn, and with the last one when that alone is longer.
+pub(crate) fn plan_keeping(steps: &[Step], budget: Budget, keep: usize) -> Result<Plan, Error> {
+    let room = budget.room()?;
+    let mut messages = 0;
+    let mut from = None;
+    for (index, step) in steps.iter().enumerate().rev() {
+        messages += step.items.len();
+        if messages > keep && from.is_some() {
+            break;
+        }
+        if step.begins_turn {
+            from = Some(index);
+        }
+    }
+    let keep_from = from.unwrap_or(0);
+    let cost = |steps: &[Step]| steps.iter().map(|step| step.tokens).sum::<usize>();
+    let kept = cost(&steps[keep_from..]);
+    let summary = SUMMARY.min(room / SUMMARY_SHARE);
+    if kept + summary > room {
+        return plan(steps, budget);
+    }
+    Ok(Plan {
+        keep_from,
+        summary: if keep_from == 0 { 0 } else { summary },
+        kept,
+        before: budget.reserved + cost(steps),
     })
 }
 

@@ -2,7 +2,9 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::Path;
 
 use crate::error::Error;
@@ -66,6 +68,37 @@ pub fn set_aside(path: &Path, stamp_ms: i64) -> Result<std::path::PathBuf, Error
     let aside = path.with_file_name(name);
     fs::rename(path, &aside).map_err(Error::io("set aside", path))?;
     Ok(aside)
+}
+
+/// Gives `path` a second name beside it that outlives its being replaced, and
+/// returns that name.
+pub(crate) fn keep_as_edited(path: &Path, stamp_ms: i64) -> Result<std::path::PathBuf, Error> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".edited-{stamp_ms}"));
+    let kept = path.with_file_name(name);
+    fs::hard_link(path, &kept).map_err(Error::io("keep", path))?;
+    Ok(kept)
+}
+
+/// Which file is at a path, and which state of it: another writer's is told
+/// from the one that was read or written here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    inode: u64,
+    length: u64,
+    modified: (i64, i64),
+}
+
+impl Stamp {
+    /// That of the file at `path`; none when there is no file.
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        Some(Self {
+            inode: found.ino(),
+            length: found.len(),
+            modified: (found.mtime(), found.mtime_nsec()),
+        })
+    }
 }
 
 /// Creates a file that is not there yet; only the owner reads it.

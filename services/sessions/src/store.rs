@@ -14,14 +14,18 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 use crate::agent::AgentId;
+use crate::disk::{Stamp, keep_as_edited};
 use crate::error::Error;
 use crate::key::SessionKey;
+use crate::time::now_ms;
 use crate::transcript::{Count, Origin};
 
 pub use entry::{BackendSession, ListedEntry, SessionEntry};
 use file::Slot;
 pub(crate) use file::entry_of;
-pub use patch::{InvalidPatch, LABEL_LIMIT, Patch, THINKING_LEVELS};
+pub use patch::{
+    InvalidPatch, LABEL_LIMIT, Patch, REASONING_LEVELS, THINKING_LEVELS, VERBOSE_LEVELS,
+};
 pub(crate) use rebuild::{candidate, is_transcript, transcripts};
 
 /// The index's name in a sessions directory.
@@ -35,6 +39,8 @@ pub struct Store {
     agent: AgentId,
     slots: BTreeMap<String, Slot>,
     dirty: bool,
+    /// The file as it was read or written last.
+    known: Option<Stamp>,
 }
 
 /// Something about the index that its owner should log.
@@ -60,6 +66,12 @@ pub enum Notice {
         /// How many.
         sessions: usize,
     },
+    /// Somebody else changed the index while it was held here. Their version was
+    /// kept beside it and is not used.
+    Edited {
+        /// Its name.
+        path: PathBuf,
+    },
     /// Entries that cannot be used; they stay in the index.
     Unusable {
         /// How many.
@@ -77,8 +89,10 @@ impl Store {
             agent,
             slots: BTreeMap::new(),
             dirty: false,
+            known: None,
         };
         let path = store.path();
+        store.known = Stamp::of(&path);
         let mut notices = Vec::new();
         match file::read(&path)? {
             file::Found::Index(raw) => {
@@ -122,12 +136,17 @@ impl Store {
         if let Some(entry) = self.get(key) {
             return (entry.clone(), false);
         }
-        let mut entry = SessionEntry::new(Uuid::new_v4().to_string(), key.chat_type(), now_ms);
+        (self.create(key, Uuid::new_v4().to_string(), now_ms), true)
+    }
+
+    /// A new session under `key` with the id `id`.
+    pub fn create(&mut self, key: &SessionKey, id: String, now_ms: i64) -> SessionEntry {
+        let mut entry = SessionEntry::new(id, key.chat_type(), now_ms);
         if let Some(Slot::Kept(value)) = self.slots.remove(key.as_str()) {
             entry.set("openclawReplaced", value);
         }
         self.insert(key, entry.clone());
-        (entry, true)
+        entry
     }
 
     /// Puts a session under `key`; what was there is returned.
@@ -218,13 +237,22 @@ impl Store {
         self.dirty
     }
 
-    /// Writes the index, durably; readers see the old or the new one.
-    pub fn flush(&mut self) -> Result<(), Error> {
-        if self.dirty {
-            file::write(&self.path(), &self.slots)?;
-            self.dirty = false;
+    /// Writes the index, durably; readers see the old or the new one. What
+    /// somebody else wrote there meanwhile is kept beside it, and told of.
+    pub fn flush(&mut self) -> Result<Option<Notice>, Error> {
+        if !self.dirty {
+            return Ok(None);
         }
-        Ok(())
+        let path = self.path();
+        let found = Stamp::of(&path);
+        let edited = match found.is_some() && found != self.known {
+            true => Some(keep_as_edited(&path, now_ms())?),
+            false => None,
+        };
+        file::write(&path, &self.slots)?;
+        self.known = Stamp::of(&path);
+        self.dirty = false;
+        Ok(edited.map(|path| Notice::Edited { path }))
     }
 
     fn path(&self) -> PathBuf {

@@ -1,5 +1,6 @@
 //! The lines of `claude --print --output-format=stream-json`.
 
+use std::collections::BTreeMap;
 use std::process::ExitStatus;
 
 use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
@@ -31,6 +32,8 @@ pub(crate) struct Output {
     spoke: bool,
     /// and whether another message begins, of which nothing was said yet.
     begins: bool,
+    /// The names of the tools whose results are still to come, by their calls.
+    called: BTreeMap<String, String>,
 }
 
 impl Output {
@@ -47,6 +50,7 @@ impl Output {
             limits,
             spoke: false,
             begins: false,
+            called: BTreeMap::new(),
         }
     }
 
@@ -194,13 +198,15 @@ impl Output {
     }
 
     fn results(&mut self, value: &Value) -> Vec<Kind> {
-        let kinds = tool_results(value);
-        for kind in &kinds {
-            if let Kind::ToolResult(result) = kind {
-                self.count.result(result);
+        let mut results = tool_results(value);
+        for result in &mut results {
+            let tool = self.called.remove(&result.call_id);
+            if let (Some(error), Some(tool)) = (&mut result.error, tool) {
+                error.tool = tool;
             }
+            self.count.result(result);
         }
-        kinds
+        results.into_iter().map(Kind::ToolResult).collect()
     }
 
     fn call(&mut self, message: &str, block: &Value) -> Option<Kind> {
@@ -213,6 +219,7 @@ impl Output {
         if let Some((code, words)) = passed {
             return Some(Kind::Failed(self.failed(code, words)));
         }
+        self.called.insert(id.to_owned(), name.clone());
         Some(Kind::ToolCall {
             id: text(&block["id"])?,
             name,
@@ -354,14 +361,15 @@ fn retry(value: &Value) -> String {
     )
 }
 
-fn tool_results(value: &Value) -> Vec<Kind> {
+/// What tools answered; which tool it was the CLI does not say again.
+fn tool_results(value: &Value) -> Vec<ToolResult> {
     let blocks = value["message"]["content"].as_array().into_iter().flatten();
     blocks
         .filter(|block| block["type"] == "tool_result")
         .filter_map(|block| {
             let output = tool_output(&block["content"]);
             let failed = block["is_error"] == true;
-            Some(Kind::ToolResult(ToolResult {
+            Some(ToolResult {
                 call_id: text(&block["tool_use_id"])?,
                 success: !failed,
                 error: failed.then(|| ToolFailure {
@@ -370,7 +378,7 @@ fn tool_results(value: &Value) -> Vec<Kind> {
                     message: output.clone(),
                 }),
                 output,
-            }))
+            })
         })
         .collect()
 }

@@ -58,28 +58,40 @@ pub(super) fn obstacle(paths: &Paths) -> Vec<Check> {
     other.into_iter().chain(unwritable).collect()
 }
 
-/// What the gateway copied out of transcripts because it is no entry.
-pub(super) fn transcripts(paths: &Paths) -> Option<Check> {
-    const NAME: &str = "transcripts";
+/// What the gateway copied out of transcripts because it is no entry, and
+/// indexes of sessions that somebody else changed while it held them.
+pub(super) fn transcripts(paths: &Paths) -> Vec<Check> {
     let agents = fs::read_dir(paths.agents()).into_iter().flatten().flatten();
     let files = agents.flat_map(|agent| fs::read_dir(agent.path().join("sessions")));
-    let names = files.flatten().flatten().map(|file| file.path());
-    let is_copy = |path: &PathBuf| {
-        path.extension()
-            .is_some_and(|ending| ending == "corrupt-lines")
+    let files: Vec<PathBuf> = files.flatten().flatten().map(|file| file.path()).collect();
+    let named = |part: &str| {
+        let has = |path: &&PathBuf| path.to_string_lossy().contains(part);
+        let mut found: Vec<PathBuf> = files.iter().filter(has).cloned().collect();
+        found.sort();
+        found
     };
-    let mut damaged: Vec<PathBuf> = names.filter(is_copy).collect();
-    damaged.sort();
-    let first = damaged.first()?.display();
-    let others = match damaged.len() - 1 {
+    let damaged = kept_aside(
+        "transcripts",
+        "transcripts have lines that are no entries and are skipped; copies",
+        &named(".corrupt-lines"),
+    );
+    let edited = kept_aside(
+        "sessions",
+        "an index of sessions was edited while the gateway held it; what was written then is not used",
+        &named("sessions.json.edited-"),
+    );
+    damaged.into_iter().chain(edited).collect()
+}
+
+fn kept_aside(name: &str, what: &str, files: &[PathBuf]) -> Option<Check> {
+    let first = files.first()?.display();
+    let others = match files.len() - 1 {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     Some(Check::warn(
-        NAME,
-        format!(
-            "transcripts have lines that are no entries and are skipped; copies: {first}{others}"
-        ),
+        name,
+        format!("{what}: {first}{others}"),
         "look whether something in the copies is worth keeping, then remove them",
     ))
 }

@@ -15,6 +15,8 @@ use openclaw_sessions::store::{BackendSession, SessionEntry};
 use openclaw_sessions::transcript::{Draft, Marker, Message, Usage, UserMessage};
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
+use serde_json::{Value, json};
+
 use super::command::{
     Acceptance, Admitted, BackendSessions, Closing, Found, Incoming, Overrides, QueueFields, Reply,
     Said, backend_session_of, state_of,
@@ -154,7 +156,7 @@ impl Books {
         entry.touch(now);
         entry.clear("archivedAt");
         entry.set("lastInteractionAt", now);
-        entry.set("lastChannel", incoming.channel.clone());
+        note_channel(entry, &incoming.channel, incoming.key.chat_type());
         let overrides = overrides_of(entry);
         self.home.asked(&incoming, &said, anew.is_some(), now);
         let user_entry_id = appended.ids.last().cloned().unwrap_or_default();
@@ -398,6 +400,24 @@ impl Admission {
             written: None,
             undo: None,
         }
+    }
+}
+
+/// Where a session's answers go, and where it came from (OpenClaw's fields).
+fn note_channel(entry: &mut SessionEntry, channel: &str, chat_type: &str) {
+    entry.set("lastChannel", channel);
+    let delivery: Option<Value> = entry.get("deliveryContext");
+    // With the same channel it may say more: an account, a thread.
+    if delivery.is_none_or(|delivery| delivery["channel"] != channel) {
+        entry.set("deliveryContext", json!({ "channel": channel }));
+    }
+    if entry.get::<Value>("origin").is_none() {
+        let origin = json!({
+            "provider": channel,
+            "surface": channel,
+            "chatType": chat_type,
+        });
+        entry.set("origin", origin);
     }
 }
 

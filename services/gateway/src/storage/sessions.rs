@@ -154,6 +154,11 @@ impl Storage {
     }
 
     /// Appends a summary in the place of older entries.
+    /// A session with an id that its client chose, unless the key has one.
+    pub(crate) async fn begin_as(&self, key: SessionKey, id: String) -> Result<(), Fault> {
+        self.work(move |books| books.begin_as(&key, id)).await
+    }
+
     pub(crate) async fn compact(
         &self,
         key: SessionKey,

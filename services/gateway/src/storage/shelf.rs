@@ -267,8 +267,14 @@ impl Shelf {
 
     /// Writes every index that changed; the first error after trying all.
     pub(super) fn flush(&mut self) -> Result<(), Error> {
-        let results = self.stores.values_mut().map(Store::flush);
-        results.fold(Ok(()), Result::and)
+        let mut result = Ok(());
+        for (agent, store) in &mut self.stores {
+            match store.flush() {
+                Ok(notice) => notice.iter().for_each(|notice| tell(agent, notice)),
+                Err(error) => result = result.and(Err(error)),
+            }
+        }
+        result
     }
 
     fn take(&mut self, key: &SessionKey) -> Result<Transcript, Error> {
@@ -344,6 +350,12 @@ fn tell(agent: &AgentId, notice: &Notice) {
             openclaw_agent = %agent,
             sessions,
             "the session index was not written before the last end; it was brought up to date"
+        ),
+        Notice::Edited { path } => tracing::warn!(
+            openclaw_agent = %agent,
+            path = %path.display(),
+            "the session index was changed by somebody else while the gateway held it; their version was \
+             kept aside and is not used (stop the gateway before editing)"
         ),
         Notice::Unusable { entries } => tracing::warn!(
             openclaw_agent = %agent,

@@ -33,13 +33,14 @@ struct Last {
     snapshot: Arc<Value>,
 }
 
-/// Sessions there are and runs that ended: with another one the snapshot is
-/// not true any more.
-type Stamp = (u64, u64);
+/// Sessions there are, runs that ended, and whether the configuration is in use:
+/// with another one the snapshot is not true any more.
+type Stamp = (u64, u64, bool);
 
 fn stamp(gateway: &Gateway) -> Stamp {
     let ended = gateway.counters.runs.all().map(|(_, count)| count).sum();
-    (gateway.storage.session_count(), ended)
+    let is_in_use = gateway.configuration.is_in_use();
+    (gateway.storage.session_count(), ended, is_in_use)
 }
 
 impl Health {
@@ -67,7 +68,7 @@ impl Health {
 pub(super) fn snapshot(gateway: &Gateway) -> Value {
     match gateway.hub.health.last() {
         Some(last) => Value::clone(&last.snapshot),
-        None => describe(gateway, &[], 0),
+        None => describe(gateway, !gateway.is_stopping(), &[], 0),
     }
 }
 
@@ -93,8 +94,9 @@ pub(super) async fn current(gateway: &Gateway, probe: bool) -> Result<Arc<Value>
         let page = gateway.sessions.list(query).await?;
         agents.push((id.clone(), page));
     }
+    let ok = gateway.health.report(gateway).await.is_ready();
     let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let snapshot = Arc::new(describe(gateway, &agents, took));
+    let snapshot = Arc::new(describe(gateway, ok, &agents, took));
     gateway.hub.health.set(stamp, Arc::clone(&snapshot));
     gateway
         .hub
@@ -102,8 +104,9 @@ pub(super) async fn current(gateway: &Gateway, probe: bool) -> Result<Arc<Value>
     Ok(snapshot)
 }
 
-/// With the last sessions of the agents, as far as they are known.
-fn describe(gateway: &Gateway, known: &[(String, Page)], took_ms: u64) -> Value {
+/// With the last sessions of the agents, as far as they are known. `ok`: a
+/// message would be answered.
+fn describe(gateway: &Gateway, ok: bool, known: &[(String, Page)], took_ms: u64) -> Value {
     let settings = gateway.configuration.settings();
     let now = now_ms();
     let agents: Vec<Value> = settings
@@ -135,11 +138,17 @@ fn describe(gateway: &Gateway, known: &[(String, Page)], took_ms: u64) -> Value 
     all.truncate(RECENT_LIMIT as usize);
     let path = settings.paths.sessions(&settings.default_agent);
     json!({
-        "ok": true,
+        "ok": ok,
         "ts": now,
         "durationMs": took_ms,
         "plugins": { "loaded": [], "errors": [] },
-        "configReload": { "hotReloadStatus": "active" },
+        // A file that is not in use is not reloaded either.
+        "configReload": {
+            "hotReloadStatus": match gateway.configuration.is_in_use() {
+                true => "active",
+                false => "disabled",
+            },
+        },
         "channels": {},
         "channelOrder": [],
         "channelLabels": {},

@@ -204,9 +204,7 @@ const METHODS: &[Method] = &[
     method!("system-event", ADMIN, system::event),
     method!("system-presence", READ, system::presence),
     method!("tools.catalog", READ, tools::catalog),
-    method!("update.status", ADMIN, system::update),
     method!("usage.cost", READ, usage::cost),
-    method!("usage.status", READ, usage::status),
     method!("wake", WRITE, outbound::wake),
 ];
 

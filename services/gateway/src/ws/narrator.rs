@@ -3,6 +3,7 @@
 
 mod entries;
 mod frames;
+mod levels;
 mod seed;
 mod tools;
 
@@ -12,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use openclaw_config::settings::Backend;
-use openclaw_proto::event::{Event, Kind};
+use openclaw_proto::event::{Event, Kind, Usage};
 use openclaw_proto::gateway::Accepted;
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
@@ -21,6 +22,7 @@ use tokio::time::{Instant, sleep_until};
 use super::audience::Audience;
 use crate::gateway::Gateway;
 use crate::run::{Run, Standing};
+use levels::Levels;
 use tools::Tool;
 
 /// Bytes of a run's text that a client is sent in a second. Every delta carries
@@ -64,6 +66,10 @@ async fn follow(gateway: Arc<Gateway>, run: Arc<Run>, known: u64) {
         return;
     };
     let mut narrator = Narrator::new(&gateway, &run, &accepted);
+    // A session that is gone has no wishes.
+    if let Ok(shown) = gateway.sessions.get(&run.key).await {
+        narrator.levels = Levels::of(&shown.entry);
+    }
     narrator.silent = known > 0;
     narrator.accepted();
     narrator.tell_change().await;
@@ -119,7 +125,9 @@ struct Narrator<'a> {
     item_start: usize,
     item: u32,
     thinking: String,
-    output_tokens: u64,
+    usage: Usage,
+    cost_usd: Option<f64>,
+    levels: Levels,
     started_ms: i64,
     /// Clients were told that the run is being prepared.
     prepared: bool,
@@ -153,7 +161,9 @@ impl<'a> Narrator<'a> {
             item_start: 0,
             item: 1,
             thinking: String::new(),
-            output_tokens: 0,
+            usage: Usage::default(),
+            cost_usd: None,
+            levels: Levels::default(),
             started_ms: now_ms(),
             prepared: false,
             model_told: false,
@@ -218,11 +228,11 @@ impl<'a> Narrator<'a> {
                 self.asked_again = true;
             }
             Kind::Usage(usage) => {
-                self.output_tokens = self.output_tokens.saturating_add(usage.output);
-                let data = json!({ "outputTokens": self.output_tokens });
+                self.usage.add(&usage);
+                let data = json!({ "outputTokens": self.usage.output });
                 self.agent("usage", data);
             }
-            Kind::Resources(_) => {}
+            Kind::Resources(resources) => self.cost_usd = resources.cost_usd,
             Kind::ApprovalRequested(request) => self.approval_requested(&request),
             Kind::ApprovalResolved(resolved) => self.approval_resolved(&resolved),
             Kind::ToolOutput { call_id, text } => self.tool_output(&call_id, &text),
@@ -322,6 +332,9 @@ impl<'a> Narrator<'a> {
     }
 
     fn more_thinking(&mut self, more: &str) {
+        if self.levels.hides_thinking {
+            return;
+        }
         self.thinking.push_str(more);
         let data = json!({ "text": self.thinking, "delta": more });
         self.agent("thinking", data);
@@ -349,6 +362,12 @@ impl<'a> Narrator<'a> {
             is_heartbeat: false,
         };
         self.gateway.hub.tell(audience, "agent", || frame);
+    }
+
+    /// A tool's event, to those who are told of tools.
+    fn tool(&mut self, data: Value) {
+        let data = self.levels.shown(data);
+        self.agent_to(self.levels.of_tools(self.key), "tool", data);
     }
 
     fn lifecycle(&mut self, data: Value) {
@@ -382,9 +401,21 @@ impl<'a> Narrator<'a> {
 
     /// The text so far as a message.
     fn message(&self) -> Value {
+        self.message_of(&self.text)
+    }
+
+    /// The whole text, with what it took when the session wants to know.
+    fn last_message(&self) -> Value {
+        match self.levels.usage_line(&self.usage, self.cost_usd) {
+            Some(line) => self.message_of(&format!("{}\n\n{line}", self.text)),
+            None => self.message(),
+        }
+    }
+
+    fn message_of(&self, text: &str) -> Value {
         json!({
             "role": "assistant",
-            "content": [{ "type": "text", "text": self.text }],
+            "content": [{ "type": "text", "text": text }],
             "timestamp": now_ms(),
         })
     }

@@ -233,3 +233,23 @@ fn no_room_is_told_with_the_figures() {
         "{error}"
     );
 }
+
+#[test]
+fn plan_keeping_cuts_before_a_turn_whether_or_not_all_fits() {
+    let turn = |number: usize| {
+        let answer = Event::Answer(format!("answer {number}"));
+        [Event::User(format!("question {number}")), answer]
+    };
+    let events: Vec<Event> = (0..5).flat_map(turn).collect();
+    let steps = steps(conversation(events), &TOKENS);
+    let budget = Budget {
+        total: 10_000,
+        reserved: 0,
+    };
+    let from = |keep| plan_keeping(&steps, budget, keep).unwrap().keep_from;
+    // An odd number would tear a turn; the last turn stays in any case.
+    assert_eq!([1, 2, 3, 4, 9, 10, 99].map(from), [8, 8, 8, 6, 2, 0, 0]);
+    assert!(plan_keeping(&steps, budget, 10).unwrap().fits());
+    assert!(plan_keeping(&steps, budget, 2).unwrap().summary > 0);
+    assert!(plan_keeping(&[], budget, 2).unwrap().fits());
+}

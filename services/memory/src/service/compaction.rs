@@ -23,7 +23,10 @@ pub(super) fn plan(store: &Store, conversation: &Conversation) -> Result<Compact
         total: conversation.max_tokens as usize,
         reserved: conversation.reserved_tokens as usize,
     };
-    let plan = compact::plan(&steps, budget)?;
+    let plan = match conversation.keep_messages {
+        Some(keep) => compact::plan_keeping(&steps, budget, keep as usize)?,
+        None => compact::plan(&steps, budget)?,
+    };
     let kept = compact::kept(&steps, &plan, &tokens);
     let spent: usize = kept.iter().map(|item| item.tokens(&tokens)).sum();
     tracing::info!(

@@ -20,6 +20,11 @@ pub const THINKING_LEVELS: [&str; 9] = [
 /// agent's: an object. Behind a dot, one of them.
 const LIMITS: &str = "limits";
 
+/// How much of its tools a session shows to clients that did not ask for them.
+pub const VERBOSE_LEVELS: &[&str] = &["off", "on", "full"];
+/// Whether a session shows what the model thought.
+pub const REASONING_LEVELS: &[&str] = &["off", "on", "stream"];
+
 /// What a field may be set to.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
@@ -45,9 +50,10 @@ const FIELDS: [(&str, Kind); 22] = [
     ("statusNote", Kind::Text(120)),
     ("model", Kind::Model),
     ("thinkingLevel", Kind::Word(&THINKING_LEVELS)),
-    ("verboseLevel", Kind::Text(WORD_LIMIT)),
-    ("traceLevel", Kind::Text(WORD_LIMIT)),
-    ("reasoningLevel", Kind::Text(WORD_LIMIT)),
+    ("verboseLevel", Kind::Word(VERBOSE_LEVELS)),
+    // Nothing here is traced for clients.
+    ("traceLevel", Kind::Word(&["off"])),
+    ("reasoningLevel", Kind::Word(REASONING_LEVELS)),
     // A way out of the sandbox, which there is none of.
     ("elevatedLevel", Kind::Word(&["off"])),
     (
@@ -55,7 +61,8 @@ const FIELDS: [(&str, Kind); 22] = [
         Kind::Word(&["off", "tokens", "full", "on"]),
     ),
     ("sendPolicy", Kind::Word(&["allow", "deny"])),
-    ("groupActivation", Kind::Word(&["mention", "always"])),
+    // Groups come with channels.
+    ("groupActivation", Kind::Word(&["mention"])),
     (
         "queueMode",
         Kind::Word(&["steer", "followup", "collect", "interrupt"]),

@@ -265,3 +265,22 @@ fn backends_and_tokens_are_noted() {
         [("claude-cli".to_owned(), session)]
     );
 }
+
+#[test]
+fn store_keeps_what_somebody_else_wrote_into_the_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || self::store(folder.path()).0;
+    let mut store = open();
+    store.resolve_or_create(&key("main"), NOW);
+    assert_eq!(store.flush().unwrap(), None);
+    let path = folder.path().join("sessions.json");
+    fs::write(&path, "{\"edited\": 1}").unwrap();
+    store.resolve_or_create(&key("other"), NOW);
+    let Some(Notice::Edited { path: kept }) = store.flush().unwrap() else {
+        panic!("the change was not told of");
+    };
+    assert_eq!(fs::read_to_string(kept).unwrap(), "{\"edited\": 1}");
+    assert_eq!(open().len(), 2);
+    store.resolve_or_create(&key("third"), NOW);
+    assert_eq!(store.flush().unwrap(), None, "told once");
+}

@@ -1,5 +1,6 @@
 //! A conversation that outgrows the prompt goes on with a summary.
 
+use integration_tests::socket::Socket;
 use integration_tests::transcript::{of_role, text};
 use integration_tests::{Setup, Suite, asked, processes, transcript, within};
 use nix::sys::signal::Signal;
@@ -222,4 +223,42 @@ async fn a_gateway_that_is_killed_over_a_summary_makes_another() {
         }
     };
     within("the summary's turn is closed", closed).await;
+}
+
+#[tokio::test]
+async fn a_summary_that_is_asked_for_is_the_models_own() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    for number in 0..4 {
+        suite.say(&format!("message number-{number}")).await;
+    }
+    let mut socket = Socket::enter(&suite).await;
+    let compact = |kept: u32| json!({"key": "main", "maxLines": kept});
+    let skipped = socket.call("sessions.compact", compact(8)).await;
+    assert_eq!(skipped["compacted"], false, "{skipped}");
+
+    model.push(Scenario::text("Es ging um Nummern."));
+    let done = socket.call("sessions.compact", compact(3)).await;
+    assert_eq!(done["compacted"], true, "{done}");
+    let asked_for = model.turns().into_iter().rfind(is_summary).unwrap();
+    let told = asked::words(&asked_for);
+    assert!(
+        told.contains("number-2") && !told.contains("number-3"),
+        "{told}"
+    );
+    assert_eq!(compactions(&suite)[0]["summary"], "Es ging um Nummern.");
+    suite.say("what was it about?").await;
+    let told = asked::words(model.turns().last().unwrap());
+    assert!(told.contains("Es ging um Nummern."), "{told}");
+    assert!(
+        told.contains("number-3") && !told.contains("number-2"),
+        "{told}"
+    );
+
+    model.push(Scenario::failure(401));
+    model.push(Scenario::failure(401));
+    let refused = socket.fail("sessions.compact", compact(1)).await;
+    let words = refused["message"].as_str().unwrap_or_default();
+    assert!(words.contains("was not compacted"), "{refused}");
+    assert_eq!(compactions(&suite).len(), 1);
 }

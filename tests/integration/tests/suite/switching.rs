@@ -69,6 +69,15 @@ async fn goes_through(setup: Setup, cli: &str, model: &Server) {
             assert_eq!(run["backend"], backend, "{run}");
             if backend != "offline" {
                 assert_eq!(run["text"], answer, "{before} to {backend}: {run}");
+                let turns = model.turns();
+                let asked = String::from_utf8_lossy(&turns.last().unwrap().body);
+                for earlier in (0..=number).filter(|at| *at == 0 || order[at - 1] != "offline") {
+                    let answer = format!("Answer {earlier}.");
+                    assert!(
+                        asked.contains(&answer),
+                        "{before} to {backend}: no {answer}"
+                    );
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use scripted_model::Server;
 use serde_json::{Value, json};
 
 /// What issue and reference name; each must be advertised.
-const PROMISED: [&str; 55] = [
+const PROMISED: [&str; 54] = [
     "agent",
     "agent.wait",
     "agents.list",
@@ -60,7 +60,6 @@ const PROMISED: [&str; 55] = [
     "system-event",
     "system-presence",
     "tools.catalog",
-    "update.status",
     "usage.cost",
     "wake",
 ];
@@ -270,9 +269,7 @@ fn calls(job: &str, hash: &str) -> BTreeMap<&'static str, (Value, Ends)> {
         ("system-event", (json!({"text": "it rains"}), Well)),
         ("system-presence", (json!({}), Well)),
         ("tools.catalog", (json!({}), Well)),
-        ("update.status", (json!({}), Well)),
         ("usage.cost", (json!({"days": 7}), Well)),
-        ("usage.status", (json!({}), Well)),
         (
             "wake",
             (json!({"mode": "next-heartbeat", "text": "later"}), Well),

@@ -85,7 +85,8 @@ fn tools_are_called_and_answered() {
     assert_eq!(kinds.len(), 2, "{kinds:?}");
     assert!(matches!(&kinds[0], Kind::ToolCall { name, .. } if name == "Bash"));
     assert!(
-        matches!(&kinds[1], Kind::ToolResult(result) if !result.success && result.output == "no")
+        matches!(&kinds[1], Kind::ToolResult(result) if !result.success && result.output == "no"
+            && result.error.as_ref().is_some_and(|error| error.tool == "Bash"))
     );
 }
 

@@ -51,6 +51,20 @@ impl Books {
         }))
     }
 
+    pub(super) fn begin_as(&mut self, key: &SessionKey, id: String) -> Result<Done<()>, Fault> {
+        let store = self.shelf.store(key.agent())?;
+        if store.get(key).is_some() {
+            return Ok(Done::looking(()));
+        }
+        let now = now_ms();
+        store.create(key, id, now);
+        if let Some(entry) = store.get_mut(key) {
+            entry.set("createdAt", now);
+        }
+        let key = key.clone();
+        Ok(Done::changing((), move |books| books.put_back(&key, None)))
+    }
+
     pub(super) fn patch(&mut self, key: &SessionKey, patch: &Patch) -> Worked<Session> {
         if let Some(taken) = self.label_taken(key, patch)? {
             return refused(taken);

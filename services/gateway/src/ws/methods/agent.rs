@@ -63,7 +63,11 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     let agent_id = params.agent_id.map(|id| id.0).unwrap_or_default();
     let mut session_key = params.session_key.unwrap_or_default();
     if let Some(id) = params.session_id.filter(|_| session_key.is_empty()) {
-        let named = call.gateway.sessions.resolve(&id, &agent_id).await?;
+        let named = call
+            .gateway
+            .sessions
+            .resolve_or_begin(&id, &agent_id)
+            .await?;
         session_key = named.to_string();
     }
     let message = Message {

@@ -16,9 +16,6 @@ use crate::refusal::Refusal;
 
 pub(super) use list::list;
 
-/// Messages that `/compact` leaves as they are.
-const KEPT: usize = 20;
-
 /// Answers `message` when it is a command that is known; others are for the
 /// agent.
 pub(super) async fn take(call: &Call, message: &Message) -> Result<Option<Answer>, Failure> {
@@ -98,7 +95,7 @@ async fn stop(call: &Call, key: &SessionKey) -> Result<String, Failure> {
 }
 
 async fn compact(call: &Call, key: &SessionKey) -> Result<String, Failure> {
-    let compacted = super::sessions::compact::of_session(&call.gateway, key, KEPT).await?;
+    let compacted = super::sessions::compact::by_command(&call.gateway, key).await?;
     Ok(if compacted {
         "⚙️ Compaction finished".to_owned()
     } else {

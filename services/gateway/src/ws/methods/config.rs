@@ -10,7 +10,7 @@ use openclaw_config::{Environment, key::KeyPath};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
 
@@ -25,11 +25,15 @@ struct Nothing {}
 pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
     let paths = call.gateway.configuration.settings().paths.clone();
-    let problem = call.gateway.configuration.problem();
+    let configuration = call.gateway.configuration.clone();
     let shown = file::blocking(move || file::show(&paths)).await?;
-    let issues: Vec<Value> = match problem.as_str() {
+    let told: Vec<Value> = match configuration.problem().as_str() {
         "" => Vec::new(),
         problem => vec![json!({ "path": "", "message": problem })],
+    };
+    let (issues, warnings) = match configuration.is_in_use() {
+        true => (Vec::new(), told),
+        false => (told, Vec::new()),
     };
     Ok(json!({
         "path": shown.path,
@@ -43,10 +47,22 @@ pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
         "hash": shown.hash,
         "configRevisionHash": shown.hash,
         "issues": issues,
-        "warnings": [],
+        "warnings": warnings,
         "legacyIssues": [],
     })
     .into())
+}
+
+/// The channels that the file configures, by their names.
+pub(super) async fn channels(call: &Call) -> Result<Map<String, Value>, Failure> {
+    let paths = call.gateway.configuration.settings().paths.clone();
+    let mut shown = file::blocking(move || file::show(&paths)).await?;
+    Ok(
+        match shown.document.pointer_mut("/channels").map(Value::take) {
+            Some(Value::Object(channels)) => channels,
+            _ => Map::new(),
+        },
+    )
 }
 
 #[derive(Deserialize)]

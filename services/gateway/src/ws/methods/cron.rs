@@ -131,7 +131,7 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
     let next = jobs.iter().filter_map(Job::next_ms).min();
     let path = call.gateway.configuration.settings().paths.ledger();
     Ok(json!({
-        "enabled": true,
+        "enabled": !call.gateway.is_stopping(),
         "storePath": path.display().to_string(),
         "jobs": jobs.len(),
         "nextWakeAtMs": next,

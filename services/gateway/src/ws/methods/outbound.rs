@@ -5,11 +5,11 @@ use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::now_ms;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::chat::injected;
 use super::run::CHANNEL;
-use super::{Answer, Call};
+use super::{Answer, Call, config};
 use crate::system_event::{self, When};
 
 #[derive(Deserialize)]
@@ -109,18 +109,37 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     Ok(json!({ "runId": run_id, "messageId": id, "channel": channel }).into())
 }
 
-/// `channels.status`: no channel is built in; each is a client of its own.
-pub(super) async fn channels(_call: Call) -> Result<Answer, Failure> {
+/// `channels.status`: the channels of the configuration, none of which runs: a
+/// channel is a daemon of its own, and there is none yet.
+pub(super) async fn channels(call: Call) -> Result<Answer, Failure> {
+    // What all channels share is no channel.
+    let mut configured = config::channels(&call).await?;
+    configured.remove("defaults");
+    let names: Vec<&String> = configured.keys().collect();
+    let each = |value: Value| -> Map<String, Value> {
+        let each = names.iter().map(|name| (name.to_string(), value.clone()));
+        each.collect()
+    };
+    let account = json!({
+        "accountId": "default",
+        "configured": true,
+        "running": false,
+        "lastError": "not supported yet: there is no daemon for this channel",
+    });
+    let labels: Map<String, Value> = names
+        .iter()
+        .map(|name| (name.to_string(), json!(name)))
+        .collect();
     Ok(json!({
         "ts": now_ms(),
-        "channelOrder": [],
-        "channelLabels": {},
-        "channelDetailLabels": {},
+        "channelOrder": names,
+        "channelLabels": labels,
+        "channelDetailLabels": labels,
         "channelSystemImages": {},
         "channelMeta": [],
-        "channels": {},
-        "channelAccounts": {},
-        "channelDefaultAccountId": {},
+        "channels": each(account.clone()),
+        "channelAccounts": each(json!([account])),
+        "channelDefaultAccountId": each(json!("default")),
     })
     .into())
 }

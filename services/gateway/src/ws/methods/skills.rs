@@ -121,9 +121,10 @@ fn skill(folder: &Folder, own: &Path, source: &str) -> Option<Value> {
         "baseDir": folder.path().join(own).display().to_string(),
         "skillKey": name,
         "always": false,
-        "disabled": false,
+        // No agent is given skills.
+        "disabled": true,
         "blockedByAllowlist": false,
-        "eligible": true,
+        "eligible": false,
         "requirements": none,
         "missing": none,
         "configChecks": [],

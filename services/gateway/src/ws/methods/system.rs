@@ -77,14 +77,3 @@ pub(super) async fn last_heartbeat(call: Call) -> Result<Answer, Failure> {
     let last = call.gateway.heartbeats.last().await?;
     Ok(last.unwrap_or(Value::Null).into())
 }
-
-/// `update.status`: updates are the package manager's.
-pub(super) async fn update(_call: Call) -> Result<Answer, Failure> {
-    Ok(json!({
-        "sentinel": null,
-        "updateAvailable": null,
-        "effectiveChannel": "stable",
-        "schedule": { "channel": "stable", "autoEnabled": false },
-    })
-    .into())
-}

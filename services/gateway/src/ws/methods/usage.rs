@@ -17,11 +17,6 @@ const DEFAULT_DAYS: i64 = 30;
 /// The most it may ask for: a year.
 const DAYS_LIMIT: i64 = 366;
 
-/// `usage.status`: limits that providers tell of; none does here.
-pub(super) async fn status(_call: Call) -> Result<Answer, Failure> {
-    Ok(json!({ "updatedAt": now_ms(), "providers": [] }).into())
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Cost {

@@ -80,7 +80,7 @@ impl Narrator<'_> {
         self.lifecycle(data);
         let mut state = json!({ "state": "final", "stopReason": done.stop_reason });
         if !self.text.is_empty() {
-            state["message"] = self.message();
+            state["message"] = self.last_message();
         }
         self.chat(state);
         self.change = Some("done");

@@ -6,7 +6,6 @@ use openclaw_proto::event::ToolResult;
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
 
-use super::super::audience::Audience;
 use super::Narrator;
 
 /// Bytes of a tool's output that are told to clients. The whole is in the
@@ -36,7 +35,7 @@ impl Narrator<'_> {
             "toolCallId": id,
             "args": arguments,
         });
-        self.agent_to(Audience::Tools(self.key), "tool", data);
+        self.tool(data);
         self.tools.insert(id, tool);
         self.next_item();
     }
@@ -57,7 +56,7 @@ impl Narrator<'_> {
             "toolCallId": id,
             "partialResult": { "content": [{ "type": "text", "text": text }] },
         });
-        self.agent_to(Audience::Tools(self.key), "tool", data);
+        self.tool(data);
         if is_command {
             let data = json!({
                 "itemId": format!("command:{id}"),
@@ -121,7 +120,7 @@ impl Narrator<'_> {
                 "details": { "status": status, "durationMs": took_ms, "error": result.error },
             },
         });
-        self.agent_to(Audience::Tools(self.key), "tool", data);
+        self.tool(data);
         let mut item = tool.item(id, "end", status);
         item["startedAt"] = json!(tool.started_ms);
         item["endedAt"] = json!(ended_ms);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
+use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::Entry;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -26,16 +27,14 @@ const DEFAULT_CHARS: usize = 500_000;
 struct Params {
     session_key: Filled,
     agent_id: Option<Filled>,
-    #[serde(rename = "cursor")]
-    _cursor: Option<String>,
+    cursor: Option<String>,
     limit: Option<usize>,
     offset: Option<usize>,
     #[serde(rename = "pendingBefore")]
     _pending_before: Option<u64>,
     #[serde(rename = "inputRunIds")]
     _input_run_ids: Option<Vec<Filled>>,
-    #[serde(rename = "messageId")]
-    _message_id: Option<Filled>,
+    message_id: Option<Filled>,
     session_id: Option<Filled>,
     max_chars: Option<usize>,
 }
@@ -58,12 +57,6 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     }
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call.gateway.key(&params.session_key, agent)?;
-    let offset = params.offset.unwrap_or(0);
-    let wanted = Wanted {
-        skip: offset,
-        limit,
-        all: true,
-    };
     let session_id = match call.gateway.sessions.get(&key).await {
         Ok(shown) => Some(shown.session.id),
         Err(Refusal::UnknownSession(_)) => None,
@@ -75,10 +68,18 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
             .as_deref()
             .is_none_or(|wanted| wanted == id)
     });
-    let history = match &session_id {
-        Some(_) => Some(call.gateway.sessions.history(&key, wanted).await?),
-        None => None,
+    let place = match (params.message_id, params.cursor.filter(|it| !it.is_empty())) {
+        (Some(id), _) => Place::Around(id.0),
+        (None, Some(cursor)) => Place::Before(read_cursor(call.method, &cursor)?),
+        (None, None) => Place::Offset(params.offset.unwrap_or(0)),
     };
+    let (offset, history) = match &session_id {
+        Some(_) => page(&call, &key, place, limit).await?,
+        None => (0, None),
+    };
+    let next_cursor = history
+        .as_ref()
+        .and_then(|history| next_cursor(history, offset));
     let (provider, model) = models::configured(&call.gateway, key.agent().as_str());
     let waiting = call.gateway.lanes.waiting(&key);
     let told = told(history.as_ref(), offset, &waiting, chars);
@@ -87,7 +88,8 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         "sessionId": session_id,
         "messages": told.messages,
         "pendingInputs": { "items": told.pending, "total": told.pending.len() },
-        "hasMore": history.as_ref().is_some_and(|history| has_more(history, offset)),
+        "hasMore": next_cursor.is_some(),
+        "nextCursor": next_cursor,
         "totalMessages": history.as_ref().map_or(0, |history| history.total),
         "hasActiveRun": !call.gateway.lanes.runs(&key).is_empty(),
         "defaults": {
@@ -99,10 +101,78 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     .into())
 }
 
-/// Whether there are older messages than those of the page.
-fn has_more(history: &History, offset: usize) -> bool {
-    let read = u64::try_from(history.entries.len() + offset).unwrap_or(u64::MAX);
-    history.total > read
+/// Where a page is.
+enum Place {
+    /// So many messages before the newest.
+    Offset(usize),
+    /// Before the message with this number, counted from the oldest.
+    Before(usize),
+    /// Around the message with this id.
+    Around(String),
+}
+
+/// A page, and how many messages are newer than it.
+async fn page(
+    call: &Call,
+    key: &SessionKey,
+    place: Place,
+    limit: usize,
+) -> Result<(usize, Option<History>), Failure> {
+    let read = async |skip: usize, limit: usize| {
+        let wanted = Wanted {
+            skip,
+            limit,
+            all: true,
+        };
+        call.gateway.sessions.history(key, wanted).await
+    };
+    let offset = match place {
+        Place::Offset(offset) => offset,
+        Place::Before(number) => count(read(0, 1).await?.total).saturating_sub(number),
+        Place::Around(id) => {
+            let mut skip = 0;
+            loop {
+                let history = read(skip, LIMIT).await?;
+                let newer = history
+                    .entries
+                    .iter()
+                    .rev()
+                    .position(|entry| entry.id == id);
+                if let Some(newer) = newer {
+                    break (skip + newer).saturating_sub(limit / 2);
+                }
+                skip += history.entries.len();
+                if history.entries.is_empty() {
+                    let problem = format!("at /messageId: there is no message {id:?}");
+                    return Err(Failure::params(call.method, &problem));
+                }
+            }
+        }
+    };
+    Ok((offset, Some(read(offset, limit).await?)))
+}
+
+/// The number of the page's oldest message, when there are older ones: it stays
+/// the same while others come.
+fn next_cursor(history: &History, offset: usize) -> Option<String> {
+    let newer = history.entries.len().saturating_add(offset);
+    let older = count(history.total).checked_sub(newer)?;
+    (older > 0).then(|| format!("{CURSOR}{older}"))
+}
+
+/// What a cursor begins with.
+const CURSOR: &str = "before-";
+
+fn read_cursor(method: &str, cursor: &str) -> Result<usize, Failure> {
+    let number = cursor.strip_prefix(CURSOR).and_then(|it| it.parse().ok());
+    number.ok_or_else(|| {
+        let problem = "at /cursor: must be a nextCursor of an earlier answer";
+        Failure::params(method, problem)
+    })
+}
+
+fn count(total: u64) -> usize {
+    usize::try_from(total).unwrap_or(usize::MAX)
 }
 
 /// What a page has for the client.

@@ -6,6 +6,7 @@ use openclaw_proto::sessions::{Session, Tokens};
 use openclaw_protocol::Failure;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::Patch;
+use openclaw_sessions::store::{REASONING_LEVELS, VERBOSE_LEVELS};
 use serde_json::{Map, Value, json};
 
 use super::super::run::CHANNEL;
@@ -193,6 +194,10 @@ pub(super) async fn shown_level(
     argument: &str,
 ) -> Result<String, Failure> {
     let what = field.trim_end_matches("Level");
+    let levels = match field {
+        "verboseLevel" => VERBOSE_LEVELS,
+        _ => REASONING_LEVELS,
+    };
     match argument {
         "" | "status" => {
             let shown = shown(call, key).await?;
@@ -200,12 +205,13 @@ pub(super) async fn shown_level(
             let level = entry.get(field).and_then(Value::as_str);
             Ok(format!("Current {what} level: {}.", level.unwrap_or("off")))
         }
-        "on" | "off" | "full" | "stream" => {
+        level if levels.contains(&level) => {
             set(call, key, field, json!(argument)).await?;
             Ok(format!("⚙️ The {what} level is {argument}."))
         }
         other => Ok(format!(
-            "⚠️ \"{other}\" is no {what} level; there are off, on, full and stream"
+            "⚠️ \"{other}\" is no {what} level; there are {}",
+            levels.join(", ")
         )),
     }
 }

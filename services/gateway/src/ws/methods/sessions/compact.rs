@@ -3,33 +3,23 @@
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::transcript::{Entry, Message};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::super::{Answer, Call};
 use super::tell_changed;
+use crate::compaction::{self, Made};
 use crate::gateway::Gateway;
-use crate::sessions::Wanted;
 
 /// Messages that stay as they are when the client does not say how many.
-const KEPT: usize = 20;
-
-/// Messages that are looked at: as many as one page has.
-const READ_LIMIT: usize = 1000;
-
-/// Characters of each message in the summary.
-const LINE_LIMIT: usize = 160;
-
-/// Characters of the summary; the oldest lines go first.
-const SUMMARY_LIMIT: usize = 8000;
+const KEPT: u32 = 20;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Params {
     key: Filled,
     agent_id: Option<Filled>,
-    max_lines: Option<usize>,
+    max_lines: Option<u32>,
 }
 
 /// `sessions.compact`
@@ -42,74 +32,31 @@ pub(in super::super) async fn compact(mut call: Call) -> Result<Answer, Failure>
     Ok(json!({ "ok": true, "key": key.as_str(), "compacted": compacted }).into())
 }
 
-/// Puts a summary in the place of all but the last `kept` messages; false when
-/// there are no more than these. The summary is made of the messages' own first
-/// words: no model is asked.
-pub(in super::super) async fn of_session(
+/// As [`of_session`], with the number of messages that stay for `/compact`.
+pub(in super::super) async fn by_command(
     gateway: &Gateway,
     key: &SessionKey,
-    kept: usize,
 ) -> Result<bool, Failure> {
+    of_session(gateway, key, KEPT).await
+}
+
+/// Puts a summary that the agent writes in the place of all but the last `kept`
+/// messages; false when there are no more than these.
+async fn of_session(gateway: &Gateway, key: &SessionKey, kept: u32) -> Result<bool, Failure> {
     if !gateway.lanes.runs(key).is_empty() {
         return Err(Failure::invalid(format!(
             "Session {key} has an active run; retry after it finishes."
         )));
     }
-    let compacting = gateway.sessions.begin_compaction(key)?;
-    let wanted = Wanted {
-        skip: 0,
-        limit: READ_LIMIT,
-        all: false,
-    };
-    let history = gateway.sessions.history(key, wanted).await?;
-    let Some(cut) = history
-        .entries
-        .len()
-        .checked_sub(kept)
-        .filter(|cut| *cut > 0)
-    else {
-        return Ok(false);
-    };
-    // A turn is not cut in two: what stays begins with what the user said.
-    let begins = |entry: &Entry| matches!(entry.message, Message::User(_));
-    let Some(cut) = (cut..history.entries.len()).find(|at| begins(&history.entries[*at])) else {
-        return Ok(false);
-    };
-    let keep = history.entries.len() - cut;
-    let summary = summary(&history.entries[..cut]);
-    gateway.sessions.compact(&compacting, summary, keep).await?;
-    tell_changed(gateway, key, "compact").await;
-    Ok(true)
-}
-
-fn summary(entries: &[Entry]) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    let mut left = SUMMARY_LIMIT;
-    for entry in entries.iter().rev() {
-        let who = match &entry.message {
-            Message::User(_) => "User",
-            Message::Assistant(_) => "Assistant",
-            Message::ToolResult(_) => continue,
-        };
-        let text = entry.message.content().to_text();
-        let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        if words.is_empty() {
-            continue;
+    match compaction::on_request(gateway, key, kept).await? {
+        Made::Summarised(_) => {
+            tell_changed(gateway, key, "compact").await;
+            Ok(true)
         }
-        let line = format!(
-            "{who}: {}",
-            words.chars().take(LINE_LIMIT).collect::<String>()
-        );
-        let Some(rest) = left.checked_sub(line.chars().count() + 1) else {
-            break;
-        };
-        left = rest;
-        lines.push(line);
+        Made::Fits => Ok(false),
+        Made::Cancelled => Err(Failure::unavailable("the compaction was cancelled")),
+        Made::Failed(why) => Err(Failure::unavailable(format!(
+            "Session {key} was not compacted: {why}"
+        ))),
     }
-    lines.reverse();
-    format!(
-        "The conversation so far, shortened to its first words ({} messages):\n{}",
-        entries.len(),
-        lines.join("\n")
-    )
 }

@@ -1,0 +1,143 @@
+//! How much of a run its session wants to be shown (OpenClaw's `/verbose`,
+//! `/reasoning` and `/usage`).
+
+use openclaw_proto::event::Usage;
+use serde_json::{Map, Value};
+
+use super::super::audience::Audience;
+
+/// What the clients of a session are shown beside the answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Levels {
+    tools: Tools,
+    /// Nobody is told what the model thought.
+    pub(super) hides_thinking: bool,
+    usage: UsageLine,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Tools {
+    /// Clients that asked for tools when they connected.
+    #[default]
+    OnRequest,
+    /// All, without results.
+    Calls,
+    /// All, with results.
+    Whole,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum UsageLine {
+    #[default]
+    None,
+    Tokens,
+    WithCost,
+}
+
+impl Levels {
+    /// Those of a session, by its entry in the index.
+    pub(super) fn of(entry: &Map<String, Value>) -> Self {
+        let word = |name: &str| entry.get(name).and_then(Value::as_str);
+        Self {
+            tools: match word("verboseLevel") {
+                Some("on") => Tools::Calls,
+                Some("full") => Tools::Whole,
+                _ => Tools::OnRequest,
+            },
+            hides_thinking: word("reasoningLevel") == Some("off"),
+            usage: match word("responseUsage") {
+                Some("on" | "tokens") => UsageLine::Tokens,
+                Some("full") => UsageLine::WithCost,
+                _ => UsageLine::None,
+            },
+        }
+    }
+
+    /// Who is told of tools in the session `key`.
+    pub(super) fn of_tools<'a>(&self, key: &'a str) -> Audience<'a> {
+        match self.tools {
+            Tools::OnRequest => Audience::Tools(key),
+            Tools::Calls | Tools::Whole => Audience::Run(key),
+        }
+    }
+
+    /// What is told of a tool's event.
+    pub(super) fn shown(&self, mut data: Value) -> Value {
+        if self.tools == Tools::Calls
+            && let Some(fields) = data.as_object_mut()
+        {
+            fields.remove("result");
+            fields.remove("partialResult");
+        }
+        data
+    }
+
+    /// The line below an answer, when it is wanted and something was counted.
+    pub(super) fn usage_line(&self, usage: &Usage, cost_usd: Option<f64>) -> Option<String> {
+        let sent = usage.input + usage.cache_read + usage.cache_write;
+        if self.usage == UsageLine::None || sent + usage.output == 0 {
+            return None;
+        }
+        let line = format!("Usage: {} in / {} out", short(sent), short(usage.output));
+        match cost_usd.filter(|_| self.usage == UsageLine::WithCost) {
+            Some(dollars) => Some(format!("{line} · est ${dollars:.4}")),
+            None => Some(line),
+        }
+    }
+}
+
+/// A number of tokens as OpenClaw shows it.
+fn short(tokens: u64) -> String {
+    match tokens {
+        0..1_000 => tokens.to_string(),
+        1_000..1_000_000 => format!("{:.1}k", tokens as f64 / 1e3),
+        _ => format!("{:.1}m", tokens as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn levels(entry: Value) -> Levels {
+        Levels::of(entry.as_object().unwrap())
+    }
+
+    #[test]
+    fn levels_of_tools_say_who_is_told_and_how_much() {
+        let data = || json!({"phase": "result", "result": 1});
+        let unset = levels(json!({}));
+        assert!(matches!(unset.of_tools("k"), Audience::Tools("k")));
+        assert_eq!(unset.shown(data()), data());
+        let calls = levels(json!({"verboseLevel": "on"}));
+        assert!(matches!(calls.of_tools("k"), Audience::Run("k")));
+        assert_eq!(calls.shown(data()), json!({"phase": "result"}));
+        let whole = levels(json!({"verboseLevel": "full"}));
+        assert!(matches!(whole.of_tools("k"), Audience::Run("k")));
+        assert_eq!(whole.shown(data()), data());
+    }
+
+    #[test]
+    fn usage_line_is_there_when_it_is_wanted() {
+        let usage = Usage {
+            input: 1_000,
+            output: 20,
+            cache_read: 234,
+            cache_write: 0,
+        };
+        let line = |word: &str| {
+            let levels = levels(json!({"responseUsage": word}));
+            levels.usage_line(&usage, Some(0.5))
+        };
+        assert_eq!(line("off"), None);
+        assert_eq!(line("tokens").unwrap(), "Usage: 1.2k in / 20 out");
+        assert_eq!(
+            line("full").unwrap(),
+            "Usage: 1.2k in / 20 out · est $0.5000"
+        );
+        let nothing = levels(json!({"responseUsage": "on"}));
+        assert_eq!(nothing.usage_line(&Usage::default(), None), None);
+    }
+}
