@@ -199,6 +199,14 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
     })
 }
 
+/// The settings on the command line of a process that is `run`.
+pub(crate) fn settings_of_run(arguments: Vec<String>) -> Vec<(String, String)> {
+    match Cli::try_parse_from(arguments).map(|cli| cli.command) {
+        Ok(Command::Run(run)) => run.set,
+        _ => Vec::new(),
+    }
+}
+
 fn assignment(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
     openclaw_config::KeyPath::parse(key).map_err(|error| error.to_string())?;
