@@ -12,6 +12,7 @@ use crate::{config, failure, memory, output};
 pub(crate) mod approvals;
 pub(crate) mod auth;
 pub(crate) mod sessions;
+mod when;
 
 pub(crate) use approvals::Approvals;
 pub(crate) use auth::Auth;
@@ -120,13 +121,16 @@ pub(crate) struct Turns {
     /// Print a document instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Why turns have no whole reply: all of it, instead of its beginning
+    #[arg(short, long)]
+    pub(crate) wide: bool,
 }
 
 /// Arguments of `cancel`.
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
-    /// The run, as `turns`, `message --json` and the journal name it [default:
-    /// the one that runs]
+    /// The run, as `turns`, `message --json` and the journal name it, or the
+    /// beginning of that [default: the one that runs]
     #[arg(value_name = "RUN_ID")]
     pub(crate) run_id: Option<String>,
     /// All that run or wait
