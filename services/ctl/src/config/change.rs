@@ -9,8 +9,7 @@ use openclaw_config::file::File;
 use openclaw_config::parse;
 use openclaw_config::schema::Schema;
 use openclaw_config::settings::SOCKETS_ADVICE;
-use openclaw_config::substitute::Missing;
-use openclaw_config::{Environment, Error, KeyPath, Paths, document};
+use openclaw_config::{Environment, Error, KeyPath, Paths};
 use serde_json::Value;
 
 use super::arguments::{Patch, Set, Unset};
@@ -136,9 +135,10 @@ impl<'a> Change<'a> {
         keys.dedup();
         keys.retain(|key| before.get(key) != after.get(key));
         if !keys.is_empty() {
+            let need = if keys.len() == 1 { "needs" } else { "need" };
             let keys = keys.join(", ");
             output::stderr_line(&format!(
-                "hint: {keys} needs other sockets: {SOCKETS_ADVICE}"
+                "hint: {keys} {need} other sockets: {SOCKETS_ADVICE}"
             ));
         }
     }
@@ -191,14 +191,12 @@ pub(super) fn finish(
     Ok(())
 }
 
+/// Who sets it instead, if anybody does.
 fn not_there(path: &KeyPath, paths: &Paths, environment: &Environment, problem: &str) -> Failure {
     let file = &paths.configuration;
     let failure = Failure::new(format!("{}: {problem}", file.display()));
-    let included = document::load(file, environment, Missing::KeptForOwner)
-        .ok()
-        .and_then(|document| path.get(&document.written).cloned());
-    match included {
-        Some(_) => failure.hint("it is set in a file that is included, or in an overlay"),
+    match held::holder(path, paths, environment) {
+        Some(said) => failure.hint(said),
         None => failure,
     }
 }

@@ -39,6 +39,13 @@ pub(super) fn hint(key: &KeyPath, paths: &Paths, environment: &Environment) {
     }
 }
 
+/// Who sets the value, when the file does not.
+pub(super) fn holder(key: &KeyPath, paths: &Paths, environment: &Environment) -> Option<String> {
+    all(std::slice::from_ref(key), paths, environment)
+        .first()
+        .map(said)
+}
+
 fn all(keys: &[KeyPath], paths: &Paths, environment: &Environment) -> Vec<Held> {
     // As the daemons have it, the agent-runner's variables included.
     let environment = run::environment(paths, environment);

@@ -14,7 +14,7 @@ use crate::output;
 const DEADLINE: Duration = Duration::from_secs(3);
 /// What is used instead where the gateway has not read the file yet, or does
 /// not say.
-const BEFORE: &str = "using the configuration before it";
+const BEFORE: &str = "the configuration before it";
 
 /// Says on one line of standard error where the file is broken, and what is
 /// used in its place.
@@ -29,10 +29,11 @@ pub(super) async fn warn(gateway: &Gateway, environment: &Environment) {
     let told = told.ok().and_then(Result::ok);
     let told = told.map(|status| status.configuration_problem);
     let told = told.as_deref().unwrap_or_default();
-    let instead = told
-        .rsplit_once("; using ")
-        .map_or(BEFORE, |(_, what)| what);
-    let instead = instead.strip_prefix("using ").unwrap_or(instead);
+    let instead = match told.rsplit_once("; using ") {
+        // At the start there was none before it.
+        Some((_, what)) if what != "the one before" => what,
+        _ => BEFORE,
+    };
     let line = format!("{problem}; using {instead} until it is mended");
     output::stderr_line(&format!("warning: {}", output::line(&line)));
 }

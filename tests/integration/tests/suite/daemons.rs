@@ -101,7 +101,7 @@ async fn a_mended_file_is_taken_up_by_itself() {
     // What a daemon cannot take up while it runs is said.
     let set = site.ctl(&["config", "set", "gateway.bind", "lan"]).await;
     set.ended(0)
-        .says(&["gateway.bind needs other sockets", "openclawctl sockets"]);
+        .complains(&["gateway.bind needs other sockets", "openclawctl sockets"]);
     let status = managed.hear("STATUS=").await;
     assert!(
         status.contains("gateway.bind changed: that needs other sockets"),

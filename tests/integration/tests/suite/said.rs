@@ -100,6 +100,8 @@ async fn a_setting_that_something_comes_over_is_told_with_what_holds() {
     shown.ended(0).says(&["111"]).complains(&["50-x.json sets"]);
     let unset = ["config", "unset", "agents.defaults.maxTokens"];
     suite.ctl(&unset).await.ended(0).complains(&[&told]);
+    let again = suite.ctl(&unset).await.ended(1);
+    again.complains(&["50-x.json sets agents.defaults.maxTokens"]);
     // The same value is no surprise.
     let same = ["config", "set", "agents.defaults.maxTokens", "111"];
     let said = suite.ctl(&same).await.ended(0);
@@ -366,6 +368,7 @@ async fn no_escapes_where_nobody_wants_them() {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the script under test")]
 #[tokio::test]
 async fn removing_names_what_stays_and_how_it_is_removed() {
     let site = Setup::empty().site();
