@@ -326,6 +326,21 @@ pub struct Found {
     pub matched: String,
 }
 
+/// Which transcripts are looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Search {
+    /// The project's name; empty: any.
+    pub project: String,
+    /// Empty: all agents.
+    pub agent_id: String,
+    /// At most so many; 0: the gateway's limit.
+    pub limit: u32,
+    /// Something was said in it from then on, in Unix milliseconds.
+    pub since_ms: Option<i64>,
+    /// Something was said in it before then, in Unix milliseconds.
+    pub until_ms: Option<i64>,
+}
+
 /// What a search found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

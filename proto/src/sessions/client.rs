@@ -8,7 +8,7 @@ use tonic::transport::Channel;
 
 use super::{
     Change, Deleted, Exported, Findings, Import, ImportReport, Named, Page, Part, Preview, Query,
-    Reading, Rows, Session,
+    Reading, Rows, Search, Session,
 };
 use crate::address;
 use crate::invalid::Invalid;
@@ -145,17 +145,14 @@ impl Client {
         Ok(response.try_into()?)
     }
 
-    /// The transcripts that have to do with a project; 0: the gateway's limit.
-    pub async fn find(
-        &self,
-        project: &str,
-        agent_id: &str,
-        limit: u32,
-    ) -> Result<Findings, Status> {
+    /// The transcripts that are looked for.
+    pub async fn find(&self, search: Search) -> Result<Findings, Status> {
         let request = wire::FindSessionsRequest {
-            project: project.to_owned(),
-            agent_id: agent_id.to_owned(),
-            limit,
+            project: search.project,
+            agent_id: search.agent_id,
+            limit: search.limit,
+            since_ms: search.since_ms.unwrap_or_default(),
+            until_ms: search.until_ms.unwrap_or_default(),
         };
         let response = self.0.clone().find_sessions(request).await?;
         Ok(response.into_inner().into())

@@ -150,6 +150,21 @@ pub(crate) fn choose(settings: &Settings, agent: &AgentSettings, wish: Option<&s
     }
 }
 
+/// What of the models that `agent` is configured with cannot be asked by our own
+/// loop, each with its place among them (the first is 0) and why.
+pub(crate) fn unusable(settings: &Settings, agent: &AgentSettings) -> Vec<(usize, String)> {
+    let first = first_model(settings, agent, None);
+    let others = agent.fallbacks.iter().map(|name| named(name));
+    let all = first.map(|first| std::iter::once(first).chain(others));
+    let judged = all.into_iter().flatten().enumerate();
+    judged
+        .filter_map(|(place, (id, model))| {
+            let refused = usable_provider(settings, agent, id, model).err()?;
+            Some((place, refused))
+        })
+        .collect()
+}
+
 /// The model that is wished for, else the one the agent is configured with, as
 /// (provider, model).
 fn first_model<'a>(

@@ -4,6 +4,7 @@
 
 mod activity;
 mod adoption;
+mod answering;
 mod approvals;
 mod backend;
 mod bill;

@@ -42,7 +42,7 @@ use crate::turn::{self, Shop, Task};
 use crate::units::Units;
 use crate::warm::Warm;
 use crate::watcher::Watcher;
-use crate::{adoption, catalog, cli};
+use crate::{adoption, answering, catalog, cli};
 
 /// What running turns get to end by themselves when the daemon is to end;
 /// below the daemon's drain deadline, so that they can still be cancelled.
@@ -423,6 +423,18 @@ impl Runner {
             }
             response.candidates = choice.candidates.iter().map(candidate).collect();
         }
+        let absent = settings.absent_of_servers().into_iter();
+        let servers = settings.mcp_problems.iter().cloned().chain(absent);
+        response.servers = servers
+            .map(|(key, problem)| wire::ServerProblem {
+                key: key.to_string(),
+                problem,
+            })
+            .collect();
+        let agents = settings.agents.values();
+        response.agents = agents
+            .map(|agent| answering::of(&settings, agent))
+            .collect();
         response
     }
 }

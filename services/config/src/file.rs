@@ -26,6 +26,8 @@ use crate::settings::{Settings, tools};
 use crate::substitute::Missing;
 use crate::{locate, write};
 
+mod backup;
+
 /// The configuration file, to change. Others that want to change it wait.
 #[derive(Debug)]
 pub struct File {
@@ -213,16 +215,26 @@ impl File {
         }
     }
 
-    /// Writes the text. The text before it is kept beside the file (`.bak`).
+    /// Writes the text. The text before it is kept beside the file (`.bak`), of
+    /// secrets only those that the file still has: one that was taken out or
+    /// replaced is not to be read anywhere any more.
     pub fn save(&mut self) -> Result<(), Error> {
         let path = self.paths.configuration.clone();
         let failed = |path: &Path| {
             let path = path.to_owned();
             |source| Error::Write { path, source }
         };
-        if !self.original.is_empty() {
-            let backup = backup(&path);
-            write::atomic(&backup, self.original.as_bytes()).map_err(failed(&backup))?;
+        let backup = backup(&path);
+        let kept = backup::text(&self.original, &self.text);
+        match &kept.text {
+            Some(text) => write::atomic(&backup, text.as_bytes()).map_err(failed(&backup))?,
+            // An older one would be no copy of the file before the change.
+            None => remove(&backup).map_err(failed(&backup))?,
+        }
+        // The gateway keeps another as soon as it has read the new file.
+        let last_good = self.paths.last_good();
+        if kept.has_removed(&parse::read(&last_good).unwrap_or_default()) {
+            remove(&last_good).map_err(failed(&last_good))?;
         }
         write::atomic(&path, self.text.as_bytes()).map_err(failed(&path))?;
         self.original.clone_from(&self.text);
@@ -245,21 +257,53 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Vec<String>,
     let document = document::load(&paths.configuration, environment, Missing::Refused)?;
     let settings = Settings::assemble(paths.clone(), document.value, environment)?;
     let settings = settings.with_credentials(environment, &Default::default())?;
+    let absent = settings.absent_of_servers().into_iter();
+    let absent: Vec<_> = absent
+        .map(|(path, problem)| Problem::other(path, problem))
+        .collect();
+    let absent: Vec<_> = unknown_models(&settings).chain(absent).collect();
     let problems = settings.mcp_problems.into_iter();
     let mut problems: Vec<_> = problems
         .map(|(path, problem)| Problem::other(path, problem))
         .collect();
     if problems.is_empty() {
-        return Ok(document.warnings);
+        let mut warnings = document.warnings;
+        // What is missing today may be there tomorrow: it makes no file invalid.
+        warnings.extend(placed(absent, &document.sources));
+        return Ok(warnings);
     }
-    let path = paths.configuration.clone();
-    let source = Source {
-        text: parse::read(&path)?,
-        path: path.clone(),
-        mount: KeyPath::default(),
+    locate::place(&mut problems, &document.sources);
+    Err(Error::invalid(&paths.configuration, problems))
+}
+
+/// Models that agents are to have and nobody can be asked for.
+fn unknown_models(settings: &Settings) -> impl Iterator<Item = Problem> {
+    let mut problems = Vec::new();
+    for agent in settings.agents.values() {
+        let key = KeyPath::parse(&agent.model_key).unwrap_or_default();
+        for name in agent.model.iter().chain(&agent.fallbacks) {
+            if let Err(unknown) = settings.models.check(name) {
+                let problem = Problem::other(key.clone(), unknown.to_string());
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+    }
+    problems.into_iter()
+}
+
+/// The problems as lines, each with its place.
+fn placed(mut problems: Vec<Problem>, sources: &[Source]) -> Vec<String> {
+    locate::place(&mut problems, sources);
+    let line = |problem: &Problem| match &problem.place {
+        Some(place) => {
+            let file = place.file.display();
+            format!("{file}:{}:{}: {problem}", place.line, place.column)
+        }
+        None => problem.to_string(),
     };
-    locate::place(&mut problems, &[source]);
-    Err(Error::invalid(&path, problems))
+    problems.iter().map(line).collect()
 }
 
 /// The file before the last change.
@@ -267,6 +311,13 @@ pub fn backup(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".bak");
     PathBuf::from(name)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
 }
 
 /// Locks a file of its own: the configuration itself is replaced by every

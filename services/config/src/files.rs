@@ -9,6 +9,7 @@ use crate::parse;
 use crate::paths::Paths;
 use crate::pipeline::include::Source;
 use crate::pipeline::{dot_env, include, merge};
+use crate::settings::gateway::files as credentials;
 
 /// The name that stands for every file of a folder.
 pub const ANY: &str = "*";
@@ -34,6 +35,12 @@ pub fn of(environment: &Environment) -> Files {
     let environment_file = dot_env::place(file);
     if let Ok(text) = parse::read(&environment_file) {
         sources.push(source(&environment_file, text));
+    }
+    for (name, _) in credentials::NAMES {
+        let path = credentials::place(&paths.state, name);
+        if let Ok(text) = parse::read(&path) {
+            sources.push(source(&path, text));
+        }
     }
     let mut hasher = DefaultHasher::new();
     for source in &sources {

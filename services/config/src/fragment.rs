@@ -28,15 +28,15 @@ pub use sandbox::{AgentSandbox, Sandbox, SandboxPaths};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Fragment {
-    /// `agent`: the MVP schema of seed 002.
-    pub agent: MvpAgent,
+    /// `agent`: the short way to say what holds for the only agent.
+    pub agent: SingleAgent,
     /// `agents`.
     pub agents: Agents,
     /// `models`.
     pub models: Models,
     /// `auth`.
     pub auth: Auth,
-    /// `sandbox`: ours.
+    /// `sandbox`: how agents are confined; OpenClaw itself has no such section.
     pub sandbox: Sandbox,
     /// `gateway`.
     pub gateway: gateway::Gateway,
@@ -58,11 +58,11 @@ pub struct Fragment {
     pub env: Env,
 }
 
-/// Seed 002, `OpenClawConfig.agent`.
+/// `agent`: what holds for the only agent; `agents.defaults` comes before it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-pub struct MvpAgent {
+pub struct SingleAgent {
     /// The Claude Code CLI: a path or a name on the PATH.
     pub claude_cli_path: Option<String>,
     /// `provider/model`, or a model of Anthropic's.
@@ -322,7 +322,7 @@ pub struct Env {
 pub enum ShellEnv {
     /// On or off.
     Enabled(bool),
-    /// The shell to ask, as an absolute path, or `on` or `off` (seed 003).
+    /// The shell to ask, as an absolute path, or `on` or `off`.
     Shell(String),
     /// OpenClaw's options.
     #[serde(rename_all = "camelCase")]

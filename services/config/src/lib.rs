@@ -13,6 +13,7 @@ pub mod error;
 pub mod file;
 pub mod files;
 pub mod fragment;
+pub mod holder;
 #[cfg(test)]
 mod kept;
 pub mod key;

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::environment::Environment;
 
@@ -46,8 +46,51 @@ pub fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> {
         .find(|path| is_program(path))
 }
 
-fn is_program(path: &std::path::Path) -> bool {
+/// Why there is no program `name`, to be put behind its key; `None`: there is.
+pub fn absence(name: &str, environment: &Environment) -> Option<String> {
+    if on_path(name, environment).is_some() {
+        return None;
+    }
+    let path = Path::new(name);
+    Some(match name.contains('/') {
+        false => format!("is {name:?}, and no program of that name is on the PATH"),
+        true if path.is_dir() => format!("is {name:?}, which is a folder"),
+        true if path.exists() => {
+            format!("is {name:?}, which cannot be executed; chmod +x it, or name its interpreter")
+        }
+        true => format!("is {name:?}, which is not there"),
+    })
+}
+
+fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_is_told_from_one_that_cannot_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().to_str().unwrap();
+        let environment = [("PATH", text)].into_iter().collect();
+        let script = format!("{text}/script");
+        fs::write(&script, "").unwrap();
+        for (name, said) in [
+            ("nosuch", "on the PATH"),
+            ("script", "on the PATH"),
+            (&script, "chmod +x"),
+            (text, "is a folder"),
+            ("/no/such", "not there"),
+        ] {
+            let absence = absence(name, &environment).unwrap();
+            assert!(absence.contains(said), "{absence}");
+        }
+        assert_eq!(absence("/bin/sh", &environment), None);
+    }
 }

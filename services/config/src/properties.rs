@@ -240,7 +240,6 @@ impl Place {
         let mut settings = crate::load(&self.environment()).unwrap();
         // Whether a value was chosen or is the default is no setting.
         settings.gateway.port_is_chosen = false;
-        settings.fixed.clear();
         settings
     }
 }

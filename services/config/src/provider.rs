@@ -171,6 +171,22 @@ pub fn resolve(
     Ok(providers)
 }
 
+/// The providers that are known without configuration.
+pub fn known() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|known| known.0)
+}
+
+/// The variables that come before the provider's `apiKey` and `baseUrl` in the
+/// file.
+pub fn variables(id: &str) -> (String, String) {
+    let known = KNOWN.iter().find(|known| known.0 == id);
+    let upper = id.to_uppercase().replace(['-', '.'], "_");
+    match known {
+        Some(known) => (known.3.to_owned(), known.4.to_owned()),
+        None => (format!("{upper}_API_KEY"), format!("{upper}_BASE_URL")),
+    }
+}
+
 fn one(
     id: &str,
     fragment: fragment::Provider,
@@ -179,10 +195,7 @@ fn one(
 ) -> Result<Provider, (String, String)> {
     let key = |field: &str| format!("models.providers.{id}.{field}");
     let known = KNOWN.iter().find(|known| known.0 == id);
-    let upper = id.to_uppercase().replace(['-', '.'], "_");
-    let key_variable = known.map_or_else(|| format!("{upper}_API_KEY"), |known| known.3.to_owned());
-    let url_variable =
-        known.map_or_else(|| format!("{upper}_BASE_URL"), |known| known.4.to_owned());
+    let (key_variable, url_variable) = variables(id);
     let api = match fragment.api.as_deref() {
         None => known.map_or(Api::OpenAi, |known| known.1),
         Some("anthropic-messages" | "anthropic") => Api::Anthropic,

@@ -113,6 +113,44 @@ pub fn redacted(path: &KeyPath, value: &Value) -> Value {
     }
 }
 
+/// The secrets of a document with their places, the last place first: so that
+/// each can be taken out without moving those that follow.
+pub fn secrets(document: &Value) -> Vec<(KeyPath, &str)> {
+    let mut found = Vec::new();
+    let root = KeyPath::default();
+    collect(&root, &root, document, &mut found);
+    found.reverse();
+    found
+}
+
+/// `name` is the path that says what the value is; of what is in a list, the
+/// list's.
+fn collect<'a>(
+    place: &KeyPath,
+    name: &KeyPath,
+    value: &'a Value,
+    found: &mut Vec<(KeyPath, &'a str)>,
+) {
+    match value {
+        Value::String(text) if hides(name, text) => found.push((place.clone(), text)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                collect(&place.child(key), &name.child(key), value, found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                let place = place.child(&index.to_string());
+                match item {
+                    Value::String(_) => collect(&place, name, item, found),
+                    _ => collect(&place, &place, item, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// A variable that is named like a plain one may have a password all the same.
 fn hides(path: &KeyPath, text: &str) -> bool {
     let is_variable = path.parts().iter().any(|part| part == "env");

@@ -19,6 +19,7 @@ use crate::substitute::Missing;
 mod agent;
 pub mod gateway;
 pub mod memory;
+mod models;
 mod own_limits;
 mod queue;
 pub mod sandbox;
@@ -28,6 +29,7 @@ pub(crate) mod tools;
 pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
+pub use models::{Models, UnknownModel};
 pub use own_limits::{InvalidLimit, check as check_limit};
 pub use queue::{DEBOUNCE_LIMIT, QueueDrop, QueueMode, QueueSettings};
 pub use sandbox::{AgentSandbox, Host, Network, ProviderTool, Sandbox, SandboxLevel};
@@ -84,6 +86,8 @@ pub struct Settings {
     pub default_agent: String,
     /// `provider/model` for agents that name none.
     pub default_model: Option<String>,
+    /// Which models may be named, as far as the configuration tells.
+    pub models: Models,
     /// Providers by id, with their keys. Empty without [`Settings::with_credentials`].
     pub providers: BTreeMap<String, Provider>,
     /// Auth profiles by agent. Empty without [`Settings::with_credentials`].
@@ -116,7 +120,8 @@ pub struct Settings {
     pub environment: Environment,
     /// What did not work when the configuration was read, and is done without.
     pub warnings: Vec<String>,
-    /// What holds from a daemon's start to its end, by its keys.
+    /// What holds from a daemon's start to its end, by its keys; see
+    /// [`SOCKETS_ADVICE`].
     pub fixed: BTreeMap<&'static str, String>,
 }
 
@@ -147,14 +152,18 @@ impl Settings {
             &fragment.memory.search,
             &fragment.agents.defaults.memory_search,
         );
+        let doors = Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?;
+        let models = Models::of(&fragment.models, agents.values());
         Ok(Self {
+            models,
             log_level: log_level(&fragment, &origin)?,
             concurrent_turns: fragment
                 .gateway
                 .max_concurrent_turns
                 .unwrap_or(CONCURRENT_TURNS)
                 .max(1),
-            gateway: Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?,
+            fixed: fixed(&paths, &doors, &fragment.gateway.cli),
+            gateway: doors,
             agents,
             default_agent,
             default_model: fragment.models.default,
@@ -178,7 +187,6 @@ impl Settings {
             queue: QueueSettings::of(&fragment.messages.queue),
             environment: Environment::default(),
             warnings: Vec::new(),
-            fixed: fixed(&fragment.gateway),
             paths,
         })
     }
@@ -297,6 +305,12 @@ impl Settings {
         Ok(self)
     }
 
+    /// What the servers of tools need of this machine and is not there: its key,
+    /// and why. Empty without [`Settings::with_credentials`].
+    pub fn absent_of_servers(&self) -> Vec<(KeyPath, String)> {
+        tools::absent(&self.mcp_servers, &self.environment)
+    }
+
     /// The agent `id`; `None` when the configuration does not name it.
     pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
         self.agents.get(id)
@@ -348,25 +362,30 @@ fn embedding(
     Ok(provider)
 }
 
-/// Keys of what holds from a daemon's start to its end: sockets are made
-/// before, by the service manager.
-pub const FIXED_KEYS: [&str; 4] = [
-    "gateway.bind",
-    "gateway.cli.port",
-    "gateway.customBindHost",
-    "gateway.port",
-];
+/// How sockets are brought in line with what [`Settings::fixed`] says.
+pub const SOCKETS_ADVICE: &str = "run `openclawctl sockets`, then `systemctl --user daemon-reload` \
+     and `systemctl --user restart openclaw.target` (without systemd: start `openclawctl run` again)";
 
-fn fixed(gateway: &fragment::gateway::Gateway) -> BTreeMap<&'static str, String> {
-    let number = |port: Option<u16>| port.map(|port| port.to_string());
-    let values = [
-        gateway.bind.clone(),
-        number(gateway.cli.port),
-        gateway.custom_bind_host.clone(),
-        number(gateway.port),
-    ];
-    let all = FIXED_KEYS.into_iter().zip(values);
-    all.filter_map(|(key, value)| Some((key, value?))).collect()
+/// What holds from a daemon's start to its end: sockets are made before, by the
+/// service manager. By the value that holds, however it is written, and
+/// whether or not it is: a default that is written down is no change.
+fn fixed(
+    paths: &Paths,
+    gateway: &Gateway,
+    cli: &fragment::gateway::Cli,
+) -> BTreeMap<&'static str, String> {
+    let mut fixed = BTreeMap::from([
+        ("gateway.bind", gateway.address.to_string()),
+        ("gateway.port", gateway.port.to_string()),
+    ]);
+    let written = cli.secret.as_ref();
+    let is_open = written.is_some_and(|secret| !secret.reveal().trim().is_empty())
+        || gateway::files::is_there(&paths.state, gateway::CLI_CREDENTIAL);
+    if is_open {
+        fixed.insert("gateway.cli.secret", "set".to_owned());
+        fixed.insert("gateway.cli.port", gateway.cli.port.to_string());
+    }
+    fixed
 }
 
 /// Milliseconds since 1970.

@@ -28,7 +28,7 @@ pub(crate) fn execute(
 async fn cancel(paths: &Paths, arguments: &cli::Cancel) -> Result<(), Failure> {
     let gateway = &Gateway::at(paths);
     if let Some(run_id) = &arguments.run_id {
-        let line = match end(gateway, run_id).await? {
+        let line = match end(gateway, &whole(gateway, run_id).await?).await? {
             true => "cancelled",
             false => "the run had ended already",
         };
@@ -54,6 +54,44 @@ async fn cancel(paths: &Paths, arguments: &cli::Cancel) -> Result<(), Failure> {
         output::stdout_line(&format!("{line}: {}", described(&turn).trim_start()))?;
     }
     Ok(())
+}
+
+/// The id that begins with `text`: of a run that goes on, else of one that has
+/// ended. What is nobody's beginning is left to the gateway, which knows more
+/// runs than it lists.
+async fn whole(gateway: &Gateway, text: &str) -> Result<String, Failure> {
+    if uuid::Uuid::try_parse(text).is_ok() {
+        return Ok(text.to_owned());
+    }
+    let turns = gateway.client.list_turns(LOOKED_AT).await;
+    let turns = turns.map_err(|status| gateway.failure(&status))?;
+    match meant(&turns, text).as_slice() {
+        [] => Ok(text.to_owned()),
+        [only] => Ok(only.run_id.clone()),
+        several => {
+            let runs: Vec<String> = several.iter().map(|turn| described(turn)).collect();
+            Err(Failure::usage(format!(
+                "{text} may mean {} runs; name one of them:\n{}",
+                runs.len(),
+                runs.join("\n")
+            )))
+        }
+    }
+}
+
+/// The runs whose ids begin with `text`, whatever its case: those that go on,
+/// or, where none of those does, those that have ended.
+fn meant<'a>(turns: &'a [Turn], text: &str) -> Vec<&'a Turn> {
+    let text = text.trim().to_lowercase();
+    let begins = |turn: &&Turn| !text.is_empty() && turn.run_id.to_lowercase().starts_with(&text);
+    let (open, ended): (Vec<&Turn>, Vec<&Turn>) = turns
+        .iter()
+        .filter(begins)
+        .partition(|turn| turn.ended_ms.is_none());
+    match open.is_empty() {
+        true => ended,
+        false => open,
+    }
 }
 
 /// The runs that go on or wait for their turn, the newest first.
@@ -82,4 +120,36 @@ async fn end(gateway: &Gateway, run_id: &str) -> Result<bool, Failure> {
         }
         _ => gateway.failure(&status),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(run_id: &str, ended_ms: Option<i64>) -> Turn {
+        Turn {
+            run_id: run_id.to_owned(),
+            ended_ms,
+            ..Turn::default()
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_an_id_means_runs_that_go_on_before_those_that_ended() {
+        let turns = [
+            turn("3f2a91c0", None),
+            turn("3f2b0000", None),
+            turn("3f2a0000", Some(1)),
+            turn("77aa0000", Some(1)),
+        ];
+        let ids = |text: &str| -> Vec<String> {
+            let meant = meant(&turns, text).into_iter();
+            meant.map(|turn| turn.run_id.clone()).collect()
+        };
+        assert_eq!(ids("3f2a"), ["3f2a91c0"]);
+        assert_eq!(ids("3F2"), ["3f2a91c0", "3f2b0000"]);
+        assert_eq!(ids("3f2a0"), ["3f2a0000"]);
+        assert_eq!(ids("77"), ["77aa0000"]);
+        assert!(ids("5").is_empty() && ids(" ").is_empty());
+    }
 }

@@ -12,6 +12,7 @@ use crate::{config, failure, memory, output};
 pub(crate) mod approvals;
 pub(crate) mod auth;
 pub(crate) mod sessions;
+mod when;
 
 pub(crate) use approvals::Approvals;
 pub(crate) use auth::Auth;
@@ -120,13 +121,16 @@ pub(crate) struct Turns {
     /// Print a document instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Why turns have no whole reply: all of it, instead of its beginning
+    #[arg(short, long)]
+    pub(crate) wide: bool,
 }
 
 /// Arguments of `cancel`.
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
-    /// The run, as `turns`, `message --json` and the journal name it [default:
-    /// the one that runs]
+    /// The run, as `turns`, `message --json` and the journal name it, or the
+    /// beginning of that [default: the one that runs]
     #[arg(value_name = "RUN_ID")]
     pub(crate) run_id: Option<String>,
     /// All that run or wait
@@ -197,6 +201,14 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
             ExitCode::from(failure::USAGE)
         }
     })
+}
+
+/// The settings on the command line of a process that is `run`.
+pub(crate) fn settings_of_run(arguments: Vec<String>) -> Vec<(String, String)> {
+    match Cli::try_parse_from(arguments).map(|cli| cli.command) {
+        Ok(Command::Run(run)) => run.set,
+        _ => Vec::new(),
+    }
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

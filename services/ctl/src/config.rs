@@ -11,6 +11,7 @@ mod arguments;
 mod change;
 mod edit;
 mod get;
+mod held;
 mod report;
 mod schema;
 mod validate;

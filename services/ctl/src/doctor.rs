@@ -52,9 +52,10 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
     if let Some(settings) = &settings {
         checks.push(programs::claude(settings, environment));
         checks.push(programs::codex(settings, environment));
-        checks.extend(ports::opened(settings, &suite));
+        checks.extend(ports::opened(settings, environment, &suite));
     }
-    checks.extend(answers::model(&suite));
+    checks.extend(answers::models(&suite));
+    checks.extend(answers::servers(&suite));
     checks.extend(answers::confinements(&suite));
     Ok(checks)
 }

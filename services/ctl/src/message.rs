@@ -9,11 +9,13 @@ use crate::cli;
 use crate::connection::{self, Gateway};
 use crate::failure::Failure;
 
+mod configuration;
 mod conversation;
 mod input;
 mod interruption;
 mod listener;
 mod question;
+mod session;
 mod sink;
 mod summary;
 mod trace;
@@ -24,9 +26,9 @@ pub(crate) fn execute(
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
-    let message = Message {
+    let mut message = Message {
         text: input::text(&arguments.text)?,
-        session_key: arguments.session.unwrap_or_default(),
+        session_key: String::new(),
         agent_id: arguments.agent.unwrap_or_default(),
         // Sent again with the same key after a broken connection, the message
         // is still one message.
@@ -38,9 +40,15 @@ pub(crate) fn execute(
     let runtime = connection::runtime()?;
     let result = runtime.block_on(async {
         let gateway = Gateway::at(&paths);
+        configuration::warn(&gateway, environment).await;
+        let named = match &arguments.session {
+            Some(session) => session::find(&gateway, session, &message.agent_id).await?,
+            None => session::Named::default(),
+        };
+        message.session_key = named.key;
         let stops = interruption::Stops::install(arguments.timeout)?;
         let questions = question::Questions::new(arguments.json);
-        listener::Listener::new(gateway, sink, questions)
+        listener::Listener::new(gateway, sink, questions, named.new)
             .listen(message, stops)
             .await
     });

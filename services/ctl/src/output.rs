@@ -4,6 +4,7 @@
 //! tabs. Where a line end must not end the line either, callers write
 //! [`line()`].
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
@@ -42,14 +43,43 @@ pub(crate) fn stderr_json_line(text: &str) {
     write_stderr(&format!("{}\n", openclaw_escape::json(text)));
 }
 
-/// Writes `text` on a line of a terminal's standard error, in its faint style.
+/// Writes `text` on a line of standard error, in a terminal's faint style where
+/// there is one.
 pub(crate) fn stderr_faint_line(text: &str) {
-    write_stderr(&format!("\u{1b}[2m{}\u{1b}[0m\n", line(text)));
+    let text = line(text);
+    write_stderr(&match stderr_takes_escapes() {
+        true => format!("\u{1b}[2m{text}\u{1b}[0m\n"),
+        false => format!("{text}\n"),
+    });
 }
 
-/// Writes `text` over the line before, on a terminal's standard error.
+/// Writes `text` over the line before, on a terminal's standard error; nothing
+/// where that cannot be.
 pub(crate) fn stderr_progress(text: &str) {
-    write_stderr(&format!("\r\u{1b}[K{}", line(text)));
+    if stderr_takes_escapes() {
+        write_stderr(&format!("\r\u{1b}[K{}", line(text)));
+    }
+}
+
+/// Writes a question to standard error, where its answer is typed behind it.
+pub(crate) fn stderr_prompt(text: &str) {
+    match stderr_takes_escapes() {
+        true => stderr_progress(text),
+        false => write_stderr(&line(text)),
+    }
+}
+
+/// Whether standard error is a terminal that acts on escape sequences, and its
+/// user wants them.
+fn stderr_takes_escapes() -> bool {
+    stderr_is_terminal() && escapes_are_wanted(|name| std::env::var_os(name))
+}
+
+/// A terminal without a name, or a dumb one, takes none; who sets NO_COLOR
+/// wants none (no-color.org).
+fn escapes_are_wanted(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let given = |name| variable(name).filter(|value| !value.is_empty());
+    given("TERM").is_some_and(|term| term != "dumb") && given("NO_COLOR").is_none()
 }
 
 fn write_stdout(text: &str) -> Result<(), Failure> {
@@ -76,4 +106,25 @@ pub(crate) fn stdout_is_terminal() -> bool {
 /// Whether standard error is a terminal.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_for_terminals_that_take_them() {
+        let wanted = |term: Option<&str>, no_color: Option<&str>| {
+            escapes_are_wanted(|name| match name {
+                "TERM" => term.map(OsString::from),
+                _ => no_color.map(OsString::from),
+            })
+        };
+        assert!(wanted(Some("xterm-256color"), None));
+        assert!(wanted(Some("xterm"), Some("")));
+        assert!(!wanted(Some("dumb"), None));
+        assert!(!wanted(None, None));
+        assert!(!wanted(Some(""), None));
+        assert!(!wanted(Some("xterm"), Some("1")));
+    }
 }

@@ -21,10 +21,13 @@ mod lock;
 mod log;
 mod notify;
 mod record;
+mod running;
 mod sockets;
 mod spawner;
 mod stop;
 mod supervisor;
+
+pub(crate) use running::environment;
 
 /// Runs the daemons until a signal ends them, or ends those that run.
 pub(crate) fn execute(

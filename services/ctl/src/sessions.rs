@@ -24,11 +24,11 @@ pub(crate) fn execute(
     let paths = Paths::resolve(environment)?;
     connection::runtime()?.block_on(async {
         let gateway = Gateway::at(&paths);
-        match &arguments.action {
+        let done = match &arguments.action {
             None => list::execute(&gateway, &arguments.list).await,
             Some(Action::List(list)) => list::execute(&gateway, list).await,
             Some(Action::Show(show)) => show::execute(&gateway, show).await,
-            Some(Action::Find(find)) => find::execute(&gateway, find).await,
+            Some(Action::Find(find)) => return find::execute(&gateway, find).await,
             Some(Action::Create(create)) => change::create(&gateway, create).await,
             Some(Action::Patch(patch)) => change::patch(&gateway, patch).await,
             Some(Action::Reset(one)) => change::reset(&gateway, one).await,
@@ -36,13 +36,13 @@ pub(crate) fn execute(
             Some(Action::Archive(one)) => change::archive(&gateway, one, true).await,
             Some(Action::Unarchive(one)) => change::archive(&gateway, one, false).await,
             Some(Action::Delete(delete)) => change::delete(&gateway, delete).await,
-        }
-    })?;
-    Ok(ExitCode::SUCCESS)
+        };
+        done.map(|()| ExitCode::SUCCESS)
+    })
 }
 
 /// How the gateway knows the session.
-fn named<'a>(session: &'a str, agent: Option<&'a str>) -> Named<'a> {
+pub(crate) fn named<'a>(session: &'a str, agent: Option<&'a str>) -> Named<'a> {
     Named {
         session,
         agent_id: agent.unwrap_or_default(),
@@ -50,7 +50,7 @@ fn named<'a>(session: &'a str, agent: Option<&'a str>) -> Named<'a> {
 }
 
 /// What the gateway did not do. What it says of a session is the whole story.
-fn failure(gateway: &Gateway, status: &Status) -> Failure {
+pub(crate) fn failure(gateway: &Gateway, status: &Status) -> Failure {
     use tonic::Code::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound};
     match status.code() {
         InvalidArgument => Failure::usage(status.message()),

@@ -16,7 +16,7 @@ mod report;
 mod text;
 
 pub(crate) use query::ask;
-pub(crate) use report::{Answer, Confinement, Suite};
+pub(crate) use report::{AgentModel, Answer, Confinement, ModelProblem, Suite, grouped};
 
 /// The wait before the first new attempt of `--wait`; it doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(50);

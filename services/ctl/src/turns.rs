@@ -13,6 +13,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::table;
 
+/// Characters of a reason in the table.
+const REASON_WIDTH: usize = 60;
+
 /// Prints the last turns.
 pub(crate) fn execute(
     arguments: &cli::Turns,
@@ -27,24 +30,33 @@ pub(crate) fn execute(
     })?;
     match arguments.json {
         true => output::document(&turns)?,
-        false => output::stdout(&rendered(&turns))?,
+        false => {
+            let width = if arguments.wide {
+                usize::MAX
+            } else {
+                REASON_WIDTH
+            };
+            output::stdout(&rendered(&turns, width))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn rendered(turns: &[Turn]) -> String {
+/// `width`: characters of a reason.
+fn rendered(turns: &[Turn], width: usize) -> String {
     if turns.is_empty() {
         return "There has been no turn yet.\n".to_owned();
     }
     let head = [
         "STARTED", "RUN", "SESSION", "STATE", "TOOK", "CPU", "MEMORY", "TASKS", "TOKENS", "COST",
+        "REASON",
     ];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
-    rows.extend(turns.iter().map(row));
+    rows.extend(turns.iter().map(|turn| row(turn, width)));
     table::render(&rows)
 }
 
-fn row(turn: &Turn) -> Vec<String> {
+fn row(turn: &Turn, width: usize) -> Vec<String> {
     let unknown = || "-".to_owned();
     let used = turn.resources.as_ref();
     let number = |value: u64, words: fn(u64) -> String| match value {
@@ -64,6 +76,10 @@ fn row(turn: &Turn) -> Vec<String> {
         number(turn.input_tokens + turn.output_tokens, |n| n.to_string()),
         turn.cost_usd
             .map_or_else(unknown, |dollars| format!("${dollars:.4}")),
+        match turn.reason.as_str() {
+            "" => unknown(),
+            reason => output::one_line(reason, width),
+        },
     ]
 }
 
@@ -107,10 +123,24 @@ mod tests {
             output_tokens: 2,
             ..Turn::default()
         };
-        let text = rendered(&[ended, Turn::default()]);
+        let text = rendered(&[ended, Turn::default()], REASON_WIDTH);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[1].contains("1.50 s  0.12 s  3.0 MiB  -"), "{text}");
         assert!(lines[1].ends_with('-'), "{text}");
         assert_eq!(lines.len(), 3);
+    }
+    #[test]
+    fn a_turn_that_failed_says_why() {
+        let reason = format!("the provider refused: {}", "x".repeat(100));
+        let failed = Turn {
+            state: "failed".to_owned(),
+            reason: reason.clone(),
+            ..Turn::default()
+        };
+        let text = rendered(std::slice::from_ref(&failed), REASON_WIDTH);
+        let line = text.lines().nth(1).unwrap();
+        assert!(line.contains("the provider refused: xxx"), "{text}");
+        assert!(!line.contains(&reason), "{text}");
+        assert!(rendered(&[failed], usize::MAX).contains(&reason));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use openclaw_config::settings::SOCKETS_ADVICE;
 use openclaw_config::{Environment, Error, Origin, Settings};
 use tokio::sync::watch;
 
@@ -126,11 +127,14 @@ impl Owner {
                 let mut current = Current::sound(settings);
                 tracing::info!("the configuration was read again");
                 if !late.is_empty() {
-                    let note = format!("{} changed: that needs a restart", late.join(", "));
+                    let note = format!(
+                        "{} changed: that needs other sockets; {SOCKETS_ADVICE}",
+                        late.join(", ")
+                    );
                     tracing::warn!("{note}; the rest is in use");
                     current.problem = Some(match current.problem {
                         Some(problem) => format!("{problem}; {note}"),
-                        None => format!("{note} (systemctl --user restart openclaw.target)"),
+                        None => note,
                     });
                 }
                 self.current.send_replace(current);
@@ -216,10 +220,59 @@ mod tests {
         )
         .unwrap();
         owner.reload(openclaw_config::load, &environment);
-        assert!(configuration.problem().starts_with("gateway.port changed"));
+        let problem = configuration.problem();
+        assert!(problem.starts_with("gateway.port changed"), "{problem}");
+        assert!(problem.contains("openclawctl sockets"), "{problem}");
         assert_eq!(configuration.settings().log_level.name(), "warn");
         fs::write(&file, "{ logging: { level: 'warn' } }").unwrap();
         owner.reload(openclaw_config::load, &environment);
         assert_eq!(configuration.problem(), "");
+    }
+    #[test]
+    fn nothing_is_said_of_sockets_that_stay_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let environment = [
+            ("OPENCLAW_STATE_DIR", state),
+            ("OPENCLAW_GATEWAY_PORT", "18789"),
+        ];
+        let environment = environment.into_iter().collect();
+        let (owner, configuration) = Owner::new(openclaw_config::load(&environment).unwrap());
+        for gateway in [
+            "port: 18789",
+            "bind: 'loopback'",
+            "bind: 'auto'",
+            "bind: '127.0.0.1'",
+            "bind: 'custom', customBindHost: '127.0.0.1'",
+            "customBindHost: '10.0.0.1'",
+            "host: '127.0.0.1'",
+            "host: 'localhost'",
+            // The variable holds.
+            "port: 19000",
+            // Nobody listens there without a secret.
+            "cli: { port: 19001 }",
+        ] {
+            let text = format!("{{ gateway: {{ {gateway} }} }}");
+            fs::write(folder.path().join("openclaw.json"), text).unwrap();
+            owner.reload(openclaw_config::load, &environment);
+            assert_eq!(configuration.problem(), "", "{gateway}");
+        }
+        for (gateway, said) in [
+            ("bind: 'lan'", "gateway.bind changed"),
+            (
+                "bind: 'custom', customBindHost: '10.0.0.1'",
+                "gateway.bind changed",
+            ),
+            (
+                "cli: { secret: 's' }",
+                "gateway.cli.port, gateway.cli.secret changed",
+            ),
+        ] {
+            let text = format!("{{ gateway: {{ {gateway} }} }}");
+            fs::write(folder.path().join("openclaw.json"), text).unwrap();
+            owner.reload(openclaw_config::load, &environment);
+            let problem = configuration.problem();
+            assert!(problem.starts_with(said), "{gateway}: {problem}");
+        }
     }
 }

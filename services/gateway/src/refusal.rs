@@ -1,6 +1,6 @@
 //! Why the gateway does not do what it is asked, and how gRPC says so.
 
-use openclaw_config::settings::InvalidLimit;
+use openclaw_config::settings::{InvalidLimit, UnknownModel};
 use openclaw_daemon::failure;
 use openclaw_sessions::store::InvalidPatch;
 use openclaw_sessions::{AgentId, InvalidAgentId, InvalidKey, InvalidRoute, SessionKey};
@@ -41,6 +41,8 @@ pub(crate) enum Refusal {
     Patch(#[from] InvalidPatch),
     #[error(transparent)]
     Limit(#[from] InvalidLimit),
+    #[error(transparent)]
+    Model(#[from] UnknownModel),
     #[error("there is no session {0:?}; `openclawctl sessions` lists them")]
     UnknownSession(String),
     #[error("{text:?} may mean several sessions: {}", keys.join(", "))]
@@ -93,7 +95,8 @@ impl From<Refusal> for Status {
             | Refusal::Route(_)
             | Refusal::Empty { .. }
             | Refusal::Patch(_)
-            | Refusal::Limit(_) => Self::invalid_argument(message),
+            | Refusal::Limit(_)
+            | Refusal::Model(_) => Self::invalid_argument(message),
             Refusal::Compacting(_) => Self::aborted(message),
             Refusal::Exists(_) | Refusal::LabelTaken { .. } => Self::already_exists(message),
             Refusal::Ambiguous { .. } | Refusal::Busy(_) | Refusal::Main(_) | Refusal::Blocked => {

@@ -179,7 +179,7 @@ impl Sessions {
             None => self.own_key(new.spawned_by.as_ref())?,
         };
         self.is_configured(key.agent())?;
-        check_limits(&new.patch)?;
+        self.check(&new.patch)?;
         let created = self.storage.create(key, new.patch, new.spawned_by).await;
         Ok(self.with_state(created.map_err(Refusal::NotSaved)??))
     }
@@ -190,7 +190,7 @@ impl Sessions {
         if patch.archives() {
             self.is_quiet(key)?;
         }
-        check_limits(&patch)?;
+        self.check(&patch)?;
         let patched = self.storage.patch(key.clone(), patch).await;
         Ok(self.with_state(patched.map_err(Refusal::NotSaved)??))
     }
@@ -208,7 +208,7 @@ impl Sessions {
         if patch.archives() {
             self.is_quiet(key)?;
         }
-        check_limits(&patch)?;
+        self.check(&patch)?;
         let set = self.storage.set(key.clone(), patch).await;
         Ok(self.with_state(set.map_err(Refusal::NotSaved)??))
     }
@@ -362,14 +362,18 @@ impl Sessions {
         };
         session
     }
-}
 
-/// A session keeps no limit that its turns cannot have.
-fn check_limits(patch: &Patch) -> Result<(), Refusal> {
-    for (name, value) in patch.limits() {
-        check_limit(name, value)?;
+    /// A session keeps nothing that its turns cannot have: no limit, and no
+    /// model that nobody knows.
+    fn check(&self, patch: &Patch) -> Result<(), Refusal> {
+        for (name, value) in patch.limits() {
+            check_limit(name, value)?;
+        }
+        match patch.model() {
+            Some(model) => Ok(self.configuration.settings().models.check(&model)?),
+            None => Ok(()),
+        }
     }
-    Ok(())
 }
 
 /// The longest session id that a client may choose, in bytes.

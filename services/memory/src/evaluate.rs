@@ -131,6 +131,12 @@ fn minilm(arguments: &Arguments, environment: &Environment) -> anyhow::Result<Pa
     }
 }
 
+/// Whether the terminal acts on escape sequences, and its user wants them.
+fn takes_escapes() -> bool {
+    let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    given("TERM").is_some_and(|term| term != "dumb") && given("NO_COLOR").is_none()
+}
+
 /// Says on a terminal how far it is.
 struct Progress<'a> {
     set: &'a Set,
@@ -143,7 +149,7 @@ impl<'a> Progress<'a> {
         Self {
             set,
             asked: 0,
-            shown: io::stderr().is_terminal(),
+            shown: io::stderr().is_terminal() && takes_escapes(),
         }
     }
 

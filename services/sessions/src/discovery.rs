@@ -6,6 +6,7 @@
 
 mod digest;
 mod matching;
+mod range;
 
 use std::fs;
 use std::io;
@@ -17,6 +18,7 @@ use crate::transcript::{Line, Lines, Message};
 
 pub use digest::Digest;
 pub use matching::Project;
+pub use range::Range;
 
 /// Lines in which the first user messages are looked for. Before them there
 /// are a few entries of state.
@@ -58,6 +60,8 @@ pub enum Matched {
     Cwd,
     /// What the user said first.
     Message,
+    /// When something was said; no project was asked for.
+    Time,
 }
 
 struct Candidate {
@@ -68,16 +72,17 @@ struct Candidate {
     modified_ms: i64,
 }
 
-/// The transcripts that have to do with `project`. What cannot be read is
-/// passed over and named.
-pub fn find(project: &Project, scope: &Scope) -> Result<Findings, Error> {
+/// The transcripts that have to do with `project`, or with anything, and in
+/// which something was said in `range`. What cannot be read is passed over and
+/// named.
+pub fn find(project: Option<&Project>, range: &Range, scope: &Scope) -> Result<Findings, Error> {
     let mut findings = Findings::default();
     let mut candidates = Vec::new();
     for agent in agents(scope)? {
         let sessions = scope.agents.join(&agent).join("sessions");
         for path in transcripts(&sessions, &mut findings.problems) {
             findings.searched += 1;
-            match look(project, scope, &path) {
+            match look(project, range, scope, &path) {
                 Ok(Some((score, matched))) => candidates.push(Candidate {
                     agent: agent.clone(),
                     modified_ms: digest::modified(&path),
@@ -150,7 +155,24 @@ fn transcripts(sessions: &Path, problems: &mut Vec<Error>) -> Vec<PathBuf> {
 }
 
 /// How well a transcript matches, and by what.
-fn look(project: &Project, scope: &Scope, path: &Path) -> Result<Option<(u32, Matched)>, Error> {
+fn look(
+    project: Option<&Project>,
+    range: &Range,
+    scope: &Scope,
+    path: &Path,
+) -> Result<Option<(u32, Matched)>, Error> {
+    let matched = match project {
+        Some(project) => about(project, scope, path)?,
+        None => Some((0, Matched::Time)),
+    };
+    match matched {
+        Some(matched) if range.is_said_in(path)? => Ok(Some(matched)),
+        _ => Ok(None),
+    }
+}
+
+/// How well a transcript matches the project, and by what.
+fn about(project: &Project, scope: &Scope, path: &Path) -> Result<Option<(u32, Matched)>, Error> {
     let mut lines = Lines::open(path)?;
     let mut first = match lines.next().transpose()? {
         Some(Ok(Line::Header(header))) if says_something(&header.cwd, scope) => {

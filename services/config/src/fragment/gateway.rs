@@ -33,7 +33,7 @@ pub struct Gateway {
     pub http: Http,
     /// The gRPC control socket.
     pub control: Control,
-    /// Seed 000's listener.
+    /// The listener of the shared session, for programs of this machine.
     pub cli: Cli,
 }
 
@@ -108,7 +108,7 @@ pub struct Endpoint {
     pub enabled: Option<bool>,
 }
 
-/// `gateway.control`: ours.
+/// `gateway.control`: the gRPC control socket.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
@@ -118,7 +118,7 @@ pub struct Control {
     pub channel_uids: Vec<u32>,
 }
 
-/// `gateway.cli`: ours, for seed 000.
+/// `gateway.cli`: the shared session over HTTP.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]

@@ -60,6 +60,17 @@ pub fn get(path: &KeyPath, document: &Value) -> Option<Value> {
     })
 }
 
+/// The path under which the value of `path` is read.
+pub fn read_path(path: &KeyPath, document: &Value) -> KeyPath {
+    let mut applied = document.clone();
+    apply(&mut applied);
+    let places = placed(path, Value::Null, &applied);
+    places
+        .into_iter()
+        .next_back()
+        .map_or_else(|| path.clone(), |(place, _)| place)
+}
+
 fn renamed() -> impl Iterator<Item = (KeyPath, KeyPath)> {
     let parsed = |(name, read)| Some((KeyPath::parse(name).ok()?, KeyPath::parse(read).ok()?));
     RENAMED.into_iter().filter_map(parsed)

@@ -44,21 +44,50 @@ const FOR_EVERY_AGENT: [&str; 3] = [
 const SEPARATOR: &str = "__";
 const GENERIC: &str = "OPENCLAW__";
 
+/// A value that comes before the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// The variable, or the key on the command line.
+    pub name: String,
+    /// [`ENVIRONMENT`] or [`COMMAND_LINE`].
+    pub origin: &'static str,
+    /// Where its value is put.
+    pub places: Vec<KeyPath>,
+}
+
 /// Puts the overrides in; `true` when there was any.
 pub fn apply(
     document: &mut Value,
     environment: &Environment,
     schema: &Schema,
 ) -> Result<bool, Error> {
-    let mut any = false;
+    Ok(!put_all(document, environment, schema)?.is_empty())
+}
+
+/// The same, and what was put in, of two for the same key the one that counts
+/// last.
+pub fn put_all(
+    document: &mut Value,
+    environment: &Environment,
+    schema: &Schema,
+) -> Result<Vec<Given>, Error> {
+    let mut all = Vec::new();
+    let mut note = |origin, name: &str, places| {
+        let name = name.to_owned();
+        all.push(Given {
+            name,
+            origin,
+            places,
+        });
+    };
     for (name, key) in NAMED {
         if let Some(text) = environment.get(name) {
             let path = KeyPath::parse(key).map_err(|error| wrong(ENVIRONMENT, name, error))?;
-            put(document, schema, &path, text, ENVIRONMENT, name)?;
+            let mut places = put(document, schema, &path, text, ENVIRONMENT, name)?;
             if FOR_EVERY_AGENT.contains(&key) {
-                put_everywhere(document, &path);
+                places.extend(put_everywhere(document, &path));
             }
-            any = true;
+            note(ENVIRONMENT, name, places);
         }
     }
     for (name, text) in environment.beginning_with(GENERIC) {
@@ -66,15 +95,15 @@ pub fn apply(
         let path = schema
             .resolve(&parts, document)
             .map_err(|problem| wrong(ENVIRONMENT, name, problem))?;
-        put(document, schema, &path, text, ENVIRONMENT, name)?;
-        any = true;
+        let places = put(document, schema, &path, text, ENVIRONMENT, name)?;
+        note(ENVIRONMENT, name, places);
     }
     for (key, text) in passed(environment)?.iter().chain(environment.overrides()) {
         let path = KeyPath::parse(key).map_err(|error| wrong(COMMAND_LINE, key, error))?;
-        put(document, schema, &path, text, COMMAND_LINE, key)?;
-        any = true;
+        let places = put(document, schema, &path, text, COMMAND_LINE, key)?;
+        note(COMMAND_LINE, key, places);
     }
-    Ok(any)
+    Ok(all)
 }
 
 /// What `openclawctl run` was given.
@@ -87,16 +116,22 @@ fn passed(environment: &Environment) -> Result<Vec<(String, String)>, Error> {
 }
 
 /// Puts the value of the defaults into every agent that has one of its own.
-fn put_everywhere(document: &mut Value, path: &KeyPath) {
+fn put_everywhere(document: &mut Value, path: &KeyPath) -> Vec<KeyPath> {
+    let mut places = Vec::new();
     let Some(value) = path.get(document).cloned() else {
-        return;
+        return places;
     };
     let list = document.pointer_mut("/agents/list");
-    for agent in list.and_then(Value::as_array_mut).into_iter().flatten() {
+    let agents = list.and_then(Value::as_array_mut).into_iter().flatten();
+    for (index, agent) in agents.enumerate() {
         if let Some(own) = agent.get_mut(path.last()) {
             own.clone_from(&value);
+            let index = index.to_string();
+            let parts = ["agents", "list", &index, path.last()];
+            places.push(parts.into_iter().collect());
         }
     }
+    places
 }
 
 fn put(
@@ -106,18 +141,20 @@ fn put(
     text: &str,
     origin: &str,
     name: &str,
-) -> Result<(), Error> {
+) -> Result<Vec<KeyPath>, Error> {
     let value = schema.typed(path, text).map_err(|problem: Problem| {
         // The variable is named, not the key: that is where the mistake is.
         wrong(origin, name, problem.text())
     })?;
+    let mut places = Vec::new();
     for (place, value) in alias::placed(path, value, document) {
         if !place.put(document, value) {
             let problem = format!("leads nowhere: {path} cannot be put there");
             return Err(wrong(origin, name, problem));
         }
+        places.push(place);
     }
-    Ok(())
+    Ok(places)
 }
 
 fn wrong(origin: &str, key: &str, problem: impl ToString) -> Error {

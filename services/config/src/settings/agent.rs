@@ -136,6 +136,10 @@ pub struct AgentSettings {
     pub model: Option<String>,
     /// Models to be used when that one cannot be, in their order.
     pub fallbacks: Vec<String>,
+    /// The key of the configuration that says which, or that could.
+    pub model_key: String,
+    /// The key that says which backend answers, or that could.
+    pub backend_key: String,
     /// The most tokens one model response may have.
     pub max_tokens: u32,
     /// The longest a turn may take.
@@ -210,6 +214,13 @@ pub(super) fn resolve(
         )?;
         let defaults = &fragment.agents.defaults.tools;
         settings.tools = tools::resolve(&[&fragment.tools, defaults, &listed.agent.tools]);
+        let own = format!("agents.list[{index}]");
+        if listed.agent.model.is_some() {
+            settings.model_key = format!("{own}.model");
+        }
+        if listed.agent.backend.is_some() {
+            settings.backend_key = format!("{own}.backend");
+        }
         agents.insert(listed.id.clone(), settings);
         if listed.default {
             default_agent.clone_from(&listed.id);
@@ -320,6 +331,8 @@ fn one(
             .as_ref()
             .map(|model| model.fallbacks().to_vec())
             .unwrap_or_default(),
+        model_key: "agents.defaults.model".to_owned(),
+        backend_key: "agents.defaults.backend".to_owned(),
         max_tokens: positive(agent.max_tokens, MAX_TOKENS, key, "maxTokens")?,
         timeout: seconds(agent.timeout_seconds, TIMEOUT, key, "timeoutSeconds")?,
         no_output: seconds(agent.no_output_seconds, NO_OUTPUT, key, "noOutputSeconds")?,

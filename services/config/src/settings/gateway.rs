@@ -22,6 +22,9 @@ const ATTEMPTS: u32 = 10;
 const WINDOW: Duration = Duration::from_secs(60);
 const LOCKOUT: Duration = Duration::from_secs(300);
 
+/// The name of the listener's secret among systemd's credentials.
+pub(crate) const CLI_CREDENTIAL: &str = "openclaw-cli-secret";
+
 /// How clients prove that they may connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMode {
@@ -46,7 +49,7 @@ pub struct RateLimit {
     pub exempt_loopback: bool,
 }
 
-/// Seed 000's listener.
+/// The listener of the shared session, for programs of this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cli {
     /// Its port on the loopback.
@@ -87,7 +90,7 @@ pub struct Gateway {
     pub metrics: bool,
     /// Webhooks.
     pub hooks: Hooks,
-    /// Seed 000's listener.
+    /// The listener of the shared session, for programs of this machine.
     pub cli: Cli,
     /// Users that may send messages over the control socket beside this one.
     pub channel_uids: Vec<u32>,
@@ -181,10 +184,8 @@ impl Gateway {
                 "is true and there is no hooks.token; set one, for nobody could call them",
             ));
         }
-        self.cli.secret = source.secret(
-            "openclaw-cli-secret",
-            ("gateway.cli.secret", &gateway.cli.secret),
-        )?;
+        self.cli.secret =
+            source.secret(CLI_CREDENTIAL, ("gateway.cli.secret", &gateway.cli.secret))?;
         Ok(())
     }
 }

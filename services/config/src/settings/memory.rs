@@ -61,12 +61,12 @@ const REMOTE: [(&str, &str, &str); 7] = [
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Fragment {
-    /// The default agent's workspace (seed 002).
+    /// The default agent's workspace.
     pub workspace_path: Option<String>,
-    /// The most tokens of history and context a turn is given (seed 002).
+    /// The most tokens of history and context a turn is given.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_context_tokens: Option<u64>,
-    /// In days (seed 002).
+    /// In days.
     #[cfg_attr(test, schemars(extend("exclusiveMinimum" = 0)))]
     pub temporal_decay_half_life: Option<f64>,
     /// What holds for every agent.
@@ -96,7 +96,7 @@ pub struct SearchFragment {
     pub sync: SyncFragment,
     /// How results are ranked.
     pub query: QueryFragment,
-    /// What is given with a turn unasked; ours.
+    /// What is given with a turn unasked.
     pub recall: RecallFragment,
 }
 
@@ -183,7 +183,7 @@ pub struct DecayFragment {
     /// In days.
     #[cfg_attr(test, schemars(extend("exclusiveMinimum" = 0)))]
     pub half_life_days: Option<f64>,
-    /// What the oldest still count; ours.
+    /// What the oldest still count, as a part of 1.
     #[cfg_attr(test, schemars(range(min = 0, max = 1)))]
     pub floor: Option<f64>,
 }

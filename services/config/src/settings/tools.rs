@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use super::sandbox::{self, Host};
 use super::{AgentSettings, Network, SandboxLevel};
+use crate::environment::Environment;
 use crate::fragment::tools::{Mcp, Server, Tools};
 use crate::key::KeyPath;
 use crate::paths::Paths;
+use crate::programs;
 
 /// What is there at most where nothing is said.
 pub(crate) const PROFILE: &str = "full";
@@ -201,6 +203,37 @@ pub(super) fn servers(
         }
     }
     (servers, problems)
+}
+
+/// What the servers need of this machine and is not there: its key, and why.
+/// Programs are looked for as the agent-runner does, on the PATH of the
+/// environment.
+pub(super) fn absent(
+    servers: &BTreeMap<String, McpServer>,
+    environment: &Environment,
+) -> Vec<(KeyPath, String)> {
+    let mut problems = Vec::new();
+    for (name, server) in servers {
+        let key = ["mcp", "servers", name].into_iter().collect::<KeyPath>();
+        if let Some(problem) = programs::absence(&server.command, environment) {
+            problems.push((key.child("command"), problem));
+        }
+        let folder = server.folder.as_deref().filter(|folder| !folder.is_dir());
+        if let Some(folder) = folder {
+            let problem = match folder.exists() {
+                true => format!("is {}, which is no folder", folder.display()),
+                false => format!("is {}, which is not there; make it", folder.display()),
+            };
+            problems.push((key.child("cwd"), problem));
+        }
+        for (list, paths) in [("ro", &server.read_only), ("rw", &server.read_write)] {
+            for path in paths.iter().filter(|path| !path.exists()) {
+                let problem = format!("has {}, which is not there", path.display());
+                problems.push((key.child("paths").child(list), problem));
+            }
+        }
+    }
+    problems
 }
 
 /// How long servers stay up after a message, in milliseconds, as in OpenClaw.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::when;
+
 /// Arguments of `sessions`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -24,7 +26,8 @@ pub(crate) enum Action {
     List(List),
     /// Show one, and with --transcript what was said in it
     Show(Show),
-    /// Find the transcripts of all agents that have to do with a project
+    /// Find the transcripts of all agents by a project, or by when something was said; exit code 1
+    /// when there are none
     Find(Find),
     /// Enter a session before anything is said in it
     Create(Create),
@@ -115,8 +118,15 @@ pub(crate) struct Show {
 #[derive(Debug, Args)]
 pub(crate) struct Find {
     /// The project's name, as well as you remember it
-    #[arg(value_name = "PROJECT", required = true)]
+    #[arg(value_name = "PROJECT", required_unless_present_any = ["since", "until"])]
     pub(crate) project: Vec<String>,
+    /// Only those in which something was said from then on: 2026-11-21, "2026-11-21 18:30",
+    /// today, yesterday, or how long ago: 90m, 12h, 3d, 2w
+    #[arg(long, value_name = "WHEN", value_parser = when::since)]
+    pub(crate) since: Option<i64>,
+    /// Only those in which something was said until then; a day counts whole
+    #[arg(long, value_name = "WHEN", value_parser = when::until)]
+    pub(crate) until: Option<i64>,
     /// Only the transcripts of this agent
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,

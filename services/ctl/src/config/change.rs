@@ -1,20 +1,19 @@
 //! `config set`, `unset` and `patch`.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal as _, Read as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use openclaw_config::file::File;
 use openclaw_config::parse;
-use openclaw_config::pipeline::defaults;
 use openclaw_config::schema::Schema;
-use openclaw_config::settings::FIXED_KEYS;
-use openclaw_config::substitute::Missing;
-use openclaw_config::{Environment, Error, KeyPath, Paths, document};
+use openclaw_config::settings::SOCKETS_ADVICE;
+use openclaw_config::{Environment, Error, KeyPath, Paths};
 use serde_json::Value;
 
 use super::arguments::{Patch, Set, Unset};
-use super::{key, report};
+use super::{held, key, report};
 use crate::failure::{CONFIG, Failure};
 use crate::output;
 
@@ -37,10 +36,8 @@ pub(super) fn set(
     };
     file.set(&path, value)?;
     let done = format!("set {path} in {}", file.path().display());
-    finish(file, environment, arguments.dry_run, &done)?;
-    if !arguments.dry_run {
-        after(&path, paths, environment);
-    }
+    let change = Change::of(&[path], paths, environment);
+    finish(file, change, arguments.dry_run, &done)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -57,10 +54,8 @@ pub(super) fn unset(
         error => error.into(),
     })?;
     let done = format!("took {path} out of {}", file.path().display());
-    finish(file, environment, arguments.dry_run, &done)?;
-    if !arguments.dry_run {
-        restart_hint(&path);
-    }
+    let change = Change::of(&[path], paths, environment);
+    finish(file, change, arguments.dry_run, &done)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -85,22 +80,99 @@ pub(super) fn patch(
         true => format!("patched {}", file.path().display()),
         false => format!("{} says that already", file.path().display()),
     };
-    finish(file, environment, arguments.dry_run, &done)?;
-    let is_fixed = |key: KeyPath| key.get(&patch).is_some();
-    if changed && !arguments.dry_run && fixed_keys().any(is_fixed) {
-        say_restart();
-    }
+    let change = Change::of(&leaves(&patch), paths, environment);
+    finish(file, change, arguments.dry_run, &done)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a change is about, as it was before.
+pub(super) struct Change<'a> {
+    /// The keys that were asked for.
+    keys: Vec<KeyPath>,
+    paths: &'a Paths,
+    environment: &'a Environment,
+    /// What holds from a daemon's start to its end; `None`: nobody knows.
+    fixed: Option<BTreeMap<&'static str, String>>,
+}
+
+impl<'a> Change<'a> {
+    /// A change of `keys`, which is still to be written.
+    pub(super) fn of(keys: &[KeyPath], paths: &'a Paths, environment: &'a Environment) -> Self {
+        Self {
+            keys: keys.to_vec(),
+            paths,
+            environment,
+            fixed: fixed(environment),
+        }
+    }
+
+    /// A change of what differs between two texts of the file.
+    pub(super) fn between(
+        before: &str,
+        after: &str,
+        paths: &'a Paths,
+        environment: &'a Environment,
+    ) -> Self {
+        // Both are read: the one was, the other is the file.
+        let read = |text| json5(text, "the file").unwrap_or_default();
+        let (before, after) = (read(before), read(after));
+        let mut keys = leaves(&before);
+        keys.extend(leaves(&after));
+        keys.sort();
+        keys.dedup();
+        keys.retain(|key| key.get(&before) != key.get(&after));
+        Self::of(&keys, paths, environment)
+    }
+
+    /// What the change, now written, does not do, and what is to be done.
+    fn tell(&self) {
+        held::tell(&self.keys, self.paths, self.environment);
+        let (Some(before), Some(after)) = (&self.fixed, &fixed(self.environment)) else {
+            return;
+        };
+        let mut keys: Vec<&str> = before.keys().chain(after.keys()).copied().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.retain(|key| before.get(key) != after.get(key));
+        if !keys.is_empty() {
+            let need = if keys.len() == 1 { "needs" } else { "need" };
+            let keys = keys.join(", ");
+            output::stderr_line(&format!(
+                "hint: {keys} {need} other sockets: {SOCKETS_ADVICE}"
+            ));
+        }
+    }
+}
+
+/// The keys of a document that have no keys below them.
+fn leaves(document: &Value) -> Vec<KeyPath> {
+    fn collect(path: &KeyPath, value: &Value, all: &mut Vec<KeyPath>) {
+        match value.as_object().filter(|fields| !fields.is_empty()) {
+            Some(fields) => fields
+                .iter()
+                .for_each(|(key, value)| collect(&path.child(key), value, all)),
+            None if path.parts().is_empty() => {}
+            None => all.push(path.clone()),
+        }
+    }
+    let mut all = Vec::new();
+    collect(&KeyPath::default(), document, &mut all);
+    all
+}
+
+fn fixed(environment: &Environment) -> Option<BTreeMap<&'static str, String>> {
+    let settings = openclaw_config::load(environment).ok()?;
+    Some(settings.fixed)
 }
 
 /// Writes the file unless that would make it invalid.
 pub(super) fn finish(
     mut file: File,
-    environment: &Environment,
+    change: Change<'_>,
     dry_run: bool,
     done: &str,
 ) -> Result<(), Failure> {
-    let problems = file.problems(environment)?;
+    let problems = file.problems(change.environment)?;
     if !problems.new.is_empty() {
         report::print("error", &problems.new);
         let nothing = format!("hint: {} was not changed", file.path().display());
@@ -114,61 +186,17 @@ pub(super) fn finish(
     if file.is_changed() {
         file.save()?;
     }
-    output::stdout_line(done)
+    output::stdout_line(done)?;
+    change.tell();
+    Ok(())
 }
 
-/// What the new value does not do, and why.
-fn after(path: &KeyPath, paths: &Paths, environment: &Environment) {
-    restart_hint(path);
-    let file = &paths.configuration;
-    let loaded = document::load(file, environment, Missing::KeptForOwner);
-    let Ok(document) = loaded else {
-        return;
-    };
-    let Ok(value) = defaults::apply(document.value, paths) else {
-        return;
-    };
-    let written = path.get(&document.written);
-    if written.is_some_and(Value::is_number) && path.get(&value) != written {
-        output::stderr_line(&format!(
-            "warning: {path} is {} all the same: the environment comes before the file",
-            path.get(&value).unwrap_or(&Value::Null)
-        ));
-    }
-}
-
-fn restart_hint(path: &KeyPath) {
-    if fixed_keys().any(|key| key.starts_with(path) || path.starts_with(&key)) {
-        say_restart();
-    }
-}
-
-/// As [`restart_hint`], for all that is different between two texts of the file.
-pub(super) fn restart_hint_between(before: &str, after: &str) {
-    // Both are read: the one was, the other is the file.
-    let value = |text| json5(text, "the file").unwrap_or_default();
-    let (before, after) = (value(before), value(after));
-    if fixed_keys().any(|key| key.get(&before) != key.get(&after)) {
-        say_restart();
-    }
-}
-
-fn fixed_keys() -> impl Iterator<Item = KeyPath> {
-    FIXED_KEYS.iter().filter_map(|key| KeyPath::parse(key).ok())
-}
-
-fn say_restart() {
-    output::stderr_line("hint: this needs a restart: systemctl --user restart openclaw.target");
-}
-
+/// Who sets it instead, if anybody does.
 fn not_there(path: &KeyPath, paths: &Paths, environment: &Environment, problem: &str) -> Failure {
     let file = &paths.configuration;
     let failure = Failure::new(format!("{}: {problem}", file.display()));
-    let included = document::load(file, environment, Missing::KeptForOwner)
-        .ok()
-        .and_then(|document| path.get(&document.written).cloned());
-    match included {
-        Some(_) => failure.hint("it is set in a file that is included, or in an overlay"),
+    match held::holder(path, paths, environment) {
+        Some(said) => failure.hint(said),
         None => failure,
     }
 }

@@ -10,7 +10,8 @@ use anyhow::Context as _;
 use openclaw_config::file::{File, Problems};
 use openclaw_config::{Environment, Error, Paths, write};
 
-use super::{change, report};
+use super::change::{self, Change};
+use super::report;
 use crate::failure::{CONFIG, Failure};
 use crate::output;
 
@@ -55,8 +56,8 @@ pub(super) fn execute(paths: &Paths, environment: &Environment) -> Result<ExitCo
         match checked(&mut file, text.clone(), environment) {
             Ok(problems) if problems.new.is_empty() => {
                 let done = format!("changed {}", file.path().display());
-                change::finish(file, environment, false, &done)?;
-                change::restart_hint_between(&before, &text);
+                let change = Change::between(&before, &text, paths, environment);
+                change::finish(file, change, false, &done)?;
                 return Ok(ExitCode::SUCCESS);
             }
             Ok(problems) => report::print("error", &problems.new),

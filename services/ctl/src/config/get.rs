@@ -9,9 +9,10 @@ use openclaw_config::{Environment, KeyPath, Paths, document, redact};
 use serde_json::Value;
 
 use super::arguments::Get;
-use super::key;
+use super::{held, key};
 use crate::failure::Failure;
 use crate::output;
+use crate::run;
 
 /// Prints the value.
 pub(super) fn execute(
@@ -23,6 +24,7 @@ pub(super) fn execute(
         Some(text) => key(text)?,
         None => KeyPath::default(),
     };
+    let environment = &run::environment(paths, environment);
     let document = document::load(&paths.configuration, environment, Missing::KeptForOwner)?;
     let document = match arguments.file {
         true => document.written,
@@ -38,6 +40,9 @@ pub(super) fn execute(
     match (&value, arguments.json) {
         (Value::String(text), false) => output::stdout_line(text)?,
         _ => output::document(&value)?,
+    }
+    if !arguments.file && arguments.key.is_some() {
+        held::hint(&path, paths, environment);
     }
     if value.as_str() == Some(redact::REDACTED) {
         output::stderr_line("hint: --show-secrets shows it");

@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::connection;
-use crate::status::{Answer, Confinement, Suite};
+use crate::status::{AgentModel, Answer, Confinement, ModelProblem, Suite, grouped};
 
 /// One check a daemon: does it answer, with this program's version.
 pub(super) fn daemons(suite: &Suite) -> Vec<Check> {
@@ -37,23 +37,76 @@ fn said<'a, T>(
     }
 }
 
-/// Whether a model can answer, as far as is known without asking it.
-pub(super) fn model(suite: &Suite) -> Option<Check> {
-    let runner = suite.runner.given()?;
-    let detail = format!("{}: {}", runner.backend, runner.reason);
-    Some(match runner.backend.as_str() {
-        "" => Check::fail(
-            "model",
-            format!("no backend can answer: {}", runner.reason),
-            "openclawctl status names every backend and what it lacks",
-        ),
+/// Whether a model answers each agent, as far as is known without asking it:
+/// chosen as for a turn.
+pub(super) fn models(suite: &Suite) -> Vec<Check> {
+    let Some(runner) = suite.runner.given() else {
+        return Vec::new();
+    };
+    let is_only = runner.agents.len() == 1;
+    let checks = runner.agents.iter().flat_map(|agent| {
+        let name = match is_only {
+            true => "model".to_owned(),
+            false => format!("model of {}", agent.agent_id),
+        };
+        answering(name, agent)
+    });
+    checks.collect()
+}
+
+fn answering(name: String, agent: &AgentModel) -> Vec<Check> {
+    if !agent.problems.is_empty() {
+        let problems = agent.problems.iter();
+        return problems
+            .map(|problem| unusable(&name, agent, problem))
+            .collect();
+    }
+    let detail = match (&*agent.provider, &*agent.model) {
+        (_, "") => agent.backend.clone(),
+        (provider, model) => format!("{}: {provider}/{model}", agent.backend),
+    };
+    vec![match agent.backend.as_str() {
         "offline" => Check::warn(
-            "model",
-            detail,
+            name,
+            "offline: no model is connected, memory answers",
             "log in to Claude Code or Codex, or put ANTHROPIC_API_KEY=… in ~/.config/openclaw/env",
         ),
-        _ => Check::ok("model", detail),
-    })
+        _ => Check::ok(name, detail),
+    }]
+}
+
+fn unusable(name: &str, agent: &AgentModel, problem: &ModelProblem) -> Check {
+    let ModelProblem { key, problem, .. } = problem;
+    let fix = format!(
+        "do what is said, or choose another: openclawctl config set {key} …; \
+         openclawctl status names every backend"
+    );
+    let detail = |instead: &str| format!("{key}: {problem}; {instead}");
+    if agent.problems.iter().any(|problem| problem.is_fatal) {
+        let instead = match agent.backend.as_str() {
+            "offline" => "memory answers instead",
+            _ => "messages fail",
+        };
+        return Check::fail(name, detail(instead), fix);
+    }
+    let instead = format!("{}/{} answers", agent.provider, agent.model);
+    Check::warn(name, detail(&instead), fix)
+}
+
+/// Whether the programs and folders of servers of tools are there, as the
+/// agent-runner sees it.
+pub(super) fn servers(suite: &Suite) -> Vec<Check> {
+    let problems = suite.runner.given().map(|runner| &runner.servers);
+    let problems = problems.into_iter().flatten();
+    problems
+        .map(|server| {
+            Check::warn(
+                "tool server",
+                format!("{} {}", server.key, server.problem),
+                "until then the agents are without its tools",
+            )
+        })
+        .collect()
 }
 
 /// One check for each confinement that is promised.
@@ -61,7 +114,10 @@ pub(super) fn confinements(suite: &Suite) -> Vec<Check> {
     let Some(runner) = suite.runner.given() else {
         return Vec::new();
     };
-    let mut checks: Vec<Check> = runner.confinements.iter().map(confinement).collect();
+    let groups = grouped(&runner.confinements).into_iter();
+    let mut checks: Vec<Check> = groups
+        .map(|(names, group)| confinement(&names, group))
+        .collect();
     if checks.is_empty() {
         checks.push(Check::warn(
             "sandbox",
@@ -72,8 +128,9 @@ pub(super) fn confinements(suite: &Suite) -> Vec<Check> {
     checks
 }
 
-fn confinement(confinement: &Confinement) -> Check {
-    let name = format!("sandbox {}", confinement.name);
+/// `names`: of all that are so.
+fn confinement(names: &str, confinement: &Confinement) -> Check {
+    let name = format!("sandbox {names}");
     let detail = match confinement.detail.as_str() {
         "" => confinement.state.clone(),
         detail => format!("{}: {detail}", confinement.state),
@@ -101,16 +158,86 @@ mod tests {
     #[test]
     fn what_is_not_enforced_is_not_ok() {
         let state = |state: &str| {
-            confinement(&Confinement {
+            let seccomp = Confinement {
                 name: "seccomp".to_owned(),
                 state: state.to_owned(),
                 detail: String::new(),
-            })
-            .state
+            };
+            confinement("seccomp", &seccomp).state
         };
         assert_eq!(state("enforced"), State::Ok);
         assert_eq!(state("unavailable"), State::Warn);
         assert_eq!(state("failed"), State::Fail);
         assert_eq!(state("something new"), State::Fail);
+    }
+    #[test]
+    fn what_an_ordinary_user_cannot_have_is_said_once() {
+        let of = |name: &str, state: &str, detail: &str| Confinement {
+            name: name.to_owned(),
+            state: state.to_owned(),
+            detail: detail.to_owned(),
+        };
+        let all = [
+            of(
+                "home_hidden",
+                "unavailable",
+                "turns run as an ordinary user",
+            ),
+            of("seccomp", "enforced", ""),
+            of(
+                "privilege_drop",
+                "unavailable",
+                "turns run as an ordinary user",
+            ),
+            of("landlock", "enforced", ""),
+            of("own_root", "unavailable", "no namespaces"),
+        ];
+        let names: Vec<String> = grouped(&all).into_iter().map(|(names, _)| names).collect();
+        let expected = [
+            "home_hidden, privilege_drop",
+            "seccomp",
+            "landlock",
+            "own_root",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    fn agent(backend: &str, problems: &[bool]) -> AgentModel {
+        let problem = |is_fatal: &bool| ModelProblem {
+            key: "agents.defaults.model".to_owned(),
+            problem: "no known provider".to_owned(),
+            is_fatal: *is_fatal,
+        };
+        AgentModel {
+            agent_id: "main".to_owned(),
+            backend: backend.to_owned(),
+            provider: "p".to_owned(),
+            model: "m".to_owned(),
+            problems: problems.iter().map(problem).collect(),
+        }
+    }
+
+    #[test]
+    fn a_model_that_cannot_answer_is_not_ok() {
+        for (backend, problems, expected) in [
+            ("native", &[][..], State::Ok),
+            ("offline", &[], State::Warn),
+            ("native", &[false], State::Warn),
+            ("offline", &[true], State::Fail),
+            ("", &[true], State::Fail),
+        ] {
+            let checks = answering("model".to_owned(), &agent(backend, problems));
+            assert_eq!(checks.len(), 1);
+            assert_eq!(checks[0].state, expected, "{backend} {problems:?}");
+        }
+        let check = &answering("model".to_owned(), &agent("", &[true]))[0];
+        assert!(check.detail.contains("agents.defaults.model: no known"));
+        assert!(
+            check
+                .fix
+                .as_deref()
+                .unwrap()
+                .contains("agents.defaults.model")
+        );
     }
 }

@@ -1,24 +1,36 @@
 //! The gateway's TCP sockets.
 
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use openclaw_config::Settings;
+use openclaw_config::settings::SOCKETS_ADVICE;
+use openclaw_config::{Environment, Settings};
 
 use super::check::Check;
 use crate::status::Suite;
 
 /// Whether the gateway listens where the configuration says. Nothing when it
 /// does not answer at all.
-pub(super) fn opened(settings: &Settings, suite: &Suite) -> Option<Check> {
-    const NAME: &str = "port";
+pub(super) fn opened(settings: &Settings, environment: &Environment, suite: &Suite) -> Vec<Check> {
+    let Some(gateway) = suite.gateway.given() else {
+        return Vec::new();
+    };
+    let found = |name: &str| -> Vec<&str> {
+        let listeners = gateway.listeners.iter();
+        listeners
+            .filter(|listener| listener.name == name)
+            .map(|listener| listener.address.as_str())
+            .collect()
+    };
     let wanted = SocketAddr::new(settings.gateway.address, settings.gateway.port);
-    let listeners = &suite.gateway.given()?.listeners;
-    let found: Vec<&str> = listeners
-        .iter()
-        .filter(|listener| listener.name == "http")
-        .map(|listener| listener.address.as_str())
-        .collect();
-    Some(match found.as_slice() {
+    let mut checks = vec![main(wanted, &found("http"))];
+    checks.extend(shared(settings, environment, &found("cli")));
+    checks
+}
+
+fn main(wanted: SocketAddr, found: &[&str]) -> Check {
+    const NAME: &str = "port";
+    match found {
         [] => Check::warn(
             NAME,
             format!(
@@ -26,16 +38,80 @@ pub(super) fn opened(settings: &Settings, suite: &Suite) -> Option<Check> {
             ),
             "systemctl --user status openclaw-gateway.socket says why; gateway.port chooses another",
         ),
-        all if wanted.port() == 0 || all.contains(&wanted.to_string().as_str()) => {
+        all if is_at(wanted, all) => {
             Check::ok(NAME, format!("WebSocket and HTTP at {}", all.join(" and ")))
         }
-        all => Check::warn(
+        all => elsewhere(NAME, wanted, all),
+    }
+}
+
+/// The shared session's socket, where there is a secret for it.
+fn shared(settings: &Settings, environment: &Environment, found: &[&str]) -> Option<Check> {
+    const NAME: &str = "shared session";
+    let gateway = settings
+        .clone()
+        .with_gateway_secrets(environment, &BTreeMap::new());
+    let cli = gateway.ok()?.gateway.cli;
+    let wanted = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), cli.port);
+    cli.secret.as_ref()?;
+    Some(match found {
+        [] => Check::warn(
             NAME,
-            format!(
-                "the gateway listens at {}, configured is {wanted}",
-                all.join(" and ")
-            ),
-            "openclawctl sockets, then restart openclaw.target (or openclawctl run)",
+            format!("there is a secret for it, and {wanted} is not open"),
+            SOCKETS_ADVICE,
         ),
+        all if is_at(wanted, all) => Check::ok(NAME, format!("at {}", all.join(" and "))),
+        all => elsewhere(NAME, wanted, all),
     })
+}
+
+fn is_at(wanted: SocketAddr, found: &[&str]) -> bool {
+    wanted.port() == 0 || found.contains(&wanted.to_string().as_str())
+}
+
+fn elsewhere(name: &str, wanted: SocketAddr, found: &[&str]) -> Check {
+    let found = found.join(" and ");
+    Check::warn(
+        name,
+        format!("the gateway listens at {found}, configured is {wanted}"),
+        SOCKETS_ADVICE,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::State;
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_not_the_configured_one_is_told_with_what_helps() {
+        let wanted = "127.0.0.1:19000".parse().unwrap();
+        assert_eq!(main(wanted, &["127.0.0.1:19000"]).state, State::Ok);
+        assert_eq!(main(wanted, &[]).state, State::Warn);
+        let other = main(wanted, &["127.0.0.1:18789"]);
+        assert_eq!(other.state, State::Warn);
+        assert!(other.fix.unwrap().contains("openclawctl sockets"));
+    }
+
+    #[test]
+    fn a_secret_without_its_socket_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().to_str().unwrap();
+        let environment = |secret: &str| -> Environment {
+            let variables = [
+                ("OPENCLAW_STATE_DIR", state),
+                ("OPENCLAW_CLI_SECRET", secret),
+            ];
+            variables.into_iter().collect()
+        };
+        let without = environment("");
+        let settings = openclaw_config::load(&without).unwrap();
+        assert!(shared(&settings, &without, &[]).is_none());
+        let with = environment("s");
+        let settings = openclaw_config::load(&with).unwrap();
+        let check = shared(&settings, &with, &[]).unwrap();
+        assert_eq!(check.state, State::Warn);
+        let check = shared(&settings, &with, &["127.0.0.1:8080"]).unwrap();
+        assert_eq!(check.state, State::Ok);
+    }
 }

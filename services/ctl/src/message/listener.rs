@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::conversation;
 use super::interruption::{Stop, Stops};
 use super::question::{self, Questions};
+use super::session;
 use super::sink::Sink;
 use super::summary::{State, Summary};
 use crate::connection::Gateway;
@@ -30,6 +31,8 @@ pub(super) struct Listener {
     summary: Summary,
     stop: Option<(Stop, Instant)>,
     questions: Questions,
+    /// The name of a session that is still to begin.
+    new_session: Option<String>,
 }
 
 enum News {
@@ -41,13 +44,19 @@ enum News {
 
 impl Listener {
     /// Prints to `sink`.
-    pub(super) fn new(gateway: Gateway, sink: Box<dyn Sink>, questions: Questions) -> Self {
+    pub(super) fn new(
+        gateway: Gateway,
+        sink: Box<dyn Sink>,
+        questions: Questions,
+        new_session: Option<String>,
+    ) -> Self {
         Self {
             gateway,
             sink,
             summary: Summary::default(),
             stop: None,
             questions,
+            new_session,
         }
     }
 
@@ -98,6 +107,9 @@ impl Listener {
         match reply {
             Reply::Accepted(accepted) => {
                 self.summary.accepted(accepted);
+                if let Some(name) = self.new_session.take() {
+                    session::tell_new(&name, &accepted.session_key);
+                }
                 // Asked for before there was a run to cancel.
                 if let Some((stop, _)) = self.stop {
                     self.send_cancel(stop);

@@ -105,7 +105,7 @@ impl Questions {
             question.command("  "),
             question.grants(),
         ));
-        output::stderr_progress(waiting.answers());
+        output::stderr_prompt(waiting.answers());
     }
 
     /// Somebody decided, here or elsewhere.
@@ -148,9 +148,9 @@ impl Questions {
             let can_be_granted = waiting.question().can_be_granted();
             match parse(&line) {
                 Some(Decision::AllowAlways) if !can_be_granted => {
-                    output::stderr_progress(waiting.answers());
+                    output::stderr_prompt(waiting.answers());
                 }
-                None => output::stderr_progress(waiting.answers()),
+                None => output::stderr_prompt(waiting.answers()),
                 Some(decision) => {
                     let id = waiting.request.id.clone();
                     self.waiting.pop_front();

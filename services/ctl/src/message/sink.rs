@@ -27,7 +27,6 @@ pub(super) fn choose(json: bool, stream: bool, verbose: bool) -> Box<dyn Sink> {
         (false, stream) => Box::new(Text {
             stream,
             trace: verbose || output::stderr_is_terminal(),
-            style: output::stderr_is_terminal() && std::env::var_os("NO_COLOR").is_none(),
             terminal: output::stdout_is_terminal(),
             line_open: false,
         }),
@@ -40,8 +39,6 @@ struct Text {
     stream: bool,
     /// Show what the agent does.
     trace: bool,
-    /// In the faint style.
-    style: bool,
     /// Standard output is a terminal.
     terminal: bool,
     /// The last thing printed was no line end.
@@ -69,10 +66,7 @@ impl Text {
         if self.terminal {
             self.end_line()?;
         }
-        match self.style {
-            true => output::stderr_faint_line(line),
-            false => output::stderr_line(line),
-        }
+        output::stderr_faint_line(line);
         Ok(())
     }
 }

@@ -1,6 +1,8 @@
-//! `sessions find`: what has to do with a project (seed 001).
+//! `sessions find`: what has to do with a project, or was said at a time.
 
-use openclaw_proto::sessions::{Findings, Found};
+use std::process::ExitCode;
+
+use openclaw_proto::sessions::{Findings, Found, Search};
 
 use super::failure;
 use crate::cli::sessions::Find;
@@ -12,28 +14,46 @@ use crate::words;
 /// Characters of a message on its line.
 const MESSAGE_WIDTH: usize = 100;
 
-pub(super) async fn execute(gateway: &Gateway, arguments: &Find) -> Result<(), Failure> {
+/// Prints what is found; exit code 1 when nothing is, as grep(1) has it.
+pub(super) async fn execute(gateway: &Gateway, arguments: &Find) -> Result<ExitCode, Failure> {
+    if let (Some(since), Some(until)) = (arguments.since, arguments.until)
+        && since >= until
+    {
+        return Err(Failure::usage("--since is not before --until"));
+    }
     let project = arguments.project.join(" ");
-    let agent = arguments.agent.as_deref().unwrap_or_default();
-    let answer = gateway
-        .sessions
-        .find(&project, agent, arguments.limit)
-        .await;
+    let search = Search {
+        project: project.clone(),
+        agent_id: arguments.agent.clone().unwrap_or_default(),
+        limit: arguments.limit,
+        since_ms: arguments.since,
+        until_ms: arguments.until,
+    };
+    let answer = gateway.sessions.find(search).await;
     let findings = answer.map_err(|status| failure(gateway, &status))?;
     for problem in &findings.problems {
         output::stderr_line(&format!("warning: {}; passed over", output::line(problem)));
     }
-    if arguments.json {
-        return output::document(&findings);
+    match arguments.json {
+        true => output::document(&findings)?,
+        false => {
+            let now = jiff::Timestamp::now().as_millisecond();
+            output::stdout(&rendered(&findings, &project, now))?;
+        }
     }
-    let now = jiff::Timestamp::now().as_millisecond();
-    output::stdout(&rendered(&findings, &project, now))
+    Ok(match findings.sessions.is_empty() {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
 }
 
 fn rendered(findings: &Findings, project: &str, now_ms: i64) -> String {
     if findings.sessions.is_empty() {
         let searched = words::count(u64::from(findings.searched), "transcript");
-        return format!("nothing about {project:?} in {searched}\n");
+        return match project {
+            "" => format!("nothing was said then in {searched}\n"),
+            project => format!("nothing about {project:?} in {searched}\n"),
+        };
     }
     let blocks = findings.sessions.iter().map(|found| block(found, now_ms));
     blocks.collect::<Vec<_>>().join("\n")

@@ -75,6 +75,43 @@ pub(crate) struct Runner {
     pub(crate) configuration_problem: Option<String>,
     /// `None`: agents run as the user that the daemon runs as.
     pub(crate) agent_user: Option<String>,
+    /// What would answer each agent's next message.
+    pub(crate) agents: Vec<AgentModel>,
+    /// What servers of tools need and is not there.
+    pub(crate) servers: Vec<ServerProblem>,
+}
+
+/// What a server of tools needs and is not there.
+#[derive(Debug, Serialize)]
+pub(crate) struct ServerProblem {
+    /// The key of the configuration.
+    pub(crate) key: String,
+    pub(crate) problem: String,
+}
+
+/// What would answer an agent's next message.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentModel {
+    pub(crate) agent_id: String,
+    /// Empty: nobody answers.
+    pub(crate) backend: String,
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    /// What of the configured models cannot be used.
+    pub(crate) problems: Vec<ModelProblem>,
+}
+
+/// A configured model that cannot be used.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ModelProblem {
+    /// The key of the configuration.
+    pub(crate) key: String,
+    /// Why, and the way out.
+    pub(crate) problem: String,
+    /// No model answers because of it.
+    pub(crate) is_fatal: bool,
 }
 
 /// A backend that was looked at.
@@ -157,6 +194,22 @@ impl<T> From<Result<T, String>> for Answer<T> {
     }
 }
 
+/// Confinements with what is said of them; those that lack the same are one.
+pub(crate) fn grouped(confinements: &[Confinement]) -> Vec<(String, &Confinement)> {
+    let mut groups: Vec<(String, &Confinement)> = Vec::new();
+    for confinement in confinements {
+        let is_same = |other: &Confinement| {
+            (&other.state, &other.detail) == (&confinement.state, &confinement.detail)
+        };
+        let mut others = groups.iter_mut();
+        match others.find(|(_, other)| other.state == "unavailable" && is_same(other)) {
+            Some((names, _)) => names.push_str(&format!(", {}", confinement.name)),
+            None => groups.push((confinement.name.clone(), confinement)),
+        }
+    }
+    groups
+}
+
 impl Confinement {
     /// Whether it holds.
     pub(crate) fn is_enforced(&self) -> bool {
@@ -206,6 +259,39 @@ impl From<wire::runner::StatusResponse> for Runner {
             sandbox_weaker: status.sandbox_weaker,
             configuration_problem: filled(status.configuration_problem),
             agent_user: filled(status.agent_user),
+            agents: status.agents.into_iter().map(Into::into).collect(),
+            servers: status.servers.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<wire::runner::ServerProblem> for ServerProblem {
+    fn from(server: wire::runner::ServerProblem) -> Self {
+        Self {
+            key: server.key,
+            problem: server.problem,
+        }
+    }
+}
+
+impl From<wire::runner::AgentModel> for AgentModel {
+    fn from(answering: wire::runner::AgentModel) -> Self {
+        Self {
+            agent_id: answering.agent_id,
+            backend: answering.backend,
+            provider: answering.provider,
+            model: answering.model,
+            problems: answering.problems.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<wire::runner::ModelProblem> for ModelProblem {
+    fn from(problem: wire::runner::ModelProblem) -> Self {
+        Self {
+            key: problem.key,
+            problem: problem.problem,
+            is_fatal: problem.is_fatal,
         }
     }
 }

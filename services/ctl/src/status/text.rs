@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::report::{Answer, Gateway, Memory, Runner, Suite};
+use super::report::{AgentModel, Answer, Gateway, Memory, Runner, Suite, grouped};
 use crate::table;
 use crate::words::{self, count};
 
@@ -15,6 +15,7 @@ pub(super) fn render(suite: &Suite, verbose: bool) -> String {
     ];
     if let Answer::Given(runner) = &suite.runner {
         backend(runner, &mut rows);
+        rows.extend(runner.agents.iter().flat_map(model_problems));
         sandbox(runner, verbose, &mut rows);
     }
     if let Answer::Given(gateway) = &suite.gateway {
@@ -112,6 +113,13 @@ fn backend(status: &Runner, rows: &mut Vec<Vec<String>>) {
     }
 }
 
+/// What of an agent's models cannot be used.
+fn model_problems(answering: &AgentModel) -> impl Iterator<Item = Vec<String>> {
+    let name = format!("agent {}", answering.agent_id);
+    let problems = answering.problems.iter();
+    problems.map(move |problem| row(&name, &format!("{}: {}", problem.key, problem.problem)))
+}
+
 fn because(what: &str, why: &str) -> String {
     match why {
         "" => what.to_owned(),
@@ -134,11 +142,10 @@ fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Vec<String>>) {
     for weaker in &status.sandbox_weaker {
         rows.push(row("", weaker));
     }
-    for confinement in &status.confinements {
+    for (names, confinement) in grouped(&status.confinements) {
         if verbose || !confinement.is_enforced() {
             let text = format!(
-                "{} {}",
-                confinement.name,
+                "{names} {}",
                 because(&confinement.state, &confinement.detail)
             );
             rows.push(row("", &text));
@@ -151,7 +158,7 @@ fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Vec<String>>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::{Candidate, Confinement};
+    use super::super::report::{Candidate, Confinement, ModelProblem};
     use super::*;
 
     fn confinement(name: &str, state: &str) -> Confinement {
@@ -190,6 +197,18 @@ mod tests {
                 sandbox_weaker: vec!["agents see names".to_owned()],
                 configuration_problem: None,
                 agent_user: None,
+                agents: vec![AgentModel {
+                    agent_id: "work".to_owned(),
+                    backend: String::new(),
+                    provider: String::new(),
+                    model: String::new(),
+                    problems: vec![ModelProblem {
+                        key: "agents.list[0].model".to_owned(),
+                        problem: "no such provider".to_owned(),
+                        is_fatal: true,
+                    }],
+                }],
+                servers: Vec::new(),
             }),
             memory: Answer::Given(Memory {
                 version: "0.1.0".to_owned(),
@@ -212,6 +231,7 @@ mod tests {
             "backend        native: a key is there",
             "model          anthropic/m",
             "               claude-cli not available: not installed",
+            "agent work     agents.list[0].model: no such provider",
             "sandbox        workspace, network model-only; 1 of 2 confinements enforced",
             "               agents see names",
             "state          the disk is full",

@@ -19,6 +19,11 @@ fn status() -> gateway::StatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             backend: "offline".to_owned(),
             reason: "no model is configured".to_owned(),
+            agents: vec![runner::AgentModel {
+                agent_id: "main".to_owned(),
+                backend: "offline".to_owned(),
+                ..runner::AgentModel::default()
+            }],
             confinements: vec![
                 confinement("seccomp", "enforced"),
                 confinement("landlock", "failed"),

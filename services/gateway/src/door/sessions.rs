@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt as _};
-use openclaw_proto::sessions::ListSessionsResponse;
+use openclaw_proto::sessions::{ListSessionsResponse, Search};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::sessions_server;
 use openclaw_sessions::SessionKey;
@@ -193,11 +193,15 @@ impl sessions_server::Sessions for SessionsDoor {
         request: Request<wire::FindSessionsRequest>,
     ) -> Result<Response<wire::FindSessionsResponse>, Status> {
         let request = request.into_inner();
-        let findings = self
-            .0
-            .sessions
-            .find_project(&request.project, &request.agent_id, request.limit)
-            .await?;
+        let moment = |at_ms: i64| (at_ms != 0).then_some(at_ms);
+        let search = Search {
+            since_ms: moment(request.since_ms),
+            until_ms: moment(request.until_ms),
+            project: request.project,
+            agent_id: request.agent_id,
+            limit: request.limit,
+        };
+        let findings = self.0.sessions.search(search).await?;
         Ok(Response::new(findings.into()))
     }
 

@@ -135,7 +135,7 @@ impl From<Refusal> for Problem {
             | Refusal::Agent(_)
             | Refusal::OtherAgent { .. }
             | Refusal::Route(_) => (StatusCode::BAD_REQUEST, "invalid_session"),
-            Refusal::Patch(_) | Refusal::Limit(_) | Refusal::Empty { .. } => {
+            Refusal::Patch(_) | Refusal::Limit(_) | Refusal::Model(_) | Refusal::Empty { .. } => {
                 (StatusCode::BAD_REQUEST, "invalid_request")
             }
             Refusal::UnknownSession(_) => (StatusCode::NOT_FOUND, "unknown_session"),

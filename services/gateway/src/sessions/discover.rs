@@ -1,7 +1,7 @@
 //! Finding transcripts that the index does not lead to.
 
-use openclaw_proto::sessions::{Findings, Found, Reading};
-use openclaw_sessions::discovery::{self, Digest, Matched, Project, Scope};
+use openclaw_proto::sessions::{Findings, Found, Reading, Search};
+use openclaw_sessions::discovery::{self, Digest, Matched, Project, Range, Scope};
 use openclaw_sessions::{AgentId, SessionKey};
 
 use super::Sessions;
@@ -13,18 +13,20 @@ const DEFAULT_LIMIT: usize = 20;
 
 impl Sessions {
     /// The transcripts of all agents, or of one, that have to do with a
-    /// project (seed 001).
-    pub(crate) async fn find_project(
-        &self,
-        project: &str,
-        agent: &str,
-        limit: u32,
-    ) -> Result<Findings, Refusal> {
-        let project = Project::named(project).ok_or(Refusal::Empty {
-            what: "the project's name",
-        })?;
+    /// project, or in which something was said in a range of time.
+    pub(crate) async fn search(&self, search: Search) -> Result<Findings, Refusal> {
+        let range = Range {
+            since_ms: search.since_ms,
+            until_ms: search.until_ms,
+        };
+        let project = Project::named(&search.project);
+        if project.is_none() && (range.is_all() || !search.project.trim().is_empty()) {
+            return Err(Refusal::Empty {
+                what: "the project's name",
+            });
+        }
         let settings = self.configuration.settings();
-        let agent: Option<AgentId> = match agent {
+        let agent: Option<AgentId> = match search.agent_id.as_str() {
             "" => None,
             id => Some(id.parse()?),
         };
@@ -36,12 +38,12 @@ impl Sessions {
                 .values()
                 .map(|agent| agent.workspace.clone())
                 .collect(),
-            limit: match limit {
+            limit: match search.limit {
                 0 => DEFAULT_LIMIT,
                 limit => limit as usize,
             },
         };
-        let findings = blocking(move || discovery::find(&project, &scope)).await?;
+        let findings = blocking(move || discovery::find(project.as_ref(), &range, &scope)).await?;
         let mut sessions = Vec::new();
         for digest in findings.found {
             let key = self.key_of(&digest).await;
@@ -105,6 +107,7 @@ fn found(digest: Digest, key: Option<SessionKey>) -> Found {
         matched: match digest.matched {
             Matched::Cwd => "cwd".to_owned(),
             Matched::Message => "message".to_owned(),
+            Matched::Time => "time".to_owned(),
         },
     }
 }

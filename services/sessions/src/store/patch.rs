@@ -121,6 +121,20 @@ fn names() -> String {
 }
 
 impl Patch {
+    /// The model that the session is to have, as `provider/model` or a model
+    /// alone; `None`: it stays, or is taken away.
+    pub fn model(&self) -> Option<String> {
+        let mut models = self.0.iter().rev();
+        models.find_map(|change| match change {
+            Change::Model {
+                provider: Some(provider),
+                model,
+            } => Some(format!("{provider}/{model}")),
+            Change::Model { model, .. } => Some(model.clone()),
+            _ => None,
+        })
+    }
+
     /// Adds a change of the field `name`; null clears it.
     pub fn change(&mut self, name: &str, value: &Value) -> Result<(), InvalidPatch> {
         if let Some(below) = name.strip_prefix(LIMITS) {

@@ -99,12 +99,12 @@ async fn a_mended_file_is_taken_up_by_itself() {
     assert!(!shown.stdout.contains("agnets"), "{shown}");
 
     // What a daemon cannot take up while it runs is said.
-    site.ctl(&["config", "set", "gateway.cli.port", "19001"])
-        .await
-        .ended(0);
+    let set = site.ctl(&["config", "set", "gateway.bind", "lan"]).await;
+    set.ended(0)
+        .complains(&["gateway.bind needs other sockets", "openclawctl sockets"]);
     let status = managed.hear("STATUS=").await;
     assert!(
-        status.contains("gateway.cli.port changed: that needs a restart"),
+        status.contains("gateway.bind changed: that needs other sockets"),
         "{status}"
     );
 }

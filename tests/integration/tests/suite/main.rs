@@ -48,6 +48,7 @@ mod planted;
 mod properties;
 mod retry;
 mod rounds;
+mod said;
 mod server_results;
 mod server_starts;
 mod servers;

@@ -4,24 +4,35 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::secret::Secret;
 
-/// Their names, which are those of systemd's credentials.
-const NAMES: [&str; 4] = [
-    "openclaw-cli-secret",
-    "openclaw-gateway-password",
-    "openclaw-gateway-token",
-    "openclaw-hooks-token",
+/// Their names, which are those of systemd's credentials, with the keys that
+/// they come before.
+pub(crate) const NAMES: [(&str, &str); 4] = [
+    (super::CLI_CREDENTIAL, "gateway.cli.secret"),
+    ("openclaw-gateway-password", "gateway.auth.password"),
+    ("openclaw-gateway-token", "gateway.auth.token"),
+    ("openclaw-hooks-token", "hooks.token"),
 ];
+
+/// Where one is.
+pub(crate) fn place(state: &Path, name: &str) -> PathBuf {
+    state.join("credentials").join(name)
+}
+
+/// Whether there is something in the file `name`.
+pub(crate) fn is_there(state: &Path, name: &str) -> bool {
+    fs::metadata(place(state, name)).is_ok_and(|file| file.len() > 0)
+}
 
 /// The secrets that are there, by name.
 pub(crate) fn read(state: &Path) -> Result<BTreeMap<String, Secret>, Error> {
     let mut found = BTreeMap::new();
-    for name in NAMES {
-        let path = state.join("credentials").join(name);
+    for (name, _) in NAMES {
+        let path = place(state, name);
         match fs::read_to_string(&path) {
             Ok(text) => found.insert(name.to_owned(), Secret::new(text.trim())),
             Err(error) if error.kind() == ErrorKind::NotFound => continue,

@@ -1,0 +1,159 @@
+//! What would answer an agent's next message, for a status: chosen as for a turn.
+
+use openclaw_config::settings::{AgentSettings, Backend, Settings};
+use openclaw_proto::wire::runner as wire;
+
+use crate::backend::{self, Choice, Plan};
+
+/// What would answer `agent`, and which of its models cannot.
+pub(crate) fn of(settings: &Settings, agent: &AgentSettings) -> wire::AgentModel {
+    let choice = backend::choose(settings, agent, None);
+    let (provider, model) = match &choice.plan {
+        Ok(plan) => (plan.provider().to_owned(), plan.model().to_owned()),
+        Err(_) => Default::default(),
+    };
+    wire::AgentModel {
+        agent_id: agent.id.clone(),
+        backend: match choice.plan {
+            Ok(_) => choice.backend.to_owned(),
+            Err(_) => String::new(),
+        },
+        provider,
+        model,
+        problems: problems(settings, agent, &choice),
+    }
+}
+
+fn problems(
+    settings: &Settings,
+    agent: &AgentSettings,
+    choice: &Choice,
+) -> Vec<wire::ModelProblem> {
+    let unusable = backend::unusable(settings, agent);
+    let is_native = |plan: &Plan| matches!(plan, Plan::Native { .. });
+    let by_model = |is_fatal: bool| {
+        let told = unusable
+            .iter()
+            .map(move |(place, why)| (*place, why.clone(), is_fatal));
+        told.map(|(place, problem, is_fatal)| wire::ModelProblem {
+            key: model_key(settings, agent, place),
+            problem,
+            is_fatal,
+        })
+    };
+    match &choice.plan {
+        // Another of the configured models answers.
+        Ok(plan) if is_native(plan) => by_model(false).collect(),
+        // Memory answers, where a model was to.
+        Ok(Plan::Offline) if agent.backend == Backend::Auto => by_model(true).collect(),
+        // A CLI asks the models it knows, and never a fallback.
+        Ok(_) => Vec::new(),
+        Err(_) if agent.backend == Backend::Native && !unusable.is_empty() => {
+            by_model(true).collect()
+        }
+        Err(why) => vec![wire::ModelProblem {
+            key: match agent.backend {
+                Backend::Native => model_key(settings, agent, 0),
+                _ => agent.backend_key.clone(),
+            },
+            problem: why.clone(),
+            is_fatal: true,
+        }],
+    }
+}
+
+/// The key of the model at `place` among the configured ones: the first, then
+/// those that may take its place.
+fn model_key(settings: &Settings, agent: &AgentSettings, place: usize) -> String {
+    let key = &agent.model_key;
+    let is_general = agent.model.is_none() && settings.default_model.is_some();
+    match place.checked_sub(1) {
+        Some(index) => format!("{key}.fallbacks[{index}]"),
+        None if is_general => "models.default".to_owned(),
+        None if agent.fallbacks.is_empty() => key.clone(),
+        None => format!("{key}.primary"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::{Environment, Origin};
+
+    use super::*;
+
+    fn answering(file: &str, id: &str, variables: &[(&str, &str)]) -> wire::AgentModel {
+        let state = tempfile::tempdir().unwrap();
+        std::fs::write(state.path().join("openclaw.json"), file).unwrap();
+        let text = state.path().to_str().unwrap().to_owned();
+        let environment: Environment = variables
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()))
+            .chain([("OPENCLAW_STATE_DIR", text)])
+            .collect();
+        let settings = crate::settings::load(&environment, Origin::File).unwrap();
+        of(&settings, settings.agent(id).unwrap())
+    }
+
+    fn told(answering: &wire::AgentModel) -> Vec<(&str, bool)> {
+        let problems = answering.problems.iter();
+        problems
+            .map(|problem| (problem.key.as_str(), problem.is_fatal))
+            .collect()
+    }
+
+    #[test]
+    fn a_model_of_an_unknown_provider_is_told_with_its_key() {
+        for backend in ["auto", "native"] {
+            let file = format!(
+                "{{agents: {{defaults: {{backend: '{backend}', model: 'nosuch/m'}},
+                  list: [{{id: 'main'}}, {{id: 'work', model: 'elsewhere/m'}}]}}}}"
+            );
+            let main = answering(&file, "main", &[]);
+            assert_eq!(told(&main), [("agents.defaults.model", true)], "{backend}");
+            assert!(main.problems[0].problem.contains("models.providers"));
+            let work = answering(&file, "work", &[]);
+            assert_eq!(told(&work), [("agents.list[1].model", true)], "{backend}");
+        }
+        let general = answering("{models: {default: 'nosuch/m'}}", "main", &[]);
+        assert_eq!(told(&general), [("models.default", true)]);
+    }
+
+    #[test]
+    fn a_model_that_lacks_its_key_is_told_and_one_that_has_it_is_not() {
+        let file = "{agents: {defaults: {backend: 'native', model: 'openai/gpt-5'}}}";
+        let without = answering(file, "main", &[]);
+        assert_eq!(told(&without), [("agents.defaults.model", true)]);
+        assert!(without.problems[0].problem.contains("OPENAI_API_KEY"));
+        let with = answering(file, "main", &[("OPENAI_API_KEY", "k")]);
+        assert_eq!(told(&with), []);
+        assert_eq!((&*with.backend, &*with.model), ("native", "gpt-5"));
+    }
+
+    #[test]
+    fn a_fallback_that_cannot_answer_is_told_and_stops_nothing() {
+        let file = "{agents: {defaults: {backend: 'native', model: {primary: 'ollama/m',
+                     fallbacks: ['openai/m', 'nosuch/m']}}}}";
+        let main = answering(file, "main", &[]);
+        let keys = [
+            ("agents.defaults.model.fallbacks[0]", false),
+            ("agents.defaults.model.fallbacks[1]", false),
+        ];
+        assert_eq!(told(&main), keys);
+        assert_eq!(main.provider, "ollama");
+    }
+
+    #[test]
+    fn a_cli_that_is_missing_is_told_with_the_key_of_the_backend() {
+        let file = "{agents: {defaults: {backend: 'claude-cli', claudeCliPath: '/no/such'}}}";
+        let main = answering(file, "main", &[]);
+        assert_eq!(told(&main), [("agents.defaults.backend", true)]);
+        assert_eq!(main.backend, "");
+    }
+
+    #[test]
+    fn memory_alone_is_no_problem_where_no_model_was_wanted() {
+        assert_eq!(told(&answering("{}", "main", &[])), []);
+        let file = "{agents: {defaults: {backend: 'offline', model: 'nosuch/m'}}}";
+        assert_eq!(told(&answering(file, "main", &[])), []);
+    }
+}
