@@ -133,6 +133,16 @@ pub struct Usage {
     pub cache_write: u64,
 }
 
+impl Usage {
+    /// Adds what another answer took.
+    pub fn add(&mut self, more: &Self) {
+        self.input = self.input.saturating_add(more.input);
+        self.output = self.output.saturating_add(more.output);
+        self.cache_read = self.cache_read.saturating_add(more.cache_read);
+        self.cache_write = self.cache_write.saturating_add(more.cache_write);
+    }
+}
+
 /// What the processes of a run used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

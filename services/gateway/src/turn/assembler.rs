@@ -156,9 +156,14 @@ impl Assembler {
         }
     }
 
+    /// Counts what was asked for the run before its turn.
+    pub(super) fn add_before(&mut self, usage: &event::Usage) {
+        self.turn.add(usage);
+    }
+
     fn usage(&mut self, usage: &event::Usage) {
-        add(&mut self.response, usage);
-        add(&mut self.turn, usage);
+        self.response.add(usage);
+        self.turn.add(usage);
         self.context_tokens = stored(usage).total_tokens;
     }
 
@@ -260,13 +265,6 @@ fn api<'a>(backend: &'a str, provider: &str) -> &'a str {
         ("native", _) => "openai-completions",
         (other, _) => other,
     }
-}
-
-fn add(sum: &mut event::Usage, more: &event::Usage) {
-    sum.input = sum.input.saturating_add(more.input);
-    sum.output = sum.output.saturating_add(more.output);
-    sum.cache_read = sum.cache_read.saturating_add(more.cache_read);
-    sum.cache_write = sum.cache_write.saturating_add(more.cache_write);
 }
 
 fn stored(usage: &event::Usage) -> Usage {
