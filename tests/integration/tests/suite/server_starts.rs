@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use integration_tests::tool_server::{self, ToolServer};
 use integration_tests::{Setup, Suite, asked};
-use scripted_model::{Recorded, Scenario, Server};
+use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
 /// A message that waits for no server takes less, on a machine with much to do.
@@ -85,34 +85,6 @@ async fn hanging_server_holds_up_no_message_and_is_told() {
     let second = Instant::now();
     notes(&suite, "two").await;
     assert!(second.elapsed() < first.elapsed() - second.elapsed());
-}
-
-#[tokio::test]
-async fn late_server_changes_the_list_of_a_cli_that_runs() {
-    let model = Server::start().await.unwrap();
-    let server = ToolServer::default();
-    let Some(setup) = Setup::claude(&model) else {
-        return;
-    };
-    let suite = setup
-        .set("tools.exec.ask", "off")
-        .set("mcp.servers.late", server.gated())
-        .start()
-        .await;
-    let late = "mcp__openclaw__late__count".to_owned();
-    let look = Scenario::tool_forever("mcp__openclaw__session_status", json!({}));
-    model.push(look);
-    let asking = suite.begin(&["message", "--json", "go on"]);
-    let has_it = |request: &Recorded| asked::tools(request).contains(&late);
-    assert!(!has_it(&asked::turns(&model, 2).await[1]));
-    std::fs::write(server.gate(), "").unwrap();
-    let mut count = 3;
-    while !has_it(asked::turns(&model, count).await.last().unwrap()) {
-        count += 1;
-        assert!(count < 200, "it does not come");
-    }
-    suite.ctl(&["cancel"]).await.ok();
-    drop(asking);
 }
 
 /// Has the server of a session count; its count, and which process it is.
