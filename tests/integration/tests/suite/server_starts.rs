@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use integration_tests::tool_server::{self, ToolServer};
-use integration_tests::{Setup, Suite, asked};
+use integration_tests::{Setup, Suite, asked, within};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
@@ -46,16 +46,18 @@ async fn real_servers_have_their_tools_before_the_model_is_asked() {
         // Where the machine has much else to do they come later than a message
         // waits, and are there for the next one.
         let wanted = ["time__convert_time", "everything__echo"];
-        let mut tools = Vec::new();
-        for _ in 0..5 {
-            model.forget();
-            suite.say("hello").await;
-            tools = asked::tools(&asked::turns(&model, 1).await[0]);
-            let has = |tool: &&str| tools.contains(&format!("{prefix}{tool}"));
-            if wanted.iter().all(has) {
-                break;
+        let tools = within("the tools of the real servers", async {
+            loop {
+                model.forget();
+                suite.say("hello").await;
+                let tools = asked::tools(&asked::turns(&model, 1).await[0]);
+                let has = |tool: &&str| tools.contains(&format!("{prefix}{tool}"));
+                if wanted.iter().all(has) {
+                    return tools;
+                }
             }
-        }
+        })
+        .await;
         for tool in wanted {
             let tool = format!("{prefix}{tool}");
             assert!(tools.contains(&tool), "no {tool} among {tools:?}");
