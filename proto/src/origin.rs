@@ -15,6 +15,14 @@ pub struct Origin {
     pub session_key: String,
 }
 
+/// Whether the session with the canonical key `session_key` is that of a job
+/// whose runs do not know of one another.
+pub fn is_isolated(session_key: &str) -> bool {
+    let own = session_key.strip_prefix("agent:");
+    let own = own.and_then(|own| own.split_once(':'));
+    own.is_some_and(|(_, own)| own.starts_with("cron:"))
+}
+
 impl Origin {
     /// What the caller said.
     pub fn of(metadata: &MetadataMap) -> Self {

@@ -24,6 +24,8 @@ pub struct Question {
     /// After so many milliseconds what is found by then is given; 0: the
     /// daemon's own.
     pub deadline_ms: u32,
+    /// Whether what was answered before is left out, and all of this session.
+    pub isolated: bool,
 }
 
 /// What a search found.
@@ -72,6 +74,21 @@ pub struct Hit {
     /// What the score is made of.
     #[serde(skip)]
     pub parts: Parts,
+}
+
+/// Transcripts, as [`Hit::source`] has them.
+const TRANSCRIPTS: &str = "sessions";
+/// Who answered there.
+const ASSISTANT: &str = "assistant";
+
+impl Hit {
+    /// Whether it is nothing for a run that does not know of those before it,
+    /// of the session whose transcript is at `transcript`: what they were asked
+    /// there, and what was answered anywhere, where theirs may be announced.
+    pub fn is_hidden_from(&self, transcript: &str) -> bool {
+        let is_answer = self.source == TRANSCRIPTS && self.speaker == ASSISTANT;
+        is_answer || self.path == transcript
+    }
 }
 
 /// What a score is made of; all but the last three are relative to the best of
@@ -147,6 +164,7 @@ impl From<Question> for wire::SearchRequest {
             session_id: question.session_id,
             since_ms: question.since_ms,
             deadline_ms: question.deadline_ms,
+            isolated: question.isolated,
         }
     }
 }
@@ -162,6 +180,7 @@ impl From<wire::SearchRequest> for Question {
             session_id: request.session_id,
             since_ms: request.since_ms,
             deadline_ms: request.deadline_ms,
+            isolated: request.isolated,
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::claude::Claude;
 use crate::codex::Codex;
 use crate::environment::Variables;
 use crate::places::Places;
+use crate::servers::Pace;
 use crate::translate::Translate;
 use crate::{claude, codex, prompt};
 
@@ -177,6 +178,15 @@ impl Dialogue {
         match self {
             Self::Claude(_) => &claude::FILES,
             Self::Codex(_) => &[],
+        }
+    }
+
+    /// Which servers of tools are waited for before it asks its model.
+    pub(crate) fn patience(&self) -> Pace {
+        match self {
+            Self::Claude(_) => Pace::Prompt,
+            // It takes no note of `tools/list_changed`.
+            Self::Codex(_) => Pace::Late,
         }
     }
 

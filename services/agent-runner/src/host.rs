@@ -149,6 +149,7 @@ impl Tools {
     pub(crate) fn offer(&self) -> Offer {
         Offer {
             host_tools: self.servers.definitions(),
+            alone: self.servers.alone(),
             instructions: self.servers.instructions(),
             ..Offer::clone(&self.offer)
         }
@@ -170,7 +171,7 @@ impl Tools {
             Err(CallError::Tool(output)) => {
                 Answer::failed("tool_error", output.text).with_images(output.images)
             }
-            Err(error @ CallError::TooSlow) => Answer::failed("timeout", error.to_string()),
+            Err(error @ CallError::TooSlow(_)) => Answer::failed("timeout", error.to_string()),
             Err(error @ CallError::Gone(_)) => Answer::failed("unavailable", error.to_string()),
             Err(error) => Answer::failed("tool_error", error.to_string()),
         }

@@ -17,6 +17,7 @@ use crate::doors::Doors;
 use crate::doors::model::{Prices, Relay};
 use crate::host::Allowance;
 use crate::route::Stop;
+use crate::servers::Pace;
 use crate::tools::Offer;
 use crate::wire::Grants;
 
@@ -133,6 +134,15 @@ pub(crate) enum Speech {
 }
 
 impl Speech {
+    /// Which servers of tools the agent waits for.
+    pub(crate) fn patience(&self) -> Pace {
+        match self {
+            // It is told of those that come later.
+            Self::Socket { .. } => Pace::Prompt,
+            Self::Cli { dialogue, .. } => dialogue.patience(),
+        }
+    }
+
     /// Whether the turn's process relays what the model is asked.
     pub(crate) fn is_relayed(&self) -> bool {
         match self {

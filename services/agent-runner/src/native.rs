@@ -9,7 +9,7 @@ use std::sync::Arc;
 use openclaw_config::settings::AgentSettings;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{Passage, Turn};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
@@ -94,12 +94,7 @@ impl TurnSocket {
         tools: host::Tools,
         inbox: Inbox,
     ) {
-        let host = socket::Host {
-            request: request.into(),
-            asking,
-            tools,
-            inbox,
-        };
+        let host = socket::Host::new(request, asking, tools, inbox);
         self.turn.send_replace(Some(Arc::new(host)));
     }
 }
@@ -117,19 +112,28 @@ pub(crate) fn request(
 }
 
 /// The same request with tools that were not known when it was written.
-pub(crate) fn with_tools(request: String, offer: &Offer) -> String {
+fn with_tools(request: &str, offer: &Offer) -> String {
     if offer.host_tools.is_empty() && offer.instructions.is_empty() {
-        return request;
+        return request.to_owned();
     }
     // It was written by us a moment ago.
-    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(&request) else {
-        return request;
+    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(request) else {
+        return request.to_owned();
     };
     fields.insert("host_tools".to_owned(), json!(offer.host_tools));
-    if let Some(Value::String(system)) = fields.get_mut("system") {
-        system.push_str(&prompt::instructions(&offer.instructions));
-    }
+    fields.insert("alone".to_owned(), json!(offer.alone));
+    fields.insert("system".to_owned(), json!(system(request, offer)));
     Value::Object(fields).to_string()
+}
+
+/// What the model is told with the tools of `offer`, in the turn of `request`.
+fn system(request: &str, offer: &Offer) -> String {
+    #[derive(Deserialize)]
+    struct Known {
+        system: String,
+    }
+    let known = serde_json::from_str::<Known>(request).map(|known| known.system);
+    known.unwrap_or_default() + &prompt::instructions(&offer.instructions)
 }
 
 fn render<'a>(

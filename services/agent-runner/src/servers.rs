@@ -42,9 +42,11 @@ mod plan;
 mod pool;
 mod process;
 mod python;
+mod silence;
 
-pub(crate) use client::{CallError, Servers};
+pub(crate) use client::{CallError, Changes, Servers};
 pub(crate) use kept::{Kept, Wanted};
+pub(crate) use line::Pace;
 pub(crate) use notes::Notes;
 pub(crate) use output::{Image, Output};
 use pool::Pool;
@@ -73,6 +75,8 @@ pub(crate) struct Server {
     pub(crate) variables: Vec<(String, String)>,
     /// Whether it is believed which of its tools only read.
     pub(crate) trusted: bool,
+    /// What one call may take.
+    pub(crate) call_limit: Duration,
 }
 
 /// Why a server has no tools.

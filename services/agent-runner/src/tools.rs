@@ -95,6 +95,8 @@ pub(crate) struct Offer {
     pub(crate) gated: Vec<String>,
     /// Tools that this process runs, beside the known ones.
     pub(crate) host_tools: Vec<ToolDefinition>,
+    /// Those of them that change what others look at.
+    pub(crate) alone: Vec<String>,
     /// What those who offer them say of how they are to be used.
     pub(crate) instructions: String,
 }
@@ -109,6 +111,7 @@ impl Offer {
             tools: tools.into_iter().map(str::to_owned).collect(),
             denied,
             host_tools: Vec::new(),
+            alone: Vec::new(),
             instructions: String::new(),
         }
     }

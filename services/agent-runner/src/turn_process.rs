@@ -41,7 +41,7 @@ use crate::host;
 use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
 use crate::message_id;
 use crate::meter::Meter;
-use crate::native::{self, Asking, Lines, TurnSocket};
+use crate::native::{Asking, Lines, TurnSocket};
 use crate::own_limits;
 use crate::passed::{Passed, Reader};
 use crate::process::{Agent, Bounds, Input, Outcome};
@@ -155,7 +155,7 @@ fn servers(connection: Option<OwnedFd>, order: &Order) -> Servers {
         UnixStream::from_std(stream)
     });
     match connected {
-        Some(Ok(stream)) => Servers::connect(stream, order.policy.clone()),
+        Some(Ok(stream)) => Servers::connect(stream, order.policy.clone(), order.speech.patience()),
         Some(Err(error)) => {
             tracing::warn!(%error, "the MCP servers cannot be reached");
             Servers::none()
@@ -415,11 +415,9 @@ impl Turn {
                     let asking = Asking::new(route, patience, order.grants, spool, bill, activity);
                     Arc::new(asking)
                 });
-                // Its list of tools is made once.
                 self.settle(&servers).await;
                 notes.tell();
                 let _telling = notes.follow();
-                let request = native::with_tools(request, &tools.offer());
                 if let Some(socket) = &socket {
                     let inbox = Inbox::beside(&self.standing.spool);
                     socket.give(request, asking.clone(), tools, inbox);

@@ -195,7 +195,7 @@ impl ServerHandler for ToolServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let offered = read(&self.offered).registry;
-        let tools = offered.list().map(|it| self.tool(it)).collect();
+        let tools = offered.list().map(|it| self.tool(&offered, it)).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -250,7 +250,7 @@ impl ToolServer {
         registry.execute(call).await
     }
 
-    fn tool(&self, definition: &ToolDefinition) -> Tool {
+    fn tool(&self, registry: &Registry, definition: &ToolDefinition) -> Tool {
         let schema = match &definition.parameters {
             Value::Object(schema) => schema.clone(),
             _ => Map::new(),
@@ -260,21 +260,23 @@ impl ToolServer {
             definition.description.clone(),
             Arc::new(schema),
         );
-        match self.may_overlap(&definition.name) {
+        match self.may_overlap(registry, &definition.name) {
             true => tool.with_annotations(ToolAnnotations::new().read_only(true)),
             false => tool,
         }
     }
 
     /// Whether calls of a tool may be made at the same time, for which CLIs have
-    /// one word: that it only reads. Of commands that is not true, so it is said
-    /// only where a turn's process decides whatever a client makes of it.
-    fn may_overlap(&self, name: &str) -> bool {
+    /// one word: that it only reads. Of commands and tools from elsewhere that is
+    /// not true, so it is said only where a turn's process decides whatever a
+    /// client makes of it.
+    fn may_overlap(&self, registry: &Registry, name: &str) -> bool {
         match Builtin::from_name(name) {
             Some(Builtin::ReadFile | Builtin::ListDirectory) => true,
             Some(Builtin::ExecuteShell) => self.is_of_turn,
             Some(_) => false,
-            None => host::only_reads(name),
+            None if host::tool(name).is_some() => host::only_reads(name),
+            None => self.is_of_turn && !registry.is_alone(name),
         }
     }
 }

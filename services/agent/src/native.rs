@@ -17,11 +17,10 @@ use openclaw_tools::Registry;
 
 use crate::event::{Emitter, Event, StopReason};
 use crate::failure::{Code, Failure, TurnError};
-use crate::images::Images;
 use crate::process;
-use crate::request::{Steering, TurnRequest};
+use crate::request::{News, Steering, TurnRequest};
 use crate::socket::TurnSocket;
-use crate::turn::Done;
+use crate::turn::{Done, Tools};
 use calls::Calls;
 use client::{Answered, Client, Prompt};
 use conversation::{Conversation, Entry};
@@ -32,32 +31,32 @@ const DECLINED: &str =
 /// Answers the message of `request`.
 pub(crate) async fn run(
     request: TurnRequest,
-    registry: &Registry,
-    images: &Images,
+    mut registry: Registry,
+    tools: &Tools,
     socket: &TurnSocket,
     out: &Emitter,
 ) -> Result<Done, TurnError> {
     let steps = request.step_limit.max(1);
     let mut conversation = Conversation::begin(request.history, request.text);
     let mut calls = Calls::new(
-        registry,
-        images,
+        &tools.images,
         out,
         &request.run_id,
         request.identical_call_limit,
     );
     let mut client =
         Client::new(socket, request.api, request.model, out).seeing(request.sees_images);
-    let tools: Vec<_> = registry.list().collect();
+    let mut system = request.system;
     let mut thinking_tokens = request.thinking_tokens;
     let mut step = 1;
     loop {
+        let listed: Vec<_> = registry.list().collect();
         let prompt = Prompt {
             max_tokens: request.max_tokens,
             thinking_tokens,
             reasoning_effort: request.reasoning_effort.as_deref(),
-            system: &request.system,
-            tools: &tools,
+            system: &system,
+            tools: &listed,
             entries: conversation.entries(),
         };
         let reply = match client.respond(&prompt).await? {
@@ -78,18 +77,21 @@ pub(crate) async fn run(
         }
         if reply.calls.is_empty() {
             let stop_reason = reply.stop;
-            let steering = match step < steps {
-                true => steering(socket).await,
-                false => Vec::new(),
+            let news = match step < steps {
+                true => news(socket).await,
+                false => News::default(),
             };
-            if steering.is_empty() {
+            if news.messages.is_empty() {
                 return Ok(Done { stop_reason, model });
             }
             if !reply.text.is_empty() {
-                let (assistant, _) = calls.run(reply).await?;
+                let (assistant, _) = calls.run(reply, &registry).await?;
                 conversation.push(Entry::Assistant(assistant));
             }
-            take(steering, &mut conversation, out)?;
+            if let Some(renewed) = news.tools {
+                (registry, system) = (tools.registry(renewed.offer)?, renewed.system);
+            }
+            take(news.messages, &mut conversation, out)?;
             step += 1;
             continue;
         }
@@ -100,20 +102,24 @@ pub(crate) async fn run(
             let stop_reason = StopReason::StepLimit;
             return Ok(Done { stop_reason, model });
         }
-        let (assistant, outcomes) = calls.run(reply).await?;
+        let (assistant, outcomes) = calls.run(reply, &registry).await?;
         conversation.push(Entry::Assistant(assistant));
         conversation.push(Entry::Results(outcomes));
-        take(steering(socket).await, &mut conversation, out)?;
+        let news = news(socket).await;
+        if let Some(renewed) = news.tools {
+            (registry, system) = (tools.registry(renewed.offer)?, renewed.system);
+        }
+        take(news.messages, &mut conversation, out)?;
         step += 1;
     }
 }
 
-/// What the user said meanwhile. A turn goes on without it when it cannot be
-/// asked for: the messages are answered afterwards.
-async fn steering(socket: &TurnSocket) -> Vec<Steering> {
-    socket.steering().await.unwrap_or_else(|error| {
-        process::log(&format!("messages that came meanwhile wait: {error}"));
-        Vec::new()
+/// What the user said meanwhile, and tools that came. A turn goes on without
+/// when that cannot be asked for: the messages are answered afterwards.
+async fn news(socket: &TurnSocket) -> News {
+    socket.news().await.unwrap_or_else(|error| {
+        process::log(&format!("what came meanwhile waits: {error}"));
+        News::default()
     })
 }
 

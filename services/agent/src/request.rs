@@ -66,6 +66,9 @@ pub(crate) struct Offer {
     /// Tools that the runner has from elsewhere.
     #[serde(default)]
     pub(crate) host_tools: Vec<ToolDefinition>,
+    /// Those of them that change what others look at.
+    #[serde(default)]
+    pub(crate) alone: Vec<String>,
     /// How those are to be used, for a model that is not told elsewhere.
     #[serde(default)]
     pub(crate) instructions: String,
@@ -147,6 +150,27 @@ pub(crate) struct Hit {
     pub(crate) end_line: u32,
     pub(crate) snippet: String,
 }
+
+/// What is new while a turn goes on: the answer to `GET /news`.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct News {
+    #[serde(default)]
+    pub(crate) messages: Vec<Steering>,
+    /// `None`: they are those that were told last.
+    #[serde(default)]
+    pub(crate) tools: Option<Renewed>,
+}
+
+/// Other tools than before.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Renewed {
+    #[serde(flatten)]
+    pub(crate) offer: Offer,
+    /// What the model is told with them.
+    #[serde(default)]
+    pub(crate) system: String,
+}
+
 /// A message that came while the turn went on.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Steering {

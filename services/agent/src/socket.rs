@@ -1,5 +1,6 @@
-//! The turn socket: HTTP to the runner over the connected socket that is our
-//! standard input. It leads to this turn and nowhere else.
+//! The turn socket: HTTP/2 to the runner over the connected socket that is our
+//! standard input, so that any number of calls may wait for their answers. It
+//! leads to this turn and nowhere else.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -8,16 +9,15 @@ use std::os::unix::net::UnixStream as StdStream;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper::{Request, Response, StatusCode, header};
-use hyper_util::rt::TokioIo;
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper::{Method, Request, Response, StatusCode, header};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::net::UnixStream;
-use tokio::sync::Mutex;
 
 use crate::failure::Code;
 use crate::host::HostAnswer;
-use crate::request::{Steering, TurnRequest};
+use crate::request::{News, TurnRequest};
 
 /// The turn with its history; above what any model's context holds.
 const MAX_TURN_BYTES: usize = 64 * 1024 * 1024;
@@ -28,6 +28,9 @@ const MAX_TOOL_ANSWER_BYTES: usize = 12 * 1024 * 1024;
 /// Tells the runner why the answer to the same question came to nothing.
 const BROKE_OFF: &str = "openclaw-broke-off";
 
+/// The other end, as a URL has it.
+const RUNNER: &str = "http://runner";
+
 /// A question to the model.
 pub(crate) struct Question {
     pub(crate) path: &'static str,
@@ -37,9 +40,7 @@ pub(crate) struct Question {
 
 /// A client of the runner.
 pub(crate) struct TurnSocket {
-    /// HTTP/1.1 has one request at a time. A model's answer must be read to
-    /// its end before the next request.
-    sender: Mutex<SendRequest<Full<Bytes>>>,
+    sender: SendRequest<Full<Bytes>>,
 }
 
 /// What can go wrong on the way to the runner.
@@ -73,25 +74,23 @@ impl TurnSocket {
     /// Takes standard input.
     pub(crate) async fn from_stdin() -> Result<Self, SocketError> {
         let stream = stdin_stream().map_err(SocketError::NotASocket)?;
-        let (sender, connection) = handshake(TokioIo::new(stream)).await?;
+        let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
         // Its errors also come out of the request that they concern.
         tokio::spawn(connection);
-        Ok(Self {
-            sender: Mutex::new(sender),
-        })
+        Ok(Self { sender })
     }
 
     /// Asks what to do.
     pub(crate) async fn turn(&self) -> Result<TurnRequest, SocketError> {
         let path = "/turn";
-        let response = self.send(Request::get(path), Bytes::new()).await?;
+        let response = self.send(Method::GET, path, None, Bytes::new()).await?;
         read_json(path, response, MAX_TURN_BYTES).await
     }
 
-    /// Takes the messages that came since it was last asked.
-    pub(crate) async fn steering(&self) -> Result<Vec<Steering>, SocketError> {
-        let path = "/steering";
-        let response = self.send(Request::get(path), Bytes::new()).await?;
+    /// Takes what is new since it was last asked.
+    pub(crate) async fn news(&self) -> Result<News, SocketError> {
+        let path = "/news";
+        let response = self.send(Method::GET, path, None, Bytes::new()).await?;
         read_json(path, response, MAX_TURN_BYTES).await
     }
 
@@ -101,11 +100,8 @@ impl TurnSocket {
         question: &Question,
         body: Vec<u8>,
     ) -> Result<Response<Incoming>, SocketError> {
-        let mut request = Request::post(question.path);
-        if let Some(code) = question.broke_off {
-            request = request.header(BROKE_OFF, code.as_str());
-        }
-        self.send(request, body.into()).await
+        let (path, broke_off) = (question.path, question.broke_off);
+        self.send(Method::POST, path, broke_off, body.into()).await
     }
 
     /// Calls a host tool.
@@ -116,20 +112,26 @@ impl TurnSocket {
     ) -> Result<HostAnswer, SocketError> {
         let path = format!("/tool/{name}");
         let body = arguments.to_string().into();
-        let response = self.send(Request::post(&path), body).await?;
+        let response = self.send(Method::POST, &path, None, body).await?;
         read_json(&path, response, MAX_TOOL_ANSWER_BYTES).await
     }
 
     async fn send(
         &self,
-        request: hyper::http::request::Builder,
+        method: Method,
+        path: &str,
+        broke_off: Option<Code>,
         body: Bytes,
     ) -> Result<Response<Incoming>, SocketError> {
-        let request = request
-            .header(header::HOST, "runner")
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Full::new(body))?;
-        let mut sender = self.sender.lock().await;
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{RUNNER}{path}"))
+            .header(header::CONTENT_TYPE, "application/json");
+        if let Some(code) = broke_off {
+            request = request.header(BROKE_OFF, code.as_str());
+        }
+        let request = request.body(Full::new(body))?;
+        let mut sender = self.sender.clone();
         sender.ready().await?;
         Ok(sender.send_request(request).await?)
     }

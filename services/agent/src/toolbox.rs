@@ -48,6 +48,11 @@ pub(crate) fn registry(
             ));
         }
     }
+    registry.run_alone(host::MEMORY_WRITE);
+    offer
+        .alone
+        .into_iter()
+        .for_each(|it| registry.run_alone(it));
     offer.denied.into_iter().for_each(|it| registry.deny(it));
     if !offer.gated.is_empty() {
         registry.guard(gate(offer.gated, Arc::clone(runner)));

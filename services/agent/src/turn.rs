@@ -1,5 +1,6 @@
 //! One turn: ask the runner what to do, do it, say how it ended.
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use openclaw_tools::{Registry, Workspace};
 use crate::event::{Emitter, Event, StopReason};
 use crate::failure::{Code, Failure, TurnError};
 use crate::images::Images;
-use crate::request::{Mode, TurnRequest};
+use crate::request::{Mode, Offer, TurnRequest};
 use crate::socket::{SocketError, TurnSocket};
 use crate::toolbox::{self, Runner};
 use crate::{host, native, offline, process};
@@ -75,40 +76,52 @@ async fn turn(out: &Emitter) -> Result<Done, TurnError> {
     let socket = TurnSocket::from_stdin().await.map_err(internal)?;
     let socket = Arc::new(socket);
     let mut request = socket.turn().await.map_err(internal)?;
-    let images = Images::default();
-    let registry = tools(&mut request, &socket, out, &images)?;
+    let tools = Tools::new(&request, &socket, out)?;
+    let registry = tools.registry(std::mem::take(&mut request.offer))?;
     match request.mode {
-        Mode::Native => native::run(request, &registry, &images, &socket, out).await,
+        Mode::Native => native::run(request, registry, &tools, &socket, out).await,
         Mode::Offline => offline::run(&request, &registry, &socket, out).await,
     }
 }
 
-/// The tools of the turn; what they say while they run is told at once.
-fn tools(
-    request: &mut TurnRequest,
-    socket: &Arc<TurnSocket>,
-    out: &Emitter,
-    images: &Images,
-) -> Result<Registry, TurnError> {
-    let socket = Arc::clone(socket);
-    let runner: Runner = Arc::new(move |name, arguments| {
-        let socket = Arc::clone(&socket);
-        Box::pin(async move {
-            match socket.tool(&name, &arguments).await {
-                Ok(answer) => Ok(answer),
-                Err(error) => Err(host::unreachable(chain(&error))),
-            }
+/// What the tools of a turn have in common, whichever there are.
+pub(crate) struct Tools {
+    workspace: Workspace,
+    runner: Runner,
+    /// Those of results.
+    pub(crate) images: Images,
+    out: Emitter,
+}
+
+impl Tools {
+    fn new(request: &TurnRequest, socket: &Arc<TurnSocket>, out: &Emitter) -> io::Result<Self> {
+        let socket = Arc::clone(socket);
+        let runner: Runner = Arc::new(move |name, arguments| {
+            let socket = Arc::clone(&socket);
+            Box::pin(async move {
+                let answer = socket.tool(&name, &arguments).await;
+                answer.map_err(|error| host::unreachable(chain(&error)))
+            })
+        });
+        Ok(Self {
+            workspace: Workspace::new(&request.workspace),
+            runner,
+            images: Images::default(),
+            out: out.try_clone()?,
         })
-    });
-    let offer = std::mem::take(&mut request.offer);
-    let workspace = Workspace::new(&request.workspace);
-    let mut registry = toolbox::registry(offer, &workspace, &runner, images).map_err(internal)?;
-    let out = out.try_clone()?;
-    registry.listen(move |call_id, text| {
-        // Without a reader the turn ends at the next event that counts.
-        let _ = out.tool_output(call_id, text);
-    });
-    Ok(registry)
+    }
+
+    /// Those of `offer`; what they say while they run is told at once.
+    pub(crate) fn registry(&self, offer: Offer) -> Result<Registry, TurnError> {
+        let registry = toolbox::registry(offer, &self.workspace, &self.runner, &self.images);
+        let mut registry = registry.map_err(internal)?;
+        let out = self.out.try_clone()?;
+        registry.listen(move |call_id, text| {
+            // Without a reader the turn ends at the next event that counts.
+            let _ = out.tool_output(call_id, text);
+        });
+        Ok(registry)
+    }
 }
 
 fn internal(error: impl std::error::Error) -> Failure {

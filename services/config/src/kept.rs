@@ -173,7 +173,6 @@ pub(crate) const KEYS: &[(&str, &[&str])] = &[
             "description",
             "headers",
             "oauth",
-            "requestTimeoutMs",
             "serverInstructions",
             "sslVerify",
             "supportsParallelToolCalls",

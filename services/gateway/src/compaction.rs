@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use openclaw_daemon::failure;
+use openclaw_proto::event::Usage;
 use openclaw_proto::memory::{Compaction, Conversation};
 use openclaw_proto::origin::Origin;
 use openclaw_sessions::SessionKey;
@@ -50,12 +51,19 @@ pub(crate) struct Room<'a> {
     pub(crate) model: Option<&'a str>,
 }
 
+/// What the model was asked for summaries, those that came to nothing too.
+#[derive(Debug, Default)]
+pub(crate) struct Spent {
+    /// US dollars; 0 when nobody knows.
+    pub(crate) cost_usd: f64,
+    pub(crate) usage: Usage,
+}
+
 /// What became of it.
 #[derive(Debug)]
 pub(crate) enum Made {
-    /// Older messages are told by a summary now, which cost so many US
-    /// dollars (0 when nobody knows).
-    Summarised(f64),
+    /// Older messages are told by a summary now.
+    Summarised,
     /// Nothing has to give way.
     Fits,
     /// There is no summary; why, for the user.
@@ -101,17 +109,18 @@ impl Error {
     }
 }
 
-/// Makes room when there is too little.
+/// Makes room when there is too little; what that took is added to `spent`.
 pub(crate) async fn make_room(
     gateway: &Gateway,
     room: &Room<'_>,
     cancel: &CancellationToken,
+    spent: &mut Spent,
 ) -> Made {
     let planned = match plan(gateway, room, number(room.tokens)).await {
         Ok(planned) => planned,
         Err(error) => return failed(&error),
     };
-    carry_out(gateway, room, planned, cancel).await
+    carry_out(gateway, room, planned, cancel, spent).await
 }
 
 /// Makes room after a provider has refused the prompt: how much it takes is not
@@ -120,6 +129,7 @@ pub(crate) async fn make_more_room(
     gateway: &Gateway,
     room: &Room<'_>,
     cancel: &CancellationToken,
+    spent: &mut Spent,
 ) -> Made {
     let planned = async {
         let whole = plan(gateway, room, u32::MAX).await?;
@@ -128,7 +138,7 @@ pub(crate) async fn make_more_room(
         plan(gateway, room, reserved + said / OVERFLOW_SHARE).await
     };
     match planned.await {
-        Ok(planned) => carry_out(gateway, room, planned, cancel).await,
+        Ok(planned) => carry_out(gateway, room, planned, cancel, spent).await,
         Err(error) => failed(&error),
     }
 }
@@ -195,6 +205,7 @@ async fn carry_out(
     room: &Room<'_>,
     planned: Compaction,
     cancel: &CancellationToken,
+    spent: &mut Spent,
 ) -> Made {
     if planned.fits {
         return Made::Fits;
@@ -205,8 +216,8 @@ async fn carry_out(
     }
     let mut attempt = 1;
     loop {
-        match summarise(gateway, room, &planned, cancel).await {
-            Ok(cost) => return Made::Summarised(cost),
+        match summarise(gateway, room, &planned, cancel, spent).await {
+            Ok(()) => return Made::Summarised,
             Err(Error::Cancelled) => return Made::Cancelled,
             Err(error) if attempt < ATTEMPTS && error.is_passing() => {
                 tracing::warn!(error = %failure::chain(&error), "no summary, asking once more");
@@ -230,9 +241,10 @@ async fn summarise(
     room: &Room<'_>,
     planned: &Compaction,
     cancel: &CancellationToken,
-) -> Result<f64, Error> {
+    spent: &mut Spent,
+) -> Result<(), Error> {
     let compacting = gateway.sessions.begin_compaction(room.key)?;
-    let (text, cost) = summary::write(gateway, room, planned, cancel).await?;
+    let text = summary::write(gateway, room, planned, cancel, spent).await?;
     let first_kept = planned.first_kept_entry_id.clone();
     let before = u64::from(planned.tokens_before);
     gateway
@@ -245,7 +257,7 @@ async fn summarise(
         entries = planned.summarise.len(),
         "the conversation was summarised"
     );
-    Ok(cost)
+    Ok(())
 }
 
 fn number(tokens: u64) -> u32 {

@@ -22,6 +22,7 @@ use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Message;
 
 use crate::approvals;
+use crate::compaction::Spent;
 use crate::gateway::Gateway;
 use crate::notable;
 use crate::queue;
@@ -310,6 +311,12 @@ impl<'a> Reply<'a> {
             command: None,
             cost_before: 0.0,
         }
+    }
+
+    /// Counts what summaries took before the turn.
+    fn add_before(&mut self, spent: &Spent) {
+        self.cost_before += spent.cost_usd;
+        self.assembler.add_before(&spent.usage);
     }
 
     /// Takes an event that does not end the run.

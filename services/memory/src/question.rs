@@ -21,6 +21,9 @@ const EMBEDDING: Duration = Duration::from_secs(5);
 /// Looked for beyond what is wanted: messages that are being answered are
 /// taken out of what is found.
 const SPARE: usize = 8;
+/// The same for a run that knows of no answer: a job asks the same every day,
+/// and what it answered fits best.
+const ISOLATED_SPARE: usize = 256;
 /// The table that is shipped, as its model.
 const STATIC_MODEL: &str = "static-minilm-256";
 const MINILM_MODEL: &str = "all-MiniLM-L6-v2";
@@ -32,6 +35,7 @@ pub(crate) struct Asked {
     limit: usize,
     session: String,
     since_ms: i64,
+    is_isolated: bool,
     warnings: Vec<String>,
     embedder: Embedder,
 }
@@ -60,7 +64,11 @@ impl Asked {
         let embedder = choice(&question.text, store, hub, deadline, &mut warnings).await;
         let now_ms = jiff::Timestamp::now().as_millisecond();
         let query = Query {
-            limit: limit + SPARE,
+            limit: limit
+                + match question.isolated {
+                    true => ISOLATED_SPARE,
+                    false => SPARE,
+                },
             min_score: minimum(question.min_score, &store.search)?,
             sources,
             deadline: Some(begin + deadline),
@@ -73,6 +81,7 @@ impl Asked {
             limit,
             session: format!("{SESSIONS}{}{TRANSCRIPT}", question.session_id),
             since_ms: question.since_ms,
+            is_isolated: question.isolated,
             warnings,
             embedder: store.embedder.clone(),
         })
@@ -87,10 +96,15 @@ impl Asked {
                 store.index().close();
             }
         })?;
-        let being_answered = |hit: &openclaw_retrieval::Hit| {
-            self.since_ms > 0 && hit.path == self.session && hit.timestamp_ms >= self.since_ms
-        };
-        let hits = found.hits.into_iter().filter(|hit| !being_answered(hit));
+        let hits = found.hits.into_iter().map(hit);
+        let hits = hits.filter(|hit| match self.is_isolated {
+            true => !hit.is_hidden_from(&self.session),
+            false => {
+                !(self.since_ms > 0
+                    && hit.path == self.session
+                    && hit.timestamp_ms >= self.since_ms)
+            }
+        });
         let mut warnings = self.warnings;
         warnings.extend(found.warnings);
         if !found.complete {
@@ -101,7 +115,7 @@ impl Asked {
         let taking_in = store.health().pending > 0 && !store.progress.borrow().done;
         let (provider, model) = names(&self.embedder);
         Ok(Found {
-            hits: hits.take(self.limit).map(hit).collect(),
+            hits: hits.take(self.limit).collect(),
             partial: !found.complete || taking_in,
             warnings,
             provider,

@@ -29,6 +29,7 @@ pub struct Registry {
     tools: Vec<Tool>,
     aliases: Vec<Alias>,
     denied: Vec<Denial>,
+    alone: Vec<String>,
     gate: Option<Gate>,
     listener: Option<Listener>,
 }
@@ -121,6 +122,12 @@ impl Registry {
         self.denied.push(denial);
     }
 
+    /// Takes note that calls of the tool `name` change what others look at, see
+    /// [`Registry::runs_alone`]. Of built-in tools that is known.
+    pub fn run_alone(&mut self, name: impl Into<String>) {
+        self.alone.push(name.into());
+    }
+
     /// Asks `gate` before every call of the tools it wants to be asked about,
     /// when the arguments have been checked. What it refuses does not run.
     pub fn guard(&mut self, gate: Gate) {
@@ -163,11 +170,17 @@ impl Registry {
     #[must_use]
     pub fn runs_alone(&self, call: &ToolCall) -> bool {
         let resolved = self.resolve(&call.name, call.arguments.clone());
-        let builtin = resolved.ok().and_then(|(tool, arguments)| {
-            let tool = Builtin::from_name(&tool.definition.name)?;
-            Some(tool.runs_alone(&arguments))
-        });
-        builtin.unwrap_or(false)
+        resolved.is_ok_and(|(tool, arguments)| {
+            let name = &tool.definition.name;
+            Builtin::from_name(name).is_some_and(|tool| tool.runs_alone(&arguments))
+                || self.is_alone(name)
+        })
+    }
+
+    /// Whether [`Registry::run_alone`] was said of the tool `name`.
+    #[must_use]
+    pub fn is_alone(&self, name: &str) -> bool {
+        self.alone.iter().any(|alone| alone == name)
     }
 
     /// Checks, asks, runs.

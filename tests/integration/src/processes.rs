@@ -70,12 +70,22 @@ pub fn end_all(folder: &Path) {
 
 /// Whether it is the process of a turn.
 pub fn is_turn(pid: Pid) -> bool {
+    is_part(pid, "turn")
+}
+
+/// Whether it is the process of a session's servers of tools.
+pub fn is_servers(pid: Pid) -> bool {
+    is_part(pid, "servers")
+}
+
+/// Whether it is the agent-runner's program, started as that part of it.
+fn is_part(pid: Pid, part: &str) -> bool {
     let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let mut words = line.split(|byte| *byte == 0);
     words
         .next()
         .is_some_and(|program| program.ends_with(b"openclaw-agent-runner"))
-        && words.next() == Some(b"turn".as_slice())
+        && words.next() == Some(part.as_bytes())
 }
 
 /// The file name of the program that a process runs.

@@ -119,7 +119,8 @@ impl Suite {
     pub fn daemon(&self, program: &str) -> Pid {
         let found = processes::of_folder(&self.site.path(""));
         let named = |pid: &Pid| {
-            processes::program(*pid).as_deref() == Some(program) && !processes::is_turn(*pid)
+            let is_daemon = !processes::is_turn(*pid) && !processes::is_servers(*pid);
+            is_daemon && processes::program(*pid).as_deref() == Some(program)
         };
         let found: Vec<Pid> = found.into_iter().filter(named).collect();
         match found.as_slice() {

@@ -10,16 +10,24 @@ const VARIABLE: &str = "OPENCLAW_TEST_MCP";
 /// Where tests/run installs them, beneath the workspace's root.
 const INSTALLED: &str = "target/mcp-servers";
 
-/// Nothing but Python is needed. Its one argument is JSON: what it does.
+/// Nothing but Python is needed. Its one argument is JSON: what it does. Every
+/// tool appends `put` to a file, waits `until` a file is there, and is `stuck`,
+/// where its arguments say so; with `threads` the others are not, then.
 const SCRIPT: &str = r#"
-import json, os, sys, time
+import json, os, sys, threading, time
 HOW = json.loads(sys.argv[1])
 STARTED = f"{time.time()}-{os.getpid()}"
 COUNT = 0
+LOCK = threading.Lock()
 names = ["count", "image", "large", "die", "more"] + [f"t{n}" for n in range(HOW.get("tools", 0))]
-def say(message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+def say(message):
+    with LOCK: print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 def call(name, arguments):
     global COUNT
+    if "put" in arguments:
+        with open(os.path.join(HOW.get("into", "."), "put.txt"), "a") as file: file.write(arguments["put"] + "\n")
+    while "until" in arguments and not os.path.exists(arguments["until"]): time.sleep(0.02)
+    if arguments.get("stuck"): time.sleep(3600)
     if name == "die":
         print("I have had enough", file=sys.stderr, flush=True)
         os._exit(3)
@@ -45,8 +53,15 @@ for line in sys.stdin:
     elif method == "tools/list":
         result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
     elif method == "tools/call":
-        result = {"content": call(message["params"]["name"], message["params"].get("arguments", {}))}
+        def answer(message=message):
+            try: result = {"content": call(message["params"]["name"], message["params"].get("arguments", {}))}
+            except Exception as error: result = {"content": [{"type": "text", "text": str(error)}], "isError": True}
+            say({"id": message["id"], "result": result})
+        if HOW.get("threads"): threading.Thread(target=answer, daemon=True).start()
+        else: answer()
+        continue
     say({"id": message["id"], "result": result})
+    if method == "tools/list": open("listed", "w").close()
 "#;
 
 /// The server's program, in a folder that is nobody's home.
@@ -68,16 +83,26 @@ impl ToolServer {
         json!({"command": "python3", "args": [script, how.to_string()]})
     }
 
+    /// A place in the folder of the program, which those see that are granted it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// As [`ToolServer::entry`], and it sees the folder of its program.
+    pub fn seeing(&self, how: &Value) -> Value {
+        let mut entry = self.entry(how);
+        entry["paths"] = json!({"ro": [self.0.path()]});
+        entry
+    }
+
     /// A file at which one waits to answer (`gate`): it sees its folder.
     pub fn gate(&self) -> PathBuf {
-        self.0.path().join("gate")
+        self.path("gate")
     }
 
     /// As the configuration has one that waits for that file.
     pub fn gated(&self) -> Value {
-        let mut entry = self.entry(&json!({"gate": self.gate()}));
-        entry["paths"] = json!({"ro": [self.0.path()]});
-        entry
+        self.seeing(&json!({"gate": self.gate()}))
     }
 }
 

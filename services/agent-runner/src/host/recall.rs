@@ -2,6 +2,7 @@
 //! (docs/concepts/memory-search).
 
 use openclaw_proto::memory::{Found, Hit, Lines, Question};
+use openclaw_proto::origin::is_isolated;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -58,6 +59,7 @@ impl Tools {
             session_id: self.session_id.clone(),
             since_ms: self.received_ms,
             deadline_ms: SEARCH_MS,
+            isolated: is_isolated(&self.origin.session_key),
         };
         match self.memory.search(&self.origin, question).await {
             Ok(found) => told(&results(found)),

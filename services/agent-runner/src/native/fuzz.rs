@@ -1,24 +1,25 @@
 //! What an agent in the sandbox may write: its event lines, and its requests
 //! over the turn socket.
 
-mod http;
-
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http2::handshake;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use openclaw_proto::event::{Code, Kind};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
 use super::*;
-use crate::fuzz::{Scene, assert_bounded, number};
+use crate::fuzz::{Scene, assert_bounded};
 use crate::translate::Translate as _;
 
 /// For the answers to requests that are whole.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What an answer begins with.
-const ANSWER: &[u8] = b"HTTP/1.1 ";
+/// What a client begins with: the preface and its settings (RFC 9113, 3.4).
+const GREETING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
 /// Any event lines. Each is one event, and says what the line says.
 pub fn agent_output(bytes: &[u8]) {
@@ -52,64 +53,66 @@ pub fn agent_output(bytes: &[u8]) {
     }
 }
 
-/// Any bytes of the agent's side of the turn socket, in two pieces. There is one
-/// answer to a request, whole and of JSON, and none to what is no request.
+/// Any bytes after the agent's greeting, or any request: a path, and from the
+/// next line on what is sent. The connection ends with the agent's side; a request
+/// has one answer, which is of JSON or has a status that says why it has nothing.
 pub fn turn_socket(bytes: &[u8]) {
-    let (cut, bytes) = number(bytes);
     let scene = Scene::new();
-    let host = socket::Host {
-        request: Bytes::from_static(b"{}"),
-        asking: None,
-        tools: scene.tools(),
-        inbox: Inbox::beside(&scene.folder.path().join("r.events")),
-    };
-    let (first, second) = bytes.split_at(cut % (bytes.len() + 1));
-    let requests = http::requests(bytes);
-    let answers = scene.runtime.block_on(async {
+    let inbox = Inbox::beside(&scene.folder.path().join("r.events"));
+    let host = socket::Host::new("{}".to_owned(), None, scene.tools(), inbox);
+    scene.runtime.block_on(async {
         let (_sender, turn) = watch::channel(Some(Arc::new(host)));
-        let (ours, mut theirs) = tokio::net::UnixStream::pair().expect("a pair");
+        let (ours, theirs) = tokio::net::UnixStream::pair().expect("a pair");
         let serving = tokio::spawn(socket::serve(ours, turn));
-        let mut answers = Vec::new();
         let said = async {
-            // It may have heard enough already.
-            let _ = theirs.write_all(first).await;
-            tokio::task::yield_now().await;
-            let _ = theirs.write_all(second).await;
-            // Who closes before the answer is there gets none.
-            let listening = listen(&mut theirs, &mut answers, requests.whole);
-            let _ = timeout(PATIENCE, listening).await;
-            let _ = theirs.shutdown().await;
-            // A reset ends what was said, too.
-            let _ = theirs.read_to_end(&mut answers).await;
+            match bytes.split_first() {
+                Some((b'r', request)) => ask(theirs, request).await,
+                _ => say(theirs, bytes).await,
+            }
         };
-        let both = timeout(2 * PATIENCE, said);
-        both.await.expect("it answers or closes");
+        timeout(2 * PATIENCE, said)
+            .await
+            .expect("it answers or closes");
         timeout(PATIENCE, serving)
             .await
             .expect("it ends")
             .expect("it does not crash");
-        answers
     });
-    let answers = requests.answers(&answers);
-    assert!(
-        answers.len() <= requests.whole + 1,
-        "{answers:?} to {requests:?}"
-    );
-    assert!(requests.whole == 0 || !answers.is_empty());
-    assert!(
-        requests
-            .first
-            .is_none_or(|wanted| answers[0].is_for(wanted)),
-        "{answers:?}"
-    );
 }
 
-/// Reads until there are so many answers, or the connection is closed.
-async fn listen(stream: &mut tokio::net::UnixStream, answers: &mut Vec<u8>, wanted: usize) {
-    let is_answer = |part: &&[u8]| *part == ANSWER;
-    while answers.windows(ANSWER.len()).filter(is_answer).count() < wanted {
-        if !matches!(stream.read_buf(answers).await, Ok(1..)) {
-            return;
-        }
-    }
+/// Frames that may be none.
+async fn say(mut theirs: tokio::net::UnixStream, frames: &[u8]) {
+    // It may have heard enough already.
+    let _ = theirs.write_all(GREETING).await;
+    let _ = theirs.write_all(frames).await;
+    let _ = theirs.shutdown().await;
+    // A reset ends what was said, too.
+    let _ = theirs.read_to_end(&mut Vec::new()).await;
+}
+
+/// A request, as our agent makes it.
+async fn ask(theirs: tokio::net::UnixStream, request: &[u8]) {
+    let end = request.iter().position(|byte| *byte == b'\n');
+    let (path, sent) = request.split_at(end.unwrap_or(request.len()));
+    let path = String::from_utf8_lossy(path);
+    let method = if sent.is_empty() { "GET" } else { "POST" };
+    let request = hyper::Request::builder()
+        .method(method)
+        .uri(format!("http://runner{path}"))
+        .body(Full::new(Bytes::copy_from_slice(sent)));
+    // What is no path cannot be asked.
+    let Ok(request) = request else {
+        return;
+    };
+    let io = TokioIo::new(theirs);
+    let connected = handshake(TokioExecutor::new(), io).await;
+    let (mut sender, connection) = connected.expect("a connection");
+    tokio::spawn(connection);
+    let Ok(answer) = sender.send_request(request).await else {
+        return;
+    };
+    let status = answer.status();
+    let body = answer.into_body().collect().await.expect("it is whole");
+    let is_json = serde_json::from_slice::<Value>(&body.to_bytes()).is_ok();
+    assert!(is_json || status.is_client_error(), "{status}");
 }

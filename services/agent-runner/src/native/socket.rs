@@ -1,7 +1,8 @@
-//! The turn socket, our side: HTTP/1.1 to one client, the agent of this turn.
+//! The turn socket, our side: HTTP/2 to one client, the agent of this turn, which
+//! may wait for several answers at a time.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
@@ -11,7 +12,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use openclaw_daemon::failure;
 use openclaw_proto::event::Code;
 use serde_json::{Value, json};
@@ -20,11 +21,21 @@ use tokio::sync::watch;
 
 use super::asking::{Answer, Asking, Metered, Question};
 use super::refusal::Refusal;
+use super::{system, with_tools};
 use crate::host::Tools;
+use crate::servers::Changes;
 use crate::steering::Inbox;
 
 /// A request to the model: a whole context window with room for images.
 const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
+
+/// The arguments of a call: a file that somebody is asked about may be among
+/// them.
+const ARGUMENTS_LIMIT: usize = 4 * 1024 * 1024;
+
+/// Requests that are answered at a time: more than an answer of a model may have
+/// calls. The next one waits at the client.
+const REQUESTS: u32 = 80;
 
 /// Why the answer to the same question came to nothing: a [`Code`].
 const BROKE_OFF: &str = "openclaw-broke-off";
@@ -32,10 +43,16 @@ const BROKE_OFF: &str = "openclaw-broke-off";
 /// What the agent may ask for.
 #[derive(Debug)]
 pub(super) struct Host {
-    pub(super) request: Bytes,
-    pub(super) asking: Option<Arc<Asking>>,
-    pub(super) tools: Tools,
-    pub(super) inbox: Inbox,
+    /// Without the tools of servers.
+    request: String,
+    asking: Option<Arc<Asking>>,
+    /// Held while the model begins to answer: an agent asks one thing at a time,
+    /// and what it asks is kept in memory.
+    turn_to_ask: tokio::sync::Mutex<()>,
+    tools: Tools,
+    /// What the servers offer beside what was told last.
+    changes: Mutex<Changes>,
+    inbox: Inbox,
 }
 
 type Body = BoxBody<Bytes, Infallible>;
@@ -56,28 +73,50 @@ pub(super) async fn serve(stream: UnixStream, turn: watch::Receiver<Option<Arc<H
             })
         }
     });
-    let connection =
-        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+        .max_concurrent_streams(REQUESTS)
+        .serve_connection(TokioIo::new(stream), service);
     if let Err(error) = connection.await {
         tracing::debug!(error = %failure::chain(&error), "the turn socket broke off");
     }
 }
 
 impl Host {
+    pub(super) fn new(
+        request: String,
+        asking: Option<Arc<Asking>>,
+        tools: Tools,
+        inbox: Inbox,
+    ) -> Self {
+        Self {
+            request,
+            asking,
+            turn_to_ask: tokio::sync::Mutex::default(),
+            changes: Mutex::new(tools.servers.changes()),
+            tools,
+            inbox,
+        }
+    }
+
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
         match (request.method(), path.as_str()) {
-            (&Method::GET, "/turn") => reply(StatusCode::OK, self.request.clone()),
-            (&Method::GET, "/steering") => self.steering(),
+            (&Method::GET, "/turn") => {
+                self.is_changed();
+                let request = with_tools(&self.request, &self.tools.offer());
+                reply(StatusCode::OK, request.into())
+            }
+            (&Method::GET, "/news") => self.news(),
             (&Method::POST, path) if path.starts_with("/model/") => {
                 let question = question(request.headers());
-                match read(request.into_body()).await {
+                let _turn = self.turn_to_ask.lock().await;
+                match read(request.into_body(), REQUEST_LIMIT).await {
                     Ok(body) => self.model(&question, body).await,
                     Err(refusal) => refusal,
                 }
             }
             (&Method::POST, path) => match path.strip_prefix("/tool/") {
-                Some(tool) => match read(request.into_body()).await {
+                Some(tool) => match read(request.into_body(), ARGUMENTS_LIMIT).await {
                     Ok(body) => self.tool(tool, &body).await,
                     Err(refusal) => refusal,
                 },
@@ -95,12 +134,20 @@ impl Host {
         }
     }
 
-    /// The messages that came while the turn went on.
-    fn steering(&self) -> Response<Body> {
+    /// Whether there are other tools than were told last.
+    fn is_changed(&self) -> bool {
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        changes.take()
+    }
+
+    /// The messages that came while the turn went on, and the tools, when there
+    /// are others.
+    fn news(&self) -> Response<Body> {
         match self.inbox.take() {
             Ok(messages) => {
-                let messages = serde_json::to_vec(&messages).unwrap_or_default();
-                reply(StatusCode::OK, messages.into())
+                let tools = self.is_changed().then(|| self.renewed());
+                let news = json!({"messages": messages, "tools": tools});
+                reply(StatusCode::OK, news.to_string().into())
             }
             Err(error) => problem(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -108,6 +155,13 @@ impl Host {
                 &failure::chain(&error),
             ),
         }
+    }
+
+    fn renewed(&self) -> Value {
+        let offer = self.tools.offer();
+        let mut tools = json!(offer);
+        tools["system"] = system(&self.request, &offer).into();
+        tools
     }
 
     /// The path the agent names is not used: the endpoint is the provider's.
@@ -172,8 +226,8 @@ fn question(headers: &HeaderMap) -> Question {
     }
 }
 
-async fn read(body: Incoming) -> Result<Bytes, Response<Body>> {
-    match Limited::new(body, REQUEST_LIMIT).collect().await {
+async fn read(body: Incoming, limit: usize) -> Result<Bytes, Response<Body>> {
+    match Limited::new(body, limit).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) => Err(problem(
             StatusCode::PAYLOAD_TOO_LARGE,

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::line::{Call, CallFailure, CallResult, LINE_BYTES, Told};
+use super::line::{Call, CallFailure, CallResult, LINE_BYTES, Pace, Told};
 use super::offered::State;
 use super::output::Output;
 
@@ -35,8 +35,8 @@ pub(crate) enum CallError {
     Unknown,
     #[error("the arguments are no object")]
     Arguments,
-    #[error("the server did not answer in time")]
-    TooSlow,
+    #[error("the server did not answer within {0:?}; calls fail at once for a while")]
+    TooSlow(Duration),
     #[error("the server did not answer: {0}")]
     Gone(String),
     /// Its own words.
@@ -70,12 +70,13 @@ impl Servers {
         }
     }
 
-    /// Those at the other end, of whose tools `policy` decides.
-    pub(crate) fn connect(connection: UnixStream, policy: Policy) -> Self {
+    /// Those at the other end, of whose tools `policy` decides. Those that are
+    /// no slower than `patience` are waited for.
+    pub(crate) fn connect(connection: UnixStream, policy: Policy, patience: Pace) -> Self {
         let (reader, writer) = connection.into_split();
         let (known, state) = watch::channel(None);
         let waiting = Waiting::default();
-        let reading = read(reader, known, policy, Arc::clone(&waiting));
+        let reading = read(reader, known, (policy, patience), Arc::clone(&waiting));
         Self {
             state,
             writer: tokio::sync::Mutex::new(Some(writer)),
@@ -110,6 +111,11 @@ impl Servers {
     /// What they say of how they are to be used.
     pub(crate) fn instructions(&self) -> String {
         self.look(|state| state.instructions.clone())
+    }
+
+    /// Those of their tools that run alone.
+    pub(crate) fn alone(&self) -> Vec<String> {
+        self.look(|state| state.alone().cloned().collect())
     }
 
     /// What the user is to know of them.
@@ -154,7 +160,9 @@ impl Servers {
         self.send(&call).await.ok_or_else(gone)?;
         match answered.await.map_err(|_| gone())? {
             Ok(output) => Ok(output),
-            Err(CallFailure::TooSlow) => Err(CallError::TooSlow),
+            Err(CallFailure::TooSlow(limit)) => {
+                Err(CallError::TooSlow(Duration::from_millis(limit)))
+            }
             Err(CallFailure::Gone(why)) => Err(CallError::Gone(why)),
             Err(CallFailure::Tool(output)) => Err(CallError::Tool(output)),
         }
@@ -178,6 +186,13 @@ impl Servers {
 pub(crate) struct Changes(watch::Receiver<Option<State>>);
 
 impl Changes {
+    /// Whether there was one since this was last asked.
+    pub(crate) fn take(&mut self) -> bool {
+        let is_changed = self.0.has_changed().unwrap_or(false);
+        self.0.mark_unchanged();
+        is_changed
+    }
+
     /// Waits for the next one; without an end when there will be none.
     pub(crate) async fn next(&mut self) {
         if self.0.changed().await.is_err() {
@@ -203,14 +218,14 @@ impl Drop for Forgotten<'_> {
 async fn read(
     reader: OwnedReadHalf,
     known: watch::Sender<Option<State>>,
-    policy: Policy,
+    (policy, patience): (Policy, Pace),
     waiting: Waiting,
 ) {
     let mut lines = FramedRead::new(reader, LinesCodec::new_with_max_length(LINE_BYTES));
     while let Some(Ok(line)) = lines.next().await {
         match serde_json::from_str(&line) {
             Ok(Told::Servers(servers)) => {
-                known.send_replace(Some(State::of(&servers, &policy)));
+                known.send_replace(Some(State::of(&servers, &policy, patience)));
             }
             Ok(Told::Answer { id, result }) => {
                 if let Some(caller) = lock(&waiting).remove(&id) {

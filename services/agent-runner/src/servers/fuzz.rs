@@ -10,7 +10,7 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, duplex,
 };
 
-use super::line::Known;
+use super::line::{Known, Pace};
 use super::offered::State;
 use super::*;
 use crate::fuzz::Scene;
@@ -100,7 +100,7 @@ async fn use_tools(peer: &Peer<RoleClient>, tools: Vec<Tool>, said: &Said) {
         trusted: true,
         status,
     };
-    let state = State::of(&[known], &Policy::default());
+    let state = State::of(&[known], &Policy::default(), Pace::Prompt);
     assert!(state.definitions.len() <= offered::TOOLS);
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     for definition in &state.definitions {

@@ -2,7 +2,7 @@
 //! latest sessions, so that servers stay up, with what they know, from message
 //! to message. None is shared by two sessions, nor by two agents.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,8 +19,8 @@ use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::process::{CONNECTION, Household, Slow};
-use super::{Server, plan};
+use super::process::{CONNECTION, Household, Paces};
+use super::{Pace, Server, plan};
 use crate::job::Hello;
 use crate::passed;
 use crate::places::{self, Passing};
@@ -69,8 +69,8 @@ struct Inner {
     sessions: HashMap<String, Session>,
     /// Their keys, that of the latest turn last.
     order: Vec<String>,
-    /// By agent, the servers that no message waits for.
-    slow: BTreeMap<String, BTreeSet<String>>,
+    /// By agent and server, how long messages wait for it.
+    paces: BTreeMap<String, BTreeMap<String, Pace>>,
 }
 
 /// A session's place, held by whoever starts its process.
@@ -205,7 +205,7 @@ impl Kept {
         let household = Household {
             helper: plan::helper(settings)?,
             servers,
-            slow: self.slow(&agent.id),
+            paces: self.paces(&agent.id),
             log_level: turn::log_level(settings).to_owned(),
         };
         let mut text = serde_json::to_vec(&household)?;
@@ -266,7 +266,7 @@ impl Kept {
     pub(crate) async fn follow(self, mut configuration: Configuration) {
         while configuration.changed().await {
             self.clear();
-            self.lock().slow.clear();
+            self.lock().paces.clear();
         }
     }
 
@@ -283,8 +283,8 @@ impl Kept {
         inner.order.retain(|known| known != key);
     }
 
-    fn slow(&self, agent_id: &str) -> BTreeSet<String> {
-        self.lock().slow.get(agent_id).cloned().unwrap_or_default()
+    fn paces(&self, agent_id: &str) -> BTreeMap<String, Pace> {
+        self.lock().paces.get(agent_id).cloned().unwrap_or_default()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -305,9 +305,10 @@ struct Watch {
 impl Watch {
     async fn follow(self, mut lines: FramedRead<OwnedReadHalf, LinesCodec>) {
         while let Some(Ok(line)) = lines.next().await {
-            if let Ok(Slow { slow }) = serde_json::from_str(&line) {
+            if let Ok(Paces { paces }) = serde_json::from_str(&line) {
                 let mut inner = self.kept.lock();
-                inner.slow.insert(self.agent_id.clone(), slow);
+                let known = inner.paces.entry(self.agent_id.clone()).or_default();
+                known.extend(paces);
             }
         }
         self.ended.cancel();

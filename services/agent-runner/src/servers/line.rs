@@ -35,9 +35,10 @@ pub(super) struct Call {
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum CallFailure {
-    /// Nothing came in time.
-    TooSlow,
-    /// There is no server, or no more, and why.
+    /// Nothing came within so many milliseconds.
+    TooSlow(u64),
+    /// It is not called, and why: there is no server, or no more, or it leaves
+    /// calls unanswered.
     Gone(String),
     /// The server's own words.
     Tool(Output),
@@ -52,15 +53,24 @@ pub(super) struct Known {
     pub(super) status: Status,
 }
 
+/// How long messages wait for a server that is being started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Pace {
+    /// It may be there in a moment: all do.
+    #[default]
+    Prompt,
+    /// It takes longer: only those whose agent cannot be told of tools that
+    /// come later.
+    Late,
+    /// Nobody does.
+    Slow,
+}
+
 /// What it is doing.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) enum Status {
-    /// It is being started. It `is_awaited` as long as it may be there in a
-    /// moment; `failed` is why it was not the last time.
-    Starting {
-        is_awaited: bool,
-        failed: Option<String>,
-    },
+    /// It is being started; `failed` is why it could not be the last time.
+    Starting { pace: Pace, failed: Option<String> },
     /// It has these tools.
     Ready {
         tools: Vec<Tool>,

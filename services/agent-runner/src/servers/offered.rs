@@ -7,7 +7,7 @@ use openclaw_tools::{Policy, ToolDefinition};
 use rmcp::model::Tool;
 use serde_json::Value;
 
-use super::line::{Known, Status};
+use super::line::{Known, Pace, Status};
 use super::naming;
 use super::output::cut;
 
@@ -30,6 +30,8 @@ pub(super) struct Offered {
     pub(super) name: String,
     /// Whether it says of it that it only reads, and is believed.
     pub(super) only_reads: bool,
+    /// Whether it says of it that it changes something.
+    pub(super) changes: bool,
 }
 
 /// What there is now.
@@ -47,8 +49,9 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Of these servers.
-    pub(super) fn of(servers: &[Known], policy: &Policy) -> Self {
+    /// Of these servers, of which those no slower than `patience` are waited
+    /// for.
+    pub(super) fn of(servers: &[Known], policy: &Policy, patience: Pace) -> Self {
         let mut state = Self::default();
         for server in servers {
             let name = &server.name;
@@ -61,9 +64,7 @@ impl State {
                     state.add(server, tools, *more, policy);
                     state.instruct(name, instructions);
                 }
-                Status::Starting {
-                    is_awaited: true, ..
-                } => state.is_awaited = true,
+                Status::Starting { pace, .. } if *pace <= patience => state.is_awaited = true,
                 Status::Starting { failed: None, .. } => state.notes.push(format!(
                     "the MCP server {name} is still being started; its tools come when it is there"
                 )),
@@ -76,6 +77,12 @@ impl State {
             }
         }
         state
+    }
+
+    /// The names of those tools that say that they change something.
+    pub(super) fn alone(&self) -> impl Iterator<Item = &String> {
+        let changing = self.tools.iter().filter(|(_, tool)| tool.changes);
+        changing.map(|(name, _)| name)
     }
 
     fn add(&mut self, server: &Known, tools: &[Tool], more: usize, policy: &Policy) {
@@ -95,11 +102,12 @@ impl State {
             count += 1;
             self.definitions.push(definition(&name, tool));
             let hints = tool.annotations.as_ref();
+            let reads = hints.and_then(|hints| hints.read_only_hint);
             let offered = Offered {
                 server: server.name.clone(),
                 name: tool.name.clone().into_owned(),
-                only_reads: server.trusted
-                    && hints.and_then(|hints| hints.read_only_hint) == Some(true),
+                only_reads: server.trusted && reads == Some(true),
+                changes: reads == Some(false),
             };
             self.tools.insert(name, offered);
         }
@@ -165,29 +173,56 @@ mod tests {
         let servers: Vec<Known> = (0..20)
             .map(|number| known(&format!("s{number}"), ready(1, &long)))
             .collect();
-        let state = State::of(&servers, &Policy::default());
+        let state = State::of(&servers, &Policy::default(), Pace::Prompt);
         assert!(state.instructions.len() < ALL_INSTRUCTIONS_BYTES + 1024);
         assert!(state.instructions.contains("### s0\nž"));
         assert!(state.instructions.contains(" bytes elided …]"));
         assert!(!state.instructions.contains("### s19"));
-        let state = State::of(&[known("s", ready(1, " \n"))], &Policy::default());
+        let state = State::of(
+            &[known("s", ready(1, " \n"))],
+            &Policy::default(),
+            Pace::Prompt,
+        );
         assert_eq!(state.instructions, "");
     }
 
     #[test]
+    fn tools_that_say_that_they_change_something_run_alone() {
+        let tool = |name: &str, hints: Value| {
+            let tool = json!({"name": name, "inputSchema": {}, "annotations": hints});
+            serde_json::from_value(tool).unwrap()
+        };
+        let tools = vec![
+            tool("unsaid", json!({})),
+            tool("reads", json!({"readOnlyHint": true})),
+            tool("changes", json!({"readOnlyHint": false})),
+        ];
+        let status = Status::Ready {
+            tools,
+            more: 0,
+            instructions: String::new(),
+        };
+        let state = State::of(&[known("s", status)], &Policy::default(), Pace::Prompt);
+        assert_eq!(state.alone().collect::<Vec<_>>(), ["s__changes"]);
+    }
+
+    #[test]
     fn notes_tell_what_is_not_there() {
-        let starting = |is_awaited, failed: Option<&str>| Status::Starting {
-            is_awaited,
+        let starting = |pace, failed: Option<&str>| Status::Starting {
+            pace,
             failed: failed.map(str::to_owned),
         };
         let servers = [
-            known("a", starting(true, None)),
-            known("b", starting(false, None)),
-            known("c", starting(false, Some("no such file"))),
+            known("a", starting(Pace::Prompt, None)),
+            known("b", starting(Pace::Late, None)),
+            known("c", starting(Pace::Slow, Some("no such file"))),
             known("d", Status::Failed("it has ended".to_owned())),
             known("e", ready(TOOLS + 3, "")),
         ];
-        let state = State::of(&servers, &Policy::default());
+        let is_awaited =
+            |patience| State::of(&servers[1..], &Policy::default(), patience).is_awaited;
+        assert!(!is_awaited(Pace::Prompt) && is_awaited(Pace::Late));
+        let state = State::of(&servers, &Policy::default(), Pace::Prompt);
         assert!(state.is_awaited);
         let notes = state.notes.join("\n");
         assert!(!notes.contains("server a "), "{notes}");

@@ -122,6 +122,7 @@ fn one(
         program: if is_seen { program } else { file },
         arguments: server.arguments.clone(),
         trusted: server.trusted,
+        call_limit: server.call_limit,
         variables,
     })
 }

@@ -1,32 +1,38 @@
 //! The servers of one session of one agent, started once and kept. Whoever has
 //! a connection to them hears what they are and calls their tools.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use openclaw_sandbox::Launcher;
 use rmcp::RoleClient;
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{CallToolRequestParams, ClientRequest, PingRequest};
 use rmcp::service::{Peer, ServiceError};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::codec::{FramedRead, LinesCodec};
 
-use super::line::{Call, CallFailure, CallResult, Known, LINE_BYTES, Status, Told};
+use super::line::{Call, CallFailure, CallResult, Known, LINE_BYTES, Pace, Status, Told};
+use super::silence::Silence;
 use super::{Failure, Output, Running, Server, greeting, output, start};
 
-/// How long a message waits for a server that is being started. A program that
-/// is installed takes a second or two, and more on a busy machine.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long a message waits for a server that is being started: a program that
+/// is installed takes a second or two. What comes later is told to the agent
+/// when it comes.
+const GRACE: Duration = Duration::from_secs(2);
 
-/// For one call, as for a command.
-const CALL_LIMIT: Duration = Duration::from_secs(120);
+/// The same where the agent cannot be told: it would be without those tools for
+/// a whole turn, and on a busy machine a start takes longer.
+const LONG_GRACE: Duration = Duration::from_secs(5);
+
+/// For the list of tools, when a server says that it has others.
+const LIST_LIMIT: Duration = Duration::from_secs(120);
 
 /// Between two starts of a server that let the whole time of one pass.
 const HANGING_PAUSE: Duration = Duration::from_secs(300);
@@ -72,26 +78,46 @@ struct Place {
     wanted: Notify,
     /// but not before this.
     not_before: Mutex<Option<Instant>>,
+    /// It runs and is to be started anew.
+    anew: Notify,
+    /// How long its latest start took.
+    pace: Mutex<Pace>,
+    silence: Silence,
+}
+
+/// How a server ended that ran.
+enum Ended {
+    /// By itself; its last words.
+    Itself(String),
+    /// To be started anew.
+    Anew,
 }
 
 impl Pool {
-    /// Starts them. Those named in `slow` are known to take long: no message
-    /// waits for them.
-    pub(crate) fn start(servers: Vec<Server>, helper: std::path::PathBuf, slow: &[String]) -> Self {
+    /// Starts them. `paces` is what is known of how long that takes.
+    pub(crate) fn start(
+        servers: Vec<Server>,
+        helper: std::path::PathBuf,
+        paces: &BTreeMap<String, Pace>,
+    ) -> Self {
+        let pace = |server: &Server| paces.get(&server.name).copied().unwrap_or_default();
         let known = servers.iter().map(|server| Known {
             name: server.name.clone(),
             trusted: server.trusted,
             status: Status::Starting {
-                is_awaited: !slow.contains(&server.name),
+                pace: pace(server),
                 failed: None,
             },
         });
         let known = watch::Sender::new(known.collect());
         let places = servers.into_iter().map(|server| Place {
+            pace: Mutex::new(pace(&server)),
             server,
             peer: Mutex::default(),
             wanted: Notify::new(),
             not_before: Mutex::default(),
+            anew: Notify::new(),
+            silence: Silence::default(),
         });
         let shared = Arc::new(Shared {
             launcher: Launcher { helper },
@@ -120,17 +146,11 @@ impl Pool {
         self.shared.known.subscribe()
     }
 
-    /// Those that are being started and are not waited for, and those that let
-    /// the whole time of a start pass.
-    pub(super) fn slow(&self) -> BTreeSet<String> {
-        let known = self.shared.known.borrow();
-        let slow = self.shared.places.iter().zip(known.iter());
-        let slow = slow.filter(|(place, known)| match known.status {
-            Status::Starting { is_awaited, .. } => !is_awaited,
-            Status::Failed(_) => lock(&place.not_before).is_some(),
-            Status::Ready { .. } => false,
-        });
-        slow.map(|(_, known)| known.name.clone()).collect()
+    /// How long the latest start of each took.
+    pub(super) fn paces(&self) -> BTreeMap<String, Pace> {
+        let places = self.shared.places.iter();
+        let pace = |place: &Place| (place.server.name.clone(), *lock(&place.pace));
+        places.map(pace).collect()
     }
 }
 
@@ -139,10 +159,18 @@ impl Shared {
         self.known.send_modify(|known| known[index].status = status);
     }
 
-    /// Starts those again that have ended. A message waits for those that ran
-    /// before; one that could not be started is tried beside it.
+    /// Starts those again that have ended, and anew those that leave calls
+    /// unanswered. A message waits for those that ran before; one that could
+    /// not be started is tried beside it.
     fn revive(&self) {
         for (index, place) in self.places.iter().enumerate() {
+            if place.silence.is_whole() && lock(&place.peer).take().is_some() {
+                place.silence.end();
+                let pace = *lock(&place.pace);
+                self.set(index, Status::Starting { pace, failed: None });
+                place.anew.notify_one();
+                continue;
+            }
             let pause = *lock(&place.not_before);
             if pause.is_some_and(|until| Instant::now() < until) {
                 continue;
@@ -154,7 +182,7 @@ impl Shared {
                 };
                 let ran = std::mem::take(&mut *lock(&place.not_before)).is_none();
                 *status = Status::Starting {
-                    is_awaited: ran,
+                    pace: *lock(&place.pace),
                     failed: Some(std::mem::take(why)).filter(|_| !ran),
                 };
                 place.wanted.notify_one();
@@ -163,24 +191,40 @@ impl Shared {
         }
     }
 
-    async fn call(&self, call: Call) -> CallResult {
-        let place =
-            self.places
-                .iter()
-                .zip(self.known.borrow().iter())
-                .find_map(|(place, known)| {
-                    (known.name == call.server).then(|| (place, known.status.clone()))
-                });
-        let (peer, status) = match place {
-            Some((place, status)) => (lock(&place.peer).clone(), status),
-            None => return Err(CallFailure::Gone("there is no such server".to_owned())),
+    async fn call(self: &Arc<Self>, call: Call) -> CallResult {
+        let mut places = self.places.iter();
+        let Some(index) = places.position(|place| place.server.name == call.server) else {
+            return Err(CallFailure::Gone("there is no such server".to_owned()));
         };
+        let place = &self.places[index];
+        let peer = lock(&place.peer).clone();
         let Some(peer) = peer else {
-            return Err(CallFailure::Gone(gone(&status)));
+            return Err(CallFailure::Gone(gone(&self.known.borrow()[index].status)));
         };
-        let request = CallToolRequestParams::new(call.tool).with_arguments(call.arguments);
-        match timeout(CALL_LIMIT, peer.call_tool(request)).await {
-            Err(_) => Err(CallFailure::TooSlow),
+        if let Some(why) = place.silence.refusal(&call.tool, std::time::Instant::now()) {
+            return Err(CallFailure::Gone(why));
+        }
+        let limit = place.server.call_limit;
+        let request = CallToolRequestParams::new(call.tool.clone()).with_arguments(call.arguments);
+        let answered = timeout(limit, peer.call_tool(request)).await;
+        if !matches!(
+            answered,
+            Err(_)
+                | Ok(Err(
+                    ServiceError::TransportClosed | ServiceError::TransportSend(_)
+                ))
+        ) {
+            place.silence.answered(&call.tool);
+        }
+        match answered {
+            Err(_) => {
+                place
+                    .silence
+                    .begin(&call.tool, limit, std::time::Instant::now());
+                tokio::spawn(Arc::clone(self).sound(index, peer));
+                let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+                Err(CallFailure::TooSlow(limit))
+            }
             Ok(Err(error @ (ServiceError::TransportClosed | ServiceError::TransportSend(_)))) => {
                 Err(CallFailure::Gone(self.why_gone(&call.server, &error).await))
             }
@@ -189,6 +233,22 @@ impl Shared {
                 Err(CallFailure::Tool(Output::of(result)))
             }
             Ok(Ok(result)) => Ok(Output::of(result)),
+        }
+    }
+
+    /// Ends a server's silence when it answers: it may have been one call alone
+    /// that got no answer. A server that is gone or was started anew does not.
+    async fn sound(self: Arc<Self>, index: usize, peer: Peer<RoleClient>) {
+        let ping = ClientRequest::PingRequest(PingRequest::default());
+        let gone = |error: &ServiceError| {
+            matches!(
+                error,
+                ServiceError::TransportClosed | ServiceError::TransportSend(_)
+            )
+        };
+        let answered = peer.send_request(ping).await;
+        if !answered.is_err_and(|error| gone(&error)) {
+            self.places[index].silence.end();
         }
     }
 
@@ -234,12 +294,20 @@ async fn keep(shared: Arc<Shared>, index: usize) {
     loop {
         let changes = Arc::new(Notify::new());
         let starting = start(&place.server, &shared.launcher, &changes);
+        let begun = Instant::now();
         let started = tokio::select! {
             started = starting => started,
             never = grow_tired(&shared, index) => match never {},
         };
+        *lock(&place.pace) = match &started {
+            Ok(_) => pace(begun.elapsed()),
+            Err(_) => Pace::Slow,
+        };
         let (why, pause) = match started {
-            Ok(running) => (attend(&shared, index, running, &changes).await, None),
+            Ok(running) => match attend(&shared, index, running, &changes).await {
+                Ended::Itself(why) => (why, None),
+                Ended::Anew => continue,
+            },
             Err(Failure { words, is_hanging }) => {
                 let pause = match is_hanging {
                     true => HANGING_PAUSE,
@@ -256,20 +324,37 @@ async fn keep(shared: Arc<Shared>, index: usize) {
     }
 }
 
+/// That of a start that took so long.
+fn pace(start: Duration) -> Pace {
+    match start {
+        prompt if prompt < GRACE => Pace::Prompt,
+        late if late < LONG_GRACE => Pace::Late,
+        _ => Pace::Slow,
+    }
+}
+
 /// Has messages wait no longer than that for a server that is being started.
 async fn grow_tired(shared: &Shared, index: usize) -> std::convert::Infallible {
-    tokio::time::sleep(GRACE).await;
-    shared.known.send_if_modified(|known| {
-        let Status::Starting { is_awaited, .. } = &mut known[index].status else {
-            return false;
-        };
-        std::mem::take(is_awaited)
-    });
+    let begun = Instant::now();
+    for limit in [GRACE, LONG_GRACE] {
+        sleep_until(begun + limit).await;
+        let reached = pace(limit);
+        let mut known = lock(&shared.places[index].pace);
+        *known = reached.max(*known);
+        drop(known);
+        shared.known.send_if_modified(|known| {
+            let Status::Starting { pace, .. } = &mut known[index].status else {
+                return false;
+            };
+            let before = std::mem::replace(pace, reached.max(*pace));
+            before != *pace
+        });
+    }
     std::future::pending().await
 }
 
-/// Tells of the tools of a server that runs, until it ends; why it did.
-async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notify) -> String {
+/// Tells of the tools of a server that runs, until it ends.
+async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notify) -> Ended {
     let Running {
         child,
         doors,
@@ -279,18 +364,21 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
     } = running;
     let peer = service.peer().clone();
     let instructions = instructions(&peer);
-    *lock(&shared.places[index].peer) = Some(peer.clone());
+    let place = &shared.places[index];
+    *lock(&place.peer) = Some(peer.clone());
     shared.set(index, ready(tools, instructions.clone()));
     let ended = service.waiting();
     tokio::pin!(ended);
     loop {
         tokio::select! {
             _ = &mut ended => break,
+            () = place.anew.notified() => return Ended::Anew,
             () = changes.notified() => {}
         }
-        let listing = timeout(CALL_LIMIT, greeting::list(&peer));
+        let listing = timeout(LIST_LIMIT, greeting::list(&peer));
         let listed = tokio::select! {
             _ = &mut ended => break,
+            () = place.anew.notified() => return Ended::Anew,
             listed = listing => listed,
         };
         // One that does not say keeps those that it had.
@@ -298,9 +386,11 @@ async fn attend(shared: &Shared, index: usize, running: Running, changes: &Notif
             shared.set(index, ready(tools, instructions.clone()));
         }
     }
-    *lock(&shared.places[index].peer) = None;
+    *lock(&place.peer) = None;
+    // What it did not answer before it ended says nothing of the next one.
+    place.silence.end();
     drop((child, doors));
-    format!("it has ended{}", words.end().await)
+    Ended::Itself(format!("it has ended{}", words.end().await))
 }
 
 fn instructions(peer: &Peer<RoleClient>) -> String {

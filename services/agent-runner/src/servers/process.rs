@@ -2,7 +2,7 @@
 //! input, over which connections to turns come too. It outlives its daemon as
 //! long as one of its turns does.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::codec::{FramedRead, LinesCodec};
 
-use super::{Pool, Server};
+use super::{Pace, Pool, Server};
 use crate::job::{Hello, LINE_LIMIT};
 use crate::passed::{Passed, Reader};
 use crate::turn_process;
@@ -29,17 +29,17 @@ pub(crate) struct Household {
     /// `openclaw-sandbox`.
     pub(crate) helper: PathBuf,
     pub(crate) servers: Vec<Server>,
-    /// Those that no message waits for.
-    pub(crate) slow: BTreeSet<String>,
+    /// How long messages wait for each, where that is known.
+    pub(crate) paces: BTreeMap<String, Pace>,
     /// Least severe level that is logged.
     pub(crate) log_level: String,
 }
 
 /// What it says after its [`Hello`], whenever it is otherwise.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Slow {
-    /// Servers that are being started and are not waited for.
-    pub(crate) slow: BTreeSet<String>,
+pub(crate) struct Paces {
+    /// How long the latest start of each server took.
+    pub(crate) paces: BTreeMap<String, Pace>,
 }
 
 /// A line after which a connection came along.
@@ -69,11 +69,11 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     };
     let household: Household = serde_json::from_str(&line)?;
     telemetry.set_level(turn_process::level(&household.log_level));
-    let slow: Vec<String> = household.slow.iter().cloned().collect();
-    let pool = Pool::start(household.servers, household.helper, &slow);
+    let pool = Pool::start(household.servers, household.helper, &household.paces);
+    let told = pool.paces();
     let pid = i32::try_from(std::process::id())?;
     say(&mut writer, &Hello { pid }).await;
-    let telling = tokio::spawn(tell(writer, pool.clone(), household.slow));
+    let telling = tokio::spawn(tell(writer, pool.clone(), told));
     attend(&pool, lines, &passed, terminate).await;
     telling.abort();
     Ok(())
@@ -106,14 +106,14 @@ fn connected(descriptor: OwnedFd) -> Option<UnixStream> {
     UnixStream::from_std(stream).ok()
 }
 
-/// Tells the daemon which servers are slow, whenever there are others.
-async fn tell(mut writer: OwnedWriteHalf, pool: Pool, mut told: BTreeSet<String>) {
+/// Tells the daemon how long servers take, whenever that is otherwise.
+async fn tell(mut writer: OwnedWriteHalf, pool: Pool, mut told: BTreeMap<String, Pace>) {
     let mut changes = pool.changes();
     loop {
-        let slow = pool.slow();
-        if slow != told {
-            say(&mut writer, &Slow { slow: slow.clone() }).await;
-            told = slow;
+        let paces = pool.paces();
+        if paces != told {
+            told.clone_from(&paces);
+            say(&mut writer, &Paces { paces }).await;
         }
         if changes.changed().await.is_err() {
             return;

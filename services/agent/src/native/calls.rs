@@ -18,7 +18,6 @@ const MAX_CALLS: usize = 64;
 
 /// Runs calls and notices loops, over the whole turn.
 pub(super) struct Calls<'a> {
-    registry: &'a Registry,
     images: &'a Images,
     out: &'a Emitter,
     repeats: Repeats,
@@ -35,14 +34,12 @@ struct Prepared {
 
 impl<'a> Calls<'a> {
     pub(super) fn new(
-        registry: &'a Registry,
         images: &'a Images,
         out: &'a Emitter,
         run_id: &'a str,
         identical_limit: u32,
     ) -> Self {
         Self {
-            registry,
             images,
             out,
             repeats: Repeats::new(identical_limit),
@@ -55,6 +52,7 @@ impl<'a> Calls<'a> {
     pub(super) async fn run(
         &mut self,
         reply: Reply,
+        registry: &Registry,
     ) -> Result<(Assistant, Vec<Outcome>), TurnError> {
         if reply.calls.len() > MAX_CALLS {
             let message = format!(
@@ -79,8 +77,8 @@ impl<'a> Calls<'a> {
             calls: calls.iter().map(Prepared::again).collect(),
         };
         let mut outcomes = Vec::new();
-        for group in self.groups(&calls) {
-            outcomes.extend(self.together(&calls[group]).await?);
+        for group in groups(&calls, registry) {
+            outcomes.extend(self.together(&calls[group], registry).await?);
         }
         Ok((assistant, outcomes))
     }
@@ -108,25 +106,13 @@ impl<'a> Calls<'a> {
         Ok(Prepared { call, complaint })
     }
 
-    /// The calls that run at the same time, one group after the other.
-    fn groups(&self, calls: &[Prepared]) -> Vec<Range<usize>> {
-        let mut groups: Vec<Range<usize>> = Vec::new();
-        let mut is_open = false;
-        for (place, prepared) in calls.iter().enumerate() {
-            let alone = self.registry.runs_alone(&prepared.call);
-            match groups.last_mut() {
-                Some(group) if is_open && !alone => group.end = place + 1,
-                _ => groups.push(place..place + 1),
-            }
-            is_open = !alone;
-        }
-        groups
-    }
-
     /// Runs calls at the same time. What one comes to is told when it is there;
     /// the outcomes are in the order of the calls.
-    async fn together(&mut self, calls: &[Prepared]) -> Result<Vec<Outcome>, TurnError> {
-        let registry = self.registry;
+    async fn together(
+        &mut self,
+        calls: &[Prepared],
+        registry: &Registry,
+    ) -> Result<Vec<Outcome>, TurnError> {
         let mut running: FuturesUnordered<_> = calls
             .iter()
             .enumerate()
@@ -162,6 +148,21 @@ impl<'a> Calls<'a> {
         self.used_ids.push(id.clone());
         id
     }
+}
+
+/// The calls that run at the same time, one group after the other.
+fn groups(calls: &[Prepared], registry: &Registry) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut is_open = false;
+    for (place, prepared) in calls.iter().enumerate() {
+        let alone = registry.runs_alone(&prepared.call);
+        match groups.last_mut() {
+            Some(group) if is_open && !alone => group.end = place + 1,
+            _ => groups.push(place..place + 1),
+        }
+        is_open = !alone;
+    }
+    groups
 }
 
 impl Prepared {

@@ -19,7 +19,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::{Value, json};
 use tokio::net::UnixStream;
 
@@ -199,7 +199,7 @@ pub(crate) async fn serve(stream: StdStream, script: Arc<Mutex<Script>>, sent: A
     let service = service_fn(move |request| handle(request, script.clone(), sent.clone()));
     // A scripted break ends the connection with an error; the agent's view of
     // it is what the test looks at.
-    let _ = hyper::server::conn::http1::Builder::new()
+    let _ = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
         .serve_connection(io, service)
         .await;
 }
@@ -221,8 +221,8 @@ async fn handle(
         return Ok(whole(script.lock().unwrap().turn.to_string()));
     }
     // Nobody says anything in between.
-    if path == "/steering" {
-        return Ok(whole("[]".to_owned()));
+    if path == "/news" {
+        return Ok(whole("{}".to_owned()));
     }
     {
         let mut sent = sent.lock().unwrap();

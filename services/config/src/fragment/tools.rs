@@ -93,4 +93,7 @@ pub struct Server {
     /// Whether it is believed when it says of a tool that it only reads, and
     /// nobody is asked before such a call then.
     pub trusted: Option<bool>,
+    /// Milliseconds that one call may take; 120,000 unless set.
+    #[cfg_attr(test, schemars(range(min = 1, max = 540_000)))]
+    pub request_timeout_ms: Option<u64>,
 }

@@ -101,6 +101,8 @@ pub struct McpServer {
     pub read_write: Vec<PathBuf>,
     /// Whether it is believed which of its tools only read.
     pub trusted: bool,
+    /// What one call may take.
+    pub call_limit: Duration,
 }
 
 /// What is wrong: the key below `tools` or `mcp`, and why.
@@ -236,6 +238,12 @@ pub(super) fn absent(
     problems
 }
 
+/// What one call of a server may take: as much as a command,
+const CALL_MS: u64 = 120_000;
+
+/// and at most as much as a wait for one.
+const LONGEST_CALL_MS: u64 = 540_000;
+
 /// How long servers stay up after a message, in milliseconds, as in OpenClaw.
 pub(crate) const IDLE_MS: u64 = 600_000;
 
@@ -285,6 +293,7 @@ fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, ServerPr
         folder: server.cwd.as_deref().map(|path| paths.expand(path)),
         network: network(server)?,
         trusted: server.trusted == Some(true),
+        call_limit: call_limit(server)?,
         read_only: server
             .paths
             .ro
@@ -298,6 +307,15 @@ fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, ServerPr
             .map(|path| paths.expand(path))
             .collect(),
     })
+}
+
+fn call_limit(server: &Server) -> Result<Duration, ServerProblem> {
+    let limit = server.request_timeout_ms.unwrap_or(CALL_MS);
+    if !(1..=LONGEST_CALL_MS).contains(&limit) {
+        let problem = format!("is {limit}; allowed are 1 to {LONGEST_CALL_MS}");
+        return Err((vec!["requestTimeoutMs".to_owned()], problem));
+    }
+    Ok(Duration::from_millis(limit))
 }
 
 /// Nothing, unless the configuration says otherwise: a server that needs no
@@ -456,6 +474,7 @@ mod tests {
                 known: {command: 'srv', trusted: true},
                 off: {command: 'srv', enabled: false},
                 far: {url: 'https://x'}, 'a b': {command: 'x'}, empty: {},
+                quick: {command: 'x', requestTimeoutMs: 0},
                 unset: {command: 'x', env: {KEY: '${NOPE}'}},
             }}",
         )
@@ -465,6 +484,7 @@ mod tests {
         assert_eq!(servers.keys().collect::<Vec<_>>(), ["good", "known"]);
         assert!(servers["known"].trusted && !servers["good"].trusted);
         assert_eq!(servers["good"].network, ServerNetwork::None);
+        assert_eq!(servers["good"].call_limit, Duration::from_secs(120));
         let names: Vec<String> = problems.iter().map(|(key, _)| key.to_string()).collect();
         assert_eq!(
             names,
@@ -472,10 +492,11 @@ mod tests {
                 "mcp.servers.a b",
                 "mcp.servers.empty.command",
                 "mcp.servers.far.url",
+                "mcp.servers.quick.requestTimeoutMs",
                 "mcp.servers.unset.env.KEY",
             ]
         );
-        assert!(problems[3].1.contains("NOPE"), "{problems:?}");
+        assert!(problems[4].1.contains("NOPE"), "{problems:?}");
     }
 
     #[test]

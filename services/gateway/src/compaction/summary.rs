@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Error, Room};
+use super::{Error, Room, Spent};
 use crate::gateway::Gateway;
 use crate::turn::close_turn;
 
@@ -42,21 +42,22 @@ pub(crate) fn abandoned(gateway: &Gateway, run_id: &str) -> bool {
     is_own && !gateway.is_summarising(run_id)
 }
 
-/// Lets the agent write what takes the place of the planned entries; with what
-/// that cost, in US dollars (0 when nobody knows).
+/// Lets the agent write what takes the place of the planned entries. What that
+/// took is added to `spent`.
 pub(super) async fn write(
     gateway: &Gateway,
     room: &Room<'_>,
     planned: &Compaction,
     cancel: &CancellationToken,
-) -> Result<(String, f64), Error> {
+    spent: &mut Spent,
+) -> Result<String, Error> {
     let run_id = new_run_id();
     let _named = gateway.summarising(&run_id);
     let turn = turn(&run_id, room, planned);
     let outcome = tokio::select! {
         biased;
         () = cancel.cancelled() => Err(Error::Cancelled),
-        said = timeout(DEADLINE, run(gateway, turn)) => said.unwrap_or(Err(Error::Late(DEADLINE))),
+        said = timeout(DEADLINE, run(gateway, turn, spent)) => said.unwrap_or(Err(Error::Late(DEADLINE))),
     };
     if outcome.is_err() {
         let ending = gateway.runner.cancel_turn(&run_id, "not wanted any more");
@@ -65,11 +66,10 @@ pub(super) async fn write(
     }
     close_turn(gateway, &run_id).await;
     let limit = planned.summary_tokens as usize * CHARACTERS_PER_TOKEN;
-    let (text, cost) = outcome?;
-    let text: String = text.trim().chars().take(limit).collect();
+    let text: String = outcome?.trim().chars().take(limit).collect();
     match text.is_empty() {
         true => Err(Error::Empty),
-        false => Ok((text, cost)),
+        false => Ok(text),
     }
 }
 
@@ -130,22 +130,22 @@ fn newest(text: &str, limit: usize) -> &str {
         .map_or("", |(at, _)| &text[at..])
 }
 
-/// What the agent says last, and what it cost.
-async fn run(gateway: &Gateway, turn: Turn) -> Result<(String, f64), Error> {
+/// What the agent says last.
+async fn run(gateway: &Gateway, turn: Turn, spent: &mut Spent) -> Result<String, Error> {
     let run_id = turn.run_id.clone();
     let started = gateway.runner.start_turn(turn).await;
     started.map_err(Error::Start)?;
     let events = gateway.runner.attach(&run_id, 1).await;
     let mut events = pin!(events.map_err(Error::Lost)?);
     let mut text = String::new();
-    let mut cost = 0.0;
     while let Some(event) = events.next().await {
         match event.map_err(Error::Lost)?.kind {
             Kind::TextDelta { text: delta } => text.push_str(&delta),
             // What it says before a call is not the summary.
             Kind::ToolCall { .. } => text.clear(),
-            Kind::Resources(resources) => cost = resources.cost_usd.unwrap_or_default(),
-            Kind::Done(_) => return Ok((text, cost)),
+            Kind::Usage(usage) => spent.usage.add(&usage),
+            Kind::Resources(resources) => spent.cost_usd += resources.cost_usd.unwrap_or_default(),
+            Kind::Done(_) => return Ok(text),
             Kind::Failed(failed) => return Err(Error::Turn(failed.message)),
             Kind::Aborted { reason, .. } => return Err(Error::Turn(reason)),
             _ => {}

@@ -16,7 +16,7 @@ use openclaw_sessions::transcript::{Message, UserMessage};
 
 use super::context::Context;
 use super::{Reply, conversation, outcome};
-use crate::compaction::{self, Made, Room};
+use crate::compaction::{self, Made, Room, Spent};
 use crate::gateway::Gateway;
 use crate::run::Run;
 use crate::storage::{Admitted, Overrides, Said};
@@ -128,8 +128,12 @@ impl Asked {
             })
             .await;
         let (gateway, run) = (reply.gateway, reply.run);
-        match compaction::make_more_room(gateway, &self.room(reply), &run.cancel).await {
-            Made::Summarised(cost) => reply.cost_before += cost,
+        let mut spent = Spent::default();
+        let room = self.room(reply);
+        let made = compaction::make_more_room(gateway, &room, &run.cancel, &mut spent).await;
+        reply.add_before(&spent);
+        match made {
+            Made::Summarised => {}
             Made::Cancelled => return Err(run.aborted("")),
             Made::Fits | Made::Failed(_) => return Ok(None),
         }
@@ -142,11 +146,12 @@ impl Asked {
     /// as it was, when there is none.
     async fn shorten(&mut self, reply: &mut Reply<'_>, history: History) -> Result<History, Kind> {
         let (gateway, run) = (reply.gateway, reply.run);
-        match compaction::make_room(gateway, &self.room(reply), &run.cancel).await {
-            Made::Summarised(cost) => {
-                reply.cost_before += cost;
-                self.history(gateway, self.budget).await
-            }
+        let mut spent = Spent::default();
+        let room = self.room(reply);
+        let made = compaction::make_room(gateway, &room, &run.cancel, &mut spent).await;
+        reply.add_before(&spent);
+        match made {
+            Made::Summarised => self.history(gateway, self.budget).await,
             Made::Fits => {
                 let budget = self.budget.saturating_mul(ESTIMATE_SLACK);
                 self.history(gateway, budget).await

@@ -156,6 +156,11 @@ impl Assembler {
         }
     }
 
+    /// Counts what was asked for the run before its turn.
+    pub(super) fn add_before(&mut self, usage: &event::Usage) {
+        self.turn.add(usage);
+    }
+
     fn usage(&mut self, usage: &event::Usage) {
         self.response.add(usage);
         self.turn.add(usage);

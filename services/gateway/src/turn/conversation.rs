@@ -5,6 +5,7 @@ use std::path::Path;
 
 use openclaw_proto::history::{Message as Sent, ToolCall};
 use openclaw_proto::memory::{Hit, Recall};
+use openclaw_proto::origin;
 use openclaw_proto::runner::{BackendSession, Passage};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::history::{Call, History, Past, Said, Tail};
@@ -78,18 +79,6 @@ fn remembered_as(session_id: &str) -> String {
     format!("sessions/{session_id}.jsonl")
 }
 
-/// Transcripts, as memory names where it found something.
-const TRANSCRIPTS: &str = "sessions";
-/// Who answered there.
-const ASSISTANT: &str = "assistant";
-
-/// Whether it is the session of a job whose runs do not know of one another.
-fn is_isolated(key: &SessionKey) -> bool {
-    let own = key.as_str().strip_prefix("agent:");
-    let own = own.and_then(|own| own.split_once(':'));
-    own.is_some_and(|(_, own)| own.starts_with("cron:"))
-}
-
 /// What memory gave, without what the conversation holds already and without
 /// the message itself, which memory may have seen since. An isolated run is not
 /// told what runs before it answered, neither in its session nor where that was
@@ -101,12 +90,11 @@ pub(super) fn passages(
     received_ms: i64,
 ) -> Vec<Passage> {
     let transcript = remembered_as(session_id);
-    let is_isolated = is_isolated(key);
+    let is_isolated = origin::is_isolated(key.as_str());
     let is_known = |hit: &Hit| {
         let told = |past: &Past| past.entry_id == hit.message_id;
         let is_own = hit.path == transcript;
-        let is_answer = hit.source == TRANSCRIPTS && hit.speaker == ASSISTANT;
-        (is_isolated && (is_own || is_answer))
+        (is_isolated && hit.is_hidden_from(&transcript))
             || is_own && (hit.timestamp_ms >= received_ms || history.messages.iter().any(told))
     };
     recall.given(is_known).into_iter().map(passage).collect()

@@ -86,6 +86,18 @@ async fn what_was_said_is_found_by_message_while_the_file_is_open() {
         .collect();
     assert!(!ids.contains(&"m2"), "what is being answered: {ids:?}");
 
+    // The other session asked about her, and was answered.
+    for (session_id, speakers) in [("s1", &[][..]), ("other", &["user"])] {
+        let question = Question {
+            session_id: session_id.to_owned(),
+            isolated: true,
+            ..asked("main", "plumber Okonkwo", 0)
+        };
+        let found = running.client.search(&origin(), question).await.unwrap();
+        let said = found.hits.iter().map(|hit| hit.speaker.as_str());
+        assert_eq!(said.collect::<Vec<_>>(), speakers, "{session_id}");
+    }
+
     let (origin, lines) = (origin(), Lines { from: 3, count: 1 });
     let text = running.client.get(&origin, "", "sessions/s1.jsonl", lines);
     let text = text.await.unwrap().unwrap();

@@ -98,7 +98,7 @@ async fn what_does_not_fit_is_told_by_a_summary() {
 }
 
 #[tokio::test]
-async fn what_a_summary_cost_is_on_the_bill_of_the_run_that_needed_it() {
+async fn what_a_summary_cost_and_took_is_on_the_bill_of_the_run_that_needed_it() {
     let model = Server::start().await.unwrap();
     let usage = Usage {
         input: 100_000,
@@ -120,6 +120,8 @@ async fn what_a_summary_cost_is_on_the_bill_of_the_run_that_needed_it() {
         };
         assert!((cost - 0.1 * answers).abs() < 1e-9, "{run}");
         if answers > 1.0 {
+            let turns = suite.ctl(&["turns", "--json"]).await.document();
+            assert_eq!(turns[0]["inputTokens"], 200_000, "{turns}");
             return;
         }
     }

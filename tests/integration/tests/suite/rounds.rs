@@ -1,6 +1,7 @@
 //! The rounds of a turn: calls that are made together, calls that go in a
 //! circle, and what is said before and after them.
 
+use integration_tests::tool_server::ToolServer;
 use integration_tests::transcript::{of_role, text};
 use integration_tests::{Setup, Socket, Suite, asked, within};
 use nix::sys::signal::Signal;
@@ -100,6 +101,29 @@ async fn calls_of_a_round_run_together_and_are_told_again_as_one_round() {
             let with_results = |message: &&Value| message.to_string().contains("tool_result");
             assert_eq!(messages.iter().filter(with_results).count(), 1, "{last}");
         }
+    }
+}
+
+/// The first call waits for what the second one writes.
+#[tokio::test]
+async fn calls_of_a_server_in_one_round_run_together() {
+    let (model, server) = (Server::start().await.unwrap(), ToolServer::default());
+    for backend in backends(&model) {
+        let prefix = backend.status.strip_suffix("session_status").unwrap();
+        let name = format!("{prefix}test__count");
+        let suite = backend
+            .setup
+            .set("mcp.servers.test", server.entry(&json!({"threads": true})))
+            .start()
+            .await;
+        suite.say("until the server is there").await;
+        let calls = [json!({"until": "put.txt"}), json!({"put": "it is here"})];
+        let calls = calls.map(|arguments| call(&name, arguments));
+        model.push(Scenario::tools(calls).then(Scenario::text("Done.")));
+        let run = suite.ask("let them meet").await;
+        let calls = run["toolCalls"].as_array().unwrap();
+        assert_eq!(calls.len(), 2, "{run}");
+        assert!(calls.iter().all(|call| call["success"] == true), "{run}");
     }
 }
 

@@ -1,0 +1,611 @@
+//! Every backend, with the real CLIs, with every kind of tool, when a call is
+//! asked about, when its turn is cancelled, and when the agent-runner is killed
+//! over it. Each cell looks at what the user was told, what the transcript has,
+//! what the model was asked, and how often the tool really ran.
+
+use std::os::unix::fs::PermissionsExt;
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
+use integration_tests::tool_server::ToolServer;
+use integration_tests::transcript::{of_role, text};
+use integration_tests::{Setup, Suite, Talk, asked, processes, within};
+use nix::sys::signal::Signal;
+use scripted_model::{Pace, Scenario, Server};
+use serde_json::json;
+
+/// What a call of the hanging server may take, in milliseconds.
+const HANGING_MS: u64 = 2_000;
+
+/// Within which a call fails that is not made.
+const AT_ONCE: Duration = Duration::from_millis(HANGING_MS);
+
+/// Rounds in which a tool that came late has to be there.
+const ROUNDS: usize = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Row {
+    /// The agent's own commands.
+    Own,
+    /// Our memory.
+    Ours,
+    Fast,
+    /// Comes while the turn goes on.
+    Slow,
+    /// Leaves calls unanswered.
+    Hanging,
+    /// Ends over each call.
+    Crashing,
+    /// Writes where its `paths` let it.
+    Writing,
+    /// Has sixty tools.
+    Sixty,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    Approval,
+    Cancel,
+    Kill,
+}
+
+/// What a cell comes to.
+#[derive(Debug, Clone, Copy)]
+enum Cell {
+    /// The event meets the call itself.
+    Call,
+    /// It meets the answer after the call, which is over at once.
+    After,
+    /// There is no such thing, and why.
+    Not(&'static str),
+}
+
+/// For all backends. The slow server comes first: its session is the one in
+/// which the others are up.
+const TABLE: [(Row, [Cell; 3]); 8] = [
+    (Row::Slow, [Cell::Call, Cell::Call, Cell::Call]),
+    (Row::Own, [Cell::Call, Cell::Call, Cell::Call]),
+    (
+        Row::Ours,
+        [
+            Cell::Not("nobody is asked about memory"),
+            Cell::After,
+            Cell::After,
+        ],
+    ),
+    (Row::Fast, [Cell::Call, Cell::Call, Cell::Call]),
+    (Row::Writing, [Cell::Call, Cell::Call, Cell::Call]),
+    (Row::Sixty, [Cell::Call, Cell::Call, Cell::Call]),
+    (Row::Crashing, [Cell::Call, Cell::After, Cell::Call]),
+    (Row::Hanging, [Cell::Call, Cell::Call, Cell::Call]),
+];
+
+/// How long a call takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    Short,
+    /// Until the test releases it.
+    Held,
+    Endless,
+}
+
+struct Backend {
+    name: &'static str,
+    setup: Setup,
+    /// Of tools that are not its own.
+    prefix: &'static str,
+    shell: &'static str,
+    /// Whether it is told of tools that come while a turn goes on.
+    takes_late_tools: bool,
+}
+
+fn native(model: &Server) -> Option<Backend> {
+    Some(Backend {
+        name: "native",
+        setup: Setup::anthropic(model),
+        prefix: "",
+        shell: "execute_shell",
+        takes_late_tools: true,
+    })
+}
+
+fn claude(model: &Server) -> Option<Backend> {
+    Some(Backend {
+        name: "claude-cli",
+        setup: Setup::claude(model)?,
+        prefix: "mcp__openclaw__",
+        shell: "Bash",
+        takes_late_tools: true,
+    })
+}
+
+fn codex(model: &Server) -> Option<Backend> {
+    Some(Backend {
+        name: "codex-cli",
+        setup: Setup::codex(model)?,
+        prefix: "mcp__openclaw__",
+        shell: "exec_command",
+        takes_late_tools: false,
+    })
+}
+
+/// A suite with all servers, in which the cells of one event happen one after
+/// the other, in one session.
+struct Scene {
+    backend: Backend,
+    event: Event,
+    model: Server,
+    suite: Suite,
+    server: ToolServer,
+    /// The agent-runner was killed so often.
+    kills: usize,
+}
+
+impl Scene {
+    async fn new(backend: fn(&Server) -> Option<Backend>, event: Event) -> Option<Self> {
+        let model = Server::start().await.unwrap();
+        let backend = backend(&model)?;
+        let server = ToolServer::default();
+        let granted = server.path("granted");
+        std::fs::create_dir(&granted).unwrap();
+        // Root's agents are another user.
+        std::fs::set_permissions(&granted, PermissionsExt::from_mode(0o777)).unwrap();
+        let mut writing = server.seeing(&json!({"threads": true, "into": granted}));
+        writing["paths"]["rw"] = json!([granted]);
+        let mut hanging = server.seeing(&json!({}));
+        hanging["requestTimeoutMs"] = HANGING_MS.into();
+        let threads = json!({"threads": true});
+        let many = json!({"threads": true, "tools": 55});
+        let slow = json!({"threads": true, "gate": server.gate()});
+        let ask = match event {
+            Event::Approval => "on-miss",
+            _ => "off",
+        };
+        let suite = backend
+            .setup
+            .clone()
+            .set("tools.exec.ask", ask)
+            .set("mcp.servers.fast", server.seeing(&threads))
+            .set("mcp.servers.slow", server.seeing(&slow))
+            .set("mcp.servers.hanging", hanging)
+            .set("mcp.servers.crashing", server.seeing(&threads))
+            .set("mcp.servers.writing", writing)
+            .set("mcp.servers.sixty", server.seeing(&many))
+            .start()
+            .await;
+        Some(Self {
+            backend,
+            event,
+            model,
+            suite,
+            server,
+            kills: 0,
+        })
+    }
+
+    /// What a model calls the tool.
+    fn tool(&self, row: Row) -> String {
+        let name = match row {
+            Row::Own => return self.backend.shell.to_owned(),
+            Row::Ours => "memory_write",
+            Row::Fast => "fast__count",
+            Row::Slow => "slow__count",
+            Row::Hanging => "hanging__count",
+            Row::Crashing => "crashing__die",
+            Row::Writing => "writing__count",
+            Row::Sixty => "sixty__t54",
+        };
+        format!("{}{name}", self.backend.prefix)
+    }
+
+    /// A call that leaves `mark` behind.
+    fn call(&self, row: Row, mark: &str, length: Length) -> Scenario {
+        let release = self.release(row);
+        let arguments = match row {
+            Row::Own => {
+                let wait = match length {
+                    Length::Short => String::new(),
+                    Length::Held => "until [ -e release ]; do sleep 0.05; done;".to_owned(),
+                    Length::Endless => "sleep 86400;".to_owned(),
+                };
+                let line = format!("echo {mark} >> put.txt; {wait} echo it went");
+                match self.backend.shell {
+                    "exec_command" => json!({"cmd": line}),
+                    _ => json!({"command": line}),
+                }
+            }
+            Row::Ours => json!({"text": mark}),
+            _ => match length {
+                Length::Short => json!({"put": mark}),
+                Length::Held => json!({"put": mark, "until": release}),
+                Length::Endless => json!({"put": mark, "stuck": true}),
+            },
+        };
+        Scenario::tool(self.tool(row), arguments)
+    }
+
+    /// The file that ends a held call.
+    fn release(&self, row: Row) -> std::path::PathBuf {
+        match row {
+            Row::Own => self.suite.workspace().join("release"),
+            other => self.server.path(&format!("release-{other:?}")),
+        }
+    }
+
+    /// What a call that came to its end says.
+    fn result(&self, row: Row) -> &'static str {
+        match row {
+            Row::Own => "it went",
+            Row::Ours => "memory/2",
+            Row::Crashing => "I have had enough",
+            // How often it was called, and its start.
+            _ => "-",
+        }
+    }
+
+    /// How often calls with this mark ran.
+    fn ran(&self, row: Row, mark: &str) -> usize {
+        let put = |folder: std::path::PathBuf| vec![folder.join("put.txt")];
+        let own = |name: &str| put(self.suite.state().join("agents/main/mcp").join(name));
+        let files = match row {
+            Row::Own => put(self.suite.workspace()),
+            Row::Ours => {
+                let notes = std::fs::read_dir(self.suite.workspace().join("memory"));
+                let notes = notes.into_iter().flatten().flatten();
+                notes.map(|note| note.path()).collect()
+            }
+            Row::Fast => own("fast"),
+            Row::Slow => own("slow"),
+            Row::Hanging => own("hanging"),
+            Row::Crashing => own("crashing"),
+            Row::Writing => put(self.server.path("granted")),
+            Row::Sixty => own("sixty"),
+        };
+        let files = files
+            .iter()
+            .filter_map(|file| std::fs::read_to_string(file).ok());
+        files.map(|text| text.matches(mark).count()).sum()
+    }
+
+    async fn runs(&self, row: Row, mark: &str) {
+        let mut look = tokio::time::interval(Duration::from_millis(10));
+        within(&format!("{mark} runs"), async {
+            while self.ran(row, mark) == 0 {
+                look.tick().await;
+            }
+        })
+        .await;
+    }
+
+    fn begin(&self, scenario: Scenario) -> Talk {
+        self.model.forget();
+        self.model.push(scenario);
+        self.suite.begin(&["message", "--json", "go on"])
+    }
+
+    /// The last request to the model, once there are `count`.
+    async fn last(&self, count: usize) -> String {
+        asked::words(asked::turns(&self.model, count).await.last().unwrap())
+    }
+
+    /// A message whose call is made, and allowed where that is asked for.
+    async fn works(&self, row: Row, mark: &str, result: &str) {
+        let talk = self.begin(
+            self.call(row, mark, Length::Short)
+                .then(Scenario::text("Done.")),
+        );
+        if self.event == Event::Approval && row != Row::Ours {
+            self.decide("allow").await;
+        }
+        talk.end().await.ok();
+        let told = self.last(2).await;
+        assert!(told.contains(result), "{told}");
+        self.is_in_transcript(result);
+    }
+
+    /// Answers the next question.
+    async fn decide(&self, decision: &str) {
+        let asked = within("a question", async {
+            loop {
+                let said = self.suite.ctl(&["approvals", "list", "--json"]).await;
+                let waiting = said.ended(0).document()["waiting"].clone();
+                if let Some(id) = waiting[0]["id"].as_str() {
+                    return id.to_owned();
+                }
+            }
+        });
+        let decision = ["approvals", decision, &asked.await];
+        self.suite.ctl(&decision).await.ok();
+    }
+
+    /// The last result of the transcript.
+    fn is_in_transcript(&self, result: &str) {
+        let messages = self.suite.messages();
+        let last = of_role(&messages, "toolResult").pop().unwrap().to_string();
+        assert!(last.contains(result), "{last}");
+        let answer = of_role(&messages, "assistant").pop().unwrap().clone();
+        assert_eq!(text(&answer), "Done.", "{answer}");
+    }
+
+    /// Kills the agent-runner and waits until its turn goes on.
+    async fn kill(&mut self) {
+        self.kills += 1;
+        let runner = self.suite.daemon("openclaw-agent-runner");
+        processes::send(runner, Signal::SIGKILL);
+        self.suite.log.times("the turn goes on", self.kills).await;
+    }
+
+    /// Leaves nothing of a cell that failed to the next one.
+    async fn tidy(&self) {
+        self.suite.ctl(&["cancel"]).await;
+        while self.model.queued() > 0 {
+            self.suite.ctl(&["message", "tidy up"]).await;
+        }
+    }
+
+    async fn cell(&mut self, row: Row, cell: Cell) {
+        if row == Row::Slow {
+            self.comes_late().await;
+        }
+        match (self.event, cell) {
+            (_, Cell::Not(_)) => self.works(row, "unasked", self.result(row)).await,
+            (Event::Approval, _) => self.approval(row).await,
+            (Event::Cancel, Cell::Call) => self.cancel(row).await,
+            (Event::Cancel, Cell::After) => self.cancel_after(row).await,
+            (Event::Kill, _) => self.killed(row, cell).await,
+        }
+    }
+
+    /// The slow server comes while a turn goes on, and has been told of; the
+    /// turn is met by the event before that.
+    async fn comes_late(&mut self) {
+        let search = |number: usize| {
+            let query = format!("word {number}");
+            let tool = format!("{}memory_search", self.backend.prefix);
+            Scenario::tool(tool, json!({ "query": query }))
+        };
+        let held = Scenario {
+            text: "Looking further.".to_owned(),
+            pace: Pace {
+                gate: Some("late".to_owned()),
+                ..Pace::default()
+            },
+            ..search(1)
+        };
+        let last = self.call(Row::Slow, "late", Length::Short);
+        let last = last.then(Scenario::text("Done."));
+        let rounds = (2..ROUNDS)
+            .rev()
+            .fold(last, |next, number| search(number).then(next));
+        let mut talk = self.begin(search(0).then(held.then(rounds)));
+        let tool = self.tool(Row::Slow);
+        let early = asked::turns(&self.model, 2).await;
+        assert!(
+            early
+                .iter()
+                .all(|request| !asked::tools(request).contains(&tool))
+        );
+        let heard = talk.hear("slow is still being started").await;
+        assert!(!heard.contains("cannot be used"), "{heard}");
+        match self.event {
+            Event::Kill => self.kill().await,
+            Event::Cancel => talk.signal(Signal::SIGINT),
+            Event::Approval => {}
+        }
+        std::fs::write(self.server.gate(), "").unwrap();
+        let listed = self.suite.state().join("agents/main/mcp/slow/listed");
+        let mut look = tokio::time::interval(Duration::from_millis(10));
+        within("the slow server", async {
+            while !listed.exists() {
+                look.tick().await;
+            }
+        })
+        .await;
+        self.model.release("late");
+        let is_told = self.backend.takes_late_tools && self.event != Event::Cancel;
+        if is_told && self.event == Event::Approval {
+            self.decide("allow").await;
+        }
+        talk.end().await;
+        let asked = self.model.turns();
+        let came = asked
+            .iter()
+            .any(|request| asked::tools(request).contains(&tool));
+        if is_told {
+            assert!(came, "{:?}", asked::tools(asked.last().unwrap()));
+            assert_eq!(self.ran(Row::Slow, "late"), 1);
+            self.is_in_transcript(self.result(Row::Slow));
+        } else {
+            self.begin(Scenario::text("Done.")).end().await.ok();
+            let tools = asked::tools(&asked::turns(&self.model, 1).await[0]);
+            assert!(tools.contains(&tool), "{tools:?}");
+        }
+    }
+
+    async fn approval(&mut self, row: Row) {
+        let call = self.call(row, "never", Length::Short);
+        let talk = self.begin(call.then(Scenario::text("Done.")));
+        self.decide("deny").await;
+        let said = talk.end().await.ok();
+        assert!(
+            said.contains("\"deny\"") || said.contains("\"denied\""),
+            "{said}"
+        );
+        assert_eq!(self.ran(row, "never"), 0, "it was denied");
+        let told = self.last(2).await;
+        let words = ["denied", "rejected", "declined"];
+        assert!(words.iter().any(|word| told.contains(word)), "{told}");
+        match row {
+            Row::Hanging => self.hangs("allowed").await,
+            Row::Crashing => {
+                self.works(row, "allowed", self.result(row)).await;
+                self.is_up_again().await;
+            }
+            _ => self.works(row, "allowed", self.result(row)).await,
+        }
+        assert_eq!(self.ran(row, "allowed"), 1);
+    }
+
+    /// The first call that gets no answer costs its time, the next ones none.
+    async fn hangs(&self, mark: &str) {
+        let first = self.call(Row::Hanging, mark, Length::Endless);
+        let again = self.call(Row::Hanging, "again", Length::Short);
+        let last = Scenario::text("Done.");
+        let talk = self.begin(first.then(again.then(last)));
+        let is_asked = self.event == Event::Approval;
+        if is_asked {
+            self.decide("allow").await;
+        }
+        asked::turns(&self.model, 2).await;
+        if is_asked {
+            self.decide("allow").await;
+        }
+        let begun = Instant::now();
+        talk.end().await.ok();
+        assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
+        self.is_refused("again").await;
+        // The next message starts it anew, and it is not called before its time.
+        self.works(Row::Hanging, "once more", "gave no answer to count")
+            .await;
+        assert_eq!(self.ran(Row::Hanging, "once more"), 0);
+    }
+
+    async fn is_refused(&self, mark: &str) {
+        let told = self.last(3).await;
+        assert!(told.contains("did not answer within 2s"), "{told}");
+        assert!(told.contains("gave no answer to count within 2s"), "{told}");
+        assert_eq!(self.ran(Row::Hanging, mark), 0);
+    }
+
+    /// The server that crashed is there again with the next message.
+    async fn is_up_again(&self) {
+        let tool = format!("{}crashing__count", self.backend.prefix);
+        let call = Scenario::tool(tool, json!({"put": "after the crash"}));
+        let talk = self.begin(call.then(Scenario::text("Done.")));
+        if self.event == Event::Approval {
+            self.decide("allow").await;
+        }
+        talk.end().await.ok();
+        assert!(self.ran(Row::Crashing, "after the crash") >= 1);
+    }
+
+    async fn cancel(&mut self, row: Row) {
+        let call = self.call(row, "cut off", Length::Endless);
+        let talk = self.begin(call.then(Scenario::text("Done.")));
+        self.runs(row, "cut off").await;
+        talk.signal(Signal::SIGINT);
+        talk.end().await.ended(130);
+        let messages = self.suite.messages();
+        let last = of_role(&messages, "assistant").pop().unwrap().clone();
+        assert_eq!(last["stopReason"], "aborted", "{last}");
+        self.begin(Scenario::text("Done.")).end().await.ok();
+        let told = self.last(1).await;
+        assert!(
+            told.contains("cut off") && told.contains("cancelled"),
+            "{told}"
+        );
+        match row {
+            // Nobody has waited for an answer of it yet.
+            Row::Hanging => self.works(row, "next", "did not answer within 2s").await,
+            _ => self.works(row, "next", self.result(row)).await,
+        }
+        assert_eq!(self.ran(row, "cut off"), 1);
+    }
+
+    async fn cancel_after(&mut self, row: Row) {
+        let call = self.call(row, "whole", Length::Short);
+        let held = Scenario::held("Let me think about that.", "never");
+        let mut talk = self.begin(call.then(held));
+        talk.hear("Let me think").await;
+        talk.signal(Signal::SIGINT);
+        talk.end().await.ended(130);
+        self.begin(Scenario::text("Done.")).end().await.ok();
+        let told = self.last(1).await;
+        assert!(told.contains(self.result(row)), "{told}");
+        assert_eq!(self.ran(row, "whole"), 1);
+        if row == Row::Crashing {
+            self.is_up_again().await;
+        }
+    }
+
+    async fn killed(&mut self, row: Row, cell: Cell) {
+        let is_over = matches!(cell, Cell::After);
+        // One that was opened stays open.
+        let gate = format!("killed-{row:?}");
+        let (length, then) = match (row, is_over) {
+            (Row::Hanging, _) => (Length::Endless, Scenario::text("Done.")),
+            (_, true) => (Length::Short, Scenario::held("Done.", &gate)),
+            (_, false) => (Length::Held, Scenario::text("Done.")),
+        };
+        let talk = self.begin(self.call(row, "once", length).then(then));
+        self.runs(row, "once").await;
+        if is_over {
+            asked::turns(&self.model, 2).await;
+        }
+        self.kill().await;
+        std::fs::write(self.release(row), "").unwrap();
+        self.model.release(&gate);
+        talk.end().await.ok();
+        let result = match row {
+            Row::Hanging => "did not answer within 2s",
+            _ => self.result(row),
+        };
+        let told = self.last(2).await;
+        assert!(told.contains(result), "{told}");
+        self.is_in_transcript(result);
+        assert_eq!(self.model.turns().len(), 2, "nothing is asked twice");
+        match row {
+            Row::Crashing => self.is_up_again().await,
+            _ => self.works(row, "after", self.result(row)).await,
+        }
+        assert_eq!(self.ran(row, "once"), 1);
+    }
+}
+
+/// All cells of a backend; how many, and how many of them do not apply.
+async fn all(backend: fn(&Server) -> Option<Backend>) {
+    let (mut cells, mut absent, mut failed) = (0, 0, Vec::new());
+    for (column, event) in [Event::Approval, Event::Cancel, Event::Kill]
+        .into_iter()
+        .enumerate()
+    {
+        let Some(mut scene) = Scene::new(backend, event).await else {
+            return;
+        };
+        for (row, columns) in TABLE {
+            let (begun, cell) = (Instant::now(), columns[column]);
+            let name = format!("{} × {row:?} × {event:?}", scene.backend.name);
+            eprintln!("{name}: begins");
+            let ended = AssertUnwindSafe(scene.cell(row, cell)).catch_unwind().await;
+            let is_well = ended.is_ok();
+            eprintln!("{name}: {cell:?}, well: {is_well}, {:?}", begun.elapsed());
+            if !is_well {
+                failed.push(name.clone());
+                scene.tidy().await;
+            }
+            cells += 1;
+            if let Cell::Not(why) = cell {
+                eprintln!("{name}: {why}");
+                absent += 1;
+            }
+        }
+    }
+    assert_eq!(failed, [""; 0], "of {cells} cells");
+    assert_eq!((cells, absent), (24, 1));
+}
+
+#[tokio::test]
+async fn native_backend() {
+    all(native).await;
+}
+
+#[tokio::test]
+async fn claude_cli() {
+    all(claude).await;
+}
+
+#[tokio::test]
+async fn codex_cli() {
+    all(codex).await;
+}
