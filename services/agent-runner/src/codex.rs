@@ -23,6 +23,7 @@ use crate::wire::Grants;
 use crate::{prompt, thinking};
 
 mod access;
+pub(crate) use access::CHATGPT;
 mod asked;
 mod conversation;
 #[cfg(fuzzing)]
@@ -127,6 +128,7 @@ impl Cli for Codex {
 
 fn dialogue(start: &Start<'_>, own: CodexTools) -> Dialogue {
     let (turn, places) = (start.turn, start.places);
+    let persona = &start.agent.persona;
     let known = cli::known_session(turn, NAME);
     Dialogue {
         thread: json!({
@@ -137,7 +139,9 @@ fn dialogue(start: &Start<'_>, own: CodexTools) -> Dialogue {
             "approvalPolicy": "untrusted",
             // It is confined already, and by more than its own sandbox.
             "sandbox": "danger-full-access",
-            "developerInstructions": prompt::system(turn, places),
+            "developerInstructions": prompt::system(turn, places, persona),
+            // None leaves it its own.
+            "baseInstructions": prompt::whole(turn, persona),
         }),
         resumed: known.map(|session| Resumed {
             id: session.id.clone(),

@@ -436,12 +436,14 @@ impl Turn {
                 dialogue,
                 tools: folder,
                 relay,
+                wanted,
                 limits,
                 prices,
             } => {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
                     doors.give(Beyond {
                         relay,
+                        wanted,
                         grants: order.grants,
                         prices,
                         bill,

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::document;
 use crate::edit;
+use crate::effect::{self, Unused};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment;
@@ -186,6 +187,7 @@ impl File {
             mount: KeyPath::default(),
         });
         let mut problems = Schema::shipped().check(&document);
+        problems.extend(effect::restrictions(&document));
         if problems.is_empty() {
             problems.extend(self.beyond_schema(document, environment));
         }
@@ -239,9 +241,18 @@ pub struct Problems {
     pub old: Vec<Problem>,
 }
 
+/// What a valid configuration says that does not hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// What did not work and is done without.
+    pub warnings: Vec<String>,
+    /// Keys that have no effect.
+    pub unused: Vec<Unused>,
+}
+
 /// Everything that is wrong with the configuration as it is, also what only
 /// shows with the environment.
-pub fn validate(paths: &Paths, environment: &Environment) -> Result<Vec<String>, Error> {
+pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Error> {
     let document = document::load(&paths.configuration, environment, Missing::Refused)?;
     let settings = Settings::assemble(paths.clone(), document.value, environment)?;
     let settings = settings.with_credentials(environment, &Default::default())?;
@@ -250,7 +261,12 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Vec<String>,
         .map(|(path, problem)| Problem::other(path, problem))
         .collect();
     if problems.is_empty() {
-        return Ok(document.warnings);
+        let mut warnings = document.warnings;
+        warnings.extend(settings.provider_faults);
+        return Ok(Findings {
+            warnings,
+            unused: effect::unused(&document.written),
+        });
     }
     let path = paths.configuration.clone();
     let source = Source {

@@ -24,9 +24,21 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 28] = [
+const WITHOUT_DEFAULT: [(&str, &str); 34] = [
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
+    ("agents.defaults.identity", "a nameless assistant"),
+    (
+        "agents.defaults.memory",
+        "agents.defaults.memorySearch holds them",
+    ),
+    ("agents.defaults.name", "a nameless assistant"),
+    ("agents.defaults.params", "as the provider has them"),
+    ("agents.defaults.systemPrompt", "nothing more is said"),
+    (
+        "agents.defaults.systemPromptOverride",
+        "what every agent is told",
+    ),
     (
         "agents.defaults.memorySearch.local",
         "the folder is the provider's",
@@ -361,6 +373,7 @@ proptest! {
         // Each is in a folder of its own.
         prop_assert_eq!(settings.agents.len(), expected.agents.len());
         settings.paths.clone_from(&expected.paths);
+        defaults::forget_choices(&mut settings);
         for (id, agent) in &mut settings.agents {
             agent.workspace.clone_from(&expected.agents[id].workspace);
         }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::auth::{self, Credential, Profile};
 use crate::document;
+use crate::effect::Unused;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::{self, Fragment};
@@ -19,16 +20,20 @@ use crate::substitute::Missing;
 mod agent;
 pub mod gateway;
 pub mod memory;
+pub mod models;
 mod own_limits;
+mod persona;
 mod queue;
 pub mod sandbox;
 mod session;
 pub(crate) mod tools;
 
-pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
+pub use agent::{AgentSettings, Backend, Bootstrap, Limits, MAX_TOKENS};
 pub use gateway::Gateway;
 pub use memory::{Embedder, Memory, MemorySearch};
+pub use models::{ModelFacts, ModelList};
 pub use own_limits::{InvalidLimit, check as check_limit};
+pub use persona::{ModelParams, Persona};
 pub use queue::{DEBOUNCE_LIMIT, QueueDrop, QueueMode, QueueSettings};
 pub use sandbox::{AgentSandbox, Host, Network, ProviderTool, Sandbox, SandboxLevel};
 pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
@@ -84,6 +89,8 @@ pub struct Settings {
     pub default_agent: String,
     /// `provider/model` for agents that name none.
     pub default_model: Option<String>,
+    /// What is said of models.
+    pub models: ModelList,
     /// Providers by id, with their keys. Empty without [`Settings::with_credentials`].
     pub providers: BTreeMap<String, Provider>,
     /// Auth profiles by agent. Empty without [`Settings::with_credentials`].
@@ -114,8 +121,13 @@ pub struct Settings {
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
+    /// Providers that cannot be asked, and why, each a sentence.
+    pub provider_faults: Vec<String>,
     /// What did not work when the configuration was read, and is done without.
     pub warnings: Vec<String>,
+    /// Keys of the files that have no effect. Empty unless the settings were
+    /// read by [`crate::load`] or one of its neighbours.
+    pub unused: Vec<Unused>,
     /// What holds from a daemon's start to its end, by its keys.
     pub fixed: BTreeMap<&'static str, String>,
 }
@@ -140,7 +152,9 @@ impl Settings {
         // what refers to the agent-runner's variables only it can check.
         let mut providers = fragment.models.providers.clone();
         providers.retain(|_, provider| !provider.has_references());
-        provider::resolve(&providers, environment, &BTreeMap::new()).map_err(invalid)?;
+        let checked = provider::resolve(&providers, environment, &BTreeMap::new());
+        let checked = checked.map_err(invalid)?.into_values();
+        let provider_faults = checked.filter_map(|provider| provider.fault).collect();
         let (agents, default_agent) =
             agent::resolve(&paths, &fragment).map_err(|problem| problem.at(&origin))?;
         let search = memory::merged(
@@ -157,6 +171,7 @@ impl Settings {
             gateway: Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?,
             agents,
             default_agent,
+            models: ModelList::of(&fragment.models),
             default_model: fragment.models.default,
             providers: BTreeMap::new(),
             profiles: BTreeMap::new(),
@@ -178,6 +193,8 @@ impl Settings {
             queue: QueueSettings::of(&fragment.messages.queue),
             environment: Environment::default(),
             warnings: Vec::new(),
+            unused: Vec::new(),
+            provider_faults,
             fixed: fixed(&fragment.gateway),
             paths,
         })
@@ -196,6 +213,7 @@ impl Settings {
         let document = document::load(path, environment, Missing::KeptForGateway)?;
         let fragment = fragment::typed(path, document.value)?;
         self.warnings = document.warnings;
+        self.warnings.extend(self.provider_faults.clone());
         let environment = document.environment;
         let origin = path.display().to_string();
         let invalid = |(key, problem)| Error::Value {
