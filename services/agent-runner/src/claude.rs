@@ -108,8 +108,8 @@ impl Cli for Claude {
         variables::of(start, keys)
     }
 
-    fn covered(&self, policy: &Policy, _rules: &Rules) -> Vec<&'static str> {
-        own::covered(policy)
+    fn covered(&self, policy: &Policy, _rules: &Rules, workspace_only: bool) -> Vec<&'static str> {
+        own::covered(policy, workspace_only)
     }
 
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {

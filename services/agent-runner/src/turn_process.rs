@@ -182,6 +182,7 @@ pub(crate) fn level(name: &str) -> LogLevel {
         "debug" => LogLevel::Debug,
         "warn" => LogLevel::Warn,
         "error" => LogLevel::Error,
+        "silent" => LogLevel::Silent,
         _ => LogLevel::Info,
     }
 }

@@ -342,8 +342,8 @@ pub struct Auth {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Logging {
-    /// `debug`, `info`, `warn` or `error`; OpenClaw's other words mean the
-    /// nearest of them.
+    /// `debug`, `info`, `warn`, `error`, or `silent` for nothing; OpenClaw's
+    /// other words mean the nearest of them.
     #[cfg_attr(test, schemars(extend("enum" = ["debug", "info", "warn", "error", "trace", "fatal", "silent"])))]
     pub level: Option<String>,
 }

@@ -24,7 +24,7 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 34] = [
+const WITHOUT_DEFAULT: [(&str, &str); 39] = [
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
     ("agents.defaults.identity", "a nameless assistant"),
@@ -84,6 +84,11 @@ const WITHOUT_DEFAULT: [(&str, &str); 34] = [
     ("session.idleMinutes", "is session.reset.idleMinutes"),
     ("session.reset", "never, unless a mode says so"),
     ("tools.exec.ask", "as the sandbox makes reasonable"),
+    ("tools.exec.timeoutSec", "as whoever runs it has it"),
+    ("tools.exec.timeoutSeconds", "is tools.exec.timeoutSec"),
+    ("tools.fs.workspaceOnly", "as the sandbox shows"),
+    ("tools.web.fetch.enabled", "as the sandbox grants"),
+    ("tools.web.search.enabled", "as the sandbox grants"),
     ("tools.exec.mode", "OpenClaw's for tools.exec.ask"),
     ("tools.exec.security", "OpenClaw's for tools.exec.ask"),
 ];

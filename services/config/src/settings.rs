@@ -25,6 +25,7 @@ mod own_limits;
 mod persona;
 mod queue;
 pub mod sandbox;
+mod send_policy;
 mod session;
 pub(crate) mod tools;
 
@@ -36,6 +37,7 @@ pub use own_limits::{InvalidLimit, check as check_limit};
 pub use persona::{ModelParams, Persona};
 pub use queue::{DEBOUNCE_LIMIT, QueueDrop, QueueMode, QueueSettings};
 pub use sandbox::{AgentSandbox, Host, Network, ProviderTool, Sandbox, SandboxLevel};
+pub use send_policy::{SendPolicy, SendTarget};
 pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
 pub use tools::{Ask, McpServer, ServerNetwork, ToolLayer, ToolSettings};
 
@@ -57,6 +59,8 @@ pub enum LogLevel {
     Warn,
     /// What went wrong.
     Error,
+    /// Nothing.
+    Silent,
 }
 
 impl LogLevel {
@@ -67,6 +71,7 @@ impl LogLevel {
             Self::Info => "info",
             Self::Warn => "warn",
             Self::Error => "error",
+            Self::Silent => "silent",
         }
     }
 }
@@ -400,11 +405,12 @@ fn log_level(fragment: &Fragment, origin: &str) -> Result<LogLevel, Error> {
         "trace" | "debug" => Ok(LogLevel::Debug),
         "info" => Ok(LogLevel::Info),
         "warn" => Ok(LogLevel::Warn),
-        "error" | "fatal" | "silent" => Ok(LogLevel::Error),
+        "error" | "fatal" => Ok(LogLevel::Error),
+        "silent" => Ok(LogLevel::Silent),
         other => Err(Error::Value {
             origin: origin.to_owned(),
             key: "logging.level".to_owned(),
-            problem: format!("is {other:?}; allowed are debug, info, warn and error"),
+            problem: format!("is {other:?}; allowed are debug, info, warn, error and silent"),
         }),
     }
 }

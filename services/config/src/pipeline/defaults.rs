@@ -147,6 +147,7 @@ fn session(session: &SessionSettings) -> Value {
         "reset": {"mode": "none"},
         "resetByType": {},
         "resetByChannel": {},
+        "sendPolicy": {"default": "allow", "rules": []},
         "resetTriggers": session.reset_triggers,
         "interrupted": session.interrupted.name(),
     })

@@ -14,9 +14,9 @@ use crate::run::environment_file;
 use crate::sockets;
 
 /// Units that do not grant what the configuration does.
-const UNITS: &str = "agents.*.workspace is a folder in which memory's unit may not write notes yet; \
-                     run: openclawctl sockets, then systemctl --user daemon-reload and \
-                     systemctl --user try-restart openclaw-memory.service";
+const UNITS: &str = "the units do not know yet where the state or a workspace is; run: openclawctl \
+                     sockets, then systemctl --user daemon-reload and systemctl --user restart \
+                     openclaw.target";
 
 /// Prints what is wrong; exit code 78 when something is.
 pub(super) fn execute(

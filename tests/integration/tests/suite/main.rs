@@ -51,6 +51,7 @@ mod rounds;
 mod server_results;
 mod server_starts;
 mod servers;
+mod settings;
 mod survival;
 mod switching;
 mod tools;

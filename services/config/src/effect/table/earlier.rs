@@ -105,8 +105,8 @@ pub(super) const ROWS: &[Row] = &[
         UNSUPPORTED,
         &["artifacts", "codeExecution", "experimental", "xSearch"],
     ),
-    row("tools.exec", UNSUPPORTED, &["timeoutSec"]),
-    row("agents.entries.*.tools.exec", UNSUPPORTED, &["timeoutSec"]),
+    row("tools.exec", Acts, &["timeoutSec"]),
+    row("agents.entries.*.tools.exec", Acts, &["timeoutSec"]),
     row(
         "mcp.servers.*",
         UNSUPPORTED,

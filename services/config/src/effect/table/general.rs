@@ -121,7 +121,7 @@ pub(super) const ROWS: &[Row] = &[
             when: When::False,
             instead: "take it away; whoever has the gateway's token may give every command",
         },
-        &["text", "native"],
+        &["text"],
     ),
     row(
         "hooks",
@@ -226,31 +226,28 @@ pub(super) const ROWS: &[Row] = &[
             "resetByChannel",
             "resetByType",
             "resetTriggers",
+            "sendPolicy",
         ],
     ),
     row("session", CHANNELS, &["groupScope", "threadBindings"]),
     row(
         "session",
         UNSUPPORTED,
-        &[
-            "mainKey",
-            "maintenance",
-            "notifyOnCreate",
-            "scope",
-            "sharing",
-        ],
+        &["maintenance", "notifyOnCreate", "sharing"],
+    ),
+    row(
+        "session",
+        NotNeeded("the main session is always \"main\", as in OpenClaw"),
+        &["mainKey"],
+    ),
+    row(
+        "session",
+        NotSupported("senders have sessions of their own, as with \"per-sender\""),
+        &["scope"],
     ),
     row(
         "session",
         Replaced("OPENCLAW_STATE_DIR: sessions are in agents/ID/sessions below it"),
         &["store"],
-    ),
-    row(
-        "session",
-        Restricts {
-            when: When::Set,
-            instead: "take it away",
-        },
-        &["sendPolicy"],
     ),
 ];

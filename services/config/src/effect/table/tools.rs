@@ -43,7 +43,11 @@ const HOST: Effect = Restricts {
 
 pub(super) const ROWS: &[Row] = &[
     row("tools", Acts, &["allow", "alsoAllow", "deny", "profile"]),
-    row("tools.exec", Acts, &["ask", "mode", "safeBins", "security"]),
+    row(
+        "tools.exec",
+        Acts,
+        &["ask", "mode", "safeBins", "security", "timeoutSeconds"],
+    ),
     row("tools.exec", UNSUPPORTED, EXEC),
     row(
         "tools.exec",
@@ -54,14 +58,7 @@ pub(super) const ROWS: &[Row] = &[
     row("tools.exec", INLINE, &["strictInlineEval"]),
     row("tools.exec", PROFILES, &["safeBinProfiles"]),
     row("tools.exec", HOST, &["host"]),
-    row(
-        "tools.fs",
-        Restricts {
-            when: When::Set,
-            instead: "take it away",
-        },
-        &["workspaceOnly"],
-    ),
+    row("tools.fs", Acts, &["workspaceOnly"]),
     row(
         "tools",
         POLICY,
@@ -96,6 +93,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
     row("tools", WEB, &["web"]),
+    row("tools.web", Acts, &["fetch.enabled", "search.enabled"]),
     row(
         "tools.web",
         Restricts {
@@ -115,7 +113,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "agents.entries.*.tools.exec",
         Acts,
-        &["ask", "mode", "safeBins", "security"],
+        &["ask", "mode", "safeBins", "security", "timeoutSeconds"],
     ),
     row("agents.entries.*.tools.exec", UNSUPPORTED, EXEC),
     row(
@@ -131,14 +129,7 @@ pub(super) const ROWS: &[Row] = &[
         &["safeBinProfiles"],
     ),
     row("agents.entries.*.tools.exec", HOST, &["host"]),
-    row(
-        "agents.entries.*.tools.fs",
-        Restricts {
-            when: When::Set,
-            instead: "take it away",
-        },
-        &["workspaceOnly"],
-    ),
+    row("agents.entries.*.tools.fs", Acts, &["workspaceOnly"]),
     row(
         "agents.entries.*.tools",
         POLICY,
@@ -175,5 +166,4 @@ const EXEC: &[&str] = &[
     "pathPrepend",
     "reviewer",
     "safeBinTrustedDirs",
-    "timeoutSeconds",
 ];
