@@ -8,18 +8,19 @@ use serde::Deserialize;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SendPolicy {
-    /// Where no rule fits: `allow`, unless it says `deny`.
-    pub default: Option<SendAction>,
+    /// Where no rule fits.
+    pub default: SendAction,
     /// Rules for some sessions.
     pub rules: Vec<SendRule>,
 }
 
 /// Whether messages may be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SendAction {
     /// They may.
+    #[default]
     Allow,
     /// They are refused.
     Deny,
@@ -74,7 +75,7 @@ impl SendPolicy {
             .peekable();
         match fitting.peek() {
             Some(_) => fitting.any(|action| action == SendAction::Deny),
-            None => self.default == Some(SendAction::Deny),
+            None => self.default == SendAction::Deny,
         }
     }
 }

@@ -404,7 +404,7 @@ mod tests {
             ("{exec: {mode: 'ask'}}", Some(Ask::OnMiss)),
             ("{exec: {mode: 'full'}}", Some(Ask::Off)),
             ("{exec: {mode: 'full', ask: 'always'}}", Some(Ask::Always)),
-            ("{exec: {security: 'safe-bin'}}", None),
+            ("{exec: {security: 'safe-bin'}}", Some(Ask::OnMiss)),
         ] {
             assert_eq!(resolve(&[&tools(text)]).ask, expected, "{text}");
         }
