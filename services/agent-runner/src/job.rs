@@ -126,7 +126,7 @@ pub(crate) enum Speech {
         /// own, and no door.
         relay: Option<Relay>,
         /// How the model behind it is to be asked.
-        wanted: Wanted,
+        wanted: Box<Wanted>,
         /// What it may do at most.
         limits: Limits,
         /// What the models behind its door cost.

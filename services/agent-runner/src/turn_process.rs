@@ -444,7 +444,7 @@ impl Turn {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
                     doors.give(Beyond {
                         relay,
-                        wanted,
+                        wanted: *wanted,
                         grants: order.grants,
                         prices,
                         bill,

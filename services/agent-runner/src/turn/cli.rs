@@ -83,7 +83,7 @@ impl Stage<'_> {
         let speech = Speech::Cli {
             dialogue: Box::new(laid.dialogue),
             tools: laid.given.path().to_owned(),
-            wanted: self.wanted(chosen, laid.relay.as_ref()),
+            wanted: Box::new(self.wanted(chosen, laid.relay.as_ref())),
             relay: laid.relay,
             limits: laid.limits,
             prices: self.prices(chosen.cli, chosen.model),
