@@ -327,6 +327,9 @@ fn usable_provider(
             known.join(", ")
         )
     })?;
+    if let Some(fault) = provider.fault {
+        return Err(format!("the model {id}/{model} cannot be asked: {fault}"));
+    }
     let expired = settings.expired_login(&agent.id, id);
     match (provider.is_usable(), expired) {
         (true, _) => Ok(provider),

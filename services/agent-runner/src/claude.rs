@@ -108,8 +108,8 @@ impl Cli for Claude {
         variables::of(start, keys)
     }
 
-    fn covered(&self, policy: &Policy, _rules: &Rules) -> Vec<&'static str> {
-        own::covered(policy)
+    fn covered(&self, policy: &Policy, _rules: &Rules, workspace_only: bool) -> Vec<&'static str> {
+        own::covered(policy, workspace_only)
     }
 
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {
@@ -194,7 +194,12 @@ fn has_transcript(places: &Places, id: &str) -> bool {
 /// folder it is given: arguments have a length limit (execve(2)).
 fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> {
     let [system, mcp] = FILES;
-    let told = prompt::system(start.turn, start.places) + TOLD;
+    let persona = &start.agent.persona;
+    let told = prompt::system(start.turn, start.places, persona);
+    let (told, option) = match prompt::whole(start.turn, persona) {
+        Some(_) => (told, "--system-prompt-file"),
+        None => (told + TOLD, "--append-system-prompt-file"),
+    };
     let system = start.given.write(system, &told)?;
     let mcp = start.given.write(mcp, &mcp_configuration(start))?;
     let mut arguments = fixed(start);
@@ -202,7 +207,7 @@ fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> 
     arguments.push(mcp.into());
     arguments.push("--max-budget-usd".into());
     arguments.push(start.limits.cost().to_string().into());
-    arguments.push("--append-system-prompt-file".into());
+    arguments.push(option.into());
     arguments.push(system.into());
     arguments.push(
         match session.resumed {

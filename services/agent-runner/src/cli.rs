@@ -89,8 +89,9 @@ pub(crate) trait Cli: Debug + Sync {
     /// Its part of the environment. `keys`: it has its credentials itself.
     fn variables(&self, start: &Start<'_>, keys: bool) -> Variables;
 
-    /// Names of our tools that its own do instead.
-    fn covered(&self, policy: &Policy, rules: &Rules) -> Vec<&'static str>;
+    /// Names of our tools that its own do instead. Its own file tools are not
+    /// there where such tools are to stay in the workspace.
+    fn covered(&self, policy: &Policy, rules: &Rules, workspace_only: bool) -> Vec<&'static str>;
 
     /// Writes what it reads into the folder it is given, and says how it is started
     /// and what is to be said to it.

@@ -23,6 +23,7 @@ use crate::wire::Grants;
 use crate::{prompt, thinking};
 
 mod access;
+pub(crate) use access::CHATGPT;
 mod asked;
 mod conversation;
 #[cfg(fuzzing)]
@@ -102,14 +103,16 @@ impl Cli for Codex {
         vec![("CODEX_HOME".to_owned(), folder.display().to_string())]
     }
 
-    fn covered(&self, policy: &Policy, rules: &Rules) -> Vec<&'static str> {
-        let own = tools::of_codex(Purpose::Message, policy, rules, &Grants::default());
+    fn covered(&self, policy: &Policy, rules: &Rules, workspace_only: bool) -> Vec<&'static str> {
+        let nothing = Grants::default();
+        let purpose = Purpose::Message;
+        let own = tools::of_codex(purpose, policy, rules, &nothing, workspace_only);
         let mut covered = Vec::new();
         if own.commands {
             covered.extend(["execute_shell", "process", "read_file", "list_directory"]);
         }
         // Which of its models it gives its own to is not ours to know.
-        if policy.denies("apply_patch").is_none() {
+        if policy.denies("apply_patch").is_none() && !workspace_only {
             covered.extend(["write_file", "edit"]);
         }
         covered
@@ -117,7 +120,9 @@ impl Cli for Codex {
 
     fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {
         let grants = Grants::of(&start.agent.sandbox);
-        let own = tools::of_codex(start.turn.purpose, start.policy, start.rules, &grants);
+        let workspace_only = start.agent.tools.workspace_only;
+        let purpose = start.turn.purpose;
+        let own = tools::of_codex(purpose, start.policy, start.rules, &grants, workspace_only);
         Ok(Prepared {
             arguments: options::arguments(start, &own),
             dialogue: cli::Dialogue::Codex(dialogue(start, own)),
@@ -127,6 +132,7 @@ impl Cli for Codex {
 
 fn dialogue(start: &Start<'_>, own: CodexTools) -> Dialogue {
     let (turn, places) = (start.turn, start.places);
+    let persona = &start.agent.persona;
     let known = cli::known_session(turn, NAME);
     Dialogue {
         thread: json!({
@@ -137,7 +143,9 @@ fn dialogue(start: &Start<'_>, own: CodexTools) -> Dialogue {
             "approvalPolicy": "untrusted",
             // It is confined already, and by more than its own sandbox.
             "sandbox": "danger-full-access",
-            "developerInstructions": prompt::system(turn, places),
+            "developerInstructions": prompt::system(turn, places, persona),
+            // None leaves it its own.
+            "baseInstructions": prompt::whole(turn, persona),
         }),
         resumed: known.map(|session| Resumed {
             id: session.id.clone(),

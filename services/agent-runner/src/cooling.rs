@@ -130,6 +130,8 @@ mod tests {
             key: None,
             price: None,
             sees_images: false,
+            wanted: Default::default(),
+            max_tokens: 1,
             agent_id: "main".to_owned(),
         }
     }

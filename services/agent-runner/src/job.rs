@@ -19,7 +19,7 @@ use crate::host::Allowance;
 use crate::route::Stop;
 use crate::servers::Pace;
 use crate::tools::Offer;
-use crate::wire::Grants;
+use crate::wire::{Grants, Wanted};
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
 /// worst double it.
@@ -126,6 +126,8 @@ pub(crate) enum Speech {
         /// What is behind its door to the model; `None`: it has keys of its
         /// own, and no door.
         relay: Option<Relay>,
+        /// How the model behind it is to be asked.
+        wanted: Box<Wanted>,
         /// What it may do at most.
         limits: Limits,
         /// What the models behind its door cost.

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use openclaw_config::settings::AgentSettings;
+use openclaw_config::settings::{AgentSettings, MAX_TOKENS};
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{Passage, Turn};
 use serde::{Deserialize, Serialize};
@@ -151,14 +151,14 @@ fn render<'a>(
         mode: if model.is_some() { "native" } else { "offline" },
         api: model.map_or("anthropic", Stop::api),
         model: model.map_or("memory", |model| &model.model),
-        max_tokens: agent.max_tokens,
+        max_tokens: model.map_or(MAX_TOKENS, |model| model.max_tokens),
         thinking_tokens: thinking::budget(turn.thinking_level.as_deref()).unwrap_or_default(),
         reasoning_effort: thinking::effort(turn.thinking_level.as_deref()),
         step_limit: agent.limits.steps,
         step_limit_key: own_limits::advise(STEPS.to_owned(), &own_limits::names(turn)),
         identical_call_limit: agent.limits.identical_calls,
         workspace: places.workspace.display().to_string(),
-        system: prompt::system(turn, places),
+        system: prompt::system(turn, places, &agent.persona),
         history: &turn.history,
         text: match model {
             Some(_) => prompt::message(&turn.text, &turn.passages),

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use openclaw_config::settings::Persona;
 use openclaw_proto::history::{Message, ToolCall};
-use openclaw_proto::runner::{Passage, Turn};
+use openclaw_proto::runner::{Passage, Purpose, Turn};
 
 use crate::places::Places;
 
@@ -13,20 +14,50 @@ const RETOLD_LIMIT: usize = 4000;
 
 /// The system prompt. It changes once a day at most, so that the provider's
 /// prompt cache holds: what belongs to the message goes with the message.
-pub(crate) fn system(turn: &Turn, places: &Places) -> String {
+pub(crate) fn system(turn: &Turn, places: &Places, persona: &Persona) -> String {
+    if let Some(whole) = whole(turn, persona) {
+        return whole.to_owned();
+    }
     let mut text = format!(
-        "You are the user's personal assistant, running as agent \"{}\" on their own Linux \
+        "You are {}the user's personal assistant, running as agent \"{}\" on their own Linux \
          machine. Today is {}.\nYour workspace is {}: it is the only place you can write to, \
          the rest of the system is read-only and most of it hidden. Use tools to act and to \
          check; when a tool fails, say so. Be brief and honest.\n",
+        name(persona),
         turn.agent_id,
         today(),
         places.workspace.display(),
     );
+    identity(&mut text, persona);
+    if let Some(instructions) = &persona.instructions {
+        let _ = write!(text, "\n## Instructions\n{}\n", instructions.trim_end());
+    }
     for file in &turn.bootstrap {
         let _ = write!(text, "\n## {}\n{}\n", file.name, file.content.trim_end());
     }
     text
+}
+
+/// What takes the place of everything an agent is told of itself; a summary is
+/// written without it.
+pub(crate) fn whole<'a>(turn: &Turn, persona: &'a Persona) -> Option<&'a str> {
+    let is_message = turn.purpose == Purpose::Message;
+    persona.whole_prompt.as_deref().filter(|_| is_message)
+}
+
+fn name(persona: &Persona) -> String {
+    let name = persona.name.as_deref();
+    name.map_or_else(String::new, |name| format!("{name}, "))
+}
+
+/// Who the agent is, as its settings say.
+fn identity(text: &mut String, persona: &Persona) {
+    if let Some(theme) = &persona.theme {
+        let _ = writeln!(text, "Your manner: {theme}");
+    }
+    if let Some(emoji) = &persona.emoji {
+        let _ = writeln!(text, "Your emoji: {emoji}");
+    }
 }
 
 /// What servers of tools say of how these are to be used.

@@ -6,7 +6,10 @@ use std::fmt;
 use openclaw_config::price::Price;
 use openclaw_config::provider::{Access, Api, Provider, Scheme};
 use openclaw_config::secret::Secret;
+use openclaw_config::settings::{AgentSettings, MAX_TOKENS, Settings};
 use serde::{Deserialize, Serialize, Serializer};
+
+use crate::wire::Wanted;
 
 /// One model with one way in. It is told to a turn's process, and nowhere else.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -21,6 +24,11 @@ pub(crate) struct Stop {
     pub(crate) price: Option<Price>,
     /// Whether the model sees images.
     pub(crate) sees_images: bool,
+    /// How it is to be asked.
+    pub(crate) wanted: Wanted,
+    /// The longest answer that it is asked for, in tokens, without what it
+    /// thinks.
+    pub(crate) max_tokens: u32,
     /// The agent whose turn it is.
     pub(crate) agent_id: String,
 }
@@ -56,7 +64,17 @@ fn reveal<S: Serializer>(secret: &Secret, serializer: S) -> Result<S::Ok, S::Err
 
 impl Stop {
     /// The model at the provider, once for each way in.
-    pub(crate) fn all(provider: &Provider, model: &str, agent_id: &str) -> Vec<Self> {
+    pub(crate) fn all(
+        settings: &Settings,
+        agent: &AgentSettings,
+        (provider, model): (&Provider, &str),
+    ) -> Vec<Self> {
+        let facts = settings.models.facts(&provider.id, model);
+        let is_plain = facts.reasoning == Some(false);
+        let name = format!("{}/{model}", provider.id);
+        let max_tokens = settings.max_tokens(&agent.id, Some(&name));
+        let max_tokens = max_tokens.unwrap_or(MAX_TOKENS);
+        let wanted = Wanted::new(&agent.params, facts.max_tokens, is_plain);
         let local = provider.key.is_none();
         let price = Price::find(provider, model).or(local.then(Price::default));
         let stop = |key| Self {
@@ -67,7 +85,9 @@ impl Stop {
             key,
             price,
             sees_images: provider.sees_images(model),
-            agent_id: agent_id.to_owned(),
+            wanted: wanted.clone(),
+            max_tokens,
+            agent_id: agent.id.clone(),
         };
         match keys(provider) {
             keys if keys.is_empty() => vec![stop(None)],

@@ -99,6 +99,13 @@ pub(crate) struct Offer {
     pub(crate) alone: Vec<String>,
     /// What those who offer them say of how they are to be used.
     pub(crate) instructions: String,
+    /// Whether the file tools stay in the workspace.
+    #[serde(default)]
+    pub(crate) workspace_only: bool,
+    /// Seconds that a command may take that names no time; none: as the tool
+    /// has it.
+    #[serde(default)]
+    pub(crate) command_seconds: Option<u64>,
 }
 
 impl Offer {
@@ -113,6 +120,8 @@ impl Offer {
             host_tools: Vec::new(),
             alone: Vec::new(),
             instructions: String::new(),
+            workspace_only: false,
+            command_seconds: None,
         }
     }
 
@@ -122,6 +131,15 @@ impl Offer {
         Self {
             tools: vec!["memory_write".to_owned()],
             ..Self::default()
+        }
+    }
+
+    /// With what the agent's settings say of how tools work.
+    pub(crate) fn of_agent(self, agent: &AgentSettings) -> Self {
+        Self {
+            workspace_only: agent.tools.workspace_only,
+            command_seconds: agent.tools.command_time.map(|time| time.as_secs()),
+            ..self
         }
     }
 
@@ -159,12 +177,17 @@ pub(crate) fn of_codex(
     policy: &Policy,
     rules: &Rules,
     grants: &Grants,
+    workspace_only: bool,
 ) -> CodexTools {
     let is_there = |name| purpose == Purpose::Message && policy.denies(name).is_none();
     CodexTools {
         commands: is_there(COMMANDS) && rules.ask != approval::Ask::Always,
-        changes: is_there("apply_patch") && is_there("write_file") && is_there("edit"),
-        images: is_there("read_file"),
+        // Its own would go anywhere that the sandbox lets them.
+        changes: !workspace_only
+            && is_there("apply_patch")
+            && is_there("write_file")
+            && is_there("edit"),
+        images: !workspace_only && is_there("read_file"),
         search: is_there("web_search") && grants.has(ProviderTool::WebSearch),
     }
 }
@@ -196,16 +219,16 @@ mod tests {
     fn the_tools_of_codex_follow_the_policy() {
         let search = Grants::only(&[ProviderTool::WebSearch], &[]);
         let (policy, rules) = with(&["exec", "group:web"], approval::Ask::OnMiss);
-        let tools = of_codex(Purpose::Message, &policy, &rules, &search);
+        let tools = of_codex(Purpose::Message, &policy, &rules, &search, false);
         assert!(!tools.commands && !tools.search && tools.changes && tools.images);
         let (policy, rules) = with(&["edit"], approval::Ask::Always);
-        let tools = of_codex(Purpose::Message, &policy, &rules, &search);
+        let tools = of_codex(Purpose::Message, &policy, &rules, &search, false);
         assert!(!tools.commands && !tools.changes && tools.search);
         let (policy, rules) = with(&[], approval::Ask::Off);
         let nothing = Grants::default();
-        let tools = of_codex(Purpose::Message, &policy, &rules, &nothing);
+        let tools = of_codex(Purpose::Message, &policy, &rules, &nothing, false);
         assert!(tools.commands && !tools.search);
-        assert!(!of_codex(Purpose::Summary, &policy, &rules, &nothing).commands);
+        assert!(!of_codex(Purpose::Summary, &policy, &rules, &nothing, false).commands);
     }
 
     #[test]

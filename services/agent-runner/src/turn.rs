@@ -334,10 +334,10 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
             fallbacks,
             note,
         } => {
-            let first = Stop::all(provider, model, &agent.id);
+            let first = Stop::all(settings, agent, (provider, model));
             let others = fallbacks
                 .iter()
-                .flat_map(|(provider, model)| Stop::all(provider, model, &agent.id));
+                .flat_map(|(provider, model)| Stop::all(settings, agent, (provider, model)));
             let route = first.into_iter().chain(others).collect();
             stage.native(route, note.clone(), ready).await?
         }

@@ -182,6 +182,7 @@ pub(crate) fn level(name: &str) -> LogLevel {
         "debug" => LogLevel::Debug,
         "warn" => LogLevel::Warn,
         "error" => LogLevel::Error,
+        "silent" => LogLevel::Silent,
         _ => LogLevel::Info,
     }
 }
@@ -434,12 +435,14 @@ impl Turn {
                 dialogue,
                 tools: folder,
                 relay,
+                wanted,
                 limits,
                 prices,
             } => {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
                     doors.give(Beyond {
                         relay,
+                        wanted: *wanted,
                         grants: order.grants,
                         prices,
                         bill,

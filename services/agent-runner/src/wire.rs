@@ -14,6 +14,7 @@ mod request;
 mod sse;
 mod tally;
 mod tools;
+mod wanted;
 
 #[cfg(fuzzing)]
 pub use {request::fuzz::model_request, tally::fuzz::usage_meter};
@@ -21,6 +22,7 @@ pub use {request::fuzz::model_request, tally::fuzz::usage_meter};
 pub(crate) use grants::Grants;
 pub(crate) use request::{Judged, Unfit, judge};
 pub(crate) use tally::{Form, Tally, tokens_of};
+pub(crate) use wanted::Wanted;
 
 use serde::{Deserialize, Serialize};
 

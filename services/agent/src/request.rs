@@ -72,6 +72,12 @@ pub(crate) struct Offer {
     /// How those are to be used, for a model that is not told elsewhere.
     #[serde(default)]
     pub(crate) instructions: String,
+    /// Whether the file tools stay in the workspace.
+    #[serde(default)]
+    pub(crate) workspace_only: bool,
+    /// Seconds that a command may take that names no time.
+    #[serde(default)]
+    pub(crate) command_seconds: Option<u64>,
 }
 
 fn default_max_tokens() -> u32 {

@@ -4,6 +4,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use openclaw_tools::{
     Builtin, Gate, HandlerError, RegisterError, Registry, ToolDefinition, Workspace,
@@ -29,9 +30,13 @@ pub(crate) fn registry(
     images: &Images,
 ) -> Result<Registry, RegisterError> {
     let mut registry = Registry::new();
+    let mut workspace = workspace.clone().closed(offer.workspace_only);
+    if let Some(seconds) = offer.command_seconds {
+        workspace = workspace.with_patience(Duration::from_secs(seconds));
+    }
     for name in &offer.tools {
         if let Some(tool) = Builtin::from_name(name) {
-            tool.register(&mut registry, workspace)?;
+            tool.register(&mut registry, &workspace)?;
         } else if let Some(tool) = host::tool(name) {
             add(&mut registry, tool, runner, images)?;
         } else {

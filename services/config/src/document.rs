@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::effect;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::key::KeyPath;
@@ -158,7 +159,8 @@ impl Reading<'_> {
     }
 
     fn check(&self, document: &Value) -> Result<(), Error> {
-        let problems = self.schema.check(document);
+        let mut problems = self.schema.check(document);
+        problems.extend(effect::restrictions(document));
         match problems.is_empty() {
             true => Ok(()),
             false => Err(self.invalid(problems)),

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::document;
 use crate::edit;
+use crate::effect::{self, Unused};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment;
@@ -188,6 +189,7 @@ impl File {
             mount: KeyPath::default(),
         });
         let mut problems = Schema::shipped().check(&document);
+        problems.extend(effect::restrictions(&document));
         if problems.is_empty() {
             problems.extend(self.beyond_schema(document, environment));
         }
@@ -251,9 +253,18 @@ pub struct Problems {
     pub old: Vec<Problem>,
 }
 
+/// What a valid configuration says that does not hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// What did not work and is done without.
+    pub warnings: Vec<String>,
+    /// Keys that have no effect.
+    pub unused: Vec<Unused>,
+}
+
 /// Everything that is wrong with the configuration as it is, also what only
 /// shows with the environment.
-pub fn validate(paths: &Paths, environment: &Environment) -> Result<Vec<String>, Error> {
+pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Error> {
     let document = document::load(&paths.configuration, environment, Missing::Refused)?;
     let settings = Settings::assemble(paths.clone(), document.value, environment)?;
     let settings = settings.with_credentials(environment, &Default::default())?;
@@ -268,9 +279,13 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Vec<String>,
         .collect();
     if problems.is_empty() {
         let mut warnings = document.warnings;
+        warnings.extend(settings.provider_faults);
         // What is missing today may be there tomorrow: it makes no file invalid.
         warnings.extend(placed(absent, &document.sources));
-        return Ok(warnings);
+        return Ok(Findings {
+            warnings,
+            unused: effect::unused(&document.written),
+        });
     }
     locate::place(&mut problems, &document.sources);
     Err(Error::invalid(&paths.configuration, problems))
@@ -282,7 +297,7 @@ fn unknown_models(settings: &Settings) -> impl Iterator<Item = Problem> {
     for agent in settings.agents.values() {
         let key = KeyPath::parse(&agent.model_key).unwrap_or_default();
         for name in agent.model.iter().chain(&agent.fallbacks) {
-            if let Err(unknown) = settings.models.check(name) {
+            if let Err(unknown) = settings.known_models.check(name) {
                 let problem = Problem::other(key.clone(), unknown.to_string());
                 if !problems.contains(&problem) {
                     problems.push(problem);

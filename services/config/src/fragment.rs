@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::Error;
 use crate::schema::Schema;
@@ -17,6 +17,7 @@ use crate::settings::memory;
 pub mod gateway;
 pub mod hooks;
 pub mod messages;
+pub mod model;
 mod sandbox;
 pub mod session;
 pub mod tools;
@@ -126,6 +127,19 @@ pub struct Agent {
     /// The most tokens one model response may have.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub max_tokens: Option<u32>,
+    /// What it is called, unless its identity has a name.
+    pub name: Option<String>,
+    /// What it is told beside everything else.
+    pub system_prompt: Option<String>,
+    /// What it is told in place of everything else: bootstrap files and the
+    /// words about its workspace are left out.
+    pub system_prompt_override: Option<String>,
+    /// Who it is.
+    pub identity: Identity,
+    /// What its model is asked with: `temperature`, `topP`, `topK`, `stop`,
+    /// `seed`, `frequencyPenalty`, `presencePenalty`, `maxTokens`, as far as its
+    /// API knows them. A model that thinks is asked without the first three.
+    pub params: Map<String, Value>,
     /// The longest a turn may take.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub timeout_seconds: Option<u64>,
@@ -144,6 +158,8 @@ pub struct Agent {
     pub limits: Limits,
     /// How its memory is searched.
     pub memory_search: memory::SearchFragment,
+    /// The same as `memory.search`.
+    pub memory: AgentMemory,
     /// Characters of each bootstrap file that a conversation begins with.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub bootstrap_max_chars: Option<usize>,
@@ -156,6 +172,30 @@ pub struct Agent {
     pub tools: tools::Tools,
     /// How the agent is confined.
     pub sandbox: AgentSandbox,
+}
+
+/// `memory` of an agent.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct AgentMemory {
+    /// How its memory is searched.
+    pub search: memory::SearchFragment,
+}
+
+/// `identity` of an agent.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Identity {
+    /// What it is called.
+    pub name: Option<String>,
+    /// What it is like.
+    pub theme: Option<String>,
+    /// Its sign.
+    pub emoji: Option<String>,
+    /// Its picture: a path in the workspace, or a URL.
+    pub avatar: Option<String>,
 }
 
 /// A model: the string, or OpenClaw's object with fallbacks.
@@ -266,11 +306,18 @@ pub struct Provider {
     pub base_url: Option<String>,
     /// Its key.
     pub api_key: Option<Secret>,
-    /// `anthropic-messages` or `openai-completions`.
-    #[cfg_attr(test, schemars(extend("enum" = ["anthropic-messages", "anthropic", "openai-completions", "openai-chat", "openai"])))]
+    /// `anthropic-messages` or `openai-completions`; a provider with another
+    /// one is not used.
     pub api: Option<String>,
     /// Its models, as OpenClaw describes them.
+    #[cfg_attr(test, schemars(with = "Vec<model::Described>"))]
     pub models: Vec<Value>,
+    /// The context of models that do not say theirs, in tokens.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub context_window: Option<u64>,
+    /// The longest answer of models that do not say theirs, in tokens.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub max_tokens: Option<u32>,
 }
 
 impl Provider {
@@ -295,8 +342,8 @@ pub struct Auth {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Logging {
-    /// `debug`, `info`, `warn` or `error`; OpenClaw's other words mean the
-    /// nearest of them.
+    /// `debug`, `info`, `warn`, `error`, or `silent` for nothing; OpenClaw's
+    /// other words mean the nearest of them.
     #[cfg_attr(test, schemars(extend("enum" = ["debug", "info", "warn", "error", "trace", "fatal", "silent"])))]
     pub level: Option<String>,
 }

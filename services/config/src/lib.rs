@@ -8,14 +8,13 @@
 pub mod auth;
 pub mod document;
 pub mod edit;
+pub mod effect;
 pub mod environment;
 pub mod error;
 pub mod file;
 pub mod files;
 pub mod fragment;
 pub mod holder;
-#[cfg(test)]
-mod kept;
 pub mod key;
 mod locate;
 pub mod login;
@@ -68,8 +67,10 @@ pub fn load(environment: &Environment) -> Result<Settings, Error> {
 /// Reads the configuration, or what stands in for it.
 pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
     let paths = origin.paths(Paths::resolve(environment)?);
-    let document = document::read(&paths.configuration, environment, Missing::KeptForOwner)?;
-    Settings::assemble(paths, document, environment)
+    let document = document::load(&paths.configuration, environment, Missing::KeptForOwner)?;
+    let mut settings = Settings::assemble(paths, document.value, environment)?;
+    settings.unused = effect::unused(&document.written);
+    Ok(settings)
 }
 
 /// Reads the configuration or, where the file cannot be used, what daemons use
@@ -97,6 +98,7 @@ pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settin
     let file = &paths.configuration;
     let document = document::load(file, environment, Missing::KeptForOwner)?;
     let mut settings = Settings::assemble(paths.clone(), document.value.clone(), environment)?;
+    settings.unused = effect::unused(&document.written);
     if let Err(error) = origin::keep(&paths, &document) {
         let cause = std::error::Error::source(&error).map(ToString::to_string);
         let cause = cause.unwrap_or_default();

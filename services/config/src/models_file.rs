@@ -8,12 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::paths::Paths;
 use crate::provider::Api;
-use crate::settings::{AgentSettings, Settings};
+use crate::settings::models::CONTEXT_WINDOW;
+use crate::settings::{AgentSettings, MAX_TOKENS, ModelList, Settings};
 use crate::{parse, write};
-
-/// What a model takes and gives where nobody said otherwise: the window of
-/// every model the known providers offer today, in tokens.
-const CONTEXT_WINDOW: u64 = 200_000;
 
 /// Where it is.
 pub fn place(paths: &Paths, agent_id: &str) -> PathBuf {
@@ -64,10 +61,13 @@ pub fn generate(settings: &Settings, agent: &AgentSettings, existing: &Value) ->
             Api::OpenAi => "openai-completions",
         };
         let mut models: Vec<Value> = provider.models.iter().map(complete).collect();
+        for model in &mut models {
+            take_defaults(model, &settings.models, id);
+        }
         for name in named(settings, agent, id) {
             if !models.iter().any(|model| model["id"] == *name) {
                 models.push(complete(
-                    &json!({"id": name, "maxTokens": agent.max_tokens}),
+                    &json!({"id": name, "maxTokens": agent.max_tokens.unwrap_or(MAX_TOKENS)}),
                 ));
             }
         }
@@ -88,6 +88,18 @@ fn named<'a>(settings: &'a Settings, agent: &'a AgentSettings, provider: &str) -
         .collect()
 }
 
+/// Puts in what the provider says of all its models.
+fn take_defaults(model: &mut Value, models: &ModelList, provider: &str) {
+    let id = model["id"].as_str().unwrap_or_default();
+    let facts = models.facts(provider, id);
+    if let Some(window) = facts.context_window {
+        model["contextWindow"] = json!(window);
+    }
+    if let Some(tokens) = facts.max_tokens {
+        model["maxTokens"] = json!(tokens);
+    }
+}
+
 /// A model's description with every field of seed 003 §6.3.
 fn complete(model: &Value) -> Value {
     let id = model.get("id").cloned().unwrap_or_default();
@@ -101,7 +113,7 @@ fn complete(model: &Value) -> Value {
             json!({"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}),
         ),
         ("contextWindow".to_owned(), json!(CONTEXT_WINDOW)),
-        ("maxTokens".to_owned(), json!(8192)),
+        ("maxTokens".to_owned(), json!(MAX_TOKENS)),
     ]);
     for (key, value) in model.as_object().into_iter().flatten() {
         all.insert(key.clone(), value.clone());

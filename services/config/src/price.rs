@@ -212,6 +212,7 @@ mod tests {
             access: Vec::new(),
             key_source: String::new(),
             models: models.as_array().unwrap().clone(),
+            fault: None,
         };
         let list = PriceList::new(Some(&provider), "anthropic");
         let output = |price: Option<Price>| price.map(|price| price.output);

@@ -24,9 +24,21 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 28] = [
+const WITHOUT_DEFAULT: [(&str, &str); 39] = [
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
+    ("agents.defaults.identity", "a nameless assistant"),
+    (
+        "agents.defaults.memory",
+        "agents.defaults.memorySearch holds them",
+    ),
+    ("agents.defaults.name", "a nameless assistant"),
+    ("agents.defaults.params", "as the provider has them"),
+    ("agents.defaults.systemPrompt", "nothing more is said"),
+    (
+        "agents.defaults.systemPromptOverride",
+        "what every agent is told",
+    ),
     (
         "agents.defaults.memorySearch.local",
         "the folder is the provider's",
@@ -72,6 +84,11 @@ const WITHOUT_DEFAULT: [(&str, &str); 28] = [
     ("session.idleMinutes", "is session.reset.idleMinutes"),
     ("session.reset", "never, unless a mode says so"),
     ("tools.exec.ask", "as the sandbox makes reasonable"),
+    ("tools.exec.timeoutSec", "as whoever runs it has it"),
+    ("tools.exec.timeoutSeconds", "is tools.exec.timeoutSec"),
+    ("tools.fs.workspaceOnly", "as the sandbox shows"),
+    ("tools.web.fetch.enabled", "as the sandbox grants"),
+    ("tools.web.search.enabled", "as the sandbox grants"),
     ("tools.exec.mode", "OpenClaw's for tools.exec.ask"),
     ("tools.exec.security", "OpenClaw's for tools.exec.ask"),
 ];
@@ -360,6 +377,7 @@ proptest! {
         // Each is in a folder of its own.
         prop_assert_eq!(settings.agents.len(), expected.agents.len());
         settings.paths.clone_from(&expected.paths);
+        defaults::forget_choices(&mut settings);
         for (id, agent) in &mut settings.agents {
             agent.workspace.clone_from(&expected.agents[id].workspace);
         }

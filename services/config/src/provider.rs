@@ -85,6 +85,9 @@ pub struct Provider {
     pub key_source: String,
     /// Its models, as the configuration describes them.
     pub models: Vec<Value>,
+    /// Why it cannot be asked, whatever key there is: the key of the
+    /// configuration and the problem.
+    pub fault: Option<String>,
 }
 
 impl Provider {
@@ -111,7 +114,7 @@ impl Provider {
 
     /// Whether it can be asked: it has a key, or is one that needs none.
     pub fn is_usable(&self) -> bool {
-        self.key.is_some() || !needs_key(&self.base_url)
+        self.fault.is_none() && (self.key.is_some() || !needs_key(&self.base_url))
     }
 }
 
@@ -196,28 +199,28 @@ fn one(
     let key = |field: &str| format!("models.providers.{id}.{field}");
     let known = KNOWN.iter().find(|known| known.0 == id);
     let (key_variable, url_variable) = variables(id);
-    let api = match fragment.api.as_deref() {
-        None => known.map_or(Api::OpenAi, |known| known.1),
-        Some("anthropic-messages" | "anthropic") => Api::Anthropic,
-        Some("openai-completions" | "openai-chat" | "openai") => Api::OpenAi,
+    let (api, mut fault) = match fragment.api.as_deref() {
+        None => (known.map_or(Api::OpenAi, |known| known.1), None),
+        Some("anthropic-messages" | "anthropic") => (Api::Anthropic, None),
+        Some("openai-completions" | "openai-chat" | "openai") => (Api::OpenAi, None),
         Some(other) => {
             let problem = format!(
-                "is {other:?}; allowed are \"anthropic-messages\" and \"openai-completions\""
+                "{} is {other:?}, which is not spoken here; {id} is not used \
+                 (\"anthropic-messages\" and \"openai-completions\" are)",
+                key("api")
             );
-            return Err((key("api"), problem));
+            (Api::OpenAi, Some(problem))
         }
     };
     let base_url = environment
         .get(&url_variable)
         .map(str::to_owned)
         .or(fragment.base_url)
-        .or_else(|| known.map(|known| known.2.to_owned()))
-        .ok_or_else(|| {
-            (
-                key("baseUrl"),
-                "is missing: say where the API is".to_owned(),
-            )
-        })?;
+        .or_else(|| known.map(|known| known.2.to_owned()));
+    if base_url.is_none() {
+        let problem = || format!("{} is missing, so {id} is not used", key("baseUrl"));
+        fault.get_or_insert_with(problem);
+    }
     let from_environment = environment.get(&key_variable).map(|value| {
         let source = format!("the variable {key_variable}");
         access(&key_variable, Secret::new(value), source)
@@ -232,7 +235,10 @@ fn one(
         .collect();
     Ok(Provider {
         id: id.to_owned(),
-        base_url: checked_url(&base_url).map_err(|problem| (key("baseUrl"), problem))?,
+        base_url: match base_url {
+            Some(url) => checked_url(&url).map_err(|problem| (key("baseUrl"), problem))?,
+            None => String::new(),
+        },
         api,
         key: access.first().map(|access| access.secret.clone()),
         key_source: match access.first() {
@@ -241,6 +247,7 @@ fn one(
         },
         access,
         models: fragment.models,
+        fault,
     })
 }
 
@@ -326,12 +333,25 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        let (key, _) = resolve_with(r#"{"mine":{}}"#, &[]).unwrap_err();
-        assert_eq!(key, "models.providers.mine.baseUrl");
         let (key, problem) =
-            resolve_with(r#"{"mine":{"baseUrl":"localhost:1","api":"soap"}}"#, &[]).unwrap_err();
-        assert_eq!(key, "models.providers.mine.api");
-        assert!(problem.contains("openai-completions"), "{problem}");
+            resolve_with(r#"{"mine":{"baseUrl":"localhost:1"}}"#, &[]).unwrap_err();
+        assert_eq!(key, "models.providers.mine.baseUrl");
+        assert!(problem.contains("http://"), "{problem}");
+    }
+
+    #[test]
+    fn a_provider_that_cannot_be_asked_takes_only_itself_away() {
+        let file = r#"{"mine":{}, "soap":{"baseUrl":"http://localhost:1","api":"soap"}}"#;
+        let providers = resolve_with(file, &[]).unwrap();
+        for (id, words) in [("mine", "baseUrl is missing"), ("soap", "api is \"soap\"")] {
+            assert!(!providers[id].is_usable());
+            let fault = providers[id].fault.as_deref().unwrap();
+            assert!(
+                fault.starts_with("models.providers.") && fault.contains(words),
+                "{fault}"
+            );
+        }
+        assert!(providers["ollama"].is_usable());
     }
 
     #[test]

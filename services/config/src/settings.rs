@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::auth::{self, Credential, Profile};
 use crate::document;
+use crate::effect::Unused;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::fragment::{self, Fragment};
@@ -18,21 +19,27 @@ use crate::substitute::Missing;
 
 mod agent;
 pub mod gateway;
+mod known_models;
 pub mod memory;
-mod models;
+pub mod models;
 mod own_limits;
+mod persona;
 mod queue;
 pub mod sandbox;
+mod send_policy;
 mod session;
 pub(crate) mod tools;
 
-pub use agent::{AgentSettings, Backend, Bootstrap, Limits};
+pub use agent::{AgentSettings, Backend, Bootstrap, Limits, MAX_TOKENS};
 pub use gateway::Gateway;
+pub use known_models::{KnownModels, UnknownModel};
 pub use memory::{Embedder, Memory, MemorySearch};
-pub use models::{Models, UnknownModel};
+pub use models::{ModelFacts, ModelList};
 pub use own_limits::{InvalidLimit, check as check_limit};
+pub use persona::{ModelParams, Persona};
 pub use queue::{DEBOUNCE_LIMIT, QueueDrop, QueueMode, QueueSettings};
 pub use sandbox::{AgentSandbox, Host, Network, ProviderTool, Sandbox, SandboxLevel};
+pub use send_policy::{SendPolicy, SendTarget};
 pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
 pub use tools::{Ask, McpServer, ServerNetwork, ToolLayer, ToolSettings};
 
@@ -54,6 +61,8 @@ pub enum LogLevel {
     Warn,
     /// What went wrong.
     Error,
+    /// Nothing.
+    Silent,
 }
 
 impl LogLevel {
@@ -64,6 +73,7 @@ impl LogLevel {
             Self::Info => "info",
             Self::Warn => "warn",
             Self::Error => "error",
+            Self::Silent => "silent",
         }
     }
 }
@@ -87,7 +97,9 @@ pub struct Settings {
     /// `provider/model` for agents that name none.
     pub default_model: Option<String>,
     /// Which models may be named, as far as the configuration tells.
-    pub models: Models,
+    pub known_models: KnownModels,
+    /// What is said of models.
+    pub models: ModelList,
     /// Providers by id, with their keys. Empty without [`Settings::with_credentials`].
     pub providers: BTreeMap<String, Provider>,
     /// Auth profiles by agent. Empty without [`Settings::with_credentials`].
@@ -118,8 +130,13 @@ pub struct Settings {
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
+    /// Providers that cannot be asked, and why, each a sentence.
+    pub provider_faults: Vec<String>,
     /// What did not work when the configuration was read, and is done without.
     pub warnings: Vec<String>,
+    /// Keys of the files that have no effect. Empty unless the settings were
+    /// read by [`crate::load`] or one of its neighbours.
+    pub unused: Vec<Unused>,
     /// What holds from a daemon's start to its end, by its keys; see
     /// [`SOCKETS_ADVICE`].
     pub fixed: BTreeMap<&'static str, String>,
@@ -145,7 +162,9 @@ impl Settings {
         // what refers to the agent-runner's variables only it can check.
         let mut providers = fragment.models.providers.clone();
         providers.retain(|_, provider| !provider.has_references());
-        provider::resolve(&providers, environment, &BTreeMap::new()).map_err(invalid)?;
+        let checked = provider::resolve(&providers, environment, &BTreeMap::new());
+        let checked = checked.map_err(invalid)?.into_values();
+        let provider_faults = checked.filter_map(|provider| provider.fault).collect();
         let (agents, default_agent) =
             agent::resolve(&paths, &fragment).map_err(|problem| problem.at(&origin))?;
         let search = memory::merged(
@@ -153,9 +172,8 @@ impl Settings {
             &fragment.agents.defaults.memory_search,
         );
         let doors = Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?;
-        let models = Models::of(&fragment.models, agents.values());
+        let known_models = KnownModels::of(&fragment.models, agents.values());
         Ok(Self {
-            models,
             log_level: log_level(&fragment, &origin)?,
             concurrent_turns: fragment
                 .gateway
@@ -166,6 +184,8 @@ impl Settings {
             gateway: doors,
             agents,
             default_agent,
+            known_models,
+            models: ModelList::of(&fragment.models),
             default_model: fragment.models.default,
             providers: BTreeMap::new(),
             profiles: BTreeMap::new(),
@@ -187,6 +207,8 @@ impl Settings {
             queue: QueueSettings::of(&fragment.messages.queue),
             environment: Environment::default(),
             warnings: Vec::new(),
+            unused: Vec::new(),
+            provider_faults,
             paths,
         })
     }
@@ -204,6 +226,7 @@ impl Settings {
         let document = document::load(path, environment, Missing::KeptForGateway)?;
         let fragment = fragment::typed(path, document.value)?;
         self.warnings = document.warnings;
+        self.warnings.extend(self.provider_faults.clone());
         let environment = document.environment;
         let origin = path.display().to_string();
         let invalid = |(key, problem)| Error::Value {
@@ -401,11 +424,12 @@ fn log_level(fragment: &Fragment, origin: &str) -> Result<LogLevel, Error> {
         "trace" | "debug" => Ok(LogLevel::Debug),
         "info" => Ok(LogLevel::Info),
         "warn" => Ok(LogLevel::Warn),
-        "error" | "fatal" | "silent" => Ok(LogLevel::Error),
+        "error" | "fatal" => Ok(LogLevel::Error),
+        "silent" => Ok(LogLevel::Silent),
         other => Err(Error::Value {
             origin: origin.to_owned(),
             key: "logging.level".to_owned(),
-            problem: format!("is {other:?}; allowed are debug, info, warn and error"),
+            problem: format!("is {other:?}; allowed are debug, info, warn, error and silent"),
         }),
     }
 }

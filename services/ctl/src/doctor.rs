@@ -41,6 +41,7 @@ pub(crate) fn execute(
 fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> {
     let (settings, check) = configuration(paths, environment);
     let mut checks = vec![check];
+    checks.extend(settings.iter().flat_map(unused));
     checks.extend(files::state(paths));
     checks.extend(files::obstacle(paths));
     checks.extend(files::transcripts(paths));
@@ -58,6 +59,13 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
     checks.extend(answers::servers(&suite));
     checks.extend(answers::confinements(&suite));
     Ok(checks)
+}
+
+/// Keys that have no effect are no fault: nothing that they would restrict is
+/// among them.
+fn unused(settings: &Settings) -> impl Iterator<Item = Check> + '_ {
+    let unused = settings.unused.iter();
+    unused.map(|unused| Check::ok("keys of the file", unused.to_string()))
 }
 
 fn configuration(paths: &Paths, environment: &Environment) -> (Option<Settings>, Check) {

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::output;
 
 mod memory;
+mod state;
 
 /// The drop-ins' name, after the units' own and before a user's.
 const DROP_IN: &str = "50-openclaw.conf";
@@ -36,6 +37,9 @@ pub(crate) fn execute(
     let folder = folder(&settings.paths, environment)
         .ok_or_else(|| Failure::new("no folder for units: set HOME or XDG_CONFIG_HOME"))?;
     let mut drop_ins = vec![(memory::UNIT, memory::wanted(&settings, &folder)?)];
+    for unit in state::UNITS {
+        drop_ins.push((unit, state::wanted(&settings.paths, unit, &folder)?));
+    }
     let workspaces = memory::granted(&settings);
     let gateway = settings
         .with_gateway_secrets(environment, &BTreeMap::new())?
@@ -75,8 +79,8 @@ pub(crate) fn execute(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether memory's unit grants what the configuration does. Where that cannot
-/// be read, something else says so.
+/// Whether the services' units say where the state is, and memory's grants what
+/// the configuration does. Where that cannot be read, something else says so.
 pub(crate) fn are_in_line(environment: &Environment) -> bool {
     let Ok(settings) = openclaw_config::load(environment) else {
         return true;
@@ -84,11 +88,17 @@ pub(crate) fn are_in_line(environment: &Environment) -> bool {
     let Some(folder) = folder(&settings.paths, environment) else {
         return true;
     };
-    let path = folder.join(format!("{}.d", memory::UNIT)).join(DROP_IN);
-    match (memory::wanted(&settings, &folder), found(&path)) {
-        (Ok(wanted), Ok(found)) => wanted == found,
-        _ => true,
-    }
+    let is_in_line = |unit: &str, wanted: Result<Option<String>, Failure>| {
+        let path = folder.join(format!("{unit}.d")).join(DROP_IN);
+        match (wanted, found(&path)) {
+            (Ok(wanted), Ok(found)) => wanted == found,
+            _ => true,
+        }
+    };
+    is_in_line(memory::UNIT, memory::wanted(&settings, &folder))
+        && state::UNITS
+            .iter()
+            .all(|unit| is_in_line(unit, state::wanted(&settings.paths, unit, &folder)))
 }
 
 /// The drop-in of each unit; none where the unit as shipped is right.
@@ -180,6 +190,51 @@ mod tests {
             let folder = self.0.path().join(".config/systemd/user");
             fs::read_to_string(folder.join(format!("{unit}.d")).join(DROP_IN)).ok()
         }
+    }
+
+    #[test]
+    fn services_are_told_of_another_state_folder() {
+        let scene = Scene(tempfile::tempdir().unwrap());
+        let units = scene.0.path().join(".config/systemd/user");
+        for unit in ["openclaw-gateway.service", "openclaw-memory.service"] {
+            let folder = units.join(format!("{unit}.d"));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(memory::CONFINING), "").unwrap();
+        }
+        let all = [
+            "openclaw-gateway.service",
+            "openclaw-agent-runner.service",
+            "openclaw-memory.service",
+        ];
+        scene.run(true, &[]).unwrap();
+        let chosen = [("OPENCLAW_STATE_DIR", "/srv/my claw 5%")];
+        scene.run(false, &chosen).unwrap();
+        for unit in all {
+            let text = scene.drop_in(unit).unwrap();
+            let line = "Environment=\"OPENCLAW_STATE_DIR=/srv/my claw 5%%\"\n";
+            assert!(text.contains(line), "{unit}: {text}");
+        }
+        let gateway = scene.drop_in(all[0]).unwrap();
+        assert!(
+            gateway.contains("BindPaths=\"-/srv/my claw 5%%\"\n"),
+            "{gateway}"
+        );
+        let memory = scene.drop_in(all[2]).unwrap();
+        assert!(
+            memory.contains("ReadWritePaths=\"-/srv/my claw 5%%\"\n"),
+            "{memory}"
+        );
+        assert!(
+            memory.contains("ReadOnlyPaths=\"-/srv/my claw 5%%/agents\"\n"),
+            "{memory}"
+        );
+
+        // A folder of an earlier name, which is found without a variable.
+        scene.run(false, &[]).unwrap();
+        assert!(all.iter().all(|unit| scene.drop_in(unit).is_none()));
+        fs::create_dir(scene.0.path().join(".clawdbot")).unwrap();
+        scene.run(false, &[]).unwrap();
+        assert!(scene.drop_in(all[1]).unwrap().contains("/.clawdbot\"\n"));
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use openclaw_config::effect::Unused;
 use openclaw_config::{Environment, Paths};
+use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
 use crate::cli;
@@ -23,6 +25,15 @@ const FIRST_WAIT: Duration = Duration::from_millis(50);
 /// The longest wait between two attempts of `--wait`.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
+/// The status as `--json` prints it.
+#[derive(Serialize)]
+struct Status<'a> {
+    #[serde(flatten)]
+    suite: &'a Suite,
+    /// Keys of the configuration that have no effect.
+    unused: Vec<Unused>,
+}
+
 /// Prints the status; exit code 1 when a daemon does not answer.
 pub(crate) fn execute(
     arguments: &cli::Status,
@@ -30,10 +41,14 @@ pub(crate) fn execute(
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
     let suite = connection::runtime()?.block_on(ask_until(&paths, arguments.wait));
+    // Of a file that cannot be read the daemons say what is wrong.
+    let settings = openclaw_config::load(environment);
+    let unused = settings.map(|settings| settings.unused).unwrap_or_default();
     if arguments.json {
-        output::document(&suite)?;
+        let suite = &suite;
+        output::document(&Status { suite, unused })?;
     } else {
-        output::stdout(&text::render(&suite, arguments.verbose))?;
+        output::stdout(&text::render(&suite, &unused, arguments.verbose))?;
         if !suite.answers() && suite.state_problem.is_none() {
             output::stderr_line(&format!("hint: {}", connection::START));
         }

@@ -124,8 +124,9 @@ impl Owner {
         match loaded {
             Ok(settings) => {
                 let late = self.restart_keys(&settings);
-                let mut current = Current::sound(settings);
                 tracing::info!("the configuration was read again");
+                self.tell_unused(&settings);
+                let mut current = Current::sound(settings);
                 if !late.is_empty() {
                     let note = format!(
                         "{} changed: that needs other sockets; {SOCKETS_ADVICE}",
@@ -147,6 +148,16 @@ impl Owner {
                     current.is_in_use = false;
                 });
             }
+        }
+    }
+
+    /// Says which keys have no effect, when they are others than before.
+    fn tell_unused(&self, settings: &Settings) {
+        if settings.unused == self.current.borrow().settings.unused {
+            return;
+        }
+        for unused in &settings.unused {
+            tracing::info!("the configuration has keys {unused}");
         }
     }
 

@@ -91,6 +91,9 @@ where
         tracing::error!("{problem}");
         notifier.note(problem);
     }
+    for unused in &current.settings.unused {
+        tracing::info!("the configuration has keys {unused}");
+    }
     // One thread: a daemon waits nearly all the time, and threads cost memory
     // and make the parent-death signal of agents ambiguous (prctl(2)).
     let runtime = runtime::Builder::new_current_thread()

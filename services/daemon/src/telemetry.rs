@@ -57,6 +57,7 @@ fn filter(level: LogLevel) -> Targets {
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Warn => LevelFilter::WARN,
         LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Silent => LevelFilter::OFF,
     };
     // The libraries' own news are of no use to the user of the assistant.
     Targets::new()

@@ -168,7 +168,10 @@ pub(crate) async fn on_request(
         Ok(planned) => planned,
         Err(error) => return Ok(failed(&error)),
     };
-    Ok(carry_out(gateway, &room, planned, &CancellationToken::new()).await)
+    // It is in no run's bill; the runner counts it into the agent's day.
+    let mut spent = Spent::default();
+    let cancel = CancellationToken::new();
+    Ok(carry_out(gateway, &room, planned, &cancel, &mut spent).await)
 }
 
 async fn plan(gateway: &Gateway, room: &Room<'_>, max_tokens: u32) -> Result<Compaction, Error> {

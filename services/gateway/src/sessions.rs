@@ -370,7 +370,7 @@ impl Sessions {
             check_limit(name, value)?;
         }
         match patch.model() {
-            Some(model) => Ok(self.configuration.settings().models.check(&model)?),
+            Some(model) => Ok(self.configuration.settings().known_models.check(&model)?),
             None => Ok(()),
         }
     }

@@ -81,6 +81,18 @@ const TOOLS: [(&str, When); 38] = [
     ("Write", Always),
 ];
 
+/// Those that work with files.
+const FILES: [&str; 8] = [
+    "Edit",
+    "Glob",
+    "Grep",
+    "LS",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "Write",
+];
+
 /// Switched off by a variable: what it is, and why.
 pub(super) const OFF: [(&str, &str); 6] = [
     (
@@ -127,7 +139,9 @@ pub(super) fn tools(start: &Start<'_>) -> Own {
             Search => grants.has(ProviderTool::WebSearch),
             Never(_) => false,
         };
-        there && start.policy.denies(name).is_none()
+        // Its own go anywhere that the sandbox lets them; ours stay.
+        let strays = start.agent.tools.workspace_only && FILES.contains(name);
+        there && !strays && start.policy.denies(name).is_none()
     };
     let there = TOOLS.iter().filter(|tool| is_there(tool));
     let there: Vec<&str> = there.map(|(name, _)| *name).collect();
@@ -141,7 +155,10 @@ pub(super) fn tools(start: &Start<'_>) -> Own {
 }
 
 /// Ours that its own do: a model that has both cannot know which to take.
-pub(super) fn covered(policy: &Policy) -> Vec<&'static str> {
+pub(super) fn covered(policy: &Policy, workspace_only: bool) -> Vec<&'static str> {
+    if workspace_only {
+        return vec!["execute_shell", "process"];
+    }
     let has = |name: &str| policy.denies(name).is_none();
     let mut covered = vec![
         "read_file",

@@ -1,6 +1,9 @@
 //! The environment of the Claude Code CLI.
 
-use crate::cli::Start;
+use std::time::Duration;
+
+use crate::claude::Claude;
+use crate::cli::{Cli as _, Start};
 use crate::environment::{Variables, passed};
 use crate::thinking;
 
@@ -23,6 +26,12 @@ const KEYS: [&str; 6] = [
     "ANTHROPIC_VERTEX_BASE_URL",
     "GOOGLE_APPLICATION_CREDENTIALS",
 ];
+
+/// The most tokens of one answer.
+const LONGEST_ANSWER: &str = "CLAUDE_CODE_MAX_OUTPUT_TOKENS";
+
+/// What its model may ask for of itself, as the CLI has it.
+const LONGEST_COMMAND: Duration = Duration::from_secs(600);
 
 /// What it has beside that which every agent has. Its way to the model comes
 /// from the turn's doors; with `keys` it has the keys for it.
@@ -52,6 +61,21 @@ pub(super) fn of(start: &Start<'_>, keys: bool) -> Variables {
         .map(|(name, value)| (name.to_owned(), value.to_owned())),
     );
     variables.extend(OFF.map(|(name, _)| (name.to_owned(), "1".to_owned())));
+    let model = start
+        .model
+        .map(|model| format!("{}/{model}", Claude.provider()));
+    if let Some(tokens) = settings.max_tokens(&start.agent.id, model.as_deref()) {
+        variables.push((LONGEST_ANSWER.to_owned(), tokens.to_string()));
+    }
+    if let Some(time) = start.agent.tools.command_time {
+        let most = time.max(LONGEST_COMMAND);
+        for (name, time) in [
+            ("BASH_DEFAULT_TIMEOUT_MS", time),
+            ("BASH_MAX_TIMEOUT_MS", most),
+        ] {
+            variables.push((name.to_owned(), time.as_millis().to_string()));
+        }
+    }
     if let Some(tokens) = thinking::budget(start.turn.thinking_level.as_deref()) {
         variables.push(("MAX_THINKING_TOKENS".to_owned(), tokens.to_string()));
     }

@@ -17,7 +17,7 @@ use crate::wire::Api;
 /// Where OpenAI's API is.
 const OPENAI: &str = "https://api.openai.com/v1";
 /// Where the API is that takes the tokens of a login.
-const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
+pub(crate) const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
 /// What paths begin with at the door.
 pub(super) const MOUNT: &str = "/v1";
 /// A key for Codex alone.

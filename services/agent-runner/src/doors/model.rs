@@ -20,7 +20,7 @@ use tokio::sync::{Semaphore, watch};
 use super::accept;
 use crate::bill::{Asked, Bill};
 use crate::model::Upstream;
-use crate::wire::{self, Grants, tokens_of};
+use crate::wire::{self, Grants, Wanted, tokens_of};
 
 mod answer;
 #[cfg(fuzzing)]
@@ -51,6 +51,8 @@ const API_KEY: &str = "x-api-key";
 #[derive(Debug)]
 pub(crate) struct Beyond {
     pub(crate) relay: Relay,
+    /// How the model is to be asked.
+    pub(crate) wanted: Wanted,
     pub(crate) grants: Grants,
     pub(crate) prices: Prices,
     pub(crate) bill: Arc<Bill>,
@@ -159,7 +161,13 @@ impl ModelDoor {
         let url = target.url(&beyond.relay).ok_or(Problem::BaseUrl)?;
         let (head, body) = request.into_parts();
         check_form(&head.headers)?;
-        let judged = self.read(&beyond, body).await?;
+        // Counting takes the conversation alone.
+        let wanted = if is_charged {
+            beyond.wanted.clone()
+        } else {
+            Wanted::default()
+        };
+        let judged = self.read(&beyond, body, &wanted).await?;
         let mut headers = headers::outgoing(&beyond.relay, &head.headers, &beyond.grants)
             .ok_or(Problem::Credential)?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -189,13 +197,24 @@ impl ModelDoor {
     }
 
     /// The request's body, as it may go out.
-    async fn read(&self, beyond: &Beyond, body: Incoming) -> Result<wire::Judged, Problem> {
+    async fn read(
+        &self,
+        beyond: &Beyond,
+        body: Incoming,
+        wanted: &Wanted,
+    ) -> Result<wire::Judged, Problem> {
         // It is closed by nobody.
         let _place = self.judging.acquire().await;
         let body = Limited::new(body, REQUEST_LIMIT).collect().await;
         let body = body.map_err(|error| Problem::TooLarge(error.to_string()))?;
         let api = beyond.relay.api;
-        Ok(wire::judge(api, &body.to_bytes(), &beyond.grants, None)?)
+        Ok(wire::judge(
+            api,
+            &body.to_bytes(),
+            &beyond.grants,
+            None,
+            wanted,
+        )?)
     }
 }
 

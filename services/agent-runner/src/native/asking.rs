@@ -207,7 +207,7 @@ impl Asking {
     /// as far as the budget allows.
     async fn admit(&self, stop: &Stop, body: &[u8]) -> Result<(Judged, Tab), Box<Answer>> {
         let api = wire_api(stop);
-        let judged = wire::judge(api, body, &self.grants, Some(&stop.model));
+        let judged = wire::judge(api, body, &self.grants, Some(&stop.model), &stop.wanted);
         let judged = judged.map_err(|unfit| Box::new(Answer::Unfit(unfit)))?;
         let asked = bill::Asked {
             input: tokens_of(judged.bytes.len()),

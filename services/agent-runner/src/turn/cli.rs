@@ -13,6 +13,7 @@ use super::ready::standing;
 use super::stage::Stage;
 use super::{Begun, Error};
 use crate::cli::{self, Access, Cli, Dialogue, Given, Limits};
+use crate::codex::CHATGPT;
 use crate::doors::Doors;
 use crate::doors::model::{Prices, Relay};
 use crate::environment::{self, Variables};
@@ -25,6 +26,7 @@ use crate::reach;
 use crate::sight::Sight;
 use crate::spare::Ready;
 use crate::tools;
+use crate::wire::Wanted;
 
 /// A CLI with what a plan of a turn needs of it.
 #[derive(Clone, Copy)]
@@ -81,6 +83,7 @@ impl Stage<'_> {
         let speech = Speech::Cli {
             dialogue: Box::new(laid.dialogue),
             tools: laid.given.path().to_owned(),
+            wanted: Box::new(self.wanted(chosen, laid.relay.as_ref())),
             relay: laid.relay,
             limits: laid.limits,
             prices: self.prices(chosen.cli, chosen.model),
@@ -166,6 +169,22 @@ impl Stage<'_> {
             limits,
             given,
         })
+    }
+
+    /// How the model behind its door is to be asked. The door of an account
+    /// takes no more than the CLI itself says.
+    fn wanted(&self, chosen: Chosen<'_>, relay: Option<&Relay>) -> Wanted {
+        if relay.is_some_and(|relay| relay.base_url == CHATGPT) {
+            return Wanted::default();
+        }
+        let provider = chosen.cli.provider();
+        let model = chosen.model.map(|model| format!("{provider}/{model}"));
+        let most = self.settings.max_tokens(&self.agent.id, model.as_deref());
+        let facts = chosen
+            .model
+            .map(|model| self.settings.models.facts(provider, model));
+        let is_plain = facts.is_some_and(|facts| facts.reasoning == Some(false));
+        Wanted::new(&self.agent.params, most, is_plain)
     }
 
     /// What a CLI reaches, and what is behind its door to the model.

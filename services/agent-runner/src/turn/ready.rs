@@ -122,6 +122,7 @@ pub(crate) fn log_level(settings: &Settings) -> &'static str {
         LogLevel::Info => "info",
         LogLevel::Warn => "warn",
         LogLevel::Error => "error",
+        LogLevel::Silent => "silent",
     }
 }
 

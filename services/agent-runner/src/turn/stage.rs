@@ -130,6 +130,7 @@ impl Stage<'_> {
             true => Offer::new(&openclaw_tools::Policy::default(), &rules),
             false => Offer::new(&tools::policy(self.agent), &rules),
         }
+        .of_agent(self.agent)
     }
 
     /// Those of ours that a CLI does not do itself.
@@ -138,7 +139,9 @@ impl Stage<'_> {
         if self.turn.purpose == Purpose::Summary {
             return offer;
         }
-        let covered = cli.covered(&tools::policy(self.agent), &self.rules());
+        let workspace_only = self.agent.tools.workspace_only;
+        let policy = tools::policy(self.agent);
+        let covered = cli.covered(&policy, &self.rules(), workspace_only);
         offer.without(&covered)
     }
 

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use openclaw_config::settings::ProviderTool;
 use serde_json::{Map, Value};
 
-use super::{Api, Grants, anthropic, openai};
+use super::{Api, Grants, Wanted, anthropic, openai};
 
 /// Parts of the names of models that search the web whatever they are asked.
 const SEARCHING: [&str; 5] = [
@@ -52,13 +52,14 @@ pub(crate) enum Unfit {
     Host { host: String },
 }
 
-/// Judges a request in `api`'s form. With `model` it asks that one, whichever
-/// it names.
+/// Judges a request in `api`'s form, and asks as it is `wanted`. With `model` it
+/// asks that one, whichever it names.
 pub(crate) fn judge(
     api: Api,
     body: &[u8],
     grants: &Grants,
     model: Option<&str>,
+    wanted: &Wanted,
 ) -> Result<Judged, Unfit> {
     let mut fields: Map<String, Value> =
         serde_json::from_slice(body).map_err(|error| Unfit::Malformed(error.to_string()))?;
@@ -70,6 +71,7 @@ pub(crate) fn judge(
         Api::Responses => openai::judge_responses(&mut fields, grants)?,
         Api::Chat => openai::judge_chat(&mut fields, grants)?,
     }
+    wanted.apply(api, &mut fields);
     let named = fields.get("model").and_then(Value::as_str);
     let named = named.unwrap_or_default().to_owned();
     // A configured model is the user's choice.

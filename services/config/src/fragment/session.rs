@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::settings::{DmScope, Interrupted};
+use crate::settings::{DmScope, Interrupted, SendPolicy};
 
 /// `session`.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -30,6 +30,9 @@ pub struct Session {
     /// waits for the user, `resume` goes on by itself unless a tool was running
     /// then, whose effect nobody knows.
     pub interrupted: Option<Interrupted>,
+    /// To which sessions messages may be sent; a session's own `sendPolicy`
+    /// comes before it.
+    pub send_policy: SendPolicy,
     /// OpenClaw's older place for `reset.idleMinutes`.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub idle_minutes: Option<u64>,

@@ -20,6 +20,40 @@ pub struct Tools {
     pub deny: Vec<String>,
     /// Commands.
     pub exec: Exec,
+    /// File tools.
+    pub fs: Files,
+    /// The web, where the provider or a CLI has tools for it.
+    pub web: Web,
+}
+
+/// `tools.fs`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "camelCase")]
+pub struct Files {
+    /// Whether file tools stay in the workspace, whatever else the sandbox
+    /// shows. Commands do not.
+    pub workspace_only: Option<bool>,
+}
+
+/// `tools.web`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Web {
+    /// Searching it.
+    pub search: WebTool,
+    /// Fetching pages.
+    pub fetch: WebTool,
+}
+
+/// `tools.web.search` and `tools.web.fetch`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct WebTool {
+    /// `false`: not there, whatever else is said.
+    pub enabled: Option<bool>,
 }
 
 /// `tools.exec`.
@@ -34,15 +68,25 @@ pub struct Exec {
     /// files that a tool writes outside the workspace.
     #[cfg_attr(test, schemars(extend("enum" = ["off", "on-miss", "always"])))]
     pub ask: Option<String>,
-    /// OpenClaw's: `deny` leaves no commands, `allowlist` asks on a miss.
+    /// OpenClaw's: `deny` leaves no commands; `allowlist` and `safe-bin` ask
+    /// on a miss.
+    #[cfg_attr(test, schemars(extend("enum" = ["deny", "allowlist", "safe-bin", "full"])))]
     pub security: Option<String>,
     /// OpenClaw's: `deny`, `allowlist`, `ask`, `auto` or `full`.
+    #[cfg_attr(test, schemars(extend("enum" = ["deny", "allowlist", "ask", "auto", "full"])))]
     pub mode: Option<String>,
     /// Programs that may run with any arguments.
     pub safe_bins: Vec<String>,
     /// Simple commands that may run, word by word and without quotation marks,
     /// `*` for anything: `cargo test *`.
     pub allowlist: Vec<String>,
+    /// How long a command may take that names no time, in seconds; ours at most
+    /// half an hour. Codex has times of its own.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub timeout_sec: Option<u64>,
+    /// The same.
+    #[cfg_attr(test, schemars(range(min = 1)))]
+    pub timeout_seconds: Option<u64>,
     /// How long a command waits to be allowed before that counts as a no, in
     /// seconds.
     #[cfg_attr(test, schemars(range(min = 1)))]

@@ -12,8 +12,8 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::paths::Paths;
 use crate::settings::{
-    AgentSettings, MemorySearch, Network, QueueSettings, SandboxLevel, SessionSettings, Settings,
-    memory, tools,
+    AgentSettings, MAX_TOKENS, MemorySearch, Network, QueueSettings, SandboxLevel, SessionSettings,
+    Settings, memory, tools,
 };
 
 /// One MiB in bytes.
@@ -147,6 +147,7 @@ fn session(session: &SessionSettings) -> Value {
         "reset": {"mode": "none"},
         "resetByType": {},
         "resetByChannel": {},
+        "sendPolicy": {"default": "allow", "rules": []},
         "resetTriggers": session.reset_triggers,
         "interrupted": session.interrupted.name(),
     })
@@ -157,7 +158,7 @@ fn agent(agent: &AgentSettings, settings: &Settings) -> Value {
     json!({
         "workspace": agent.workspace.display().to_string(),
         "backend": agent.backend.name(),
-        "maxTokens": agent.max_tokens,
+        "maxTokens": agent.max_tokens.unwrap_or(MAX_TOKENS),
         "timeoutSeconds": agent.timeout.as_secs(),
         "noOutputSeconds": agent.no_output.as_secs(),
         "claudeCliPath": agent.claude_path,
@@ -214,6 +215,15 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Takes away that a value was chosen which is the default.
+#[cfg(test)]
+pub(crate) fn forget_choices(settings: &mut Settings) {
+    settings.memory.is_context_set = false;
+    for agent in settings.agents.values_mut() {
+        agent.max_tokens = agent.max_tokens.filter(|tokens| *tokens != MAX_TOKENS);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,8 +239,9 @@ mod tests {
         assert_eq!(Schema::shipped().check(&document), []);
         let empty = Settings::assemble(paths(), json!({}), &Environment::default()).unwrap();
         let mut full = Settings::assemble(paths(), document, &Environment::default()).unwrap();
-        // Whether a value was chosen is the one thing that differs.
         full.gateway.port_is_chosen = false;
+        full.fixed.clear();
+        forget_choices(&mut full);
         assert_eq!(empty, full);
     }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use crate::effect::{Effect, table};
 use crate::fragment::Fragment;
-use crate::kept;
 use crate::key::KeyPath;
 use crate::pipeline::defaults;
 
@@ -19,16 +19,7 @@ fn generated() -> Value {
     let properties = root["properties"].as_object_mut().unwrap();
     let editors = json!({"type": "string", "description": "For editors: where this schema is."});
     properties.insert("$schema".to_owned(), editors);
-    for (section, keys) in kept::KEYS {
-        let node = node(&mut schema, section);
-        for key in *keys {
-            let description =
-                json!({"description": "Of OpenClaw; kept in the file, not used here."});
-            let properties = node.entry("properties").or_insert_with(|| json!({}));
-            let properties = properties.as_object_mut().unwrap();
-            properties.entry((*key).to_owned()).or_insert(description);
-        }
-    }
+    keep(&mut schema);
     close(&mut schema);
     let paths = crate::Paths::resolve(&[("HOME", "/home/user")].into_iter().collect()).unwrap();
     let mut defaults = defaults::apply(json!({}), &paths).unwrap();
@@ -41,6 +32,57 @@ fn generated() -> Value {
     }
     describe_defaults(&mut schema, &defaults, "");
     schema
+}
+
+/// Puts in the keys of OpenClaw that no type has: they are allowed, whatever is
+/// in them, and kept by every write.
+fn keep(schema: &mut Value) {
+    let mut entries: Vec<_> = table::entries().collect();
+    // What is above comes first.
+    entries.sort_by_key(|(path, _)| path.len());
+    for (path, effect) in entries {
+        if effect == Effect::Acts {
+            continue;
+        }
+        let mut paths = vec![path.clone()];
+        if path.starts_with(&["agents", "entries"]) {
+            let mut listed = path;
+            listed[1] = "list";
+            paths.push(listed);
+        }
+        for path in paths {
+            keep_one(schema, &path, effect);
+        }
+    }
+}
+
+/// Puts in the first part of the path that is missing, and nothing where
+/// everything is allowed already.
+fn keep_one(schema: &mut Value, path: &[&str], effect: Effect) {
+    let mut pointer = String::new();
+    for (depth, part) in path.iter().enumerate() {
+        pointer = followed(schema, &pointer);
+        let node = schema.pointer(&pointer).unwrap();
+        let step = match (*part, node.get("items").is_some()) {
+            ("*", true) => "/items".to_owned(),
+            ("*", false) => "/additionalProperties".to_owned(),
+            (name, _) => format!("/properties/{name}"),
+        };
+        let below = format!("{pointer}{step}");
+        if schema.pointer(&below).is_none() {
+            let properties = schema
+                .pointer_mut(&pointer)
+                .and_then(|node| node.get_mut("properties")?.as_object_mut());
+            if let (Some(properties), true) = (properties, *part != "*") {
+                let reason = effect.reason().filter(|_| depth + 1 == path.len());
+                let reason = reason.map_or_else(String::new, |why| format!(", not used: {why}"));
+                let description = format!("Of OpenClaw; kept in the file{reason}.");
+                properties.insert((*part).to_owned(), json!({"description": description}));
+            }
+            return;
+        }
+        pointer = below;
+    }
 }
 
 /// The object that describes the section.
@@ -68,12 +110,15 @@ fn followed(schema: &Value, pointer: &str) -> String {
     let node = schema
         .pointer(pointer)
         .unwrap_or_else(|| panic!("no {pointer}"));
-    let node = match node.get("anyOf") {
-        Some(either) => &either[0],
-        None => node,
+    let is_object = |node: &Value| node.get("properties").is_some() || node.get("$ref").is_some();
+    let either = node.get("anyOf").and_then(Value::as_array);
+    let object = either.and_then(|either| either.iter().position(is_object));
+    let (pointer, node) = match object {
+        Some(at) => (&*format!("{pointer}/anyOf/{at}"), &node["anyOf"][at]),
+        None => (pointer, node),
     };
     match node.get("$ref").and_then(Value::as_str) {
-        Some(reference) => reference.trim_start_matches('#').to_owned(),
+        Some(reference) => followed(schema, reference.trim_start_matches('#')),
         None => pointer.to_owned(),
     }
 }

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::fragment::{self, Agent, Fragment};
 use crate::paths::Paths;
 use crate::settings::memory::{self, MemorySearch};
+use crate::settings::persona::{ModelParams, Persona};
 use crate::settings::sandbox::{self, AgentSandbox, SandboxLevel};
 use crate::settings::tools::{self, Ask, ToolSettings};
 
@@ -15,8 +16,8 @@ use crate::settings::tools::{self, Ask, ToolSettings};
 const MAIN: &str = "main";
 /// Agent ids are folder names and parts of session keys.
 const ID_LENGTH: usize = 64;
-/// Seed 002, `agent.maxTokens`.
-const MAX_TOKENS: u32 = 8192;
+/// Of an answer where nobody said so (seed 002, `agent.maxTokens`).
+pub const MAX_TOKENS: u32 = 8192;
 /// Half an hour: long enough for a build, short enough to notice a turn that
 /// hangs.
 const TIMEOUT: Duration = Duration::from_secs(1800);
@@ -140,8 +141,13 @@ pub struct AgentSettings {
     pub model_key: String,
     /// The key that says which backend answers, or that could.
     pub backend_key: String,
-    /// The most tokens one model response may have.
-    pub max_tokens: u32,
+    /// The most tokens one model response may have; `None`: nobody said so, see
+    /// [`MAX_TOKENS`].
+    pub max_tokens: Option<u32>,
+    /// Who it is.
+    pub persona: Persona,
+    /// How its model is asked.
+    pub params: ModelParams,
     /// The longest a turn may take.
     pub timeout: Duration,
     /// The longest a turn may be silent.
@@ -256,7 +262,8 @@ pub(super) fn resolve(
 /// `agents.defaults`, with the search of all agents behind it.
 fn base(fragment: &Fragment) -> Agent {
     let mut base = fragment.agents.defaults.clone();
-    base.memory_search = memory::merged(&fragment.memory.search, &base.memory_search);
+    let general = memory::merged(&fragment.memory.search, &base.memory.search);
+    base.memory_search = memory::merged(&general, &base.memory_search);
     base
 }
 
@@ -268,6 +275,21 @@ fn over(base: &Agent, own: &Agent) -> Agent {
         backend: own.backend.clone().or_else(|| base.backend.clone()),
         model: own.model.clone().or_else(|| base.model.clone()),
         max_tokens: own.max_tokens.or(base.max_tokens),
+        name: own.name.clone(),
+        system_prompt: own
+            .system_prompt
+            .clone()
+            .or_else(|| base.system_prompt.clone()),
+        system_prompt_override: own
+            .system_prompt_override
+            .clone()
+            .or_else(|| base.system_prompt_override.clone()),
+        identity: own.identity.clone(),
+        params: {
+            let mut params = base.params.clone();
+            params.extend(own.params.clone());
+            params
+        },
         timeout_seconds: own.timeout_seconds.or(base.timeout_seconds),
         no_output_seconds: own.no_output_seconds.or(base.no_output_seconds),
         claude_cli_path: own
@@ -296,7 +318,11 @@ fn over(base: &Agent, own: &Agent) -> Agent {
             cost_per_day: limits.cost_per_day.or(under.cost_per_day),
             retry_seconds: limits.retry_seconds.or(under.retry_seconds),
         },
-        memory_search: memory::merged(&base.memory_search, &own.memory_search),
+        memory_search: memory::merged(
+            &memory::merged(&base.memory_search, &own.memory.search),
+            &own.memory_search,
+        ),
+        memory: fragment::AgentMemory::default(),
         bootstrap_max_chars: own.bootstrap_max_chars.or(base.bootstrap_max_chars),
         bootstrap_total_max_chars: own
             .bootstrap_total_max_chars
@@ -333,7 +359,12 @@ fn one(
             .unwrap_or_default(),
         model_key: "agents.defaults.model".to_owned(),
         backend_key: "agents.defaults.backend".to_owned(),
-        max_tokens: positive(agent.max_tokens, MAX_TOKENS, key, "maxTokens")?,
+        max_tokens: match agent.max_tokens {
+            None => ModelParams::max_tokens(&agent.params),
+            set => Some(positive(set, MAX_TOKENS, key, "maxTokens")?),
+        },
+        persona: Persona::of(agent),
+        params: ModelParams::of(&agent.params),
         timeout: seconds(agent.timeout_seconds, TIMEOUT, key, "timeoutSeconds")?,
         no_output: seconds(agent.no_output_seconds, NO_OUTPUT, key, "noOutputSeconds")?,
         claude_path: program(paths, agent.claude_cli_path.as_deref(), "claude"),

@@ -83,7 +83,7 @@ pub struct SearchFragment {
     /// `memory` and `sessions`.
     pub sources: Option<Vec<String>>,
     /// Further files and folders of Markdown.
-    pub extra_paths: Option<Vec<String>>,
+    pub extra_paths: Option<Vec<ExtraPath>>,
     /// `static`, `minilm`, `none`, or the id of a provider of models.
     pub provider: Option<String>,
     /// The provider's embedding model.
@@ -118,6 +118,28 @@ pub struct RemoteFragment {
 pub struct LocalFragment {
     /// A folder with model.safetensors and tokenizer.json.
     pub model_path: Option<String>,
+}
+
+/// One of `extraPaths`.
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ExtraPath {
+    /// A file or folder.
+    Path(String),
+    /// OpenClaw's form, with which of the folder's files are meant.
+    Chosen {
+        /// A file or folder.
+        path: String,
+    },
+}
+
+impl ExtraPath {
+    fn path(&self) -> &str {
+        match self {
+            Self::Path(path) | Self::Chosen { path } => path,
+        }
+    }
 }
 
 /// `sync`.
@@ -227,6 +249,8 @@ pub enum Embedder {
 pub struct Memory {
     /// The most tokens of history and context a turn is given.
     pub context_tokens: u64,
+    /// Whether somebody has set it.
+    pub is_context_set: bool,
     /// One for all agents: vectors of different embedders do not compare.
     pub embedder: Embedder,
     /// Whether files are watched; otherwise they are looked at now and then.
@@ -324,6 +348,7 @@ pub(super) fn whole(
 ) -> Result<Memory, Problem> {
     Ok(Memory {
         context_tokens: fragment.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
+        is_context_set: fragment.max_context_tokens.is_some(),
         embedder: embedder(search, paths)?,
         watch: search.sync.watch.unwrap_or(true),
     })
@@ -402,7 +427,7 @@ pub(super) fn search(
             .extra_paths
             .iter()
             .flatten()
-            .map(|path| extra_path(path, paths))
+            .map(|path| extra_path(path.path(), paths))
             .collect(),
         results: results(query.max_results)?,
         min_score: fraction(query.min_score, 0.0, "query.minScore")?,

@@ -1,140 +1,174 @@
-//! Which models may be named: those of providers that the configuration has.
+//! What the configuration says of models (seed 003 §6.3).
 
 use std::collections::BTreeMap;
 
-use super::AgentSettings;
-use crate::fragment;
-use crate::nearest;
-use crate::provider;
+use serde::Deserialize as _;
 
-/// The provider of models that are named without one.
-const USUAL: &str = "anthropic";
+use super::Settings;
+use crate::fragment::Models;
+use crate::fragment::model::Described;
 
-/// A name that nobody can be asked by.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnknownModel {
-    /// No provider of that name.
-    #[error(
-        "the model {name:?} names no known provider; known are {}, others go in models.providers",
-        .known.join(", ")
-    )]
-    Provider {
-        /// The model, as it was given.
-        name: String,
-        /// The providers there are.
-        known: Vec<String>,
-    },
-    /// The provider's models are listed, and it is none of them.
-    #[error(
-        "the provider {provider} has no model {model:?}; it has {}, others go in \
-         models.providers.{provider}.models",
-        .known.join(", ")
-    )]
-    Model {
-        /// The provider.
-        provider: String,
-        /// The model.
-        model: String,
-        /// The models it has, the nearest first.
-        known: Vec<String>,
-    },
-}
+/// Tokens that a model takes of which nobody said so: the window of every
+/// model that the known providers offer today.
+pub const CONTEXT_WINDOW: u64 = 200_000;
+/// Tokens of a window that are kept for what is not the conversation, the
+/// answer among them, as OpenClaw keeps them,
+const RESERVE: u64 = 20_000;
+/// and at most this part of it.
+const RESERVED_PART: u64 = 4;
 
-/// Providers with the models that are listed of them; an empty list is one that
-/// nobody wrote, and any name may be asked for.
+/// What is said of one model; `None`: nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Models(BTreeMap<String, Vec<String>>);
+pub struct ModelFacts {
+    /// As people call it.
+    pub name: Option<String>,
+    /// Tokens of a conversation and its answer together.
+    pub context_window: Option<u64>,
+    /// Tokens of the longest answer.
+    pub max_tokens: Option<u32>,
+    /// Whether it sees images.
+    pub images: Option<bool>,
+    /// Whether it can be told how much to think.
+    pub reasoning: Option<bool>,
+}
 
-impl Models {
-    pub(super) fn of<'a>(
-        fragment: &fragment::Models,
-        agents: impl Iterator<Item = &'a AgentSettings>,
-    ) -> Self {
-        let mut models: BTreeMap<String, Vec<String>> = provider::known()
-            .map(|id| (id.to_owned(), Vec::new()))
-            .collect();
-        for (id, provider) in &fragment.providers {
-            let ids = provider
-                .models
-                .iter()
-                .filter_map(|model| model["id"].as_str());
-            models.insert(id.clone(), ids.map(str::to_owned).collect());
-        }
-        // What the configuration itself names may be chosen, too.
-        let chosen = agents.flat_map(|agent| agent.model.iter().chain(&agent.fallbacks));
-        for name in chosen.chain(&fragment.default) {
-            let (provider, model) = named(name);
-            match models.get_mut(provider) {
-                Some(listed) if !listed.is_empty() => listed.push(model.to_owned()),
-                _ => {}
+/// What is said of all models.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ModelList {
+    /// By provider and model.
+    described: BTreeMap<(String, String), ModelFacts>,
+    /// By provider, for models that are not described.
+    others: BTreeMap<String, ModelFacts>,
+}
+
+impl ModelList {
+    /// From the file's section. What is no description is left out; the schema
+    /// has said so.
+    pub(super) fn of(models: &Models) -> Self {
+        let mut list = Self::default();
+        for (id, provider) in &models.providers {
+            let other = ModelFacts {
+                context_window: provider.context_window,
+                max_tokens: provider.max_tokens,
+                ..ModelFacts::default()
+            };
+            for model in &provider.models {
+                let Ok(model) = Described::deserialize(model) else {
+                    continue;
+                };
+                let facts = ModelFacts {
+                    name: model.name,
+                    context_window: model.context_window.or(other.context_window),
+                    max_tokens: model.max_tokens.or(other.max_tokens),
+                    images: model
+                        .input
+                        .map(|kinds| kinds.iter().any(|it| it == "image")),
+                    reasoning: model.reasoning,
+                };
+                list.described.insert((id.clone(), model.id), facts);
             }
+            list.others.insert(id.clone(), other);
         }
-        Self(models)
+        list
     }
 
-    /// Whether `name` (`provider/model`, or a model of Anthropic's) can be asked
-    /// for, as far as the configuration tells.
-    pub fn check(&self, name: &str) -> Result<(), UnknownModel> {
-        let (provider, model) = named(name);
-        let Some(listed) = self.0.get(provider) else {
-            return Err(UnknownModel::Provider {
-                name: name.to_owned(),
-                known: self.0.keys().cloned().collect(),
-            });
-        };
-        if listed.is_empty() || listed.iter().any(|known| known == model) {
-            return Ok(());
-        }
-        let mut known = listed.clone();
-        let near = nearest::nearest(model, listed.iter().map(String::as_str)).map(str::to_owned);
-        known.sort_by_key(|id| Some(id) != near.as_ref());
-        Err(UnknownModel::Model {
-            provider: provider.to_owned(),
-            model: model.to_owned(),
-            known,
-        })
+    /// What is said of the provider's model.
+    pub fn facts(&self, provider: &str, model: &str) -> ModelFacts {
+        let key = (provider.to_owned(), model.to_owned());
+        let described = self.described.get(&key);
+        let facts = described.or_else(|| self.others.get(provider));
+        facts.cloned().unwrap_or_default()
+    }
+
+    /// The models that are described, as provider and model.
+    pub fn described(&self) -> impl Iterator<Item = (&str, &str)> {
+        let keys = self.described.keys();
+        keys.map(|(provider, model)| (provider.as_str(), model.as_str()))
     }
 }
 
-fn named(name: &str) -> (&str, &str) {
-    name.split_once('/').unwrap_or((USUAL, name))
+/// Provider and model of a name; seed 002 names Anthropic's without the
+/// provider.
+pub fn named(name: &str) -> (&str, &str) {
+    name.split_once('/').unwrap_or(("anthropic", name))
+}
+
+impl Settings {
+    /// The model that the agent asks unless its session has another one.
+    pub fn model_of(&self, agent_id: &str) -> Option<&str> {
+        let own = self
+            .agent(agent_id)
+            .and_then(|agent| agent.model.as_deref());
+        own.or(self.default_model.as_deref())
+    }
+
+    /// The window of the model, in tokens; without a model that of any.
+    pub fn context_window(&self, model: Option<&str>) -> u64 {
+        let facts = model
+            .map(named)
+            .map(|(id, model)| self.models.facts(id, model));
+        let window = facts.and_then(|facts| facts.context_window);
+        window.unwrap_or(CONTEXT_WINDOW)
+    }
+
+    /// The most tokens of history and context that a turn with the model is
+    /// given: `memory.maxContextTokens`, and no more than the model's window
+    /// has beside its answer. Where neither is said, the seed's default.
+    pub fn context_tokens(&self, model: Option<&str>) -> u64 {
+        let facts = model
+            .map(named)
+            .map(|(id, model)| self.models.facts(id, model));
+        let Some(window) = facts.and_then(|facts| facts.context_window) else {
+            return self.memory.context_tokens;
+        };
+        let room = window - RESERVE.min(window / RESERVED_PART);
+        match self.memory.is_context_set {
+            true => room.min(self.memory.context_tokens),
+            false => room,
+        }
+    }
+
+    /// The most tokens of one answer of the agent's model: what the agent is
+    /// set to, and no more than the model gives.
+    pub fn max_tokens(&self, agent_id: &str, model: Option<&str>) -> Option<u32> {
+        let own = self.agent(agent_id).and_then(|agent| agent.max_tokens);
+        let facts = model
+            .map(named)
+            .map(|(id, model)| self.models.facts(id, model));
+        let most = facts.and_then(|facts| facts.max_tokens);
+        own.into_iter().chain(most).min()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use crate::{Environment, Paths, Settings};
+    use super::*;
+    use crate::Paths;
 
-    fn settings(document: serde_json::Value) -> Settings {
-        let environment: Environment = [("HOME", "/home/claw")].into_iter().collect();
+    fn settings(document: Value) -> Settings {
+        let environment = [("HOME", "/home/u")].into_iter().collect();
         let paths = Paths::resolve(&environment).unwrap();
         Settings::assemble(paths, document, &environment).unwrap()
     }
 
     #[test]
-    fn a_model_is_one_of_a_provider_that_is_there() {
-        let settings = settings(json!({
-            "agents": {"defaults": {"model": "mine/big"}},
-            "models": {"providers": {
-                "mine": {"baseUrl": "http://a", "models": [{"id": "small"}, {"id": "tiny"}]},
-                "open": {"baseUrl": "http://b"},
-            }},
-        }));
-        for name in [
-            "mine/small",
-            "mine/big",
-            "open/any/thing",
-            "openai/gpt-5",
-            "claude-sonnet-5",
-        ] {
-            assert_eq!(settings.models.check(name), Ok(()), "{name}");
-        }
-        let unknown = settings.models.check("nosuch/m").unwrap_err().to_string();
-        for part in ["\"nosuch/m\"", "ollama", "open", "models.providers"] {
-            assert!(unknown.contains(part), "{unknown}");
-        }
-        let unknown = settings.models.check("mine/tinny").unwrap_err().to_string();
-        assert!(unknown.contains("it has tiny, small"), "{unknown}");
+    fn budget_follows_the_models_window_and_the_users_word() {
+        let models = json!({"providers": {"mine": {"baseUrl": "http://localhost:1", "maxTokens": 100,
+            "models": [{"id": "small", "contextWindow": 8000, "maxTokens": 500},
+                       {"id": "large", "contextWindow": 1_000_000}]}}});
+        let mine = settings(json!({"models": models, "agents": {"defaults": {"maxTokens": 300}}}));
+        assert_eq!(mine.context_tokens(Some("mine/small")), 6000);
+        assert_eq!(mine.context_tokens(Some("mine/large")), 980_000);
+        assert_eq!(mine.context_tokens(Some("mine/other")), 100_000);
+        assert_eq!(mine.context_window(Some("mine/other")), 200_000);
+        assert_eq!(mine.context_tokens(None), 100_000);
+        assert_eq!(mine.max_tokens("main", Some("mine/small")), Some(300));
+        assert_eq!(mine.max_tokens("main", Some("mine/large")), Some(100));
+        let set = settings(json!({"models": models, "memory": {"maxContextTokens": 7000}}));
+        assert_eq!(set.context_tokens(Some("mine/small")), 6000);
+        assert_eq!(set.context_tokens(Some("mine/large")), 7000);
+        assert_eq!(set.max_tokens("main", Some("anthropic/x")), None);
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::SendPolicy;
 use crate::fragment::session::{Mode, Reset, Session};
 
 /// Messages that begin a conversation anew, as OpenClaw has them.
@@ -33,6 +34,8 @@ pub struct SessionSettings {
     pub reset_triggers: Vec<String>,
     /// What becomes of an answer that the end of the machine cut off.
     pub interrupted: Interrupted,
+    /// To which sessions messages may be sent.
+    pub send_policy: SendPolicy,
     /// What tokens cost, by `provider/model`.
     pub prices: BTreeMap<String, Price>,
 }
@@ -175,6 +178,7 @@ impl SessionSettings {
                 .reset_triggers
                 .unwrap_or_else(|| RESET_TRIGGERS.map(str::to_owned).to_vec()),
             interrupted: written.interrupted.unwrap_or_default(),
+            send_policy: written.send_policy,
             prices: prices(document),
         })
     }

@@ -42,7 +42,7 @@ fn the_mvp_names_are_accepted() {
     let main = settings.agent("main").unwrap();
     assert_eq!(main.claude_path, "/home/claw/bin/claude");
     assert_eq!(main.model.as_deref(), Some("claude-x"));
-    assert_eq!(main.max_tokens, 5);
+    assert_eq!(main.max_tokens, Some(5));
     assert_eq!(main.workspace, PathBuf::from("/home/claw/notes"));
     assert_eq!(settings.memory.context_tokens, 9);
 }

@@ -68,6 +68,11 @@ pub struct ToolSettings {
     pub allowlist: Vec<String>,
     /// How long a command waits to be allowed.
     pub patience: Duration,
+    /// How long a command may take that names no time; `None`: as whoever runs
+    /// it has it.
+    pub command_time: Option<Duration>,
+    /// Whether the file tools stay in the workspace.
+    pub workspace_only: bool,
 }
 
 /// What a server of tools may reach. In every case through a proxy that checks
@@ -123,6 +128,11 @@ pub(super) fn resolve(layers: &[&Tools]) -> ToolSettings {
             settings.allowlist.push(program.clone());
             settings.allowlist.push(format!("{program} *"));
         }
+        if let Some(seconds) = exec.timeout_sec.or(exec.timeout_seconds) {
+            settings.command_time = Some(Duration::from_secs(seconds));
+        }
+        // No layer lets out what one keeps in.
+        settings.workspace_only |= tools.fs.workspace_only == Some(true);
         if let Some(seconds) = exec.approval_timeout_sec {
             settings.patience = Duration::from_secs(seconds);
         }
@@ -142,6 +152,14 @@ fn layer(tools: &Tools) -> ToolLayer {
     {
         deny.push("group:runtime".to_owned());
     }
+    let web = [
+        ("web_search", tools.web.search.enabled),
+        ("web_fetch", tools.web.fetch.enabled),
+    ];
+    let off = web
+        .into_iter()
+        .filter(|(_, enabled)| *enabled == Some(false));
+    deny.extend(off.map(|(name, _)| name.to_owned()));
     ToolLayer {
         profile: tools.profile.clone(),
         allow: tools.allow.clone(),
@@ -161,7 +179,9 @@ fn ask(tools: &Tools) -> Option<Ask> {
         _ => None,
     };
     let implied = match (exec.mode.as_deref(), exec.security.as_deref()) {
-        (Some("allowlist" | "ask" | "auto"), _) | (_, Some("allowlist")) => Some(Ask::OnMiss),
+        (Some("allowlist" | "ask" | "auto"), _) | (_, Some("allowlist" | "safe-bin")) => {
+            Some(Ask::OnMiss)
+        }
         (Some("full"), _) if said.is_none() => Some(Ask::Off),
         _ => None,
     };
@@ -435,7 +455,7 @@ mod tests {
             ("{exec: {mode: 'ask'}}", Some(Ask::OnMiss)),
             ("{exec: {mode: 'full'}}", Some(Ask::Off)),
             ("{exec: {mode: 'full', ask: 'always'}}", Some(Ask::Always)),
-            ("{exec: {security: 'safe-bin'}}", None),
+            ("{exec: {security: 'safe-bin'}}", Some(Ask::OnMiss)),
         ] {
             assert_eq!(resolve(&[&tools(text)]).ask, expected, "{text}");
         }

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use openclaw_config::{Environment, Error, Paths, file};
+use openclaw_config::file::{self, Findings};
+use openclaw_config::{Environment, Error, Paths};
 use serde_json::json;
 
 use super::arguments::Validate;
@@ -13,9 +14,9 @@ use crate::run::environment_file;
 use crate::sockets;
 
 /// Units that do not grant what the configuration does.
-const UNITS: &str = "agents.*.workspace is a folder in which memory's unit may not write notes yet; \
-                     run: openclawctl sockets, then systemctl --user daemon-reload and \
-                     systemctl --user try-restart openclaw-memory.service";
+const UNITS: &str = "the units do not know yet where the state or a workspace is; run: openclawctl \
+                     sockets, then systemctl --user daemon-reload and systemctl --user restart \
+                     openclaw.target";
 
 /// Prints what is wrong; exit code 78 when something is.
 pub(super) fn execute(
@@ -34,28 +35,32 @@ pub(super) fn execute(
     // The agent-runner's variables answer references, too.
     let environment = environment.with_fallback(environment_file::read(&paths)?);
     let result = missing(arguments, &paths).and_then(|()| file::validate(&paths, &environment));
-    let result = result.map(|mut warnings| {
+    let result = result.map(|mut findings| {
         if arguments.file.is_none() && !sockets::are_in_line(&environment) {
-            warnings.push(UNITS.to_owned());
+            findings.warnings.push(UNITS.to_owned());
         }
-        warnings
+        findings
     });
     if arguments.json {
-        let (problems, warnings) = match &result {
-            Ok(warnings) => (Vec::new(), warnings.clone()),
-            Err(error) => (Report::of(error), Vec::new()),
+        let (problems, findings) = match &result {
+            Ok(findings) => (Vec::new(), findings.clone()),
+            Err(error) => (Report::of(error), Findings::default()),
         };
         output::document(&json!({
             "valid": result.is_ok(),
             "path": paths.configuration,
             "problems": problems,
-            "warnings": warnings,
+            "warnings": findings.warnings,
+            "unused": findings.unused,
         }))?;
     }
     match result {
-        Ok(warnings) if !arguments.json => {
-            for warning in warnings {
-                output::stderr_line(&format!("warning: {}", output::line(&warning.to_string())));
+        Ok(findings) if !arguments.json => {
+            for warning in &findings.warnings {
+                output::stderr_line(&format!("warning: {}", output::line(warning)));
+            }
+            for unused in &findings.unused {
+                output::stderr_line(&format!("note: {}", output::line(&unused.to_string())));
             }
             let absent = match paths.configuration.exists() {
                 true => "",

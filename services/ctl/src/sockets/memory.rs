@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use openclaw_config::Settings;
 
-use super::HEADER;
+use super::{HEADER, state};
 use crate::failure::Failure;
 
 /// The service.
@@ -30,14 +30,30 @@ const ITS_OWN: [&str; 3] = ["/tmp", "/var/tmp", "/run/user"];
 pub(super) fn wanted(settings: &Settings, units: &Path) -> Result<Option<String>, Failure> {
     let granted = granted(settings);
     let is_confined = units.join(format!("{UNIT}.d")).join(CONFINING).exists();
-    if granted.is_empty() || !is_confined {
-        return Ok(None);
+    let variable = state::variable(&settings.paths)?;
+    let mut lines = variable.clone().unwrap_or_default();
+    if is_confined {
+        if variable.is_some() {
+            lines.push_str(&of_state(&settings.paths.state)?);
+        }
+        if !granted.is_empty() {
+            lines.push_str("# Workspaces in which memory writes notes.\n");
+        }
+        for path in &granted {
+            lines.push_str(&line(path)?);
+        }
     }
-    let lines: Result<Vec<String>, Failure> = granted.iter().map(|path| line(path)).collect();
-    let lines = lines?.concat();
-    Ok(Some(format!(
-        "{HEADER}# Workspaces in which memory writes notes.\n[Service]\n{lines}"
-    )))
+    Ok((!lines.is_empty()).then(|| format!("{HEADER}[Service]\n{lines}")))
+}
+
+/// What the unit as shipped grants of the usual state folder.
+fn of_state(state: &Path) -> Result<String, Failure> {
+    let mut lines = line(state)?;
+    for folder in READ_ONLY {
+        let folder = escaped(&state.join(folder))?;
+        lines.push_str(&format!("ReadOnlyPaths=\"-{folder}\"\n"));
+    }
+    Ok(lines)
 }
 
 /// Workspaces that the unit as shipped does not let it write to.
@@ -78,16 +94,16 @@ fn line(path: &Path) -> Result<String, Failure> {
     }
 }
 
-fn unnameable(path: &Path) -> Failure {
+pub(super) fn unnameable(path: &Path) -> Failure {
     let name = path.display();
     Failure::new(format!(
-        "the workspace {name} has a name that no unit can have"
+        "the folder {name} has a name that no unit can have"
     ))
-    .hint("choose another folder for agents.*.workspace")
+    .hint("choose another folder: agents.*.workspace, OPENCLAW_STATE_DIR")
 }
 
 /// As a quoted word of a unit file (systemd.syntax(7), systemd.unit(5)).
-fn escaped(path: &Path) -> Result<String, Failure> {
+pub(super) fn escaped(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
     let text = text.ok_or_else(|| unnameable(path))?;
     Ok(text

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use openclaw_config::effect::Unused;
+
 use super::report::{AgentModel, Answer, Gateway, Memory, Runner, Suite, grouped};
 use crate::table;
 use crate::words::{self, count};
 
-/// The whole status; `verbose` lists also the confinements that are enforced.
-pub(super) fn render(suite: &Suite, verbose: bool) -> String {
+/// The whole status with the keys that have no effect; `verbose` lists also the
+/// confinements that are enforced.
+pub(super) fn render(suite: &Suite, unused: &[Unused], verbose: bool) -> String {
     let mut rows = vec![
         daemon("gateway", &suite.gateway, gateway),
         daemon("runner", &suite.runner, runner),
@@ -27,6 +30,9 @@ pub(super) fn render(suite: &Suite, verbose: bool) -> String {
     }
     for problem in suite.configuration_problems() {
         rows.push(row("configuration", problem));
+    }
+    for unused in unused {
+        rows.push(row("configuration", &unused.to_string()));
     }
     table::render(&rows)
 }
@@ -223,7 +229,11 @@ mod tests {
 
     #[test]
     fn everything_worth_knowing_has_a_line() {
-        let text = render(&suite(), false);
+        let unused = Unused {
+            reason: "not supported yet".to_owned(),
+            keys: vec!["talk.provider".to_owned(), "ui.seamColor".to_owned()],
+        };
+        let text = render(&suite(), &[unused], false);
         for line in [
             "gateway        does not answer: nobody listens",
             "runner         0.1.0, up 1 min 1 s, 1 turn running, 7 ended",
@@ -237,11 +247,12 @@ mod tests {
             "state          the disk is full",
             "               landlock unavailable: why",
             "configuration  f:1:2: broken",
+            "configuration  without effect (not supported yet): talk.provider, ui.seamColor",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
         assert!(!text.contains("seccomp"));
-        assert!(render(&suite(), true).contains("seccomp enforced: why"));
+        assert!(render(&suite(), &[], true).contains("seccomp enforced: why"));
     }
 
     #[test]

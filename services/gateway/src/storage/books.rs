@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use openclaw_config::settings::SessionSettings;
+use openclaw_config::settings::{SendTarget, SessionSettings};
 use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::gateway::Accepted;
@@ -124,6 +124,25 @@ impl Books {
         self.home.begin_anew(key);
     }
 
+    /// Whether nothing may be sent to the session: as it says itself, else as
+    /// the configuration does.
+    fn is_blocked(&mut self, incoming: &Incoming) -> Result<bool, Fault> {
+        let key = &incoming.key;
+        let entry = self.shelf.store(key.agent())?.get(key);
+        let own = entry.and_then(|entry| entry.text("sendPolicy").map(str::to_owned));
+        let settings = self.shelf.settings();
+        let policy = &settings.session.send_policy;
+        Ok(match own.as_deref() {
+            Some("deny") => true,
+            Some("allow") => false,
+            _ => policy.denies(&SendTarget {
+                key: key.as_str(),
+                channels: [Some(&incoming.channel), key.channel()],
+                chat_type: key.chat_type(),
+            }),
+        })
+    }
+
     fn try_accept(&mut self, incoming: Incoming) -> Result<Admission, Fault> {
         if let Some(key) = &incoming.idempotency_key {
             let mut known = self.ledger.by_idempotency_key(key);
@@ -134,8 +153,7 @@ impl Books {
                 return Ok(Admission::existing(record));
             }
         }
-        let entry = self.shelf.store(incoming.key.agent())?.get(&incoming.key);
-        if entry.is_some_and(|entry| entry.text("sendPolicy") == Some("deny")) {
+        if self.is_blocked(&incoming)? {
             return Err(Fault::Blocked);
         }
         let now = now_ms();

@@ -58,7 +58,10 @@ impl Asked {
             Some(events) => format!("{events}\n\n{text}"),
             None => text,
         };
-        let tokens = gateway.configuration.settings().memory.context_tokens;
+        let settings = gateway.configuration.settings();
+        let chosen = admitted.overrides.model.as_deref();
+        let model = chosen.or_else(|| settings.model_of(run.key.agent().as_str()));
+        let tokens = settings.context_tokens(model);
         let mut waiting = gateway.lanes.runs(&run.key);
         waiting.extend(run.collected());
         Self {

@@ -60,7 +60,7 @@ struct Edit {
 }
 
 pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String, HandlerError> {
-    let path = workspace.resolve(&arguments.path);
+    let path = workspace.reach(&arguments.path)?;
     let before = read_text(workspace, "edit", &path)?;
     let after = apply(&before, &arguments.edits, &path)?;
     write::replace_text(workspace, &path, &after)?;

@@ -40,7 +40,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String, HandlerError> {
-    let path = workspace.resolve(arguments.path.as_deref().unwrap_or("."));
+    let path = workspace.reach(arguments.path.as_deref().unwrap_or("."))?;
     let failed = |error: io::Error| io_failure(workspace, "list", &path, &error);
     let mut entries = fs::read_dir(&path)
         .map_err(failed)?

@@ -94,7 +94,7 @@ impl<'a> Plan<'a> {
     fn add(&mut self, change: Change) -> Result<(), HandlerError> {
         match change {
             Change::Add { path, text } => {
-                let file = self.workspace.resolve(&path);
+                let file = self.workspace.reach(&path)?;
                 if self.exists(&file) {
                     return Err(HandlerError::new(
                         FailureKind::WRONG_FILE_TYPE,
@@ -108,7 +108,7 @@ impl<'a> Plan<'a> {
                 self.told.push(format!("A {path}"));
             }
             Change::Delete { path } => {
-                let file = self.workspace.resolve(&path);
+                let file = self.workspace.reach(&path)?;
                 self.text("delete", &file)?;
                 self.files.insert(file, None);
                 self.told.push(format!("D {path}"));
@@ -124,7 +124,7 @@ impl<'a> Plan<'a> {
         to: Option<String>,
         hunks: &[Hunk],
     ) -> Result<(), HandlerError> {
-        let file = self.workspace.resolve(&path);
+        let file = self.workspace.reach(&path)?;
         let before = self.text("update", &file)?;
         let after = find::apply(&before, hunks)
             .map_err(|error| no_match(format!("cannot update {}: {error}", file.display())))?;
@@ -133,7 +133,7 @@ impl<'a> Plan<'a> {
             self.told.push(format!("M {path}"));
             return Ok(());
         };
-        let target = self.workspace.resolve(&to);
+        let target = self.workspace.reach(&to)?;
         if target != file && self.exists(&target) {
             return Err(HandlerError::new(
                 FailureKind::WRONG_FILE_TYPE,

@@ -49,7 +49,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String, HandlerError> {
-    let path = workspace.resolve(&arguments.path);
+    let path = workspace.reach(&arguments.path)?;
     let failed = |error| io_failure(workspace, "read", &path, &error);
     let mut file = open(workspace, &path)?;
     if looks_binary(&mut file).map_err(failed)? {

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::Workspace;
 use super::background::{self, Launch};
 use super::failure::{io_failure, wrong_type};
+use super::workspace::PATIENCE;
 use crate::{Context, FailureKind, HandlerError, Renames};
 use capture::{Capture, pump};
 use report::Report;
@@ -28,9 +29,6 @@ pub(super) use live::Live;
 pub(super) use report::End;
 pub(super) use spill::{MAX_BYTES, Spill};
 pub(super) use start::{CommandLine, Streams, Variables, start, start_on_terminal};
-
-/// Without a word from the model.
-const DEFAULT_TIMEOUT_SECONDS: u64 = 120;
 
 /// The most a model may ask for, as long as a turn; a turn has a limit of its
 /// own above it.
@@ -65,7 +63,7 @@ pub(super) fn parameters() -> Value {
             "env": {"type": "object", "additionalProperties": {"type": "string"}},
             "timeout_seconds": {
                 "type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_SECONDS,
-                "description": format!("Default {DEFAULT_TIMEOUT_SECONDS}")
+                "description": format!("Default {}, unless configured", PATIENCE.as_secs())
             },
             "background": {"type": "boolean"},
             "yield_ms": {"type": "integer", "minimum": 0, "maximum": MAX_YIELD_MS},
@@ -100,7 +98,8 @@ pub(super) async fn run(
     start::check(&arguments.env)?;
     let workdir = workdir(workspace, arguments.workdir.as_deref())?;
     let limit = arguments.timeout_seconds.map(Duration::from_secs);
-    let default = Duration::from_secs(DEFAULT_TIMEOUT_SECONDS);
+    let most = Duration::from_secs(MAX_TIMEOUT_SECONDS);
+    let default = workspace.patience().min(most);
     if arguments.background || arguments.yield_ms.is_some() || arguments.pty {
         let patience = match (arguments.background, arguments.yield_ms) {
             (true, None) => Some(Duration::ZERO),

@@ -52,7 +52,7 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String,
             ),
         ));
     }
-    let path = workspace.resolve(&arguments.path);
+    let path = workspace.reach(&arguments.path)?;
     let target = Target::find(workspace, &path)?;
     let (outcome, verb) = if arguments.append {
         (append(&target.path, content), "appended")

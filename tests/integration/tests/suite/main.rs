@@ -53,6 +53,7 @@ mod said;
 mod server_results;
 mod server_starts;
 mod servers;
+mod settings;
 mod state;
 mod survival;
 mod switching;

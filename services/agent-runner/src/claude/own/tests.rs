@@ -44,8 +44,9 @@ fn one_of_two_that_do_the_same_is_there() {
             ..Layer::default()
         }])
     };
-    assert_eq!(covered(&policy(&[])).len(), 7);
-    assert!(!covered(&policy(&["edit"])).contains(&"apply_patch"));
+    assert_eq!(covered(&policy(&[]), false).len(), 7);
+    assert!(!covered(&policy(&["edit"]), false).contains(&"apply_patch"));
+    assert!(!covered(&policy(&[]), true).contains(&"read_file"));
     let without = policy(&["read", "exec"]);
-    assert!(!covered(&without).contains(&"list_directory"));
+    assert!(!covered(&without, false).contains(&"list_directory"));
 }

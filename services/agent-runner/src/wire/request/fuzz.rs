@@ -42,19 +42,22 @@ pub fn model_request(bytes: &[u8]) {
     };
     let api = APIS[usize::from(*api) % APIS.len()];
     let nothing = Grants::default();
-    let Ok(judged) = judge(api, body, &nothing, None) else {
+    let Ok(judged) = judge(api, body, &nothing, None, &Wanted::default()) else {
         return;
     };
     assert!(judged.bytes.len() <= GROWTH * body.len() + 64);
-    let again = judge(api, &judged.bytes, &nothing, None).expect("it may go out again");
+    let again =
+        judge(api, &judged.bytes, &nothing, None, &Wanted::default()).expect("it may go out again");
     assert_eq!(again.bytes, judged.bytes);
     assert_eq!(again.most_output, judged.most_output);
     let everything = json!({"all": true, "tools": [], "hosts": []});
     let everything = serde_json::from_value(everything).expect("grants");
-    judge(api, body, &everything, None).expect("where all is granted, it is too");
+    judge(api, body, &everything, None, &Wanted::default())
+        .expect("where all is granted, it is too");
     let fields = serde_json::from_slice(&judged.bytes).expect("it is a JSON object");
     check(api, &fields);
-    let named = judge(api, body, &nothing, Some("m")).expect("a model changes nothing");
+    let named =
+        judge(api, body, &nothing, Some("m"), &Wanted::default()).expect("a model changes nothing");
     assert_eq!(named.model, "m");
 }
 

@@ -3,7 +3,13 @@ use serde_json::json;
 use super::*;
 
 fn judged(api: Api, body: &Value, grants: &Grants) -> Result<Value, Unfit> {
-    let judged = judge(api, body.to_string().as_bytes(), grants, None)?;
+    let judged = judge(
+        api,
+        body.to_string().as_bytes(),
+        grants,
+        None,
+        &Wanted::default(),
+    )?;
     Ok(serde_json::from_slice(&judged.bytes).unwrap())
 }
 
@@ -18,7 +24,14 @@ fn is_refused(api: Api, body: &Value) {
 #[test]
 fn request_is_written_anew_as_it_was_read() {
     let twice = br#"{"model":"a","messages":[],"mcp_servers":[],"model":"b","max_tokens":7}"#;
-    let judged = judge(Api::Anthropic, twice, &Grants::default(), None).unwrap();
+    let judged = judge(
+        Api::Anthropic,
+        twice,
+        &Grants::default(),
+        None,
+        &Wanted::default(),
+    )
+    .unwrap();
     assert_eq!(
         &judged.bytes[..],
         br#"{"model":"b","messages":[],"max_tokens":7}"#
@@ -29,6 +42,7 @@ fn request_is_written_anew_as_it_was_read() {
         br#"{"model":"dear"}"#,
         &Grants::default(),
         Some("mine"),
+        &Wanted::default(),
     );
     assert_eq!(&named.unwrap().bytes[..], br#"{"model":"mine"}"#);
     let deep = format!(r#"{{"messages":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
@@ -43,11 +57,26 @@ fn request_is_written_anew_as_it_was_read() {
         "{\"a\":\"\u{0}\"}",
         &deep,
     ] {
-        let judged = judge(Api::Anthropic, body.as_bytes(), &Grants::default(), None);
+        let judged = judge(
+            Api::Anthropic,
+            body.as_bytes(),
+            &Grants::default(),
+            None,
+            &Wanted::default(),
+        );
         assert!(matches!(judged, Err(Unfit::Malformed(_))), "{body:.40}");
     }
     let broken = b"{\"model\":\"\xff\"}";
-    assert!(judge(Api::Anthropic, broken, &Grants::default(), None).is_err());
+    assert!(
+        judge(
+            Api::Anthropic,
+            broken,
+            &Grants::default(),
+            None,
+            &Wanted::default()
+        )
+        .is_err()
+    );
 }
 
 #[test]

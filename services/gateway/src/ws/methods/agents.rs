@@ -4,7 +4,7 @@ use openclaw_config::Settings;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
 
@@ -39,6 +39,22 @@ fn agent(agent: &openclaw_config::AgentSettings, settings: &Settings) -> Value {
         "kind": "agent",
         "workspace": agent.workspace.display().to_string(),
     });
+    let persona = &agent.persona;
+    if let Some(name) = &persona.name {
+        value["name"] = json!(name);
+    }
+    let identity: Map<String, Value> = [
+        ("name", &persona.name),
+        ("theme", &persona.theme),
+        ("emoji", &persona.emoji),
+        ("avatar", &persona.avatar),
+    ]
+    .into_iter()
+    .filter_map(|(name, text)| Some((name.to_owned(), json!(text.as_ref()?))))
+    .collect();
+    if !identity.is_empty() {
+        value["identity"] = Value::Object(identity);
+    }
     if let Some(model) = agent.model.as_ref().or(settings.default_model.as_ref()) {
         value["model"] = json!({ "primary": model });
     }
@@ -71,11 +87,20 @@ pub(super) async fn identity(mut call: Call) -> Result<Answer, Failure> {
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let session = params.session_key.unwrap_or_default();
     let key = call.gateway.key(&session, agent)?;
-    Ok(json!({
-        "agentId": key.agent().as_str(),
-        "name": "Assistant",
-        "nameSource": "default",
-        "avatar": "A",
-    })
-    .into())
+    let agent = key.agent().as_str();
+    let settings = call.gateway.configuration.settings();
+    let persona = settings.agent(agent).map(|agent| agent.persona.clone());
+    let persona = persona.unwrap_or_default();
+    let name = persona.name.as_deref().unwrap_or("Assistant");
+    let initial = name.chars().next().map(|letter| letter.to_string());
+    let mut identity = json!({
+        "agentId": agent,
+        "name": name,
+        "nameSource": if persona.name.is_some() { "config" } else { "default" },
+        "avatar": persona.avatar.or(initial),
+    });
+    if let Some(emoji) = persona.emoji {
+        identity["emoji"] = json!(emoji);
+    }
+    Ok(identity.into())
 }

@@ -62,11 +62,17 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     Ok(json!({ "models": models }).into())
 }
 
-/// The models that the configuration names, the default first.
+/// The models that the configuration names and describes, the default first.
 pub(super) fn names(settings: &openclaw_config::Settings) -> Vec<String> {
     let agents = settings.agents.values().filter_map(|it| it.model.clone());
     let mut names: Vec<String> = settings.default_model.clone().into_iter().collect();
     for name in agents {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    for (provider, model) in settings.models.described() {
+        let name = format!("{provider}/{model}");
         if !names.contains(&name) {
             names.push(name);
         }
@@ -78,12 +84,24 @@ fn choice(name: &str, settings: &openclaw_config::Settings) -> Value {
     let (provider, id) = name.split_once('/').unwrap_or((DEFAULT_PROVIDER, name));
     let is_default = settings.default_model.as_deref() == Some(name);
     let tags: &[&str] = if is_default { &["default"] } else { &[] };
-    let window = settings.memory.context_tokens;
-    json!({
+    let facts = settings.models.facts(provider, id);
+    let mut choice = json!({
         "id": id,
-        "name": id,
+        "name": facts.name.as_deref().unwrap_or(id),
         "provider": provider,
-        "contextWindow": window,
+        "contextWindow": settings.context_window(Some(name)),
         "tags": tags,
-    })
+    });
+    if let Some(reasoning) = facts.reasoning {
+        choice["reasoning"] = json!(reasoning);
+    }
+    if let Some(images) = facts.images {
+        let kinds: &[&str] = if images {
+            &["text", "image"]
+        } else {
+            &["text"]
+        };
+        choice["input"] = json!(kinds);
+    }
+    choice
 }

@@ -47,7 +47,7 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
         "sessions": {
             "paths": paths,
             "count": page.total,
-            "defaults": { "model": model, "contextTokens": settings.memory.context_tokens },
+            "defaults": { "model": model, "contextTokens": settings.context_window(settings.default_model.as_deref()) },
             "recent": recent,
             "byAgent": by_agent,
         },
@@ -122,7 +122,10 @@ fn row(
     let configured = name(&provider, &model);
     let used = name(&session.model_provider, &session.model);
     let chosen = Some(session.model_override.clone()).filter(|it| !it.is_empty());
-    let window = settings.memory.context_tokens;
+    let model = chosen
+        .as_deref()
+        .or_else(|| settings.model_of(&session.agent_id));
+    let window = settings.context_window(model);
     let tokens = session.tokens;
     let flag = |name: &str| entry.get(name).is_some_and(|it| it == true);
     json!({

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::{Answer, Call, models};
+use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 use crate::sessions::{History, Wanted};
 
@@ -95,10 +96,16 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         "defaults": {
             "modelProvider": provider,
             "model": model,
-            "contextTokens": call.gateway.configuration.settings().memory.context_tokens,
+            "contextTokens": window(&call.gateway, key.agent().as_str()),
         },
     })
     .into())
+}
+
+/// The window of the agent's model, in tokens.
+fn window(gateway: &Gateway, agent: &str) -> u64 {
+    let settings = gateway.configuration.settings();
+    settings.context_window(settings.model_of(agent))
 }
 
 /// Where a page is.

@@ -49,7 +49,7 @@ async fn of_session(gateway: &Gateway, key: &SessionKey, kept: u32) -> Result<bo
         )));
     }
     match compaction::on_request(gateway, key, kept).await? {
-        Made::Summarised(_) => {
+        Made::Summarised => {
             tell_changed(gateway, key, "compact").await;
             Ok(true)
         }

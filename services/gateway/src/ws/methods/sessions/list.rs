@@ -98,7 +98,7 @@ pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         "defaults": {
             "modelProvider": provider,
             "model": model,
-            "contextTokens": settings.memory.context_tokens,
+            "contextTokens": settings.context_window(settings.default_model.as_deref()),
         },
         "sessions": listed,
     })

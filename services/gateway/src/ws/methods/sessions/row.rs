@@ -173,7 +173,10 @@ fn identity(row: &mut Map<String, Value>, session: &Session) {
 
 fn usage(row: &mut Map<String, Value>, session: &Session, gateway: &Gateway) {
     let tokens = session.tokens;
-    let window = gateway.configuration.settings().memory.context_tokens;
+    let settings = gateway.configuration.settings();
+    let chosen = Some(session.model_override.as_str()).filter(|it| !it.is_empty());
+    let model = chosen.or_else(|| settings.model_of(&session.agent_id));
+    let window = settings.context_window(model);
     for (name, value) in [
         ("inputTokens", json!(tokens.input)),
         ("outputTokens", json!(tokens.output)),

@@ -1,0 +1,252 @@
+//! Keys that the recorded version of OpenClaw does not have: of versions before
+//! it, of the seeds, and of pages that are older than the program.
+
+use super::{CHANNELS, Row, UNSUPPORTED, row};
+use crate::effect::{Effect, When};
+
+use Effect::{Acts, NotNeeded, NotSupported, Replaced, Restricts};
+
+/// Who keeps logs.
+const JOURNALD: Effect = NotNeeded("journald keeps the log (journalctl --user -u 'openclaw-*')");
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        "",
+        UNSUPPORTED,
+        &[
+            "audio",
+            "canvasHost",
+            "cli",
+            "commitments",
+            "crestodian",
+            "identity",
+            "media",
+            "multiAgent",
+            "users",
+            "web",
+        ],
+    ),
+    row("models", Acts, &["default"]),
+    row("agents.entries.*", UNSUPPORTED, AGENT),
+    row(
+        "agents.entries.*",
+        Acts,
+        &["systemPrompt", "systemPromptOverride"],
+    ),
+    row(
+        "agents.defaults",
+        Acts,
+        &["systemPrompt", "systemPromptOverride"],
+    ),
+    // OpenClaw's schema does not say what is in them.
+    row("agents.entries.*.params", UNSUPPORTED, &["*"]),
+    row("agents.entries.*.params", Acts, PARAMS),
+    row("agents.defaults.params", UNSUPPORTED, &["*"]),
+    row("agents.defaults.params", Acts, PARAMS),
+    row("agents.defaults", UNSUPPORTED, AGENT),
+    row(
+        "agents.defaults",
+        UNSUPPORTED,
+        &[
+            "additionalSystemPrompt",
+            "audioModel",
+            "bootstrapPromptTruncationWarning",
+            "cliBackends",
+            "embeddedPi",
+            "envelopeElapsed",
+            "envelopeTimestamp",
+            "envelopeTimezone",
+            "imageGenerationModel",
+            "llm",
+            "mediaGenerationAutoProviderFallback",
+            "musicGenerationModel",
+            "pdfMaxBytesMb",
+            "promptOverlays",
+            "runtime",
+            "silentReplyRewrite",
+            "timeFormat",
+            "tts",
+            "videoGenerationModel",
+        ],
+    ),
+    row(
+        "agents.entries.*",
+        UNSUPPORTED,
+        &["blockStreamingDefault", "compaction", "userTimezone"],
+    ),
+    row(
+        "agents.defaults",
+        Restricts {
+            when: When::Not(&["full", "workspace"]),
+            instead: "take it away, and say which tools there are: tools.deny",
+        },
+        &["permissionMode"],
+    ),
+    row(
+        "agents.entries.*",
+        Restricts {
+            when: When::Not(&["full", "workspace"]),
+            instead: "take it away, and say which tools there are: agents.entries.ID.tools.deny",
+        },
+        &["permissionMode"],
+    ),
+    row(
+        "agents.defaults.sandbox",
+        Replaced("sandbox: namespaces and system calls in place of containers"),
+        &["perSession"],
+    ),
+    row(
+        "agents.entries.*.sandbox",
+        Replaced("sandbox: namespaces and system calls in place of containers"),
+        &["perSession"],
+    ),
+    row(
+        "tools",
+        UNSUPPORTED,
+        &["artifacts", "codeExecution", "experimental", "xSearch"],
+    ),
+    row("tools.exec", Acts, &["timeoutSec"]),
+    row("agents.entries.*.tools.exec", Acts, &["timeoutSec"]),
+    row(
+        "mcp.servers.*",
+        UNSUPPORTED,
+        &[
+            "connectTimeout",
+            "connectTimeoutMs",
+            "description",
+            "serverInstructions",
+            "timeout",
+            "workingDirectory",
+        ],
+    ),
+    row(
+        "mcp.servers.*",
+        NotSupported("servers are programs here"),
+        &["type"],
+    ),
+    row("models", UNSUPPORTED, &["bedrockDiscovery", "pricing"]),
+    row("models.providers.*", Acts, &["contextWindow"]),
+    row("models.providers.*", UNSUPPORTED, &["contextTokens"]),
+    row("auth", UNSUPPORTED, &["cooldowns"]),
+    row(
+        "gateway",
+        CHANNELS,
+        &[
+            "channelHealthCheckMinutes",
+            "channelMaxRestartsPerHour",
+            "channelStaleEventThresholdMinutes",
+            "webchat",
+        ],
+    ),
+    row("gateway", UNSUPPORTED, &["handshakeTimeoutMs", "pairing"]),
+    row(
+        "gateway.controlUi",
+        NotNeeded("OpenClaw's web pages are not served"),
+        &["allowInsecureAuth", "chatMessageMaxWidth", "toolTitles"],
+    ),
+    row(
+        "gateway.http.endpoints",
+        NotNeeded("the gateway has limits of its own"),
+        &[
+            "chatCompletions.maxBodyBytes",
+            "chatCompletions.maxImageParts",
+            "chatCompletions.maxTotalImageBytes",
+            "responses.maxBodyBytes",
+        ],
+    ),
+    row(
+        "hooks",
+        NotNeeded("the gateway has limits of its own"),
+        &["maxBodyBytes"],
+    ),
+    row("logging", JOURNALD, &["maxFiles", "maxSize", "path"]),
+    row(
+        "logging",
+        NotNeeded("records have no texts of messages and no credentials"),
+        &["redactSensitive"],
+    ),
+    row(
+        "messages",
+        CHANNELS,
+        &["messagePrefix", "removeAckAfterReply", "suppressToolErrors"],
+    ),
+    row("messages", UNSUPPORTED, &["tts"]),
+    row("messages.queue", Acts, &["debounceMs"]),
+    row(
+        "session",
+        UNSUPPORTED,
+        &[
+            "agentToAgent",
+            "archiveDashboardAfter",
+            "coldStorage",
+            "heartbeatIdleMinutes",
+            "parentForkMaxTokens",
+            "rememberAcrossConversations",
+            "writeLock",
+        ],
+    ),
+    row(
+        "session",
+        CHANNELS,
+        &["typingIntervalSeconds", "typingMode"],
+    ),
+    row("memory", UNSUPPORTED, &["backend", "dreaming", "qmd"]),
+    row("agents.defaults.memorySearch", UNSUPPORTED, SEARCH),
+    row("agents.entries.*.memorySearch", UNSUPPORTED, SEARCH),
+    row("memory.search", UNSUPPORTED, &["chunking"]),
+];
+
+/// What a model is asked with.
+const PARAMS: &[&str] = &[
+    "frequencyPenalty",
+    "frequency_penalty",
+    "maxTokens",
+    "max_tokens",
+    "presencePenalty",
+    "presence_penalty",
+    "seed",
+    "stop",
+    "stopSequences",
+    "temperature",
+    "topK",
+    "topP",
+    "top_k",
+    "top_p",
+];
+
+/// Of agents and of their defaults.
+const AGENT: &[&str] = &[
+    "agentRuntime",
+    "contextTokens",
+    "embeddedHarness",
+    "runRetries",
+    "traceDefault",
+];
+
+/// Of the search of memory.
+const SEARCH: &[&str] = &[
+    "cache",
+    "chunking",
+    "documentInputType",
+    "experimental",
+    "fallback",
+    "inputType",
+    "multimodal",
+    "outputDimensionality",
+    "queryInputType",
+    "rememberAcrossConversations",
+    "store",
+    "local.contextSize",
+    "local.modelCacheDir",
+    "query.hybrid.candidateMultiplier",
+    "query.hybrid.enabled",
+    "remote.batch",
+    "remote.headers",
+    "remote.nonBatchConcurrency",
+    "sync.embeddingBatchTimeoutSeconds",
+    "sync.intervalMinutes",
+    "sync.onSearch",
+    "sync.onSessionStart",
+    "sync.sessions",
+    "sync.watchDebounceMs",
+];

@@ -1,0 +1,256 @@
+//! Sections that stand alone.
+
+use super::{CHANNELS, Row, UNSUPPORTED, row};
+use crate::effect::{Effect, When};
+
+use Effect::{Acts, NotNeeded, NotSupported, Replaced, Restricts};
+
+/// Who keeps logs.
+const JOURNALD: Effect = NotNeeded("journald keeps the log (journalctl --user -u 'openclaw-*')");
+/// What is searched.
+pub(super) const SEARCH: &[&str] = &[
+    "enabled",
+    "extraPaths",
+    "local",
+    "model",
+    "provider",
+    "query",
+    "remote",
+    "sources",
+];
+/// Of the search, without effect.
+pub(super) const SEARCH_UNSUPPORTED: &[&str] = &[
+    "cache",
+    "documentInputType",
+    "experimental",
+    "fallback",
+    "inputType",
+    "multimodal",
+    "outputDimensionality",
+    "queryInputType",
+    "rememberAcrossConversations",
+    "remote.batch",
+    "remote.headers",
+];
+/// Where vectors are.
+pub(super) const INDEX: Effect = Replaced("the index of the memory daemon");
+/// Which files of a folder are meant.
+pub(super) const PATTERN: Effect = Restricts {
+    when: When::Not(&["**/*.md", "*.md"]),
+    instead: "take it away, and name folders or files whose Markdown may all be searched",
+};
+/// What only matters to plugins.
+const PLUGINS: Effect = NotSupported("OpenClaw's plugins are not run");
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        "",
+        CHANNELS,
+        &[
+            "accessGroups",
+            "approvals",
+            "bindings",
+            "broadcast",
+            "channels",
+            "surfaces",
+        ],
+    ),
+    row(
+        "",
+        UNSUPPORTED,
+        &[
+            "acp",
+            "attachments",
+            "browser",
+            "cloudWorkers",
+            "commands",
+            "cron",
+            "desktop",
+            "diagnostics",
+            "hooks.gmail",
+            "hooks.internal",
+            "nodeHost",
+            "proxy",
+            "secrets",
+            "skills",
+            "talk",
+            "transcripts",
+            "tts",
+            "ui",
+            "worktreeAcceleration",
+            "worktreeRoot",
+        ],
+    ),
+    row("", PLUGINS, &["plugins"]),
+    row(
+        "",
+        NotNeeded("says which programs wrote the file"),
+        &["meta", "wizard"],
+    ),
+    row("", NotNeeded("nothing is announced"), &["discovery"]),
+    row("", NotNeeded("nothing is reported"), &["telemetry"]),
+    row(
+        "",
+        NotNeeded("the package manager updates the programs"),
+        &["update"],
+    ),
+    row(
+        "",
+        NotNeeded("nothing is installed into the suite, nor audited by it"),
+        &["security"],
+    ),
+    row("", Acts, &["$schema", "auth.order", "env"]),
+    row(
+        "auth",
+        NotNeeded("profiles say themselves what they are (agents/ID/auth)"),
+        &["profiles"],
+    ),
+    // Restrictions in sections that are not supported.
+    row(
+        "",
+        Restricts {
+            when: When::Set,
+            instead: "take it away, and name the hosts in sandbox.hosts, with sandbox.network \
+                      \"allowlist\"",
+        },
+        &["proxy.enabled", "secrets.egressProxy.enabled"],
+    ),
+    row(
+        "commands",
+        Restricts {
+            when: When::False,
+            instead: "take it away; whoever has the gateway's token may give every command",
+        },
+        &["text"],
+    ),
+    row(
+        "hooks",
+        Acts,
+        &[
+            "allowRequestSessionKey",
+            "allowedAgentIds",
+            "allowedSessionKeyPrefixes",
+            "defaultSessionKey",
+            "enabled",
+            "mappings",
+            "path",
+            "token",
+        ],
+    ),
+    row(
+        "hooks",
+        NotSupported("only presets without a program of OpenClaw's are known"),
+        &["transformsDir"],
+    ),
+    row("hooks", Acts, &["presets"]),
+    row("logging", Acts, &["level"]),
+    row(
+        "logging",
+        JOURNALD,
+        &["consoleLevel", "consoleStyle", "file", "maxFileBytes"],
+    ),
+    row("logging", UNSUPPORTED, &["audit"]),
+    row(
+        "logging",
+        NotNeeded("records have no texts of messages and no credentials"),
+        &["redactPatterns"],
+    ),
+    row("mcp", Acts, &["sessionIdleTtlMs"]),
+    row("mcp", UNSUPPORTED, &["apps"]),
+    row(
+        "mcp.servers.*",
+        Acts,
+        &[
+            "args",
+            "command",
+            "cwd",
+            "enabled",
+            "env",
+            "requestTimeoutMs",
+            "url",
+        ],
+    ),
+    row(
+        "mcp.servers.*",
+        NotSupported("servers are programs here"),
+        &[
+            "auth",
+            "clientCert",
+            "clientKey",
+            "headers",
+            "oauth",
+            "sslVerify",
+            "transport",
+        ],
+    ),
+    row(
+        "mcp.servers.*",
+        UNSUPPORTED,
+        &["codex", "connectionTimeoutMs", "supportsParallelToolCalls"],
+    ),
+    row(
+        "mcp.servers.*",
+        Restricts {
+            when: When::Set,
+            instead: "take it away, and name the tools in tools.deny as SERVER__TOOL",
+        },
+        &["toolFilter"],
+    ),
+    row("memory.search", Acts, SEARCH),
+    row("memory.search", PATTERN, &["extraPaths.*.pattern"]),
+    row("memory", UNSUPPORTED, &["citations"]),
+    row("memory.search", UNSUPPORTED, SEARCH_UNSUPPORTED),
+    row("memory.search", INDEX, &["store"]),
+    row(
+        "messages",
+        CHANNELS,
+        &[
+            "ackReaction",
+            "ackReactionScope",
+            "groupChat",
+            "inbound",
+            "statusReactions",
+            "visibleReplies",
+        ],
+    ),
+    row(
+        "messages",
+        UNSUPPORTED,
+        &["responsePrefix", "responseUsage", "usageTemplate"],
+    ),
+    row("messages", Acts, &["queue"]),
+    row(
+        "session",
+        Acts,
+        &[
+            "dmScope",
+            "identityLinks",
+            "reset",
+            "resetByChannel",
+            "resetByType",
+            "resetTriggers",
+            "sendPolicy",
+        ],
+    ),
+    row("session", CHANNELS, &["groupScope", "threadBindings"]),
+    row(
+        "session",
+        UNSUPPORTED,
+        &["maintenance", "notifyOnCreate", "sharing"],
+    ),
+    row(
+        "session",
+        NotNeeded("the main session is always \"main\", as in OpenClaw"),
+        &["mainKey"],
+    ),
+    row(
+        "session",
+        NotSupported("senders have sessions of their own, as with \"per-sender\""),
+        &["scope"],
+    ),
+    row(
+        "session",
+        Replaced("OPENCLAW_STATE_DIR: sessions are in agents/ID/sessions below it"),
+        &["store"],
+    ),
+];

@@ -1,0 +1,49 @@
+//! Where the state is. The units as shipped say `~/.openclaw`; another folder,
+//! of OPENCLAW_STATE_DIR or of OpenClaw's earlier names, they are told by a
+//! drop-in.
+
+use std::path::Path;
+
+use openclaw_config::Paths;
+
+use super::{HEADER, memory};
+use crate::failure::Failure;
+
+/// Services whose drop-in says nothing else; memory's has workspaces, too.
+pub(super) const UNITS: [&str; 2] = ["openclaw-gateway.service", "openclaw-agent-runner.service"];
+
+/// The folder of the units as shipped, seen from the home.
+const USUAL: &str = ".openclaw";
+
+/// The service whose confinement hides the home.
+const HIDDEN_FROM: &str = "openclaw-gateway.service";
+
+/// The drop-in of `unit`, given the folder of the units; none where the unit as
+/// shipped will do.
+pub(super) fn wanted(paths: &Paths, unit: &str, units: &Path) -> Result<Option<String>, Failure> {
+    let Some(mut lines) = variable(paths)? else {
+        return Ok(None);
+    };
+    let confining = units.join(format!("{unit}.d")).join(memory::CONFINING);
+    if unit == HIDDEN_FROM && confining.exists() {
+        let state = memory::escaped(&paths.state)?;
+        // It would be the first of two paths.
+        if state.contains(':') {
+            return Err(memory::unnameable(&paths.state));
+        }
+        lines.push_str(&format!("BindPaths=\"-{state}\"\n"));
+    }
+    Ok(Some(format!("{HEADER}[Service]\n{lines}")))
+}
+
+/// The line that names the folder; none where the units name it already.
+pub(super) fn variable(paths: &Paths) -> Result<Option<String>, Failure> {
+    let usual = paths.home.as_ref().map(|home| home.join(USUAL));
+    if usual.as_ref() == Some(&paths.state) {
+        return Ok(None);
+    }
+    let state = memory::escaped(&paths.state)?;
+    Ok(Some(format!(
+        "Environment=\"OPENCLAW_STATE_DIR={state}\"\n"
+    )))
+}
