@@ -27,7 +27,7 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
     let runs = match spool::runs(&inner.shop.turns) {
         Ok(runs) => runs,
         Err(error) => {
-            tracing::error!(%error, path = %inner.shop.turns.display(), "spools cannot be listed");
+            openclaw_daemon::failure::report_at("list the spools", &inner.shop.turns, &error);
             return;
         }
     };
@@ -38,7 +38,7 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
             Ok(true) => go_on.push(run_id),
             Ok(false) => {}
             Err(error) => {
-                tracing::warn!(%error, path = %path.display(), "a spool cannot be read");
+                openclaw_daemon::failure::report_at("take over a spool", &path, &error);
             }
         }
     }

@@ -183,8 +183,8 @@ impl Approvals {
         let is_whole = !open.request.form.is_empty();
         let outcome = self.decision(open.request).await;
         let (decision, by) = outcome.map_err(|error| {
+            openclaw_daemon::failure::report("ask about a call", &error);
             let error = openclaw_daemon::failure::chain(&error);
-            tracing::error!(error, "a call cannot be asked about");
             format!("nobody can be asked to allow it ({error}); it was not run")
         })?;
         match decision {

@@ -9,7 +9,7 @@ pub(crate) async fn keep(mut configuration: Configuration) {
         let settings = configuration.settings();
         let written = tokio::task::spawn_blocking(move || models_file::write_all(&settings)).await;
         if let Ok(Err((path, error))) = written {
-            tracing::warn!(%error, path = %path.display(), "the list of models stays as it was");
+            openclaw_daemon::failure::report_at("write the list of models", &path, &error);
         }
         if !configuration.changed().await {
             return;

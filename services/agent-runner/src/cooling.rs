@@ -69,7 +69,7 @@ impl Cooling {
             // That a key works as ever is worth no write for each answer.
             let is_news = take(used, report) && (had_failed || report.used != Use::Answered);
             if is_news && let Err(error) = write_keys(&file, keys) {
-                tracing::warn!(%error, path = %file.display(), "a key's failures are not kept");
+                openclaw_daemon::failure::report_at("keep a key's failures", &file, &error);
             }
         }
     }

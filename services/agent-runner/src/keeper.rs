@@ -228,7 +228,7 @@ impl Held {
             }
             End::Lock(waiting) => {
                 if let Ok(Err(error)) = waiting.await {
-                    tracing::warn!(%error, "cannot wait for the end of a turn's process");
+                    failure::report("wait for the end of a turn's process", &error);
                 }
             }
             End::Seen => return,
@@ -341,7 +341,7 @@ impl<'a> Following<'a> {
                     kill_at = Some(Instant::now() + END_DEADLINE);
                 }
                 () = until(kill_at), if kill_at.is_some() => {
-                    tracing::error!("a turn's process did not end in time and is killed");
+                    failure::report_text("end a turn's process", "it did not end in time and is killed");
                     self.signal(Signal::SIGKILL);
                     kill_at = Some(Instant::now() + END_DEADLINE);
                 }
@@ -352,7 +352,10 @@ impl<'a> Following<'a> {
     /// Waits for the end of the process, whose last word was said.
     pub(crate) async fn wait(mut self) {
         if timeout(END_DEADLINE, self.held.ended()).await.is_err() {
-            tracing::error!("a turn's process did not end after its turn and is killed");
+            failure::report_text(
+                "end a turn's process",
+                "it did not end after its turn and is killed",
+            );
             self.signal(Signal::SIGKILL);
             self.held.ended().await;
         }
@@ -364,7 +367,7 @@ impl<'a> Following<'a> {
                 .into_iter()
                 .for_each(|event| self.entry.log.take(event)),
             Err(error) => {
-                tracing::warn!(%error, path = %self.path.display(), "cannot read a spool")
+                failure::report_at("read a spool", &self.path, &error);
             }
         }
         self.shop.cooling.take(&self.reader.reports());
@@ -378,7 +381,7 @@ impl<'a> Following<'a> {
             .unwrap_or_else(PoisonError::into_inner);
         let path = spool::reason(&self.shop.turns, &self.held.run_id);
         if let Err(error) = std::fs::write(&path, reason.as_bytes()) {
-            tracing::warn!(%error, path = %path.display(), "the reason is not kept");
+            failure::report_at("keep the reason of an end", &path, &error);
         }
     }
 
@@ -443,7 +446,7 @@ pub(crate) fn close_spool(
             .map_err(io::Error::other)
     });
     if let Err(error) = closed {
-        tracing::warn!(%error, path = %path.display(), "a spool cannot be closed");
+        failure::report_at("close a spool", path, &error);
     }
     entry.log.add(Kind::Resources(Resources::default()));
     entry.log.add(terminal);

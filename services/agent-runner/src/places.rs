@@ -126,8 +126,7 @@ fn remove(folder: &Path, name: &Path) {
         None => Ok(()),
     });
     if let Err(error) = removed {
-        let error = openclaw_daemon::failure::chain(&error);
-        tracing::warn!(error, "a folder of a turn stays");
+        openclaw_daemon::failure::report("remove a folder of a turn", &error);
     }
 }
 

@@ -261,7 +261,10 @@ async fn end(child: &mut Child, at_once: bool) -> io::Result<ExitStatus> {
     match timeout(KILL_DEADLINE, child.wait()).await {
         Ok(status) => status,
         Err(_) => {
-            tracing::error!("a turn's supervisor did not end in time and is killed");
+            failure::report_text(
+                "end a turn's supervisor",
+                "it did not end in time and is killed",
+            );
             child.start_kill()?;
             child.wait().await
         }

@@ -234,7 +234,7 @@ impl AgentRunner for Runner {
             .map_err(|error| Status::internal(format!("keep what turns cost: {error}")))?;
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!(%error, path = %path.display(), "a spool stays");
+                openclaw_daemon::failure::report_at("remove a spool", &path, &error);
             }
             _ => {}
         }

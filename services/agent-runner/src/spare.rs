@@ -161,7 +161,7 @@ impl Spare {
             }
         });
         if let Err(error) = ended.await {
-            tracing::error!(%error, "a process that stood ready was not ended");
+            openclaw_daemon::failure::report("end a process that stood ready", &error);
         }
     }
 

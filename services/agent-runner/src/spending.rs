@@ -102,8 +102,7 @@ impl Spending {
         }
         let books = lock(&self.0.books).clone();
         if let Err(error) = write_books(&self.0.path, &books) {
-            let path = self.0.path.display();
-            tracing::warn!(%error, %path, "what turns cost is not kept");
+            openclaw_daemon::failure::report_at("keep what turns cost", &self.0.path, &error);
         }
     }
 

@@ -206,7 +206,7 @@ async fn clean(shop: &Shop, passing: Passing) {
         passing.remove();
     });
     if let Err(error) = done.await {
-        tracing::error!(%error, "a turn's end is not cleaned up");
+        openclaw_daemon::failure::report("clean up after a turn", &error);
     }
 }
 

@@ -15,6 +15,7 @@ use nix::unistd::{Pid, getppid};
 use openclaw_config::settings::LogLevel;
 use openclaw_daemon::exit;
 use openclaw_daemon::failure;
+use openclaw_daemon::panics;
 use openclaw_daemon::telemetry::Telemetry;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::memory;
@@ -53,6 +54,7 @@ use crate::translate::Translate;
 /// Runs the turn that standard input tells of.
 pub fn main() -> ExitCode {
     let telemetry = Telemetry::install("openclaw-turn", LogLevel::Info);
+    panics::install();
     run_to_end(run(&telemetry), "run a turn")
 }
 
@@ -157,7 +159,7 @@ fn servers(connection: Option<OwnedFd>, order: &Order) -> Servers {
     match connected {
         Some(Ok(stream)) => Servers::connect(stream, order.policy.clone(), order.speech.patience()),
         Some(Err(error)) => {
-            tracing::warn!(%error, "the MCP servers cannot be reached");
+            failure::report("reach the MCP servers", &error);
             Servers::none()
         }
         None => Servers::none(),
@@ -365,7 +367,7 @@ impl Turn {
         outcome.tell_usage();
         let terminal = self.named(limited(terminal, &bill), &backend);
         if let Err(error) = self.spool.end(outcome.resources(), terminal) {
-            tracing::error!(%error, "the end of the turn cannot be kept");
+            failure::report("keep the end of the turn", &error);
         }
     }
 

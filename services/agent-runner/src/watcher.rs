@@ -35,7 +35,7 @@ impl Watcher {
                     Ok(event) if event.mask.contains(EventMask::Q_OVERFLOW) => teller.tell(None),
                     Ok(event) => teller.tell(event.name.as_deref()),
                     Err(error) => {
-                        tracing::error!(%error, "spools cannot be watched");
+                        openclaw_daemon::failure::report("watch the spools", &error);
                     }
                 }
             }

@@ -12,6 +12,7 @@ pub mod exit;
 pub mod failure;
 pub mod listeners;
 pub mod notifier;
+pub mod panics;
 pub mod program;
 mod reload;
 mod rest;

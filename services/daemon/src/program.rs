@@ -15,6 +15,7 @@ use crate::exit;
 use crate::failure;
 use crate::listeners::Listeners;
 use crate::notifier::Notifier;
+use crate::panics;
 use crate::reload::Reload;
 use crate::signals::Signals;
 use crate::state;
@@ -39,7 +40,8 @@ pub struct Daemon {
 /// logged here and decides the exit code ([`exit`]).
 ///
 /// A configuration file that cannot be used does not end it: it goes on with
-/// the last good one or the defaults, and says so.
+/// the last good one or the defaults, and says so. A panic ends it
+/// ([`panics::install`]).
 pub fn main<F, R>(name: &'static str, load: Load, run: F) -> ExitCode
 where
     F: FnOnce(Daemon) -> R,
@@ -53,6 +55,7 @@ where
         .as_ref()
         .map_or(LogLevel::Info, |current| current.settings.log_level);
     let telemetry = Telemetry::install(name, level);
+    panics::install();
     let result = first
         .map_err(anyhow::Error::from)
         .and_then(|current| execute(name, current, environment, load, telemetry, run));
@@ -88,7 +91,7 @@ where
     };
     let notifier = Notifier::default();
     if let Some(problem) = &current.problem {
-        tracing::error!("{problem}");
+        failure::report_text("use the configuration", problem);
         notifier.note(problem);
     }
     for unused in &current.settings.unused {

@@ -14,11 +14,12 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layered, SubscriberExt as _};
 use tracing_subscriber::{Registry, reload};
 
+mod complete;
 mod json;
 pub mod recent;
 
 type Handle = reload::Handle<Targets, Registry>;
-type Filtered = Layered<reload::Layer<Targets, Registry>, Registry>;
+type Filtered = Layered<complete::Complete, Layered<reload::Layer<Targets, Registry>, Registry>>;
 
 /// The installed log.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ impl Telemetry {
     /// Installs the log of this process. The first one stays.
     pub fn install(name: &'static str, level: LogLevel) -> Self {
         let (filter, handle) = reload::Layer::new(filter(level));
-        let base = Registry::default().with(filter);
+        let base = Registry::default().with(filter).with(complete::Complete);
         // A log that is there already is a test's.
         let _ = match journal(name) {
             Some(layer) if recent::is_wanted() => {

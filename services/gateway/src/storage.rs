@@ -156,7 +156,7 @@ impl Storage {
     pub(crate) async fn stop(&self, thread: Thread) {
         let stopped = self.call(Command::Stop).await;
         if stopped.is_ok() && thread.0.join().is_err() {
-            tracing::error!("the storage thread panicked");
+            openclaw_daemon::failure::report_text("end the storage", "its thread panicked");
         }
     }
 

@@ -154,7 +154,10 @@ impl Service {
             other => other,
         };
         planned.map(Into::into).inspect_err(|status| {
-            tracing::error!("the conversation stays as it is: {}", status.message());
+            openclaw_daemon::failure::report_text(
+                "plan a compaction",
+                &format!("{}; the conversation stays as it is", status.message()),
+            );
         })
     }
 }

@@ -151,7 +151,7 @@ impl Decisions {
         let waiting = Arc::clone(&self.waiting);
         Ok(AbortOnDropHandle::new(tokio::spawn(async move {
             if let Err(error) = follow(file, news, &waiting).await {
-                tracing::error!(%error, "decisions cannot be read any more");
+                openclaw_daemon::failure::report("follow the decisions", &error);
                 // Whoever waits is told so by that.
                 lock(&waiting).clear();
             }

@@ -135,7 +135,7 @@ async fn tell_changes(tools: &Answering, answers: mpsc::Sender<Vec<u8>>) {
 async fn write_all(mut sender: Sender, mut answers: mpsc::Receiver<Vec<u8>>) {
     while let Some(line) = answers.recv().await {
         if let Err(error) = sender.write_all(&line).await {
-            tracing::warn!(%error, "the MCP server cannot be answered");
+            openclaw_daemon::failure::report("answer the MCP server", &error);
             return;
         }
     }
@@ -166,7 +166,7 @@ async fn read_all(receiver: Receiver, tools: &Answering, answers: mpsc::Sender<V
         let line = match line {
             Ok(line) => line,
             Err(error) => {
-                tracing::warn!(%error, "the MCP server cannot be heard");
+                openclaw_daemon::failure::report("hear the MCP server", &error);
                 return;
             }
         };

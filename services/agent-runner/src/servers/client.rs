@@ -234,7 +234,7 @@ async fn read(
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "the MCP servers said what cannot be read");
+                openclaw_daemon::failure::report("read what the MCP servers say", &error);
                 break;
             }
         }

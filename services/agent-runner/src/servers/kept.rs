@@ -152,8 +152,8 @@ impl Kept {
         match connection {
             Ok(connection) => (Some(connection), notes),
             Err(error) => {
+                failure::report("start the MCP servers", &error);
                 let error = failure::chain(&error);
-                tracing::warn!(error, "the MCP servers cannot be started");
                 notes.push(format!("the MCP servers cannot be used: {error}"));
                 (None, notes)
             }

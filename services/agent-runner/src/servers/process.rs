@@ -48,6 +48,7 @@ pub(super) const CONNECTION: &[u8] = b"\n";
 /// Runs the servers that standard input tells of.
 pub fn main() -> ExitCode {
     let telemetry = Telemetry::install("openclaw-servers", LogLevel::Info);
+    openclaw_daemon::panics::install();
     turn_process::run_to_end(run(&telemetry), "run servers of tools")
 }
 

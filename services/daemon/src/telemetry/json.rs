@@ -1,7 +1,6 @@
 //! One JSON object a line: timestamp, level, message, context (seed 002,
 //! property 23), and for errors a stack trace (property 25).
 
-use std::backtrace::Backtrace;
 use std::fmt::Debug;
 use std::io::Write as _;
 
@@ -47,11 +46,12 @@ where
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let mut fields = Fields::default();
+        // Before the lock, which the record of a panic in here takes too.
+        values.record(&mut fields);
         if let Some(span) = context.span(id)
             && let Some(Kept(kept)) = span.extensions_mut().get_mut()
         {
-            let mut fields = Fields::default();
-            values.record(&mut fields);
             kept.append(&mut fields.0);
         }
     }
@@ -85,10 +85,7 @@ fn line(level: &Level, target: &str, mut context: Map<String, Value>) -> String 
     record.insert("level".into(), level.as_str().to_lowercase().into());
     let message = context.remove("message").unwrap_or_default();
     record.insert("message".into(), message);
-    let stack_trace = context.remove("stack_trace");
-    if *level == Level::ERROR {
-        let stack_trace =
-            stack_trace.unwrap_or_else(|| Backtrace::force_capture().to_string().into());
+    if let Some(stack_trace) = context.remove("stack_trace") {
         record.insert("stackTrace".into(), stack_trace);
     }
     context.insert("target".into(), target.into());
@@ -138,11 +135,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_has_the_four_fields_and_errors_a_stack_trace() {
+    fn line_has_the_four_fields_and_the_stack_trace_beside_them() {
         let mut context = Map::new();
         context.insert("message".into(), "broke\nhere".into());
         context.insert("by".into(), "\u{9b}2J\u{7f}".into());
         context.insert("openclaw_run".into(), "r1".into());
+        context.insert("stack_trace".into(), "0: here".into());
         let text = line(&Level::ERROR, "openclaw_test", context.clone());
         assert_eq!(text.matches('\n').count(), 1);
         assert!(!text.trim_end().contains(char::is_control), "{text:?}");
@@ -151,12 +149,9 @@ mod tests {
         assert_eq!(record["message"], "broke\nhere");
         assert_eq!(record["context"]["openclaw_run"], "r1");
         assert!(record["timestamp"].as_str().unwrap().ends_with('Z'));
-        assert!(
-            record["stackTrace"]
-                .as_str()
-                .unwrap()
-                .contains("a_line_has")
-        );
+        assert_eq!(record["stackTrace"], "0: here");
+        assert!(record["context"].get("stack_trace").is_none());
+        context.remove("stack_trace");
         let info = line(&Level::INFO, "openclaw_test", context);
         assert!(!info.contains("stackTrace"));
     }

@@ -79,7 +79,8 @@ async fn start_due(gateway: &Arc<Gateway>) -> Result<Option<i64>, crate::desk::F
         .filter(|job| job.next_ms().is_some_and(|next| next <= now));
     for job in due.take(BATCH) {
         if let Err(refused) = begin(gateway, job.clone()).await {
-            tracing::error!(job = job.id(), "cannot run a scheduled job: {refused}");
+            tracing::error_span!("due", job = job.id())
+                .in_scope(|| failure::report_text("run a scheduled job", &refused.to_string()));
         }
     }
     let later = jobs
@@ -144,7 +145,8 @@ async fn finish(gateway: Arc<Gateway>, run: Run) {
     if let Some(notice) = notice
         && let Delivered::Failed(problem) = delivery::alert(&gateway, &job, &notice).await
     {
-        tracing::warn!(job = job.id(), "cannot tell that a job failed: {problem}");
+        tracing::error_span!("failed", job = job.id())
+            .in_scope(|| failure::report_text("tell that a job failed", &problem));
     }
 }
 

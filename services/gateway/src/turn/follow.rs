@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use openclaw_daemon::failure;
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::runner::{Started, Turn};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -231,7 +232,7 @@ impl Following {
                     end_turn(reply).await;
                 }
                 () = until(deadline), if deadline.is_some() => {
-                    tracing::error!("the agent-runner did not end the turn within {CANCEL_DEADLINE:?}");
+                    failure::report_text("end the turn", &format!("the agent-runner did not do it within {CANCEL_DEADLINE:?}"));
                     return Ok(reply.run.aborted(&self.backend));
                 }
             }
@@ -271,9 +272,11 @@ async fn end_turn(reply: &Reply<'_>) {
         Ok(Ok(_)) => {}
         Ok(Err(status)) if status.code() == Code::NotFound => {}
         Ok(Err(status)) => {
-            tracing::warn!(code = ?status.code(), "cannot end the turn: {}", status.message());
+            failure::report("end the turn", &status);
         }
-        Err(_) => tracing::warn!("the agent-runner did not answer CancelTurn"),
+        Err(_) => {
+            failure::report_text("end the turn", "the agent-runner did not answer CancelTurn")
+        }
     }
 }
 

@@ -51,7 +51,8 @@ pub(super) fn not_started(status: &Status) -> Kind {
             format!("the agent-runner refused the turn: {}", status.message()),
         ),
     };
-    tracing::error!(code = code.as_str(), "{message}");
+    tracing::error_span!("refused", code = code.as_str())
+        .in_scope(|| failure::report_text("start the turn", &message));
     failed(code, message, "")
 }
 
@@ -67,7 +68,7 @@ pub(super) fn lost(status: &Status, backend: &str) -> Kind {
         ),
     };
     let message = format!("{what}; what was said so far is kept; {LOOK_AT_RUNNER}");
-    tracing::error!("{}", openclaw_escape::line(&message));
+    failure::report_text("follow the turn", &message);
     failed(Code::Interrupted, message, backend)
 }
 
