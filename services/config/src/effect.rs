@@ -25,6 +25,8 @@ mod tests;
 pub(crate) enum Effect {
     /// What it does in OpenClaw.
     Acts,
+    /// The same as this key, which it is another name of.
+    Alias(&'static str),
     /// Nothing yet, and what would be needed for it; empty: nothing to say.
     NotSupported(&'static str),
     /// Nothing: there is no need for it, and why.
@@ -76,7 +78,7 @@ impl Effect {
             why => format!("{kind}: {why}"),
         };
         match self {
-            Self::Acts => None,
+            Self::Acts | Self::Alias(_) => None,
             Self::NotSupported(why) => Some(with("not supported yet", why)),
             Self::NotNeeded(why) => Some(with("not needed here", why)),
             Self::Replaced(by) => Some(format!("replaced by {by}")),
@@ -87,7 +89,7 @@ impl Effect {
     /// In which order reasons are shown.
     fn rank(self) -> u8 {
         match self {
-            Self::Acts => 0,
+            Self::Acts | Self::Alias(_) => 0,
             Self::Restricts { .. } => 1,
             Self::NotSupported(_) => 2,
             Self::Replaced(_) => 3,

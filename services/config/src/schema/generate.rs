@@ -74,8 +74,12 @@ fn keep_one(schema: &mut Value, path: &[&str], effect: Effect) {
                 .pointer_mut(&pointer)
                 .and_then(|node| node.get_mut("properties")?.as_object_mut());
             if let (Some(properties), true) = (properties, *part != "*") {
-                let reason = effect.reason().filter(|_| depth + 1 == path.len());
-                let reason = reason.map_or_else(String::new, |why| format!(", not used: {why}"));
+                let reason = match effect {
+                    Effect::Alias(name) => Some(format!(", another name of {name}")),
+                    effect => effect.reason().map(|why| format!(", not used: {why}")),
+                };
+                let reason = reason.filter(|_| depth + 1 == path.len());
+                let reason = reason.unwrap_or_default();
                 let description = format!("Of OpenClaw; kept in the file{reason}.");
                 properties.insert((*part).to_owned(), json!({"description": description}));
             }

@@ -4,7 +4,7 @@
 use super::{CHANNELS, Row, UNSUPPORTED, row};
 use crate::effect::{Effect, When};
 
-use Effect::{Acts, NotNeeded, NotSupported, Replaced, Restricts};
+use Effect::{Acts, Alias, NotNeeded, NotSupported, Replaced, Restricts};
 
 /// Who keeps logs.
 const JOURNALD: Effect = NotNeeded("journald keeps the log (journalctl --user -u 'openclaw-*')");
@@ -27,6 +27,7 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
     row("models", Acts, &["default"]),
+    row("gateway", Alias("gateway.bind"), &["host"]),
     row("agents.entries.*", UNSUPPORTED, AGENT),
     row(
         "agents.entries.*",
