@@ -149,9 +149,9 @@ async fn an_agent_is_asked_in_the_session_that_is_named_by_its_id() {
     let accepted = socket.call("agent", ask(&created["sessionId"], "k")).await;
     assert_eq!(accepted["sessionKey"], "agent:main:alpha", "{accepted}");
     socket.end_of("k").await;
-    let error = socket.fail("agent", ask(&json!("no-such-id"), "k2")).await;
+    let error = socket.fail("agent", ask(&json!("no such id"), "k2")).await;
     assert!(
-        error["message"].as_str().unwrap().contains("no-such-id"),
+        error["message"].as_str().unwrap().contains("no such id"),
         "{error}"
     );
 }

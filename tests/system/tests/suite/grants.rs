@@ -23,11 +23,17 @@ fn configure(configuration: &mut Value) {
     }}});
 }
 
+/// What is granted is there, and empty.
+fn make_places(stage: &Stage) -> Result<()> {
+    stage.user("mkdir -p ~/granted ~/besides ~/.openclaw && rm -rf ~/granted/* ~/besides/*")?;
+    Ok(())
+}
+
 #[test]
 #[ignore = "boots a machine, needs root"]
 fn agents_and_servers_of_tools_write_where_the_configuration_says() -> Result<()> {
     let stage = stage()?;
-    stage.user("mkdir -p ~/granted ~/besides ~/.openclaw && rm -rf ~/granted/* ~/besides/*")?;
+    make_places(&stage)?;
     stage.configured(configure, || {
         for (tool, path) in [
             ("disk__write_file", "/home/claw/granted/file"),
@@ -60,6 +66,7 @@ fn agents_and_servers_of_tools_write_where_the_configuration_says() -> Result<()
 #[ignore = "boots a machine, needs root"]
 fn memory_writes_notes_in_a_workspace_elsewhere() -> Result<()> {
     let stage = stage()?;
+    make_places(&stage)?;
     stage.configured(configure, || {
         let unit = stage.user("systemctl --user cat openclaw-memory.service")?;
         ensure!(unit.contains("some where/100%%"), "{unit}");
