@@ -96,7 +96,7 @@ impl StateLock {
                         });
                     }
                     file = held;
-                    thread::sleep(LOOK_AGAIN);
+                    pause();
                 }
                 Err((_, errno)) => return Err(failed(errno.into())),
             }
@@ -112,6 +112,14 @@ impl StateLock {
         let _ = write(&locked, &holder);
         Ok(Self { _file: locked })
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "before there is an event loop, and flock(2) has no deadline"
+)]
+fn pause() {
+    thread::sleep(LOOK_AGAIN);
 }
 
 /// Who holds the lock of `program` on the state directory; `None` when nobody
@@ -245,7 +253,7 @@ mod tests {
         fs::write(&path, serde_json::to_vec(&gone).unwrap()).unwrap();
         let inherited = Flock::lock(File::open(&path).unwrap(), FlockArg::LockExclusive).unwrap();
         let releasing = thread::spawn(move || {
-            thread::sleep(LOOK_AGAIN * 3);
+            pause();
             drop(inherited);
         });
         take(&paths, "openclaw-memory").unwrap();

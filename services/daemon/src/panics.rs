@@ -1,5 +1,6 @@
 //! A panic is logged as every other error is, and ends the process.
 
+use std::any::Any;
 use std::panic::{PanicHookInfo, set_hook};
 use std::thread;
 
@@ -22,6 +23,13 @@ fn tell(panic: &PanicHookInfo<'_>) {
         .location()
         .map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
     let thread = thread::current();
-    let message = panic.payload_as_str().unwrap_or("no message");
+    let message = message(panic.payload());
     failure::report_panic(&place, thread.name().unwrap_or("unnamed"), message);
+}
+
+/// The words of a panic, which are a text of one of two types.
+fn message(payload: &dyn Any) -> &str {
+    let owned = payload.downcast_ref::<String>().map(String::as_str);
+    let lent = payload.downcast_ref::<&str>().copied();
+    owned.or(lent).unwrap_or("no message")
 }
