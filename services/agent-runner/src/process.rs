@@ -25,7 +25,7 @@ use crate::disk::Disk;
 use crate::meter::Meter;
 use crate::spool::{Refused, Spool};
 use crate::stdio;
-use crate::translate::Translate;
+use crate::translate::{Translate, was_killed};
 
 /// One line of an agent's output, in bytes: a tool result with a whole file.
 const LINE_LIMIT: usize = 16 * 1024 * 1024;
@@ -127,6 +127,15 @@ impl Agent {
             complaint: tokio::spawn(last_words(stderr)),
         };
         Ok((agent, stdin))
+    }
+
+    /// Waits until it was ended by SIGKILL, of the kernel for want of memory or
+    /// of somebody else; for ever when it ends in another way.
+    pub(crate) async fn killed(&mut self) {
+        match self.child.wait().await {
+            Ok(status) if was_killed(status) => {}
+            _ => std::future::pending().await,
+        }
     }
 
     /// Follows it to its end, whichever that is. Events go to the spool; the

@@ -38,6 +38,13 @@ pub(crate) fn quoted(line: &str) -> String {
     line.chars().take(QUOTE_LIMIT).collect()
 }
 
+/// Whether SIGKILL ended it: the process itself, or the one it supervised.
+pub(crate) fn was_killed(status: ExitStatus) -> bool {
+    use std::os::unix::process::ExitStatusExt as _;
+    let number = nix::sys::signal::Signal::SIGKILL as i32;
+    status.signal() == Some(number) || status.code() == Some(128 + number)
+}
+
 /// How a process ended, in words.
 pub(crate) fn ending(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;

@@ -109,10 +109,13 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         .with_context(|| format!("make {}", standing.spool.display()))?;
     // Without a daemon there will be no order either.
     let _ = line.say(&Hello { pid: header.pid }).await;
-    let (agent, standing) = start(standing);
+    let (mut agent, standing) = start(standing);
     let order = tokio::select! {
-        order = line.hear::<Order>() => order,
+        biased;
+        // The daemon sees that nothing stands ready, and starts another one.
+        () = killed(&mut agent) => return Ok(()),
         _ = terminate.recv() => Ok(None),
+        order = line.hear::<Order>() => order,
     };
     let order = match order {
         Ok(Some(order)) => order,
@@ -147,6 +150,15 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     };
     turn.run(agent, order, servers).instrument(span).await;
     Ok(())
+}
+
+/// Waits until somebody has killed the agent, which has no turn yet. One that
+/// ended by itself has a reason, which the turn is to tell.
+async fn killed(agent: &mut Result<Started, StartError>) {
+    match agent {
+        Ok(started) => started.agent.killed().await,
+        Err(_) => std::future::pending().await,
+    }
 }
 
 /// The turn's servers of tools, at the connection that came with it.

@@ -54,6 +54,7 @@ mod server_results;
 mod server_starts;
 mod servers;
 mod settings;
+mod standing;
 mod state;
 mod survival;
 mod switching;

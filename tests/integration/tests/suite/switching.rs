@@ -1,24 +1,10 @@
 //! One session that is answered by another backend than before: what stands
 //! ready for the one is not in the way of the other.
 
-use integration_tests::{Setup, Suite, processes, within};
+use integration_tests::{Setup, Suite, within};
 use scripted_model::{Scenario, Server};
 
-/// Waits until a process stands ready for the next turn, after the last one.
-async fn is_standing(suite: &Suite) {
-    let mut look = tokio::time::interval(std::time::Duration::from_millis(10));
-    within("a process that stands ready", async {
-        loop {
-            let processes = processes::of_folder(&suite.path(""));
-            let turns = processes.into_iter().filter(|pid| processes::is_turn(*pid));
-            if turns.count() == 1 {
-                return;
-            }
-            look.tick().await;
-        }
-    })
-    .await;
-}
+use crate::standing::is_standing;
 
 /// Configures another backend and waits until the runner has heard of it.
 async fn switch(suite: &Suite, backend: &str) {
