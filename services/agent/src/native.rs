@@ -75,7 +75,7 @@ pub(crate) async fn run(
         if reply.declined {
             return Err(Failure::new(Code::ModelError, DECLINED).into());
         }
-        if reply.calls.is_empty() {
+        let news = if reply.calls.is_empty() {
             let stop_reason = reply.stop;
             let news = match step < steps {
                 true => news(socket).await,
@@ -88,24 +88,19 @@ pub(crate) async fn run(
                 let (assistant, _) = calls.run(reply, &registry).await?;
                 conversation.push(Entry::Assistant(assistant));
             }
-            if let Some(renewed) = news.tools {
-                (registry, system) = (tools.registry(renewed.offer)?, renewed.system);
-            }
-            take(news.messages, &mut conversation, out)?;
-            step += 1;
-            continue;
-        }
-        // The calls of the last answer do not run: nobody would see the results.
-        if step == steps {
+            news
+        } else if step == steps {
+            // The calls of the last answer do not run: nobody would see the results.
             let key = &request.step_limit_key;
             out.text(&step_limit_text(steps, key, reply.text.is_empty()))?;
             let stop_reason = StopReason::StepLimit;
             return Ok(Done { stop_reason, model });
-        }
-        let (assistant, outcomes) = calls.run(reply, &registry).await?;
-        conversation.push(Entry::Assistant(assistant));
-        conversation.push(Entry::Results(outcomes));
-        let news = news(socket).await;
+        } else {
+            let (assistant, outcomes) = calls.run(reply, &registry).await?;
+            conversation.push(Entry::Assistant(assistant));
+            conversation.push(Entry::Results(outcomes));
+            news(socket).await
+        };
         if let Some(renewed) = news.tools {
             (registry, system) = (tools.registry(renewed.offer)?, renewed.system);
         }

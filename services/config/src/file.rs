@@ -1,9 +1,8 @@
 //! Changing the configuration file: one writer at a time, comments kept, and
 //! never to something that is not valid.
 
-use std::fs::{self, DirBuilder, File as StdFile, OpenOptions};
+use std::fs::{self, File as StdFile};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
@@ -25,7 +24,7 @@ use crate::redact;
 use crate::schema::Schema;
 use crate::settings::{Settings, tools};
 use crate::substitute::Missing;
-use crate::{locate, write};
+use crate::{locate, lock_file, write};
 
 mod backup;
 
@@ -338,21 +337,9 @@ fn remove(path: &Path) -> io::Result<()> {
 /// Locks a file of its own: the configuration itself is replaced by every
 /// write, and a lock on it would be one on the old file.
 fn lock(path: &Path) -> io::Result<Flock<StdFile>> {
-    let folder = path.parent().unwrap_or(path);
-    if fs::metadata(folder).is_err() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
-    }
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .open(PathBuf::from(name))?;
+    let file = lock_file::open(Path::new(&name))?;
     Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| errno.into())
 }
 

@@ -17,6 +17,7 @@ pub mod fragment;
 pub mod holder;
 pub mod key;
 mod locate;
+pub mod lock_file;
 pub mod login;
 pub mod models_file;
 pub mod nearest;

@@ -5,20 +5,19 @@
 //! stays, and says who holds it.
 
 use std::fmt;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use nix::libc;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
+use crate::lock_file;
 use crate::paths::Paths;
 
 /// What a lock file may say; more is not one of ours.
@@ -82,7 +81,7 @@ impl StateLock {
             path: path.clone(),
             source,
         };
-        let mut file = open(&path).map_err(failed)?;
+        let mut file = lock_file::open(&path).map_err(failed)?;
         let until = Instant::now() + INHERITED_LIMIT;
         let locked = loop {
             match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
@@ -165,24 +164,6 @@ fn now() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-/// Opens the lock file, making it and its folders for this user alone.
-fn open(path: &Path) -> io::Result<File> {
-    if let Some(folder) = path.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
-    }
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(path)
-}
-
 fn write(mut file: &File, holder: &Holder) -> io::Result<()> {
     file.set_len(0)?;
     file.write_all(&serde_json::to_vec(holder)?)
@@ -206,6 +187,8 @@ fn is_alive(holder: Option<&Holder>) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
+    use std::sync::mpsc;
 
     use super::*;
 
@@ -252,12 +235,14 @@ mod tests {
         };
         fs::write(&path, serde_json::to_vec(&gone).unwrap()).unwrap();
         let inherited = Flock::lock(File::open(&path).unwrap(), FlockArg::LockExclusive).unwrap();
-        let releasing = thread::spawn(move || {
-            pause();
-            drop(inherited);
+        let (begun, beginning) = mpsc::channel();
+        let taking = thread::spawn(move || {
+            begun.send(()).unwrap();
+            take(&paths, "openclaw-memory").map(drop)
         });
-        take(&paths, "openclaw-memory").unwrap();
-        releasing.join().unwrap();
+        beginning.recv().unwrap();
+        drop(inherited);
+        taking.join().unwrap().unwrap();
     }
 
     #[test]

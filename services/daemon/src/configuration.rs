@@ -58,6 +58,13 @@ pub fn first(load: Load, environment: &Environment) -> Result<Current, Error> {
     }
 }
 
+/// Says which keys of the file have no effect.
+pub(crate) fn tell_unused(settings: &Settings) {
+    for unused in &settings.unused {
+        tracing::info!("the configuration has keys {unused}");
+    }
+}
+
 /// The daemon's view of the configuration. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Configuration(watch::Receiver<Current>);
@@ -153,11 +160,8 @@ impl Owner {
 
     /// Says which keys have no effect, when they are others than before.
     fn tell_unused(&self, settings: &Settings) {
-        if settings.unused == self.current.borrow().settings.unused {
-            return;
-        }
-        for unused in &settings.unused {
-            tracing::info!("the configuration has keys {unused}");
+        if settings.unused != self.current.borrow().settings.unused {
+            tell_unused(settings);
         }
     }
 

@@ -94,9 +94,7 @@ where
         failure::report_text("use the configuration", problem);
         notifier.note(problem);
     }
-    for unused in &current.settings.unused {
-        tracing::info!("the configuration has keys {unused}");
-    }
+    configuration::tell_unused(&current.settings);
     // One thread: a daemon waits nearly all the time, and threads cost memory
     // and make the parent-death signal of agents ambiguous (prctl(2)).
     let runtime = runtime::Builder::new_current_thread()

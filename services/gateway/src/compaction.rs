@@ -155,14 +155,17 @@ pub(crate) async fn on_request(
         // It may have no transcript yet.
         return Ok(Made::Fits);
     }
+    let settings = gateway.configuration.settings();
+    let own = Some(session.model_override.as_str()).filter(|model| !model.is_empty());
+    let model = own.or_else(|| settings.model_of(key.agent().as_str()));
     let room = Room {
         key,
         session_id: &session.id,
         run_id: "",
-        tokens: gateway.configuration.settings().memory.context_tokens,
+        tokens: settings.context_tokens(model),
         reserved: 0,
         waiting: &HashSet::new(),
-        model: Some(session.model_override.as_str()).filter(|model| !model.is_empty()),
+        model: own,
     };
     let planned = match ask_for_plan(gateway, &room, number(room.tokens), Some(keep)).await {
         Ok(planned) => planned,

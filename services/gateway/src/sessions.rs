@@ -153,6 +153,12 @@ impl Sessions {
         Ok(key)
     }
 
+    /// What the index has of the session of `key`; its messages are not counted
+    /// for it.
+    pub(crate) async fn entry(&self, key: &SessionKey) -> Result<Map<String, Value>, Refusal> {
+        Ok(self.find(key).await?.entry)
+    }
+
     /// The session of `key`.
     pub(crate) async fn get(&self, key: &SessionKey) -> Result<Shown, Refusal> {
         let found = self.find(key).await?;

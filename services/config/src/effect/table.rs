@@ -31,6 +31,10 @@ const UNSUPPORTED: Effect = Effect::NotSupported("");
 /// What only matters to channels.
 const CHANNELS: Effect = Effect::NotSupported("no messengers are connected");
 
+/// Who keeps logs.
+const JOURNALD: Effect =
+    Effect::NotNeeded("journald keeps the log (journalctl --user -u 'openclaw-*')");
+
 /// Of OpenClaw 2026.9, the version whose keys are recorded.
 const PRESENT: [&[Row]; 5] = [
     general::ROWS,

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
-use super::agent::{AgentSettings, Limits, limits};
+use super::agent::AgentSettings;
+use super::limits::{Limits, limits};
 use crate::fragment;
 
 /// The limits a session may have, by their names in the configuration; the

@@ -1,14 +1,15 @@
 //! One `openclawctl run` for each runtime directory.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::Pid;
+use openclaw_config::lock_file;
 
 use crate::failure::Failure;
 
@@ -44,7 +45,8 @@ impl Lock {
     pub(super) fn take(folder: &Path) -> Result<Self, Failure> {
         let path = folder.join(NAME);
         loop {
-            let file = open(&path).with_context(|| format!("cannot open {}", path.display()))?;
+            let file = lock_file::open(&path)
+                .with_context(|| format!("cannot open {}", path.display()))?;
             match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
                 // A holder that ends removes the file first; then this is
                 // the lock of nothing.
@@ -107,16 +109,6 @@ pub(super) fn holder(folder: &Path) -> Result<Holder, Failure> {
             )),
         },
     }
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
 }
 
 fn is_at(file: &File, path: &Path) -> bool {

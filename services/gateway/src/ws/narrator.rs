@@ -67,8 +67,8 @@ async fn follow(gateway: Arc<Gateway>, run: Arc<Run>, known: u64) {
     };
     let mut narrator = Narrator::new(&gateway, &run, &accepted);
     // A session that is gone has no wishes.
-    if let Ok(shown) = gateway.sessions.get(&run.key).await {
-        narrator.levels = Levels::of(&shown.entry);
+    if let Ok(entry) = gateway.sessions.entry(&run.key).await {
+        narrator.levels = Levels::of(&entry);
     }
     narrator.silent = known > 0;
     narrator.accepted();

@@ -69,4 +69,5 @@ mod ws_properties;
 mod ws_replay;
 mod ws_schedule;
 mod ws_schema;
+mod ws_sessions;
 mod ws_system;

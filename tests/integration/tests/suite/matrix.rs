@@ -3,6 +3,8 @@
 //! over it. Each cell looks at what the user was told, what the transcript has,
 //! what the model was asked, and how often the tool really ran.
 
+mod backend;
+
 use std::os::unix::fs::PermissionsExt;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
@@ -10,10 +12,12 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt as _;
 use integration_tests::tool_server::ToolServer;
 use integration_tests::transcript::{of_role, text};
-use integration_tests::{Setup, Suite, Talk, asked, processes, within};
+use integration_tests::{Suite, Talk, asked, processes, within};
 use nix::sys::signal::Signal;
 use scripted_model::{Pace, Scenario, Server};
 use serde_json::json;
+
+use backend::{Backend, claude, codex, native};
 
 /// What a call of the hanging server may take, in milliseconds.
 const HANGING_MS: u64 = 2_000;
@@ -88,46 +92,6 @@ enum Length {
     /// Until the test releases it.
     Held,
     Endless,
-}
-
-struct Backend {
-    name: &'static str,
-    setup: Setup,
-    /// Of tools that are not its own.
-    prefix: &'static str,
-    shell: &'static str,
-    /// Whether it is told of tools that come while a turn goes on.
-    takes_late_tools: bool,
-}
-
-fn native(model: &Server) -> Option<Backend> {
-    Some(Backend {
-        name: "native",
-        setup: Setup::anthropic(model),
-        prefix: "",
-        shell: "execute_shell",
-        takes_late_tools: true,
-    })
-}
-
-fn claude(model: &Server) -> Option<Backend> {
-    Some(Backend {
-        name: "claude-cli",
-        setup: Setup::claude(model)?,
-        prefix: "mcp__openclaw__",
-        shell: "Bash",
-        takes_late_tools: true,
-    })
-}
-
-fn codex(model: &Server) -> Option<Backend> {
-    Some(Backend {
-        name: "codex-cli",
-        setup: Setup::codex(model)?,
-        prefix: "mcp__openclaw__",
-        shell: "exec_command",
-        takes_late_tools: false,
-    })
 }
 
 /// A suite with all servers, in which the cells of one event happen one after

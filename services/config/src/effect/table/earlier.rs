@@ -1,13 +1,10 @@
 //! Keys that the recorded version of OpenClaw does not have: of versions before
 //! it, of the seeds, and of pages that are older than the program.
 
-use super::{CHANNELS, Row, UNSUPPORTED, row};
+use super::{CHANNELS, JOURNALD, Row, UNSUPPORTED, row};
 use crate::effect::{Effect, When};
 
 use Effect::{Acts, Alias, NotNeeded, NotSupported, Replaced, Restricts};
-
-/// Who keeps logs.
-const JOURNALD: Effect = NotNeeded("journald keeps the log (journalctl --user -u 'openclaw-*')");
 
 pub(super) const ROWS: &[Row] = &[
     row(

@@ -1,12 +1,10 @@
 //! Sections that stand alone.
 
-use super::{CHANNELS, Row, UNSUPPORTED, row};
+use super::{CHANNELS, JOURNALD, Row, UNSUPPORTED, row};
 use crate::effect::{Effect, When};
 
 use Effect::{Acts, NotNeeded, NotSupported, Replaced, Restricts};
 
-/// Who keeps logs.
-const JOURNALD: Effect = NotNeeded("journald keeps the log (journalctl --user -u 'openclaw-*')");
 /// What is searched.
 pub(super) const SEARCH: &[&str] = &[
     "enabled",

@@ -95,7 +95,7 @@ async fn stop(call: &Call, key: &SessionKey) -> Result<String, Failure> {
 }
 
 async fn compact(call: &Call, key: &SessionKey) -> Result<String, Failure> {
-    let compacted = super::sessions::compact::by_command(&call.gateway, key).await?;
+    let compacted = super::sessions::compact::of_session(&call.gateway, key, None).await?;
     Ok(if compacted {
         "⚙️ Compaction finished".to_owned()
     } else {

@@ -27,27 +27,23 @@ pub(in super::super) async fn compact(mut call: Call) -> Result<Answer, Failure>
     let params: Params = call.session_params("key")?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call.gateway.key(&params.key, agent)?;
-    let kept = params.max_lines.unwrap_or(KEPT).max(1);
-    let compacted = of_session(&call.gateway, &key, kept).await?;
+    let compacted = of_session(&call.gateway, &key, params.max_lines).await?;
     Ok(json!({ "ok": true, "key": key.as_str(), "compacted": compacted }).into())
 }
 
-/// As [`of_session`], with the number of messages that stay for `/compact`.
-pub(in super::super) async fn by_command(
+/// Puts a summary that the agent writes in the place of all but the last `kept`
+/// messages, 20 unless said; false when there are no more than these.
+pub(in super::super) async fn of_session(
     gateway: &Gateway,
     key: &SessionKey,
+    kept: Option<u32>,
 ) -> Result<bool, Failure> {
-    of_session(gateway, key, KEPT).await
-}
-
-/// Puts a summary that the agent writes in the place of all but the last `kept`
-/// messages; false when there are no more than these.
-async fn of_session(gateway: &Gateway, key: &SessionKey, kept: u32) -> Result<bool, Failure> {
     if !gateway.lanes.runs(key).is_empty() {
         return Err(Failure::invalid(format!(
             "Session {key} has an active run; retry after it finishes."
         )));
     }
+    let kept = kept.unwrap_or(KEPT).max(1);
     match compaction::on_request(gateway, key, kept).await? {
         Made::Summarised => {
             tell_changed(gateway, key, "compact").await;

@@ -1,0 +1,45 @@
+//! The backends of the matrix.
+
+use integration_tests::Setup;
+use scripted_model::Server;
+
+/// Who answers, and what it calls things.
+pub(super) struct Backend {
+    pub(super) name: &'static str,
+    pub(super) setup: Setup,
+    /// Of tools that are not its own.
+    pub(super) prefix: &'static str,
+    pub(super) shell: &'static str,
+    /// Whether it is told of tools that come while a turn goes on.
+    pub(super) takes_late_tools: bool,
+}
+
+pub(super) fn native(model: &Server) -> Option<Backend> {
+    Some(Backend {
+        name: "native",
+        setup: Setup::anthropic(model),
+        prefix: "",
+        shell: "execute_shell",
+        takes_late_tools: true,
+    })
+}
+
+pub(super) fn claude(model: &Server) -> Option<Backend> {
+    Some(Backend {
+        name: "claude-cli",
+        setup: Setup::claude(model)?,
+        prefix: "mcp__openclaw__",
+        shell: "Bash",
+        takes_late_tools: true,
+    })
+}
+
+pub(super) fn codex(model: &Server) -> Option<Backend> {
+    Some(Backend {
+        name: "codex-cli",
+        setup: Setup::codex(model)?,
+        prefix: "mcp__openclaw__",
+        shell: "exec_command",
+        takes_late_tools: false,
+    })
+}
