@@ -197,4 +197,4 @@ impl Dialogue {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
