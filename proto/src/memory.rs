@@ -174,6 +174,23 @@ impl Client {
         Ok(response.into_inner().into())
     }
 
+    /// The beginning of `text` with at most `max_tokens`, counted as for
+    /// [`Client::compact`]; all of it when it fits.
+    pub async fn shorten(
+        &self,
+        origin: &Origin,
+        agent_id: &str,
+        (text, max_tokens): (String, u32),
+    ) -> Result<String, Status> {
+        let request = wire::ShortenRequest {
+            agent_id: agent_id.to_owned(),
+            text,
+            max_tokens,
+        };
+        let response = self.0.clone().shorten(origin.request(request)).await?;
+        Ok(response.into_inner().text)
+    }
+
     /// Offers to make vectors: `results` go in, jobs come out.
     pub async fn embed(
         &self,

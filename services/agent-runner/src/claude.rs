@@ -287,4 +287,4 @@ fn input(turn: &Turn, session: &Session) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

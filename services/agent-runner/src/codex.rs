@@ -205,4 +205,4 @@ impl Dialogue {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -45,6 +45,17 @@ pub(crate) fn was_killed(status: ExitStatus) -> bool {
     status.signal() == Some(number) || status.code() == Some(128 + number)
 }
 
+/// The tool of a failure whose call was not told.
+pub(crate) const UNKNOWN_TOOL: &str = "unknown";
+
+/// What a failed tool said, or that it said nothing (seed 002, property 17).
+pub(crate) fn why_failed(output: &str) -> String {
+    match output.trim() {
+        "" => "it failed and did not say why".to_owned(),
+        _ => output.to_owned(),
+    }
+}
+
 /// How a process ended, in words.
 pub(crate) fn ending(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
@@ -62,3 +73,6 @@ fn signal(number: i32) -> String {
     nix::sys::signal::Signal::try_from(number)
         .map_or_else(|_| format!("signal {number}"), |signal| signal.to_string())
 }
+
+#[cfg(test)]
+mod properties;

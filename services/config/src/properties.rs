@@ -1,4 +1,4 @@
-//! Properties 7 and 8 of seed 002, for every key there is: the keys are those
+//! Properties 7 to 9 of seed 002, for every key there is: the keys are those
 //! of the shipped schema, so that a new one is held to them by itself.
 
 use std::fs;
@@ -16,8 +16,17 @@ use crate::schema::Schema;
 use crate::settings::Settings;
 use crate::substitute::Missing;
 
+/// Given here, so that no variable of the environment lowers it.
+const CASES: u32 = 256;
+
 static SCHEMA: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(crate::schema::TEXT).unwrap());
+
+/// Wrong kinds that each key is tried with: reading a file takes a while.
+const KINDS: usize = 3;
+
+/// Keys that have an effect and may hold anything.
+const UNTYPED: [&str; 0] = [];
 
 /// What the schema says of keys that are only kept.
 const KEPT: &str = "Of OpenClaw; kept";
@@ -100,16 +109,30 @@ struct Leaf {
     node: Value,
     /// Below a map or list, whose keys are the user's.
     is_named_by_user: bool,
+    /// Of OpenClaw's, and without an effect here.
+    is_kept: bool,
 }
 
+/// Those that have an effect.
 fn leaves() -> Vec<Leaf> {
-    let schema = Schema::shipped();
-    let mut leaves = Vec::new();
-    descend(&schema, &KeyPath::default(), false, &mut leaves);
+    let mut leaves = all_leaves();
+    leaves.retain(|leaf| !leaf.is_kept);
     leaves
 }
 
-fn descend(schema: &Schema, path: &KeyPath, is_named_by_user: bool, leaves: &mut Vec<Leaf>) {
+fn all_leaves() -> Vec<Leaf> {
+    let schema = Schema::shipped();
+    let mut leaves = Vec::new();
+    descend(&schema, &KeyPath::default(), (false, false), &mut leaves);
+    leaves
+}
+
+fn descend(
+    schema: &Schema,
+    path: &KeyPath,
+    (is_named_by_user, is_kept): (bool, bool),
+    leaves: &mut Vec<Leaf>,
+) {
     let node = schema.at(path).cloned().unwrap_or_default();
     let objects: Vec<&Value> = match node.get("anyOf").and_then(Value::as_array) {
         Some(either) => either.iter().collect(),
@@ -122,13 +145,14 @@ fn descend(schema: &Schema, path: &KeyPath, is_named_by_user: bool, leaves: &mut
     match properties {
         Some(properties) if !is_choice => {
             for (key, child) in properties {
-                let is_kept = child
-                    .get("description")
-                    .and_then(Value::as_str)
-                    .is_some_and(|text| text.starts_with(KEPT));
-                if !is_kept {
-                    descend(schema, &path.child(key), is_named_by_user, leaves);
-                }
+                let description = child.get("description").and_then(Value::as_str);
+                let is_kept = is_kept || description.is_some_and(|text| text.starts_with(KEPT));
+                descend(
+                    schema,
+                    &path.child(key),
+                    (is_named_by_user, is_kept),
+                    leaves,
+                );
             }
         }
         _ => {
@@ -139,9 +163,10 @@ fn descend(schema: &Schema, path: &KeyPath, is_named_by_user: bool, leaves: &mut
                 path: path.clone(),
                 node,
                 is_named_by_user,
+                is_kept,
             });
             if named && path.parts().len() < 4 {
-                descend(schema, &path.child("x"), true, leaves);
+                descend(schema, &path.child("x"), (true, is_kept), leaves);
             }
         }
     }
@@ -222,6 +247,55 @@ fn text(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
+/// Whether JSON Schema, as a library of others understands it, admits `value`.
+fn is_admitted(leaf: &Leaf, value: &Value) -> bool {
+    let mut schema = leaf.node.clone();
+    if let Value::Object(fields) = &mut schema {
+        fields.insert("$defs".to_owned(), SCHEMA["$defs"].clone());
+    }
+    jsonschema::is_valid(&schema, value)
+}
+
+/// A value of each kind; no null, which takes a key away, and no `$`, which
+/// stands for something else.
+fn any_value() -> impl Strategy<Value = Value> {
+    let simple = prop_oneof![
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-1e6..1e6f64).prop_map(Value::from),
+        "[a-z ]{0,12}".prop_map(Value::from),
+    ];
+    simple.prop_recursive(2, 6, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            proptest::collection::btree_map("q[a-z]{1,6}", inner, 0..3)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// A file with `value` there is refused, and the message says where, and what
+/// would be right.
+fn is_refused_by_name(leaf: &Leaf, value: &Value) -> Result<(), String> {
+    let mut written = Value::Object(Map::new());
+    if !leaf.path.put(&mut written, value.clone()) {
+        return Err(format!("{} cannot be put anywhere", leaf.path));
+    }
+    let place = Place::new(&written.to_string());
+    let Err(error) = crate::load(&place.environment()) else {
+        return Err(format!("{} is taken with {value}", leaf.path));
+    };
+    let text = error.to_string();
+    let helps = ["allowed", "is missing"]
+        .iter()
+        .any(|word| text.contains(word));
+    let says_where = text.contains(&format!("{}", leaf.path)) && text.contains("openclaw.json:1:");
+    match helps && says_where {
+        true => Ok(()),
+        false => Err(format!("{} with {value}: {text}", leaf.path)),
+    }
+}
+
 struct Place {
     _folder: tempfile::TempDir,
     paths: Paths,
@@ -298,8 +372,49 @@ fn the_keys_are_all_there() {
     assert!(!has("channels") && leaves.len() > 90, "{}", leaves.len());
 }
 
-/// Feature: openclaw-mvp, Property 8 (seed 002): For any required configuration
-/// setting, a default value SHALL exist. Keys without one are named above.
+/// Feature: openclaw-mvp, Property 9: For any invalid configuration value, the
+/// Config_Manager SHALL reject it with a clear error message describing the
+/// validation failure. Here: every key, with values of wrong kinds.
+#[test]
+fn property_9_every_key_refuses_wrong_kinds() {
+    let kinds = [
+        json!(true),
+        json!(-1),
+        json!(0.5),
+        json!(1e300),
+        json!("no such word"),
+        json!([]),
+        json!([true]),
+        json!({"qq": true}),
+    ];
+    let (mut problems, mut refused, mut open) = (Vec::new(), 0, Vec::new());
+    let leaves = all_leaves();
+    for leaf in &leaves {
+        let wrong = kinds.iter().filter(|kind| !is_admitted(leaf, kind));
+        let wrong: Vec<&Value> = wrong.take(KINDS).collect();
+        if wrong.is_empty() {
+            open.push(leaf.path.to_string());
+        }
+        let results = wrong
+            .into_iter()
+            .map(|value| is_refused_by_name(leaf, value));
+        let before = problems.len();
+        let count = results.map(|result| problems.extend(result.err())).count();
+        refused += count - (problems.len() - before);
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(refused > leaves.len(), "{refused}");
+    let with_effect = leaves.iter().filter(|leaf| !leaf.is_kept);
+    let untyped: Vec<String> = with_effect
+        .map(|leaf| leaf.path.to_string())
+        .filter(|path| open.contains(path))
+        .collect();
+    assert_eq!(untyped, UNTYPED, "keys that take anything");
+}
+
+/// Feature: openclaw-mvp, Property 8: For any required configuration setting, a
+/// default value SHALL exist such that the system can start with an empty
+/// configuration file. Keys without one are named above.
 #[test]
 fn property_8_every_key_has_a_default_or_needs_none() {
     let place = Place::new("");
@@ -322,9 +437,9 @@ fn property_8_every_key_has_a_default_or_needs_none() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
-    /// Feature: openclaw-mvp, Property 7 (seed 002): For any configuration key,
+    /// Feature: openclaw-mvp, Property 7: For any configuration key,
     /// if an environment variable is set, its value SHALL override the
     /// file-based value; if not set, the file value SHALL override the default.
     /// What the command line says comes before both.
@@ -357,8 +472,23 @@ proptest! {
         prop_assert_eq!(used, expected, "{}", leaf.path);
     }
 
-    /// Feature: openclaw-mvp, Property 8 (seed 002): … such that the system can
-    /// start with an empty configuration file, or with any part of a whole one.
+    /// Feature: openclaw-mvp, Property 9: For any invalid configuration value,
+    /// the Config_Manager SHALL reject it with a clear error message describing
+    /// the validation failure.
+    #[test]
+    fn property_9_any_value_of_a_wrong_form_is_refused(
+        leaf in proptest::sample::select(all_leaves()),
+        values in proptest::collection::vec(any_value(), 1..12),
+    ) {
+        if let Some(value) = values.iter().find(|value| !is_admitted(&leaf, value)) {
+            let refused = is_refused_by_name(&leaf, value);
+            prop_assert!(refused.is_ok(), "{:?}", refused);
+        }
+    }
+
+    /// Feature: openclaw-mvp, Property 8: For any required configuration
+    /// setting, a default value SHALL exist such that the system can start with
+    /// an empty configuration file, or with any part of a whole one.
     #[test]
     fn property_8_any_part_of_the_defaults_is_enough(
         chosen in proptest::collection::vec(any::<bool>(), 200),

@@ -16,18 +16,17 @@ const PRIVATE: u32 = 0o600;
 pub fn atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = target(path)?;
     let folder = target.parent().unwrap_or(Path::new("/"));
-    // Its mode is 0600 from the start (mkstemp(3)), and it goes away again
-    // when something fails.
+    // Nobody else's from the start (mkstemp(3)), and it goes away again when
+    // something fails.
     let mut temporary = tempfile::Builder::new()
         .prefix(&prefix(&target))
         .tempfile_in(folder)?;
     temporary.write_all(bytes)?;
-    if let Ok(old) = fs::metadata(&target) {
-        let mode = old.mode() & PRIVATE;
-        temporary
-            .as_file()
-            .set_permissions(Permissions::from_mode(mode))?;
-    }
+    // Whatever the umask took away.
+    let mode = fs::metadata(&target).map_or(PRIVATE, |old| old.mode() & PRIVATE);
+    temporary
+        .as_file()
+        .set_permissions(Permissions::from_mode(mode))?;
     temporary.as_file().sync_all()?;
     temporary.persist(&target).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
@@ -47,7 +46,14 @@ fn prefix(target: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use nix::sched::{CloneFlags, unshare};
+    use nix::sys::stat::{Mode, umask};
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Given here, so that no variable of the environment lowers it.
+    const CASES: u32 = 256;
 
     #[test]
     fn links_are_followed_and_modes_kept() {
@@ -70,6 +76,30 @@ mod tests {
             2,
             "nothing is left"
         );
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(CASES))]
+
+        /// Feature: openclaw-mvp, Property 26: For any token file created by the
+        /// Security_Manager, the file permissions SHALL be 600 (owner read/write
+        /// only). Here: the files with keys and tokens that the configuration
+        /// has, under any umask.
+        #[test]
+        fn property_26_new_files_are_their_owners_alone(mask in 0u32..=0o777) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("openclaw.json");
+            std::thread::scope(|scope| {
+                let written = scope.spawn(|| {
+                    // This thread's alone.
+                    unshare(CloneFlags::CLONE_FS).unwrap();
+                    umask(Mode::from_bits_truncate(mask));
+                    atomic(&path, b"1").unwrap();
+                });
+                written.join().unwrap();
+            });
+            prop_assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o600);
+        }
     }
 
     #[test]

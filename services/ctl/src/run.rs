@@ -50,7 +50,7 @@ pub(crate) fn execute(
     }
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
-    let log = log::Log::open();
+    let log = log::Log::open().with_level(settings.log_level);
     let runtime = connection::runtime()?;
     // On this thread, which lives as long as the process: the daemons'
     // parent-death signal is bound to the thread that starts them (prctl(2)).

@@ -8,18 +8,19 @@ use std::env;
 use std::os::fd::AsFd as _;
 
 use openclaw_config::settings::LogLevel;
-use tracing::level_filters::LevelFilter;
 use tracing::subscriber::set_global_default;
-use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layered, SubscriberExt as _};
 use tracing_subscriber::{Registry, reload};
 
 mod complete;
 mod json;
 pub mod recent;
+mod severity;
 
-type Handle = reload::Handle<Targets, Registry>;
-type Filtered = Layered<complete::Complete, Layered<reload::Layer<Targets, Registry>, Registry>>;
+use severity::Severity;
+
+type Handle = reload::Handle<Severity, Registry>;
+type Filtered = Layered<complete::Complete, Layered<reload::Layer<Severity, Registry>, Registry>>;
 
 /// The installed log.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub struct Telemetry(Handle);
 impl Telemetry {
     /// Installs the log of this process. The first one stays.
     pub fn install(name: &'static str, level: LogLevel) -> Self {
-        let (filter, handle) = reload::Layer::new(filter(level));
+        let (filter, handle) = reload::Layer::new(Severity::new(level));
         let base = Registry::default().with(filter).with(complete::Complete);
         // A log that is there already is a test's.
         let _ = match journal(name) {
@@ -44,26 +45,12 @@ impl Telemetry {
     /// Changes the least severe level that is logged.
     pub fn set_level(&self, level: LogLevel) {
         // Fails only when no log is installed, and then there is none to set.
-        let _ = self.0.reload(filter(level));
+        let _ = self.0.reload(Severity::new(level));
     }
 }
 
 fn stderr(base: Filtered) -> impl tracing::Subscriber + Send + Sync {
     base.with(json::Lines::written())
-}
-
-fn filter(level: LogLevel) -> Targets {
-    let level = match level {
-        LogLevel::Debug => LevelFilter::DEBUG,
-        LogLevel::Info => LevelFilter::INFO,
-        LogLevel::Warn => LevelFilter::WARN,
-        LogLevel::Error => LevelFilter::ERROR,
-        LogLevel::Silent => LevelFilter::OFF,
-    };
-    // The libraries' own news are of no use to the user of the assistant.
-    Targets::new()
-        .with_default(level.min(LevelFilter::WARN))
-        .with_target("openclaw", level)
 }
 
 /// The journal, when stderr is connected to it (systemd.exec(5),

@@ -261,6 +261,23 @@ impl wire::memory_server::Memory for Service {
         answer(span, self.compact(request.into())).await
     }
 
+    async fn shorten(
+        &self,
+        request: Request<wire::ShortenRequest>,
+    ) -> Result<Response<wire::ShortenResponse>, Status> {
+        let origin = Origin::of(request.metadata());
+        let request = request.into_inner();
+        let span = span(&origin, &request.agent_id);
+        let limit = request.max_tokens as usize;
+        let (agent, text) = (request.agent_id, request.text);
+        let shorten = move |_: &Store| compaction::shorten(&text, limit);
+        answer(span, async {
+            let text = self.on(&agent, shorten).await?;
+            Ok(wire::ShortenResponse { text })
+        })
+        .await
+    }
+
     type EmbedStream = tokio_stream::wrappers::ReceiverStream<Result<wire::EmbedJob, Status>>;
 
     async fn embed(

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
-pub use said::{Call, Said};
+pub use said::{Call, Said, characters};
 pub use tail::Tail;
 
 /// What a token is taken for, in characters, where no tokenizer is.

@@ -11,6 +11,9 @@ use openclaw_tools::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+/// Given here, so that no variable of the environment lowers it.
+const CASES: u32 = 256;
+
 fn run(registry: &Registry, name: &str, arguments: Value) -> ToolResult {
     let call = ToolCall {
         id: "call-1".to_owned(),
@@ -99,11 +102,13 @@ fn near_arguments() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
-    /// Feature: openclaw-mvp, Property 15: Tool Parameter Validation
+    /// Feature: openclaw-mvp, Property 15: For any tool invocation, if the
+    /// parameters do not match the tool's JSON schema, the Tool_System SHALL
+    /// reject the call with a validation error.
     #[test]
-    fn arguments_run_exactly_when_the_schema_admits_them(arguments in near_arguments()) {
+    fn property_15_arguments_run_exactly_when_the_schema_admits_them(arguments in near_arguments()) {
         let runs = Arc::new(AtomicUsize::new(0));
         let counter = runs.clone();
         let mut registry = Registry::new();
@@ -125,9 +130,11 @@ proptest! {
         }
     }
 
-    /// Feature: openclaw-mvp, Property 15: Tool Parameter Validation (built-in tools)
+    /// Feature: openclaw-mvp, Property 15: For any tool invocation, if the
+    /// parameters do not match the tool's JSON schema, the Tool_System SHALL
+    /// reject the call with a validation error. Here: the built-in tools.
     #[test]
-    fn builtin_tools_refuse_what_their_schema_does_not_admit(
+    fn property_15_builtin_tools_refuse_what_their_schema_does_not_admit(
         tool in prop::sample::select(Builtin::ALL.to_vec()),
         stray in "x[a-z]{1,8}",
         value in any_json(),
@@ -141,9 +148,11 @@ proptest! {
         prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// Feature: openclaw-mvp, Property 17: Tool Error Structure
+    /// Feature: openclaw-mvp, Property 17: For any failed tool execution, the
+    /// returned error SHALL include the tool name, error type, and descriptive
+    /// message.
     #[test]
-    fn every_failure_names_tool_type_and_message(
+    fn property_17_every_failure_names_tool_type_and_message(
         kind in "[a-z_]{1,12}",
         message in ".{1,40}",
         output in ".{0,40}",
@@ -173,9 +182,11 @@ proptest! {
         prop_assert!(unknown.message.contains("failing"));
     }
 
-    /// Feature: openclaw-mvp, Property 18: Tool Registration Extensibility
+    /// Feature: openclaw-mvp, Property 18: For any custom tool registered with
+    /// the Tool_System, invoking that tool by name SHALL execute the registered
+    /// handler.
     #[test]
-    fn a_registered_tool_is_the_one_that_runs(
+    fn property_18_a_registered_tool_is_the_one_that_runs(
         names in prop::collection::btree_set("[a-zA-Z0-9_-]{1,20}", 1..8),
         pick in any::<prop::sample::Index>(),
         arguments in prop::collection::btree_map("[a-z]{1,6}", any_json(), 0..4),
@@ -237,11 +248,13 @@ fn section<'a>(text: &'a str, name: &str) -> (String, &'a str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
-    /// Feature: openclaw-mvp, Property 16: Shell Command Output Capture
+    /// Feature: openclaw-mvp, Property 16: For any shell command execution, the
+    /// Tool_System SHALL capture and return both stdout and stderr in the
+    /// result.
     #[test]
-    fn stdout_stderr_and_exit_code_all_come_back(
+    fn property_16_stdout_stderr_and_exit_code_all_come_back(
         out in "[^\u{0}]{0,60}",
         err in "[^\u{0}]{0,60}",
         code in 0i32..=255,

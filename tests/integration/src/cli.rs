@@ -25,7 +25,7 @@ impl Cli {
         let named = std::env::var(self.variable).unwrap_or_default();
         match named.as_str() {
             "skip" => {
-                eprintln!("not tested: {} is skip", self.variable);
+                crate::skipped(&format!("{}: {} is skip", self.title, self.variable));
                 None
             }
             "" => Some(self.find().unwrap_or_else(|| self.missing())),

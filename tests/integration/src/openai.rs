@@ -80,7 +80,7 @@ fn python() -> Option<PathBuf> {
         .join(INSTALLED);
     match named.as_str() {
         "skip" => {
-            eprintln!("not tested: {VARIABLE} is skip");
+            crate::skipped(&format!("the openai package: {VARIABLE} is skip"));
             None
         }
         "" if installed.is_file() => Some(installed),

@@ -22,7 +22,7 @@ pub fn folder() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = match std::env::var(VARIABLE).unwrap_or_default().as_str() {
         "skip" => {
-            eprintln!("not tested: {VARIABLE} is skip");
+            crate::skipped(&format!("OpenClaw's programs: {VARIABLE} is skip"));
             return None;
         }
         "" => root.join(INSTALLED),

@@ -10,7 +10,7 @@ use super::Speaker;
 use super::tasks::Tasks;
 use crate::bill;
 use crate::cli::{Count, Limits};
-use crate::translate::{Translate, ending, quoted};
+use crate::translate::{Translate, UNKNOWN_TOOL, ending, quoted, why_failed};
 
 /// Translates one run of the CLI.
 #[derive(Debug)]
@@ -201,8 +201,8 @@ impl Output {
         let mut results = tool_results(value);
         for result in &mut results {
             let tool = self.called.remove(&result.call_id);
-            if let (Some(error), Some(tool)) = (&mut result.error, tool) {
-                error.tool = tool;
+            if let Some(error) = &mut result.error {
+                error.tool = tool.unwrap_or_else(|| UNKNOWN_TOOL.to_owned());
             }
             self.count.result(result);
         }
@@ -375,7 +375,7 @@ fn tool_results(value: &Value) -> Vec<ToolResult> {
                 error: failed.then(|| ToolFailure {
                     tool: String::new(),
                     kind: "tool_error".to_owned(),
-                    message: output.clone(),
+                    message: why_failed(&output),
                 }),
                 output,
             })

@@ -11,6 +11,19 @@ use serde_json::Value;
 use super::*;
 use crate::cli::Given;
 
+/// Reads what the CLI writes.
+pub(crate) fn reader() -> Output {
+    let limits = Limits {
+        steps: u32::MAX,
+        identical_calls: u32::MAX,
+        output_tokens: u64::MAX,
+        cost_per_turn: f64::MAX,
+        cost_per_day: f64::MAX,
+        spent_today: 0.0,
+    };
+    Output::new("s".to_owned(), None, limits)
+}
+
 fn turn(sessions: Vec<BackendSession>) -> Turn {
     let said = |text: &str| Message::User {
         text: text.to_owned(),

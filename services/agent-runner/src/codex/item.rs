@@ -3,6 +3,8 @@
 use openclaw_proto::event::{Kind, ToolFailure, ToolResult};
 use serde_json::{Value, json};
 
+use crate::translate::why_failed;
+
 /// A call: its tool and its arguments. `None`: the item is none.
 pub(super) fn call(item: &Value) -> Option<(String, Value)> {
     let text = |name: &str| item[name].as_str().unwrap_or_default();
@@ -37,7 +39,7 @@ pub(super) fn result(item: &Value) -> Option<Kind> {
         error: (!success).then(|| ToolFailure {
             tool,
             kind: kind(status).to_owned(),
-            message: output.clone(),
+            message: why_failed(&output),
         }),
         output,
     }))

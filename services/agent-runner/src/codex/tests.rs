@@ -31,6 +31,11 @@ fn conversation() -> Conversation {
     Conversation::new(dialogue, None, None, LIMITS)
 }
 
+/// Reads what the CLI writes.
+pub(crate) fn reader() -> Conversation {
+    conversation()
+}
+
 fn news(method: &str, parameters: Value) -> String {
     json!({"method": method, "params": parameters}).to_string()
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Asking;
-use crate::translate::{Translate, ending};
+use crate::translate::{Translate, UNKNOWN_TOOL, ending, why_failed};
 
 /// One line; what the agent writes and this daemon reads.
 #[derive(Debug, Deserialize)]
@@ -100,6 +100,15 @@ impl Translate for Lines {
     }
 }
 
+/// A failure without its reason, which our own agent never tells.
+fn unexplained(output: &str) -> ToolFailure {
+    ToolFailure {
+        tool: UNKNOWN_TOOL.to_owned(),
+        kind: "tool_error".to_owned(),
+        message: why_failed(output),
+    }
+}
+
 impl Lines {
     fn failed(&self, code: Code, message: String) -> Failed {
         Failed {
@@ -151,8 +160,8 @@ impl Lines {
             } => Kind::ToolResult(ToolResult {
                 call_id,
                 success,
+                error: error.or_else(|| (!success).then(|| unexplained(&output))),
                 output,
-                error,
             }),
             Line::ToolOutput { call_id, text } => Kind::ToolOutput { call_id, text },
             Line::Usage {

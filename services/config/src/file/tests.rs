@@ -6,6 +6,9 @@ use serde_json::json;
 
 use super::*;
 
+/// Given here, so that no variable of the environment lowers it.
+const CASES: u32 = 256;
+
 fn place() -> (tempfile::TempDir, Paths) {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().to_str().unwrap();
@@ -227,7 +230,7 @@ fn when_the_folder_is_gone_the_path_is_named() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     /// Feature: openclaw-mvp, Property 6: For any configuration update, the
     /// write SHALL be atomic—readers SHALL never observe a partial or

@@ -4,6 +4,7 @@ use std::io;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use openclaw_config::settings::LogLevel;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
 use super::record;
@@ -31,6 +32,9 @@ pub(super) enum Level {
 pub(super) struct Log {
     terminal: bool,
     zone: TimeZone,
+    /// What this program's own news are to a program that reads them; a person
+    /// is told all of them.
+    least: LogLevel,
 }
 
 impl Log {
@@ -39,7 +43,23 @@ impl Log {
         Self {
             terminal: output::stderr_is_terminal(),
             zone: TimeZone::system(),
+            least: LogLevel::Info,
         }
+    }
+
+    /// Without records that are less severe than `least`, as the daemons' are.
+    pub(super) fn with_level(self, least: LogLevel) -> Self {
+        Self { least, ..self }
+    }
+
+    fn tells(&self, level: Level) -> bool {
+        self.terminal
+            || match self.least {
+                LogLevel::Debug | LogLevel::Info => true,
+                LogLevel::Warn => !matches!(level, Level::Info),
+                LogLevel::Error => matches!(level, Level::Error),
+                LogLevel::Silent => false,
+            }
     }
 
     /// Whether there was a terminal and it has gone: it was closed, or its
@@ -50,6 +70,9 @@ impl Log {
 
     /// Says something of this program's own.
     pub(super) fn own(&self, level: Level, message: &str) {
+        if !self.tells(level) {
+            return;
+        }
         let level = match level {
             Level::Info => "info",
             Level::Warn => "warn",

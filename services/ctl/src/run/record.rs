@@ -1,5 +1,7 @@
 //! A daemon's log record, as a line for people.
 
+use std::backtrace::Backtrace;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
@@ -46,15 +48,23 @@ pub(super) fn raw(line: &str, daemon: &str, now: Timestamp) -> String {
     }
 }
 
-/// A record in the daemons' format.
+/// What failed, where that is all that is known.
+const OPERATION: &str = "run the suite";
+
+/// A record in the daemons' format: an error has the operation and a stack
+/// trace, as theirs have (seed 002, property 25).
 pub(super) fn json(level: &str, target: &str, message: &str, now: Timestamp) -> String {
-    serde_json::json!({
+    let mut record = serde_json::json!({
         "timestamp": format!("{now:.3}"),
         "level": level,
         "message": message,
         "context": { "target": target },
-    })
-    .to_string()
+    });
+    if level == "error" {
+        record["stackTrace"] = Backtrace::force_capture().to_string().into();
+        record["context"]["operation"] = OPERATION.into();
+    }
+    record.to_string()
 }
 
 fn parse(line: &str) -> Option<Map<String, Value>> {

@@ -4,14 +4,16 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use openclaw_daemon::failure;
 use openclaw_proto::event::Kind;
 use openclaw_proto::memory::Compaction;
+use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::{Purpose, Turn};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Error, Room, Spent};
+use super::{Error, PLAN_DEADLINE, Room, Spent};
 use crate::gateway::Gateway;
 use crate::turn::close_turn;
 
@@ -65,12 +67,38 @@ pub(super) async fn write(
         let _ = timeout(CANCEL_DEADLINE, ending).await;
     }
     close_turn(gateway, &run_id).await;
-    let limit = planned.summary_tokens as usize * CHARACTERS_PER_TOKEN;
-    let text: String = outcome?.trim().chars().take(limit).collect();
+    let text = outcome?;
+    let text = shortened(gateway, room, (text.trim(), planned.summary_tokens)).await;
     match text.is_empty() {
         true => Err(Error::Empty),
         false => Ok(text),
     }
+}
+
+/// The beginning of `text` with at most `limit` tokens. Memory counts them; when
+/// it does not answer, bytes are, of which each token has one at least.
+async fn shortened(gateway: &Gateway, room: &Room<'_>, (text, limit): (&str, u32)) -> String {
+    let most = limit as usize;
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let origin = Origin {
+        run_id: room.run_id.to_owned(),
+        session_key: room.key.to_string(),
+    };
+    let agent = room.key.agent().as_str();
+    let shortening = gateway
+        .memory
+        .shorten(&origin, agent, (text.to_owned(), limit));
+    let shortened = timeout(PLAN_DEADLINE, shortening).await;
+    let failed = match shortened {
+        Ok(Ok(text)) => return text,
+        Ok(Err(status)) => failure::chain(&status),
+        Err(_) => format!("no answer within {PLAN_DEADLINE:?}"),
+    };
+    tracing::warn!("the tokens of a summary are not counted ({failed}); it is cut by its bytes");
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
+    text[..end.unwrap_or(0)].to_owned()
 }
 
 fn new_run_id() -> String {

@@ -24,7 +24,7 @@ use crate::system_event;
 
 /// How much longer a conversation may be by the estimate than by the count of
 /// its tokens, and still be taken whole.
-const ESTIMATE_SLACK: usize = 2;
+const ESTIMATE_SLACK: usize = 4;
 
 /// A message with everything that is sent along.
 pub(super) struct Asked {

@@ -8,7 +8,7 @@ use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::origin;
 use openclaw_proto::runner::{BackendSession, Passage};
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::history::{Call, History, Past, Said, Tail};
+use openclaw_sessions::history::{Call, History, Past, Said, Tail, characters};
 use openclaw_sessions::store;
 
 use super::context::{Context, passage};
@@ -31,8 +31,9 @@ pub(super) enum LoadError {
 
 /// The tokens that are left for the conversation.
 pub(super) fn history_budget(tokens: u64, text: &str, context: &Context) -> usize {
-    let files = context.bootstrap.iter().map(|file| file.content.len());
-    let spent = (files.sum::<usize>() + text.len()) / CHARACTERS_PER_TOKEN;
+    let files = context.bootstrap.iter();
+    let files = files.map(|file| characters(&file.content));
+    let spent = (files.sum::<usize>() + characters(text)) / CHARACTERS_PER_TOKEN;
     usize::try_from(tokens)
         .unwrap_or(usize::MAX)
         .saturating_sub(spent + context.recall.tokens)

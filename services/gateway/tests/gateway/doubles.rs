@@ -384,6 +384,13 @@ impl memory::memory_server::Memory for MemoryPlay {
         Err(unused())
     }
 
+    async fn shorten(
+        &self,
+        _: Request<memory::ShortenRequest>,
+    ) -> Result<Response<memory::ShortenResponse>, Status> {
+        Err(unused())
+    }
+
     type ExportStream = tokio_stream::Empty<Result<memory::ExportedDocument, Status>>;
 
     async fn export(

@@ -38,6 +38,16 @@ pub(super) fn plan(store: &Store, conversation: &Conversation) -> Result<Compact
     Ok(described(&steps, &plan, &kept, budget.reserved + spent))
 }
 
+/// The beginning of `text` with at most `limit` tokens, with a mark; all of it
+/// when it fits. Blocks.
+pub(super) fn shorten(text: &str, limit: usize) -> Result<String, Error> {
+    let tokens = Tokens::load()?;
+    if tokens.count(text) <= limit {
+        return Ok(text.to_owned());
+    }
+    Ok(tokens.cut(text, limit))
+}
+
 fn messages(
     store: &Store,
     conversation: &Conversation,

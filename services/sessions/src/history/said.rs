@@ -89,17 +89,33 @@ impl Said {
         }
     }
 
-    /// What the message costs, in characters.
+    /// What the message costs, in characters ([`characters`]).
     pub fn characters(&self) -> usize {
         match self {
-            Self::User { text } => text.chars().count(),
-            Self::Tool { output, .. } => output.chars().count(),
+            Self::User { text } => characters(text),
+            Self::Tool { output, .. } => characters(output),
             Self::Assistant { text, calls } => {
-                let cost = |call: &Call| call.name.len() + call.arguments.to_string().len();
-                text.chars().count() + calls.iter().map(cost).sum::<usize>()
+                let cost =
+                    |call: &Call| characters(&call.name) + characters(&call.arguments.to_string());
+                characters(text) + calls.iter().map(cost).sum::<usize>()
             }
         }
     }
+}
+
+/// What `text` costs at most, in characters of plain English, of which four are
+/// a token. Of other scripts one character is up to three tokens: they are
+/// counted as so many more, or a conversation in Chinese would be six times as
+/// long as it may be. Too many are no harm: whether it fits is then counted.
+pub fn characters(text: &str) -> usize {
+    text.chars()
+        .map(|c| match c.len_utf8() {
+            1 => 1,
+            2 => 4,
+            3 => 8,
+            _ => 12,
+        })
+        .sum()
 }
 
 fn call(block: &StoredBlock) -> Option<Call> {

@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 
 use crate::{NOW, open};
 
+/// Given here, so that no variable of the environment lowers it.
+const CASES: u32 = 256;
+
 fn text() -> impl Strategy<Value = String> {
     prop_oneof!["\\PC{0,40}", any::<String>()]
 }
@@ -109,10 +112,12 @@ fn normal(route: &Route) -> (String, String, String, Option<String>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
-    /// Feature: openclaw-mvp, Property 3: loading a session reconstructs the
-    /// exact sequence of entries that was appended, whatever the batches.
+    /// Feature: openclaw-mvp, Property 3: For any sequence of transcript
+    /// entries appended to a session, loading that session SHALL reconstruct the
+    /// exact same sequence of entries (content, role, timestamps, tool calls
+    /// preserved), whatever the batches.
     #[test]
     fn property_3_transcript_round_trip(batches in vec(vec(message(), 1..4), 1..5)) {
         let dir = tempfile::tempdir().unwrap();
@@ -139,7 +144,8 @@ proptest! {
         prop_assert_eq!(unique.len(), ids.len() + 1);
     }
 
-    /// Feature: openclaw-mvp, Property 2: session ids are unique.
+    /// Feature: openclaw-mvp, Property 2: For any set of created sessions, all
+    /// session IDs SHALL be unique (no two sessions share the same ID).
     #[test]
     fn property_2_session_ids_are_unique(names in proptest::collection::hash_set("[a-z]{1,8}", 1..40)) {
         let dir = tempfile::tempdir().unwrap();
@@ -155,9 +161,10 @@ proptest! {
         prop_assert_eq!(ids.len(), keys.len());
     }
 
-    /// Feature: openclaw-mvp, Property 4 (seed 002): what is listed has a valid
-    /// id, a creation time and the accurate number of messages, whatever was
-    /// appended and however often the index was opened in between.
+    /// Feature: openclaw-mvp, Property 4: For any session returned by the list
+    /// operation, the metadata SHALL include a valid ID, creation timestamp, and
+    /// accurate message count, whatever was appended and however often the index
+    /// was opened in between.
     #[test]
     fn property_4_listed_metadata_is_complete(
         sessions in proptest::collection::btree_map("[a-z]{1,6}", vec(vec(message(), 1..3), 1..4), 1..6),
@@ -191,8 +198,9 @@ proptest! {
         }
     }
 
-    /// Feature: openclaw-mvp, Property 5 (seed 002), for sessions: whatever an
-    /// index says of its files, all that is written is in its own folder.
+    /// Feature: openclaw-mvp, Property 5: For any file created by the system,
+    /// the file path SHALL be under the configured workspace directory. Here:
+    /// whatever an index of sessions says of its files.
     #[test]
     fn property_5_files_are_in_their_folder(id in text(), file in text(), key in "[a-z:/.]{1,20}") {
         let outer = tempfile::tempdir().unwrap();

@@ -35,7 +35,7 @@ async fn knock(mut command: Command, socket: &Path) -> String {
 #[expect(clippy::disallowed_methods, reason = "plays another user's program")]
 async fn only_the_own_user_and_root_are_answered() {
     if !geteuid().is_root() {
-        println!("not tested: only root can become another user");
+        integration_tests::skipped("another user's programs: only root can become another user");
         return;
     }
     let suite = Setup::offline().start().await;

@@ -36,8 +36,11 @@ async fn one_run_is_followed_through_all_daemons() {
     assert_eq!(record["context"]["openclaw_run"], run["runId"], "{record}");
 }
 
+/// Feature: openclaw-mvp, Property 23: For any log entry, the output SHALL be
+/// valid JSON containing timestamp, level, message, and context fields. Here:
+/// every line of the suite. Any record: services/daemon/tests/daemon.
 #[tokio::test]
-async fn every_line_is_a_record() {
+async fn property_23_every_line_of_the_suite_is_a_record() {
     let model = Server::start().await.unwrap();
     let mut suite = Setup::anthropic(&model).start().await;
     model.push(Scenario::failure(401));
@@ -67,6 +70,93 @@ async fn every_line_is_a_record() {
         );
         assert!(record["context"]["target"].is_string(), "{record}");
     }
+}
+
+/// Feature: openclaw-mvp, Property 24: For any log entry, it SHALL only be
+/// written if its level is at or above the configured minimum level (error >
+/// warn > info > debug). Here: by every process of the suite, turns included.
+#[tokio::test]
+async fn property_24_the_suite_logs_nothing_below_its_level() {
+    let rank = |level: &str| {
+        ["error", "warn", "info", "debug"]
+            .iter()
+            .position(|it| *it == level)
+    };
+    for least in ["debug", "info", "warn", "error"] {
+        let model = Server::start().await.unwrap();
+        let setup = Setup::anthropic(&model).set("logging.level", least);
+        let mut suite = setup.start().await;
+        model.push(Scenario::tool("execute_shell", json!({"command": "true"})));
+        suite.ask("do something").await;
+        model.push(Scenario::failure(401));
+        suite.ask("fail").await;
+        suite.configure("{ not a key: 1 }");
+        // It is told at every level.
+        suite
+            .log
+            .times("reload the configuration", TARGETS.len())
+            .await;
+        suite.terminate();
+        suite.ended().await;
+        let records = suite.log.records();
+        let levels: std::collections::BTreeSet<_> = records
+            .iter()
+            .filter_map(|record| rank(record["level"].as_str()?))
+            .collect();
+        let worst = rank(least).unwrap();
+        assert!(
+            levels.iter().all(|level| *level <= worst),
+            "{least}: {levels:?}"
+        );
+        // There is news of every level but the last at any time.
+        let told = worst.min(2);
+        assert!(levels.contains(&told), "{least}: {levels:?}");
+    }
+}
+
+/// Feature: openclaw-mvp, Property 25: For any error log entry, the output SHALL
+/// include a stack trace and relevant context (session ID, operation name).
+/// Here: errors of every daemon, and one of a session.
+#[tokio::test]
+async fn property_25_errors_of_every_daemon_say_what_failed_and_where() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.say("hello").await;
+    let transcripts = suite.state().join("agents/main/sessions");
+    // A folder in the place of a transcript is no conversation.
+    for entry in std::fs::read_dir(&transcripts).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "jsonl") {
+            std::fs::remove_file(&path).unwrap();
+            std::fs::create_dir(&path).unwrap();
+        }
+    }
+    suite.ask("are you there?").await;
+    suite.configure("{ not a key: 1 }");
+    suite
+        .log
+        .times("reload the configuration", TARGETS.len())
+        .await;
+    let records = suite.log.records();
+    let errors: Vec<_> = records
+        .iter()
+        .filter(|record| record["level"] == "error")
+        .collect();
+    assert!(errors.len() > TARGETS.len(), "{errors:#?}");
+    for record in &errors {
+        let operation = record["context"]["operation"].as_str().unwrap_or_default();
+        let trace = record["stackTrace"].as_str().unwrap_or_default();
+        assert!(
+            !operation.is_empty() && trace.contains("openclaw"),
+            "{record}"
+        );
+    }
+    let of_session =
+        |record: &&&serde_json::Value| record["context"]["openclaw_session"] == "agent:main:main";
+    assert!(
+        errors.iter().any(|record| of_session(&record)),
+        "{errors:#?}"
+    );
 }
 
 #[tokio::test]

@@ -13,14 +13,15 @@ use serde_json::{Value, json};
 use tokio::runtime::Builder;
 use tokio_stream::StreamExt as _;
 
-/// As many as the seeds ask for, and more.
-const CASES: u32 = 256;
+/// As many as the seeds ask for, and more. Given here, so that no variable of
+/// the environment lowers it.
+pub(crate) const CASES: u32 = 256;
 /// Each is a message to the suite; a case is small as it is.
-const SHRINKS: u32 = 16;
+pub(crate) const SHRINKS: u32 = 16;
 /// Messages of one session of a property about something else.
 const PER_SESSION: usize = 20;
 
-fn runner() -> TestRunner {
+pub(crate) fn runner() -> TestRunner {
     TestRunner::new(Config {
         max_shrink_iters: SHRINKS,
         failure_persistence: None,
@@ -29,7 +30,7 @@ fn runner() -> TestRunner {
 }
 
 /// Sends a message and hears the whole answer.
-async fn exchange(suite: &Suite, message: Message) -> (Accepted, Vec<Event>) {
+pub(crate) async fn exchange(suite: &Suite, message: Message) -> (Accepted, Vec<Event>) {
     within("an answer", async {
         let replies = suite.gateway().send_message(message).await.unwrap();
         let mut replies = std::pin::pin!(replies);
@@ -45,7 +46,7 @@ async fn exchange(suite: &Suite, message: Message) -> (Accepted, Vec<Event>) {
     .await
 }
 
-fn text_of(events: &[Event]) -> String {
+pub(crate) fn text_of(events: &[Event]) -> String {
     let pieces = events.iter().filter_map(|event| match &event.kind {
         Kind::TextDelta { text } => Some(text.as_str()),
         _ => None,
@@ -65,12 +66,11 @@ fn routed() -> impl Strategy<Value = (&'static str, String, bool, String)> {
     )
 }
 
-/// Feature: openclaw-mvp, Property 20: Message Routing Correctness
-///
-/// For any message to a session, the runtime of the session's agent gets it,
+/// Feature: openclaw-mvp, Property 20: For any message sent to a session, the
+/// message SHALL be routed to the Agent_Runtime associated with that session:
 /// with that agent's own instructions, and its answer is in that session.
 #[test]
-fn messages_reach_the_agent_of_their_session() {
+fn property_20_messages_reach_the_agent_of_their_session() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (model, suite) = runtime.block_on(async {
         let model = Server::start().await.unwrap();
@@ -175,12 +175,11 @@ fn call() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// Feature: openclaw-mvp, Property 21: Tool Execution Flow
-///
-/// For any call that the agent asks for, the tool does it, and its result is
-/// what the agent goes on with; what cannot be done is a result too.
+/// Feature: openclaw-mvp, Property 21: For any tool call requested by the agent,
+/// the Tool_System SHALL execute it and the result SHALL be returned to the
+/// agent; what cannot be done is a result too.
 #[test]
-fn tool_calls_are_executed_and_their_results_come_back() {
+fn property_21_tool_calls_are_executed_and_their_results_come_back() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (model, suite) = runtime.block_on(async {
         let model = Server::start().await.unwrap();

@@ -8,7 +8,8 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 use tokio::runtime::Builder;
 
-/// As many as the seeds ask for, and more.
+/// As many as the seeds ask for, and more. Given here, so that no variable of
+/// the environment lowers it.
 const CASES: u32 = 256;
 
 fn runner() -> TestRunner {
@@ -59,10 +60,9 @@ impl Presented {
     }
 }
 
-/// Feature: openclaw-mvp, Property 1: Authentication Token Validation
-///
-/// For any token, the gateway lets the client in if and only if it is the
-/// stored one; every refusal is logged.
+/// Feature: openclaw-mvp, Property 1: For any authentication token, the Gateway
+/// SHALL accept the connection if and only if the token matches the stored
+/// token; invalid tokens SHALL be rejected and the rejection SHALL be logged.
 #[test]
 fn property_1_only_the_stored_token_opens_the_door() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
@@ -97,10 +97,9 @@ fn property_1_only_the_stored_token_opens_the_door() {
     assert!(!log.contains(&token), "the token is in the log");
 }
 
-/// Feature: openclaw-mvp, Property 2: Session ID Uniqueness
-///
-/// For any sessions that are made, over whichever door and with or without a
-/// name, no two have the same id.
+/// Feature: openclaw-mvp, Property 2: For any set of created sessions, all
+/// session IDs SHALL be unique (no two sessions share the same ID), with or
+/// without a name.
 #[test]
 fn property_2_no_two_sessions_have_the_same_id() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();

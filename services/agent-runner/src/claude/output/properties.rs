@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 use super::*;
 
+/// Given here, so that no variable of the environment lowers it.
+const CASES: u32 = 256;
+
 const LIMITS: Limits = Limits {
     steps: u32::MAX,
     identical_calls: u32::MAX,
@@ -164,7 +167,7 @@ fn joined(parts: &[Part]) -> Vec<Part> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
 
     /// Feature: openclaw-mvp, Property 19: Agent Response Parsing Round-Trip.
     /// For any valid Claude Code CLI response, parsing and re-serializing SHALL

@@ -85,6 +85,10 @@ impl Memory for Hostile {
         refusal()
     }
 
+    async fn shorten(&self, _: Request<memory::ShortenRequest>) -> Answer<memory::ShortenResponse> {
+        refusal()
+    }
+
     async fn embed(&self, _: Request<Streaming<memory::EmbedResult>>) -> Answer<Self::EmbedStream> {
         refusal()
     }

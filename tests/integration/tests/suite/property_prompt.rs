@@ -1,0 +1,189 @@
+//! Properties 10 and 14 of seed 002: what of bootstrap files and of the
+//! conversation a model is really sent.
+
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+use integration_tests::{Setup, Suite, asked};
+use openclaw_proto::gateway::Message;
+use proptest::prelude::*;
+use scripted_model::{Recorded, Scenario, Server};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::properties::{exchange, runner};
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+fn said(text: &str, session: &str) -> Message {
+    Message {
+        text: text.to_owned(),
+        session_key: session.to_owned(),
+        ..Message::default()
+    }
+}
+
+/// A file as somebody may write it: lines of any script.
+fn file() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        "[A-Za-z0-9 ,.:#*-]{1,80}",
+        "[\u{400}-\u{45f} ]{1,40}",
+        "[\u{4e00}-\u{4fff}]{1,30}",
+        "[a-z<>&\"'`{}\\[\\]|$\\\\]{1,40}",
+    ];
+    prop::collection::vec(line, 1..8).prop_map(|lines| lines.join("\n"))
+}
+
+/// A new session begins with both files, as they are now.
+async fn begin(
+    (suite, model): (&Suite, &Server),
+    (soul, user): (&str, &str),
+    session: &str,
+) -> Result<(), TestCaseError> {
+    suite.note("SOUL.md", soul);
+    suite.note("USER.md", user);
+    model.forget();
+    exchange(suite, said("hello", session)).await;
+    let turns = model.turns();
+    prop_assert_eq!(turns.len(), 1);
+    let words = asked::words(&turns[0]);
+    for (name, text) in [("SOUL.md", soul), ("USER.md", user)] {
+        let is_there = text.trim().is_empty() || words.contains(text.trim());
+        prop_assert!(is_there, "{name}: {text:?} is not in {words}");
+    }
+    Ok(())
+}
+
+/// Feature: openclaw-mvp, Property 10: For any session start, the prompt context
+/// SHALL include the contents of SOUL.md and USER.md bootstrap files.
+#[test]
+fn property_10_soul_and_user_reach_the_model() {
+    let runtime = runtime();
+    let (model, suite) = runtime.block_on(async {
+        let model = Server::start().await.unwrap();
+        let suite = Setup::anthropic(&model).start().await;
+        (model, suite)
+    });
+    let number = Cell::new(0);
+    runner()
+        .run(&(file(), file()), |(soul, user)| {
+            number.set(number.get() + 1);
+            let session = format!("begun-{}", number.get());
+            runtime.block_on(begin((&suite, &model), (&soul, &user), &session))
+        })
+        .unwrap();
+}
+
+/// Feature: openclaw-mvp, Property 10: For any session start, the prompt context
+/// SHALL include the contents of SOUL.md and USER.md bootstrap files. Here: the
+/// agents that are other people's programs, a few times each, for they are slow.
+#[tokio::test]
+async fn property_10_soul_and_user_reach_the_model_through_the_clis() {
+    for which in ["claude", "codex"] {
+        let model = Server::start().await.unwrap();
+        let setup = match which {
+            "claude" => Setup::claude(&model),
+            _ => Setup::codex(&model),
+        };
+        let Some(setup) = setup else { continue };
+        let suite = setup.start().await;
+        for number in 0..3 {
+            let files = (
+                format!("Soul {number}: ты — кот."),
+                format!("User {number}: 猫が好き。"),
+            );
+            let session = format!("begun-{number}");
+            let begun = begin((&suite, &model), (&files.0, &files.1), &session).await;
+            assert!(begun.is_ok(), "{which}: {begun:?}");
+        }
+    }
+}
+
+/// The configured limit, in tokens.
+const LIMIT: usize = 4_000;
+/// Of it, what is the agent's own: instructions that no setting makes longer.
+const OWN: usize = 700;
+/// Messages of a session: the second mostly outgrows the limit.
+const MESSAGES: usize = 2;
+
+static TOKENS: LazyLock<tiktoken_rs::CoreBPE> =
+    LazyLock::new(|| tiktoken_rs::cl100k_base().unwrap());
+
+/// Words of a script, and about how many of them make a thousand tokens.
+const SCRIPTS: [(&str, usize); 7] = [
+    ("the quick brown fox jumps over it; ", 115),
+    ("狐は犬を飛び越えた。", 80),
+    ("敏捷的棕色狐狸跳过懒狗。", 60),
+    ("быстрая лиса прыгает ", 95),
+    ("तेज़ लोमड़ी कूदती है ", 50),
+    ("الثعلب السريع يقفز ", 80),
+    ("🦊🐕🌲🚀", 90),
+];
+
+/// About so many thousandths of a thousand tokens in a script.
+fn text() -> impl Strategy<Value = String> {
+    (prop::sample::select(&SCRIPTS[..]), 900..1_400_usize)
+        .prop_map(|((words, per), tokens)| words.repeat((per * tokens / 1000).max(1)))
+}
+
+/// What of a request is words: the prompt and the conversation.
+fn size(request: &Recorded) -> usize {
+    let body = request.json();
+    let words = |part: &serde_json::Value| TOKENS.encode_ordinary(&part.to_string()).len();
+    let plain = asked::messages(request);
+    let said: usize = plain
+        .iter()
+        .map(|(_, text)| TOKENS.encode_ordinary(text).len())
+        .sum();
+    said + words(&body["system"])
+}
+
+fn is_summary(request: &Recorded) -> bool {
+    asked::words(request).contains("<conversation>")
+}
+
+/// Feature: openclaw-mvp, Property 14: For any session after compaction, the
+/// total context size SHALL be within the configured maximum token limit,
+/// whatever language it is in, and however long the model's summary is.
+#[test]
+fn property_14_what_a_model_is_sent_is_within_the_limit() {
+    let runtime = runtime();
+    let (model, suite) = runtime.block_on(async {
+        let model = Server::start().await.unwrap();
+        let setup = Setup::anthropic(&model).set("memory.maxContextTokens", LIMIT);
+        let setup = setup.set("agents.defaults.memorySearch.recall.enabled", false);
+        let suite = setup.note("SOUL.md", "You are a fox.").start().await;
+        (model, suite)
+    });
+    let (number, compacted) = (Cell::new(0), Cell::new(0));
+    runner()
+        .run(&(text(), text()), |(question, answer)| {
+            number.set(number.get() + 1);
+            let session = format!("long-{}", number.get());
+            // An answer is a summary where one is asked for.
+            model.default(Scenario::text(answer));
+            runtime.block_on(async {
+                for message in 0..MESSAGES {
+                    model.forget();
+                    exchange(&suite, said(&format!("{message}: {question}"), &session)).await;
+                    let turns = model.turns();
+                    if turns.iter().any(is_summary) {
+                        compacted.set(compacted.get() + 1);
+                    }
+                    for request in turns.iter().filter(|turn| !is_summary(turn)) {
+                        let size = size(request);
+                        prop_assert!(size <= LIMIT + OWN, "{size} tokens of {LIMIT}");
+                    }
+                }
+                Ok(())
+            })?;
+            Ok(())
+        })
+        .unwrap();
+    let (cases, with) = (number.get(), compacted.get());
+    assert!(
+        with * 3 > cases,
+        "of {cases} conversations {with} were compacted"
+    );
+}
