@@ -47,12 +47,4 @@ pub use socket::Socket;
 pub use suite::Suite;
 pub use talk::Talk;
 pub use terminal::Terminal;
-
-/// Says that a test, or a part of it, is left out, and why; `tests/run` counts
-/// these lines. Not with `eprintln!`, of which nothing is seen when a test
-/// passes.
-pub fn skipped(why: &str) {
-    use std::io::Write as _;
-    let line = format!("skipped: {why}\n");
-    let _ = std::io::stderr().write_all(line.as_bytes());
-}
+pub use test_skip::skipped;

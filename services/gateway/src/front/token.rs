@@ -288,7 +288,7 @@ mod tests {
             match before.filter(|before| before & 0o077 == 0 && !rotate) {
                 // Stricter for others than it has to be, and kept so.
                 Some(before) => prop_assert_eq!(mode, before),
-                None => prop_assert_eq!(mode, PRIVATE_FILE),
+                None => prop_assert_eq!(mode, 0o600),
             }
         }
     }

@@ -17,6 +17,9 @@ impl SmallDisk {
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = mount(&["-t", "tmpfs", "-o", SIZE, "tmpfs"], folder.path());
+        if !mounted {
+            test_skip::skipped("the gateway on a full disk: mount is not allowed here");
+        }
         mounted.then_some(Self(folder))
     }
 

@@ -5,7 +5,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use integration_tests::{Setup, within};
-use nix::unistd::geteuid;
 use tokio::process::Command;
 
 /// The user `nobody` of every Linux.
@@ -34,8 +33,7 @@ async fn knock(mut command: Command, socket: &Path) -> String {
 #[tokio::test]
 #[expect(clippy::disallowed_methods, reason = "plays another user's program")]
 async fn only_the_own_user_and_root_are_answered() {
-    if !geteuid().is_root() {
-        integration_tests::skipped("another user's programs: only root can become another user");
+    if !test_skip::is_root("another user's programs") {
         return;
     }
     let suite = Setup::offline().start().await;

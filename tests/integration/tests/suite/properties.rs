@@ -56,6 +56,11 @@ pub(crate) fn text_of(events: &[Event]) -> String {
 
 const AGENTS: [&str; 3] = ["main", "cook", "gardener"];
 
+/// Each agent has a model of its own.
+fn model_of(agent: &str) -> String {
+    format!("model-of-{agent}")
+}
+
 /// A session of an agent, as a client may name both, and what is said.
 fn routed() -> impl Strategy<Value = (&'static str, String, bool, String)> {
     (
@@ -68,13 +73,14 @@ fn routed() -> impl Strategy<Value = (&'static str, String, bool, String)> {
 
 /// Feature: openclaw-mvp, Property 20: For any message sent to a session, the
 /// message SHALL be routed to the Agent_Runtime associated with that session:
-/// with that agent's own instructions, and its answer is in that session.
+/// with that agent's own model and instructions, and its answer is in that session.
 #[test]
 fn property_20_messages_reach_the_agent_of_their_session() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let (model, suite) = runtime.block_on(async {
         let model = Server::start().await.unwrap();
-        let list: Vec<Value> = AGENTS.iter().map(|id| json!({ "id": id })).collect();
+        let agent = |id: &&str| json!({ "id": id, "model": format!("anthropic/{}", model_of(id)) });
+        let list: Vec<Value> = AGENTS.iter().map(agent).collect();
         let site = Setup::anthropic(&model).set("agents.list", list).site();
         for agent in AGENTS {
             let workspace = match agent {
@@ -133,7 +139,9 @@ async fn route(
 
     let asked = model.turns();
     prop_assert_eq!(asked.len(), 1);
-    let asked = asked[0].json().to_string();
+    let asked = asked[0].json();
+    prop_assert_eq!(&asked["model"], &json!(model_of(agent)));
+    let asked = asked.to_string();
     for other in AGENTS {
         let has = asked.contains(&format!("You are the {other} soul."));
         prop_assert_eq!(has, other == agent, "{} asked: {}", other, asked);
