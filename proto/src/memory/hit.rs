@@ -37,7 +37,7 @@ pub struct Found {
     pub partial: bool,
     /// What could not be used, in words for the user.
     pub warnings: Vec<String>,
-    /// Which embedder took part: `none`, `static`, `minilm` or a provider.
+    /// Which embedder took part: `none`, `static` or a provider.
     pub provider: String,
     /// Its model.
     pub model: String,

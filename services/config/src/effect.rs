@@ -29,6 +29,8 @@ pub(crate) enum Effect {
     Alias(&'static str),
     /// Nothing yet, and what would be needed for it; empty: nothing to say.
     NotSupported(&'static str),
+    /// What it does in OpenClaw, but with this value nothing, and why.
+    ActsWithout(&'static str, &'static str),
     /// Nothing: there is no need for it, and why.
     NotNeeded(&'static str),
     /// Nothing: this here does it.
@@ -71,14 +73,24 @@ impl When {
 }
 
 impl Effect {
-    /// Why the key has no effect; `None`: it has.
+    /// Why the key has no effect with `value`; `None`: it has.
+    fn reason_with(self, value: &Value) -> Option<String> {
+        match self {
+            Self::ActsWithout(idle, why) => {
+                (value == idle).then(|| format!("not supported yet: {why}"))
+            }
+            _ => self.reason(),
+        }
+    }
+
+    /// Why the key has no effect, whatever its value is; `None`: it may have.
     pub(crate) fn reason(self) -> Option<String> {
         let with = |kind: &str, why: &str| match why {
             "" => kind.to_owned(),
             why => format!("{kind}: {why}"),
         };
         match self {
-            Self::Acts | Self::Alias(_) => None,
+            Self::Acts | Self::ActsWithout(..) | Self::Alias(_) => None,
             Self::NotSupported(why) => Some(with("not supported yet", why)),
             Self::NotNeeded(why) => Some(with("not needed here", why)),
             Self::Replaced(by) => Some(format!("replaced by {by}")),
@@ -91,7 +103,7 @@ impl Effect {
         match self {
             Self::Acts | Self::Alias(_) => 0,
             Self::Restricts { .. } => 1,
-            Self::NotSupported(_) => 2,
+            Self::NotSupported(_) | Self::ActsWithout(..) => 2,
             Self::Replaced(_) => 3,
             Self::NotNeeded(_) => 4,
         }
@@ -117,8 +129,8 @@ impl std::fmt::Display for Unused {
 /// The keys of `document` that have no effect, by reason.
 pub fn unused(document: &Value) -> Vec<Unused> {
     let mut found: BTreeMap<(u8, String), Vec<String>> = BTreeMap::new();
-    visit(document, |path, _, effect, is_last| {
-        if let (true, Some(reason)) = (is_last, effect.reason()) {
+    visit(document, |path, value, effect, is_last| {
+        if let (true, Some(reason)) = (is_last, effect.reason_with(value)) {
             let keys = found.entry((effect.rank(), reason)).or_default();
             keys.push(path.to_string());
         }

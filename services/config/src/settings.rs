@@ -201,7 +201,7 @@ impl Settings {
                 .map(|()| BTreeMap::new())
                 .map_err(invalid)?,
             mcp_problems: Vec::new(),
-            memory: memory::whole(&fragment.memory, &search, &paths)
+            memory: memory::whole(&fragment.memory, &search)
                 .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
                 .map_err(invalid)?,
             embedding: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use openclaw_config::settings::{AgentSettings, Embedder, Settings};
+use openclaw_config::settings::{AgentSettings, Settings};
 use openclaw_daemon::Configuration;
 use openclaw_retrieval::Options;
 use tokio::sync::mpsc;
@@ -150,13 +150,8 @@ impl Agents {
     }
 
     fn index(&self, agent: &AgentSettings, settings: &Settings) -> Index {
-        let minilm = match &settings.memory.embedder {
-            Embedder::MiniLm { folder } => Some(folder.clone()),
-            _ => None,
-        };
         let options = Options {
             table: self.table.clone(),
-            minilm,
         };
         Index::new(settings.paths.state.join(FOLDER).join(&agent.id), options)
     }

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use openclaw_config::Environment;
-use openclaw_config::settings::Embedder;
 use openclaw_daemon::{exit, failure};
 use openclaw_retrieval::evaluation::{Outcome, Report, Set, Settings};
 use openclaw_retrieval::{Choice, Options, Ranking};
@@ -25,9 +24,6 @@ pub struct Arguments {
     /// What gives the vectors
     #[arg(long, value_enum, default_value = "static", value_name = "NAME")]
     embedder: Kind,
-    /// The folder of MiniLM [default: memory.search.local.modelPath]
-    #[arg(long, value_name = "DIR")]
-    model: Option<PathBuf>,
     /// Without what age takes from a score
     #[arg(long)]
     no_decay: bool,
@@ -43,8 +39,6 @@ pub struct Arguments {
 enum Kind {
     /// The table that is shipped
     Static,
-    /// all-MiniLM-L6-v2 scores the best of the table again
-    Minilm,
     /// Keywords alone
     None,
 }
@@ -73,7 +67,7 @@ pub fn run(arguments: &Arguments, environment: &Environment) -> ExitCode {
 }
 
 fn evaluate(arguments: &Arguments, environment: &Environment) -> anyhow::Result<String> {
-    let settings = settings(arguments, environment)?;
+    let settings = settings(arguments, environment);
     // All are read before the first is asked: a wrong name is known at once.
     let sets = arguments.files.iter().map(|path| Set::read(path));
     let sets: Vec<Set> = sets.collect::<Result<_, _>>()?;
@@ -94,7 +88,7 @@ fn evaluate(arguments: &Arguments, environment: &Environment) -> anyhow::Result<
     Ok(table::text(&report, &embedder, &names))
 }
 
-fn settings(arguments: &Arguments, environment: &Environment) -> anyhow::Result<Settings> {
+fn settings(arguments: &Arguments, environment: &Environment) -> Settings {
     let mut ranking = Ranking::default();
     if arguments.no_decay {
         ranking.decay_floor = 1.0;
@@ -102,32 +96,17 @@ fn settings(arguments: &Arguments, environment: &Environment) -> anyhow::Result<
     if arguments.no_mmr {
         ranking.mmr_lambda = 1.0;
     }
-    let (embedder, minilm) = match arguments.embedder {
-        Kind::Static => (Choice::Static, None),
-        Kind::None => (Choice::None, None),
-        Kind::Minilm => (Choice::MiniLm, Some(minilm(arguments, environment)?)),
+    let embedder = match arguments.embedder {
+        Kind::Static => Choice::Static,
+        Kind::None => Choice::None,
     };
     let options = Options {
         table: shared::table(environment),
-        minilm,
     };
-    Ok(Settings {
+    Settings {
         options,
         embedder,
         ranking,
-    })
-}
-
-fn minilm(arguments: &Arguments, environment: &Environment) -> anyhow::Result<PathBuf> {
-    if let Some(folder) = &arguments.model {
-        return Ok(folder.clone());
-    }
-    match openclaw_config::load(environment)?.memory.embedder {
-        Embedder::MiniLm { folder } => Ok(folder),
-        _ => anyhow::bail!(
-            "which MiniLM? Give its folder, with model.safetensors and tokenizer.json, as \
-             --model DIR or as memory.search.local.modelPath"
-        ),
     }
 }
 

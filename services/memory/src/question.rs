@@ -26,7 +26,6 @@ const SPARE: usize = 8;
 const ISOLATED_SPARE: usize = 256;
 /// The table that is shipped, as its model.
 const STATIC_MODEL: &str = "static-minilm-256";
-const MINILM_MODEL: &str = "all-MiniLM-L6-v2";
 
 /// A question that is ready for the index.
 #[derive(Debug)]
@@ -129,7 +128,6 @@ pub(crate) fn names(embedder: &Embedder) -> (String, String) {
     let (provider, model) = match embedder {
         Embedder::None => ("none", "fts-only"),
         Embedder::Static => ("static", STATIC_MODEL),
-        Embedder::MiniLm { .. } => ("minilm", MINILM_MODEL),
         Embedder::Remote { provider, model } => (provider.as_str(), model.as_str()),
     };
     (provider.to_owned(), model.to_owned())
@@ -145,7 +143,6 @@ async fn choice(
     match &store.embedder {
         Embedder::None => Choice::None,
         Embedder::Static => Choice::Static,
-        Embedder::MiniLm { .. } => Choice::MiniLm,
         Embedder::Remote { provider, model } => {
             let asked = hub.question(model, text, EMBEDDING.min(deadline / 2)).await;
             let vector = asked.inspect_err(|why| {

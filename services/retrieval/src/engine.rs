@@ -27,8 +27,6 @@ pub use put::Change;
 pub struct Options {
     /// The folder of the static table; without it only keywords are searched.
     pub table: Option<PathBuf>,
-    /// The folder of MiniLM, with `model.safetensors` and `tokenizer.json`.
-    pub minilm: Option<PathBuf>,
 }
 
 /// How an index was found.

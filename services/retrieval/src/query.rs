@@ -61,8 +61,6 @@ pub enum Choice {
     /// The table that is shipped.
     #[default]
     Static,
-    /// MiniLM scores the best of what the table found anew.
-    MiniLm,
     /// Vectors made elsewhere score the best of what the table found anew:
     /// those that [`crate::Engine::store_vectors`] was given under this name.
     Remote {

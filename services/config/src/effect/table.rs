@@ -31,6 +31,13 @@ const UNSUPPORTED: Effect = Effect::NotSupported("");
 /// What only matters to channels.
 const CHANNELS: Effect = Effect::NotSupported("no messengers are connected");
 
+/// What there is in the place of a model of embeddings in the daemon's own process.
+const NO_OWN_MODEL: &str = "the table that is shipped is used; a model on this machine is asked \
+                            through its server, as with the provider ollama";
+const OWN_MODEL: Effect = Effect::NotSupported(NO_OWN_MODEL);
+/// Of embeddings.
+const PROVIDER: Effect = Effect::ActsWithout("local", NO_OWN_MODEL);
+
 /// Who keeps logs.
 const JOURNALD: Effect =
     Effect::NotNeeded("journald keeps the log (journalctl --user -u 'openclaw-*')");

@@ -78,7 +78,7 @@ fn the_types_and_the_table_agree_on_what_acts() {
         if next.is_some_and(|next| next.starts_with(&below)) {
             continue;
         }
-        let acts = of(&path(key)) == Some(Effect::Acts);
+        let acts = matches!(of(&path(key)), Some(Effect::Acts | Effect::ActsWithout(..)));
         match described(&schema, key) {
             None => wrong.push(format!("{key} is refused as unknown")),
             Some(_) if acts && is_kept(&schema, key) => wrong.push(format!("{key} is in no type")),
@@ -89,6 +89,27 @@ fn the_types_and_the_table_agree_on_what_acts() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_value_without_effect_is_listed_and_others_are_not() {
+    for (section, provider, is_listed) in [
+        ("search", "local", true),
+        ("search", "openai", false),
+        ("search", "static", false),
+    ] {
+        let unused = unused(&json!({"memory": {section: {"provider": provider}}}));
+        let said: Vec<String> = unused.iter().map(ToString::to_string).collect();
+        assert_eq!(!said.is_empty(), is_listed, "{provider}: {said:?}");
+    }
+    let unused = unused(&json!({"agents": {"defaults": {"memorySearch": {
+        "provider": "local", "local": {"modelPath": "/m.gguf"},
+    }}}}));
+    let [unused] = unused.as_slice() else {
+        panic!("{unused:?}");
+    };
+    assert!(unused.reason.contains("ollama"), "{unused}");
+    assert_eq!(unused.keys.len(), 2, "{unused}");
 }
 
 #[test]

@@ -84,14 +84,12 @@ pub struct SearchFragment {
     pub sources: Option<Vec<String>>,
     /// Further files and folders of Markdown.
     pub extra_paths: Option<Vec<ExtraPath>>,
-    /// `static`, `minilm`, `none`, or the id of a provider of models.
+    /// `static`, `none`, or the id of a provider of models.
     pub provider: Option<String>,
     /// The provider's embedding model.
     pub model: Option<String>,
     /// Where and how the provider is asked, when not as for its other models.
     pub remote: RemoteFragment,
-    /// The model on this machine.
-    pub local: LocalFragment,
     /// How changes are seen.
     pub sync: SyncFragment,
     /// How results are ranked.
@@ -109,15 +107,6 @@ pub struct RemoteFragment {
     pub base_url: Option<String>,
     /// Its key.
     pub api_key: Option<Secret>,
-}
-
-/// `local`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, rename_all = "camelCase")]
-pub struct LocalFragment {
-    /// A folder with model.safetensors and tokenizer.json.
-    pub model_path: Option<String>,
 }
 
 /// One of `extraPaths`.
@@ -230,11 +219,6 @@ pub enum Embedder {
     None,
     /// The table that is shipped.
     Static,
-    /// all-MiniLM-L6-v2 from a folder.
-    MiniLm {
-        /// With model.safetensors and tokenizer.json.
-        folder: PathBuf,
-    },
     /// An OpenAI-compatible API, asked by the agent-runner.
     Remote {
         /// The provider's id.
@@ -305,9 +289,6 @@ pub(super) fn merged(under: &SearchFragment, over: &SearchFragment) -> SearchFra
             base_url: pick(&over.remote.base_url, &under.remote.base_url),
             api_key: pick(&over.remote.api_key, &under.remote.api_key),
         },
-        local: LocalFragment {
-            model_path: pick(&over.local.model_path, &under.local.model_path),
-        },
         sync: SyncFragment {
             watch: pick(&over.sync.watch, &under.sync.watch),
         },
@@ -341,36 +322,21 @@ fn merged_decay(under: &DecayFragment, over: &DecayFragment) -> DecayFragment {
 }
 
 /// The settings of memory as a whole; `search` is that of all agents.
-pub(super) fn whole(
-    fragment: &Fragment,
-    search: &SearchFragment,
-    paths: &Paths,
-) -> Result<Memory, Problem> {
+pub(super) fn whole(fragment: &Fragment, search: &SearchFragment) -> Result<Memory, Problem> {
     Ok(Memory {
         context_tokens: fragment.max_context_tokens.unwrap_or(CONTEXT_TOKENS),
         is_context_set: fragment.max_context_tokens.is_some(),
-        embedder: embedder(search, paths)?,
+        embedder: embedder(search)?,
         watch: search.sync.watch.unwrap_or(true),
     })
 }
 
-fn embedder(search: &SearchFragment, paths: &Paths) -> Result<Embedder, Problem> {
+fn embedder(search: &SearchFragment) -> Result<Embedder, Problem> {
     let provider = search.provider.as_deref().unwrap_or("static");
     match provider {
-        "static" | "auto" => Ok(Embedder::Static),
+        // A model of their own has a row in the table of effects.
+        "static" | "auto" | "local" => Ok(Embedder::Static),
         "none" => Ok(Embedder::None),
-        "minilm" | "local" => match &search.local.model_path {
-            Some(path) => Ok(Embedder::MiniLm {
-                folder: paths.expand(path),
-            }),
-            None => Err((
-                "local.modelPath".to_owned(),
-                format!(
-                    "is missing: the provider {provider:?} needs a folder with model.safetensors \
-                     and tokenizer.json"
-                ),
-            )),
-        },
         remote => Ok(Embedder::Remote {
             provider: remote.to_owned(),
             model: remote_model(remote, search.model.as_deref())?,
@@ -392,7 +358,7 @@ fn remote_model(provider: &str, model: Option<&str>) -> Result<String, Problem> 
         .ok_or_else(|| {
             let problem = format!(
                 "is missing: say which embedding model {provider:?} is to be asked for; on this \
-                 machine there are the providers static, minilm and none"
+                 machine there are the providers static and none"
             );
             ("model".to_owned(), problem)
         })
@@ -533,7 +499,7 @@ mod tests {
         );
         assert_eq!((search.results, search.recalled), (6, 3));
         assert_eq!(search.weights, None);
-        let whole = whole(&Fragment::default(), &fragment("{}"), &paths()).unwrap();
+        let whole = whole(&Fragment::default(), &fragment("{}")).unwrap();
         assert_eq!(whole.embedder, Embedder::Static);
     }
 
@@ -560,13 +526,9 @@ mod tests {
 
     #[test]
     fn embedders_are_chosen_by_provider() {
-        let of = |json| embedder(&fragment(json), &paths());
+        let of = |json| embedder(&fragment(json));
         assert_eq!(of(r#"{"provider":"none"}"#), Ok(Embedder::None));
-        let folder = PathBuf::from("/s/minilm");
-        assert_eq!(
-            of(r#"{"provider":"minilm","local":{"modelPath":"minilm"}}"#),
-            Ok(Embedder::MiniLm { folder })
-        );
+        assert_eq!(of(r#"{"provider":"local"}"#), Ok(Embedder::Static));
         let Ok(Embedder::Remote { model, .. }) = of(r#"{"provider":"openai"}"#) else {
             panic!("openai is remote");
         };

@@ -23,9 +23,6 @@ pub(crate) struct Arguments {
     /// What gives the vectors
     #[arg(long, value_enum, default_value = "static", value_name = "NAME")]
     embedder: Embedder,
-    /// The folder of MiniLM [default: memory.search.local.modelPath]
-    #[arg(long, value_name = "DIR")]
-    model: Option<PathBuf>,
     /// Without what age takes from a score
     #[arg(long)]
     no_decay: bool,
@@ -41,8 +38,6 @@ pub(crate) struct Arguments {
 enum Embedder {
     /// The table that is shipped
     Static,
-    /// all-MiniLM-L6-v2 scores the best of the table again
-    Minilm,
     /// Keywords alone
     None,
 }
@@ -60,13 +55,9 @@ pub(super) fn run(arguments: Arguments, environment: &Environment) -> Result<Exi
 fn told(arguments: Arguments) -> Vec<OsString> {
     let embedder = match arguments.embedder {
         Embedder::Static => "static",
-        Embedder::Minilm => "minilm",
         Embedder::None => "none",
     };
     let mut told: Vec<OsString> = vec!["--embedder".into(), embedder.into()];
-    if let Some(model) = arguments.model {
-        told.extend(["--model".into(), model.into_os_string()]);
-    }
     let flags = [
         (arguments.no_decay, "--no-decay"),
         (arguments.no_mmr, "--no-mmr"),

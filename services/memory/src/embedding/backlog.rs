@@ -16,9 +16,6 @@ use crate::worker::Worker;
 /// Texts in one request to a provider: far below what any of them takes, and
 /// lost work is little.
 const BATCH: usize = 32;
-/// Passages that MiniLM embeds at a stretch: a tenth of a second, after which
-/// searches get between.
-const STRETCH: usize = 8;
 /// What a provider gets for a batch.
 const DEADLINE: Duration = Duration::from_secs(60);
 /// The first pause after a failure, and the longest.
@@ -69,14 +66,6 @@ async fn batch(store: &Arc<Store>, worker: &Worker, hub: &Hub) -> Result<Batch, 
     }
     let (provider, model) = match &store.embedder {
         Embedder::Remote { provider, model } => (provider, model),
-        Embedder::MiniLm { .. } => {
-            let made = on(store, worker, |engine| engine.embed_backlog(STRETCH)).await?;
-            return Ok(if made == 0 {
-                Batch::Complete
-            } else {
-                Batch::Made
-            });
-        }
         Embedder::None | Embedder::Static => return Ok(Batch::Complete),
     };
     let name = format!("{provider}/{model}");

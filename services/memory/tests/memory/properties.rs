@@ -88,10 +88,7 @@ impl Indexed {
         let table =
             openclaw_memory::shared::table(&[("OPENCLAW_SHARE", share)].into_iter().collect());
         assert!(table.is_some(), "the table is part of the source tree");
-        let options = Options {
-            table,
-            minilm: None,
-        };
+        let options = Options { table };
         let (engine, _) = Engine::open(folder.path(), options).unwrap();
         engine.put(documents).unwrap();
         Self {

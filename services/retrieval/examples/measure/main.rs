@@ -74,10 +74,7 @@ fn wanted(arguments: &[String]) -> Result<(Vec<usize>, Vec<Shape>), String> {
 fn measure(chunks: usize, shape: Shape) -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let table = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");
-    let options = Options {
-        table: Some(table),
-        minilm: None,
-    };
+    let options = Options { table: Some(table) };
     machine::forget_peak();
     let (engine, _) = Engine::open(folder.path(), options.clone())?;
     let mut corpus = Corpus::new(shape);

@@ -1,14 +1,13 @@
 //! The best of what the table found, scored anew by a better model.
 //!
 //! Scoring 50 of them is as good as scoring everything, so that vectors of a
-//! model that is slow or far away can be made late.
+//! model that is far away can be made late.
 
 use std::collections::hash_map::Entry;
-use std::time::Instant;
 
 use super::*;
+use crate::embed::chain;
 use crate::embed::vector::Quantised;
-use crate::embed::{Embedder, chain};
 use crate::part::Part;
 use crate::query::{Choice, Query};
 use crate::search::{self, Candidate, Candidates, Range};
@@ -20,8 +19,6 @@ const BEST: usize = 50;
 struct Second {
     model: String,
     question: Quantised,
-    /// Makes the vectors that are not there yet, where that can be done here.
-    embedder: Option<Arc<dyn Embedder>>,
 }
 
 impl Engine {
@@ -38,38 +35,25 @@ impl Engine {
         };
         let best = candidates.list.len().min(BEST);
         let best = &mut candidates.list[..best];
-        let mut vectors = Vectors::new(self, snapshot, &second, query.deadline);
+        let mut vectors = Vectors::new(self, snapshot, &second);
         let mut cosines = Vec::new();
         for candidate in best.iter() {
             let pair = vectors.cosines(candidate);
             cosines.push(pair.map_err(|error| chain(&error))?);
         }
-        candidates.cut_short |= vectors.cut_short;
-        let made = std::mem::take(&mut vectors.made);
-        self.keep_vectors(&second.model, &made);
         apply(best, &cosines, query);
-        match &second.embedder {
-            None if cosines.iter().all(Option::is_none) && !cosines.is_empty() => Err(format!(
+        match cosines.iter().all(Option::is_none) && !cosines.is_empty() {
+            true => Err(format!(
                 "{} has made no vectors of what was found yet; going on without it",
                 second.model
             )),
-            _ => Ok(()),
+            false => Ok(()),
         }
     }
 
     fn second(&self, query: &Query) -> Result<Option<Second>, String> {
         match &query.embedder {
             Choice::None | Choice::Static => Ok(None),
-            Choice::MiniLm => {
-                let embedder = self.embedders.minilm()?;
-                let text = vec![query.text.clone()];
-                let vector = embedder.embed(&text).map_err(|error| chain(&error))?;
-                Ok(vector.first().map(|vector| Second {
-                    model: embedder.model().to_owned(),
-                    question: Quantised::new(vector),
-                    embedder: Some(embedder),
-                }))
-            }
             Choice::Remote { model, vector } => {
                 let vector = vector.as_ref().ok_or_else(|| {
                     format!("{model} gave no vector for the question; going on without it")
@@ -77,38 +61,8 @@ impl Engine {
                 Ok(Some(Second {
                     model: model.clone(),
                     question: Quantised::new(vector),
-                    embedder: None,
                 }))
             }
-        }
-    }
-
-    /// Makes up to `limit` vectors of texts that MiniLM has not seen, newest
-    /// first; how many it made.
-    pub fn embed_backlog(&self, limit: usize) -> Result<usize, Error> {
-        let Ok(embedder) = self.embedders.minilm() else {
-            return Ok(0);
-        };
-        let missing = self.missing_vectors(embedder.model(), limit)?;
-        let texts: Vec<String> = missing.iter().map(|missing| missing.text.clone()).collect();
-        let hashes = missing.iter().map(|missing| missing.hash);
-        let vectors: Vec<(Hash, Vec<f32>)> = hashes.zip(embedder.embed(&texts)?).collect();
-        self.store_vectors(embedder.model(), &vectors)?;
-        Ok(vectors.len())
-    }
-
-    /// Keeps vectors for the next search, unless a change is under way: a search
-    /// does not wait for one.
-    fn keep_vectors(&self, model: &str, made: &[(Hash, Quantised)]) {
-        if made.is_empty() {
-            return;
-        }
-        if let Ok(mut writer) = self.writer.try_lock() {
-            // What is not kept is made again.
-            let _ = writer.transaction(|database| {
-                let mut made = made.iter();
-                made.try_for_each(|(hash, vector)| database.put_vector(model, *hash, vector))
-            });
         }
     }
 }
@@ -118,27 +72,16 @@ struct Vectors<'a> {
     engine: &'a Engine,
     snapshot: &'a Snapshot,
     second: &'a Second,
-    deadline: Option<Instant>,
     parts: HashMap<i64, Option<Part>>,
-    made: Vec<(Hash, Quantised)>,
-    cut_short: bool,
 }
 
 impl<'a> Vectors<'a> {
-    fn new(
-        engine: &'a Engine,
-        snapshot: &'a Snapshot,
-        second: &'a Second,
-        deadline: Option<Instant>,
-    ) -> Self {
+    fn new(engine: &'a Engine, snapshot: &'a Snapshot, second: &'a Second) -> Self {
         Self {
             engine,
             snapshot,
             second,
-            deadline,
             parts: HashMap::new(),
-            made: Vec::new(),
-            cut_short: false,
         }
     }
 
@@ -171,31 +114,12 @@ impl<'a> Vectors<'a> {
     }
 
     /// The cosine of a text and the question.
-    fn cosine(&mut self, text: String) -> Result<Option<f64>, Error> {
-        let vector = self.vector(text)?;
-        Ok(vector.map(|vector| f64::from(self.second.question.cosine(&vector))))
-    }
-
-    fn vector(&mut self, text: String) -> Result<Option<Quantised>, Error> {
-        let hash = Hash::of(&text);
-        if let Some(found) = self.engine.reader().vector(&self.second.model, hash)? {
-            return Ok(Some(found));
-        }
-        let Some(embedder) = &self.second.embedder else {
-            return Ok(None);
-        };
-        if self
-            .deadline
-            .is_some_and(|deadline| Instant::now() >= deadline)
-        {
-            self.cut_short = true;
-            return Ok(None);
-        }
-        let vector = embedder.embed(&[text])?;
-        let vector = vector.first().map(|vector| Quantised::new(vector));
-        self.made
-            .extend(vector.clone().map(|vector| (hash, vector)));
-        Ok(vector)
+    fn cosine(&self, text: String) -> Result<Option<f64>, Error> {
+        let found = self
+            .engine
+            .reader()
+            .vector(&self.second.model, Hash::of(&text))?;
+        Ok(found.map(|vector| f64::from(self.second.question.cosine(&vector))))
     }
 }
 

@@ -13,7 +13,6 @@ fn options() -> Options {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");
     Options {
         table: Some(folder),
-        minilm: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `agents`.
 
 use super::general::{INDEX, PATTERN, SEARCH, SEARCH_UNSUPPORTED};
-use super::{CHANNELS, Row, UNSUPPORTED, row};
+use super::{CHANNELS, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, row};
 use crate::effect::{Effect, When};
 
 use Effect::{Acts, NotNeeded, NotSupported, Replaced, Restricts};
@@ -164,6 +164,8 @@ pub(super) const ROWS: &[Row] = &[
         ],
     ),
     row("agents.entries.*.memory.search", Acts, SEARCH),
+    row("agents.entries.*.memory.search", OWN_MODEL, &["local"]),
+    row("agents.entries.*.memory.search", PROVIDER, &["provider"]),
     row(
         "agents.entries.*.memory.search",
         PATTERN,

@@ -1,7 +1,7 @@
 //! Keys that the recorded version of OpenClaw does not have: of versions before
 //! it, of the seeds, and of pages that are older than the program.
 
-use super::{CHANNELS, JOURNALD, Row, UNSUPPORTED, row};
+use super::{CHANNELS, JOURNALD, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, row};
 use crate::effect::{Effect, When};
 
 use Effect::{Acts, Alias, NotNeeded, NotSupported, Replaced, Restricts};
@@ -189,8 +189,12 @@ pub(super) const ROWS: &[Row] = &[
         &["typingIntervalSeconds", "typingMode"],
     ),
     row("memory", UNSUPPORTED, &["backend", "dreaming", "qmd"]),
+    row("agents.defaults.memorySearch", OWN_MODEL, &["local"]),
+    row("agents.entries.*.memorySearch", OWN_MODEL, &["local"]),
     row("agents.defaults.memorySearch", UNSUPPORTED, SEARCH),
     row("agents.entries.*.memorySearch", UNSUPPORTED, SEARCH),
+    row("agents.defaults.memorySearch", PROVIDER, &["provider"]),
+    row("agents.entries.*.memorySearch", PROVIDER, &["provider"]),
     row("memory.search", UNSUPPORTED, &["chunking"]),
 ];
 
@@ -234,8 +238,6 @@ const SEARCH: &[&str] = &[
     "queryInputType",
     "rememberAcrossConversations",
     "store",
-    "local.contextSize",
-    "local.modelCacheDir",
     "query.hybrid.candidateMultiplier",
     "query.hybrid.enabled",
     "remote.batch",

@@ -1,6 +1,6 @@
 //! Sections that stand alone.
 
-use super::{CHANNELS, JOURNALD, Row, UNSUPPORTED, row};
+use super::{CHANNELS, JOURNALD, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, row};
 use crate::effect::{Effect, When};
 
 use Effect::{Acts, NotNeeded, NotSupported, Replaced, Restricts};
@@ -9,9 +9,7 @@ use Effect::{Acts, NotNeeded, NotSupported, Replaced, Restricts};
 pub(super) const SEARCH: &[&str] = &[
     "enabled",
     "extraPaths",
-    "local",
     "model",
-    "provider",
     "query",
     "remote",
     "sources",
@@ -195,6 +193,8 @@ pub(super) const ROWS: &[Row] = &[
         &["toolFilter"],
     ),
     row("memory.search", Acts, SEARCH),
+    row("memory.search", OWN_MODEL, &["local"]),
+    row("memory.search", PROVIDER, &["provider"]),
     row("memory.search", PATTERN, &["extraPaths.*.pattern"]),
     row("memory", UNSUPPORTED, &["citations"]),
     row("memory.search", UNSUPPORTED, SEARCH_UNSUPPORTED),
