@@ -22,6 +22,7 @@ pub mod grpc;
 pub mod http;
 pub mod log;
 pub mod manager;
+pub mod matrix;
 pub mod openai;
 pub mod openclaw;
 pub mod processes;
@@ -35,6 +36,7 @@ pub mod talk;
 pub mod terminal;
 pub mod tool_server;
 pub mod transcript;
+pub mod units;
 
 pub use deadline::{before, within};
 pub use http::Http;

@@ -10,16 +10,24 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 use crate::log::Log;
-use crate::{Said, processes, program, within};
+use crate::{Said, processes, program, units, within};
 
 /// Where programs are looked for: the system's, without the user's own.
 pub const PATH: &str = "/usr/bin:/bin";
+
+/// What the units give the daemons, beneath the home.
+const ENVIRONMENT: &str = ".config/openclaw/env";
 
 /// The folders, the environment and the log of a test. Dropping it kills every
 /// process that was started in it; when the test failed, the log is shown.
 #[derive(Debug)]
 pub struct Site {
     folder: TempDir,
+    home: PathBuf,
+    state: PathBuf,
+    runtime: PathBuf,
+    /// Whether the suite is that of the user's service manager.
+    pub(crate) has_units: bool,
     variables: BTreeMap<String, String>,
     /// What the daemons write.
     pub log: Log,
@@ -34,6 +42,43 @@ impl Site {
             .prefix("claw-")
             .tempdir_in("/tmp")
             .expect("make a folder in /tmp");
+        match units::are_tested() {
+            true => Self::of_units(folder, more),
+            false => Self::own(folder, more),
+        }
+    }
+
+    /// Where the suite of the user's service manager is. A state folder that is
+    /// there is somebody's.
+    fn of_units(folder: TempDir, more: &BTreeMap<String, String>) -> Self {
+        let (home, runtime) = (units::folder("HOME"), units::folder("XDG_RUNTIME_DIR"));
+        let state = home.join(".openclaw");
+        assert!(!state.exists(), "{} is there already", state.display());
+        make_folder(&state);
+        let environment = home.join(ENVIRONMENT);
+        make_folder(environment.parent().expect("a file is in a folder"));
+        let lines = more.iter().map(|(name, value)| format!("{name}={value}\n"));
+        write_private(&environment, &lines.collect::<String>());
+        let place = |path: &Path| path.display().to_string();
+        let variables = [
+            ("HOME", place(&home)),
+            ("XDG_RUNTIME_DIR", place(&runtime)),
+            ("PATH", PATH.to_owned()),
+        ];
+        Self {
+            runtime: runtime.join("openclaw"),
+            folder,
+            home,
+            state,
+            has_units: true,
+            variables: variables
+                .map(|(name, value)| (name.to_owned(), value))
+                .into(),
+            log: Log::default(),
+        }
+    }
+
+    fn own(folder: TempDir, more: &BTreeMap<String, String>) -> Self {
         let place = |name: &str| folder.path().join(name).display().to_string();
         let mut variables: BTreeMap<String, String> = [
             ("HOME", place("home")),
@@ -48,8 +93,13 @@ impl Site {
         .map(|(name, value)| (name.to_owned(), value))
         .into();
         variables.extend(more.clone());
+        let path = |name: &str| folder.path().join(name);
         let site = Self {
+            home: path("home"),
+            state: path("state"),
+            runtime: path("run"),
             folder,
+            has_units: false,
             variables,
             log: Log::default(),
         };
@@ -66,17 +116,17 @@ impl Site {
 
     /// HOME of the daemons.
     pub fn home(&self) -> PathBuf {
-        self.path("home")
+        self.home.clone()
     }
 
     /// The state directory.
     pub fn state(&self) -> PathBuf {
-        self.path("state")
+        self.state.clone()
     }
 
     /// The directory of the sockets.
     pub fn runtime(&self) -> PathBuf {
-        self.path("run")
+        self.runtime.clone()
     }
 
     /// The main agent's workspace.
@@ -137,6 +187,12 @@ impl Site {
 
 impl Drop for Site {
     fn drop(&mut self) {
+        if self.has_units {
+            units::stop();
+            // Left behind it would be told at the next start.
+            let _ = fs::remove_dir_all(&self.state);
+            let _ = fs::remove_file(self.home.join(ENVIRONMENT));
+        }
         processes::end_all(self.folder.path());
         if std::thread::panicking() {
             eprintln!("--- what the daemons wrote");

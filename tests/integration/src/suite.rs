@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Child;
 
-use crate::{Http, Said, Site, Talk, Terminal, processes, transcript, within};
+use crate::{Http, Said, Site, Talk, Terminal, processes, transcript, units, within};
 
 /// What `openclawctl run` says when every daemon can serve.
 const READY: &str = "openclaw is ready";
@@ -33,6 +33,23 @@ impl Deref for Suite {
 impl Suite {
     /// Starts it at `site` and waits until it is ready.
     pub async fn start(site: Site) -> Self {
+        match site.has_units {
+            true => Self::start_units(site).await,
+            false => Self::start_own(site).await,
+        }
+    }
+
+    /// The installed one; what stands for it here is who reads its journal.
+    async fn start_units(site: Site) -> Self {
+        let mut run = units::journal().spawn().expect("start journalctl");
+        site.log.follow(run.stdout.take().expect("a pipe"));
+        units::systemctl(&["start", "openclaw.target"]);
+        let suite = Self { run, site };
+        suite.ctl(&["status"]).await.ok();
+        suite
+    }
+
+    async fn start_own(site: Site) -> Self {
         let mut command = site.command("openclawctl");
         let mut run = command.arg("run").spawn().expect("start openclawctl run");
         site.log.follow(run.stderr.take().expect("a pipe"));
@@ -117,6 +134,9 @@ impl Suite {
 
     /// The process of a daemon, such as `openclaw-gateway`.
     pub fn daemon(&self, program: &str) -> Pid {
+        if self.site.has_units {
+            return units::process(program);
+        }
         let found = processes::of_folder(&self.site.path(""));
         let named = |pid: &Pid| {
             let is_daemon = !processes::is_turn(*pid) && !processes::is_servers(*pid);

@@ -1,6 +1,6 @@
 //! The backends of the matrix.
 
-use integration_tests::Setup;
+use crate::Setup;
 use scripted_model::Server;
 
 /// Who answers, and what it calls things.

@@ -4,6 +4,7 @@
 //! `cargo test -p system-tests -- --ignored`. They share one machine and take turns in it.
 
 mod activation;
+mod clis;
 mod confinement;
 mod escape;
 mod front;
@@ -12,6 +13,7 @@ mod installation;
 mod journal;
 mod kills;
 mod lifecycle;
+mod matrix;
 mod round_trip;
 mod stage;
 mod system_manager;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::clis::CLIS;
 use anyhow::{Context as _, Result, anyhow, bail};
 use scripted_model::Server;
 use serde_json::Value;
@@ -52,12 +53,15 @@ pub(crate) fn stage() -> Result<MutexGuard<'static, Stage>> {
 
 /// A fresh machine that sees the repository and the programs, with nothing installed.
 pub(crate) fn bare_machine(network: Network) -> Result<Machine> {
+    Machine::boot(network, &folders()?)
+}
+
+fn folders() -> Result<Vec<(PathBuf, &'static str)>> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = [
+    Ok(vec![
         (repository.canonicalize()?, SOURCE),
         (programs()?, PROGRAMS),
-    ];
-    Machine::boot(network, &folders)
+    ])
 }
 
 /// The folder of the built programs: that of this test's profile, unless another one is named.
@@ -75,8 +79,11 @@ fn programs() -> Result<PathBuf> {
 impl Stage {
     fn set() -> Result<Self> {
         let (model, runtime) = start_model()?;
+        let mut folders = folders()?;
+        let clis = CLIS.iter().filter_map(|cli| Some((cli.folder()?, cli.at)));
+        folders.extend(clis);
         let stage = Self {
-            machine: bare_machine(Network::Shared)?,
+            machine: Machine::boot(Network::Shared, &folders)?,
             model,
             runtime,
         };
