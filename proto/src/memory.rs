@@ -84,11 +84,30 @@ impl Client {
         path: &str,
         lines: Lines,
     ) -> Result<Option<Text>, Status> {
+        self.get_for(origin, agent_id, path, lines, None).await
+    }
+
+    /// As [`Client::get`]. For a run that does not know of those before it,
+    /// `isolated` is the id of its session: what is in its transcript is not
+    /// there, nor what was answered in another.
+    ///
+    /// # Errors
+    /// When memory does not answer, or knows no such path.
+    pub async fn get_for(
+        &self,
+        origin: &Origin,
+        agent_id: &str,
+        path: &str,
+        lines: Lines,
+        isolated: Option<&str>,
+    ) -> Result<Option<Text>, Status> {
         let request = wire::GetRequest {
             agent_id: agent_id.to_owned(),
             path: path.to_owned(),
             from: lines.from,
             lines: lines.count,
+            isolated: isolated.is_some(),
+            session_id: isolated.unwrap_or_default().to_owned(),
         };
         let response = self.0.clone().get(origin.request(request)).await?;
         let response = response.into_inner();

@@ -296,6 +296,8 @@ mod tests {
             ask: Ask::OnMiss,
             allowlist: Vec::new(),
             granted: Vec::new(),
+            safe_bins: openclaw_tools::approval::safe::SafeBins::default(),
+            only_listed: false,
             open_network: false,
         };
         let ground = Ground {

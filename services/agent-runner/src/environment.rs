@@ -6,7 +6,7 @@ use crate::places::Places;
 
 /// What a login shell has on Debian; the daemon's own PATH may hold folders
 /// that are not granted.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// Passed on as they are: language, time zone. A language is, where its locale
 /// writes UTF-8 or ASCII: in some others a character ends in a byte that is a
 /// quotation mark's or an operator's, and a shell would not read a line as it

@@ -167,6 +167,8 @@ fn approvals(folder: PathBuf) -> Approvals {
         ask: Ask::Always,
         allowlist: Vec::new(),
         granted: Vec::new(),
+        safe_bins: openclaw_tools::approval::safe::SafeBins::default(),
+        only_listed: false,
         open_network: false,
     };
     let ground = Ground {

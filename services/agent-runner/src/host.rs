@@ -69,6 +69,19 @@ impl Answer {
         }
     }
 
+    fn of_error(error: CallError) -> Self {
+        match error {
+            CallError::Tool(output) => {
+                Self::failed("tool_error", output.text).with_images(output.images)
+            }
+            CallError::TooSlow(_) => Self::failed("timeout", error.to_string()),
+            CallError::Gone(_) => Self::failed("unavailable", error.to_string()),
+            CallError::Unknown | CallError::Arguments => {
+                Self::failed("tool_error", error.to_string())
+            }
+        }
+    }
+
     fn with_images(self, images: Vec<Image>) -> Self {
         Self { images, ..self }
     }
@@ -117,6 +130,9 @@ impl Tools {
                 return Answer::of_offer(&self.offer());
             }
             tool if !self.offer.has(tool) && !self.servers.has(tool) => {
+                if let Some(why) = self.servers.absence(tool) {
+                    return Answer::failed("unavailable", why);
+                }
                 let message = "the policy of this agent does not have it";
                 return Answer::failed("not_allowed", message);
             }
@@ -147,12 +163,7 @@ impl Tools {
 
     /// Which tools there are now, those of servers among them.
     pub(crate) fn offer(&self) -> Offer {
-        Offer {
-            host_tools: self.servers.definitions(),
-            alone: self.servers.alone(),
-            instructions: self.servers.instructions(),
-            ..Offer::clone(&self.offer)
-        }
+        self.servers.added_to(&self.offer)
     }
 
     /// A tool of a server, when that may run.
@@ -163,17 +174,16 @@ impl Tools {
             arguments: &arguments,
             only_reads: self.servers.only_reads(tool),
         };
+        // Nobody is asked about what cannot be done.
+        if let Err(error) = self.servers.would_answer(tool).await {
+            return Answer::of_error(error);
+        }
         if let Err(why) = self.approvals.ask(question).await {
             return Answer::failed("denied", why);
         }
         match self.servers.call(tool, arguments).await {
             Ok(output) => Answer::done(output.text).with_images(output.images),
-            Err(CallError::Tool(output)) => {
-                Answer::failed("tool_error", output.text).with_images(output.images)
-            }
-            Err(error @ CallError::TooSlow(_)) => Answer::failed("timeout", error.to_string()),
-            Err(error @ CallError::Gone(_)) => Answer::failed("unavailable", error.to_string()),
-            Err(error) => Answer::failed("tool_error", error.to_string()),
+            Err(error) => Answer::of_error(error),
         }
     }
 

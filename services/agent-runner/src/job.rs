@@ -61,8 +61,20 @@ pub(crate) struct Standing {
 pub(crate) struct Waiting {
     /// Where it asks.
     pub(crate) pipe: PathBuf,
-    /// Which tools there are.
+    /// Which tools there are,
     pub(crate) offer: Offer,
+    /// beside those of servers, to which a connection comes with this. Without
+    /// one nobody answers before the turn.
+    pub(crate) servers: Option<WaitingServers>,
+}
+
+/// What is taken of the servers of tools before there is a turn.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct WaitingServers {
+    /// Decides of their tools.
+    pub(crate) policy: Policy,
+    /// Which of them are waited for.
+    pub(crate) patience: Pace,
 }
 
 /// The turn.

@@ -77,15 +77,17 @@ enum End {
 }
 
 impl Held {
-    /// Starts the process of a turn and the agent in it.
+    /// Starts the process of a turn and the agent in it. It may have a
+    /// `connection` to servers before there is a turn.
     pub(crate) async fn start(
         units: &Units,
         settings: &Settings,
         agent: &AgentSettings,
         standing: &Standing,
+        connection: Option<OwnedFd>,
     ) -> Result<Self, Error> {
         clear(&standing.spool).await?;
-        match Self::attempt(units, settings, agent, standing).await {
+        match Self::attempt(units, settings, agent, standing, connection.as_ref()).await {
             Err(Error::Ended(verdict)) => {
                 match verdict {
                     Some(Verdict::NoNamespaces) => {
@@ -100,7 +102,7 @@ impl Held {
                     }
                 }
                 clear(&standing.spool).await?;
-                Self::attempt(units, settings, agent, standing).await
+                Self::attempt(units, settings, agent, standing, connection.as_ref()).await
             }
             other => other,
         }
@@ -111,6 +113,7 @@ impl Held {
         settings: &Settings,
         agent: &AgentSettings,
         standing: &Standing,
+        connection: Option<&OwnedFd>,
     ) -> Result<Self, Error> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(Error::Line)?;
         ours.set_nonblocking(true).map_err(Error::Line)?;
@@ -127,7 +130,10 @@ impl Held {
             })
             .await?;
         // A process that ended says why elsewhere.
-        let told = tell(&mut line, standing).await;
+        let told = match connection {
+            None => tell(&mut line, standing).await,
+            Some(connection) => tell_with(&line, standing, connection).await,
+        };
         match timeout(HELLO_DEADLINE, hear(&mut line)).await {
             Ok(Ok(Some(hello))) => {
                 told?;
@@ -185,11 +191,7 @@ impl Held {
     ) -> Result<(), Error> {
         match (&mut self.end, connection) {
             (End::Line(line), None) => tell(line, order).await,
-            (End::Line(line), Some(connection)) => {
-                let text = written(order)?;
-                let told = passed::write(line, &text, &connection).await;
-                told.map_err(Error::Line)
-            }
+            (End::Line(line), Some(connection)) => tell_with(line, order, &connection).await,
             _ => Err(Error::Line(io::ErrorKind::NotConnected.into())),
         }
     }
@@ -268,6 +270,17 @@ async fn clear(spool: &Path) -> Result<(), Error> {
 async fn tell(line: &mut UnixStream, what: &impl Serialize) -> Result<(), Error> {
     let text = written(what)?;
     line.write_all(&text).await.map_err(Error::Line)
+}
+
+/// As [`tell`], with a descriptor passed along.
+async fn tell_with(
+    line: &UnixStream,
+    what: &impl Serialize,
+    descriptor: &OwnedFd,
+) -> Result<(), Error> {
+    let text = written(what)?;
+    let told = passed::write(line, &text, descriptor).await;
+    told.map_err(Error::Line)
 }
 
 fn written(what: &impl Serialize) -> Result<Vec<u8>, Error> {

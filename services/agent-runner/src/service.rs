@@ -370,7 +370,7 @@ impl Runner {
     fn keeps_warm(&self, turn: &Turn) -> bool {
         let settings = self.0.configuration.settings();
         let agent = settings.agent(&turn.agent_id);
-        agent.is_some_and(|agent| turn::keeps_warm(&settings, agent, turn))
+        agent.is_some_and(|agent| turn::keeps_warm(agent, turn))
     }
 
     fn started(&self, turn: &Turn, choice: &Choice) -> wire::StartTurnResponse {

@@ -1,16 +1,21 @@
 //! Which tools a turn has, and when somebody is asked: from the settings, for
 //! whoever runs them.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use openclaw_config::settings::{
-    AgentSettings, Ask, Network, ProviderTool, SandboxLevel, Settings,
+    AgentSettings, Ask, Network, ProviderTool, SafeBinProfile, SandboxLevel, Settings, ToolSettings,
 };
 use openclaw_proto::approval::GrantedCommand;
 use openclaw_proto::runner::Purpose;
+use openclaw_tools::approval::safe::{self, SafeBins};
 use openclaw_tools::approval::{self, Form, Grant, Rules, effect};
 use openclaw_tools::catalog::Profile;
 use openclaw_tools::{Denial, Layer, Policy, ToolDefinition};
 use serde::{Deserialize, Serialize};
 
+use crate::environment;
 use crate::wire::Grants;
 
 /// The tool that runs commands, about which somebody may be asked.
@@ -41,9 +46,37 @@ pub(crate) fn rules(
         },
         allowlist: agent.tools.allowlist.clone(),
         granted: granted.iter().filter_map(grant).collect(),
+        safe_bins: safe_bins(&agent.tools),
+        only_listed: agent.tools.only_listed,
         // Without a sandbox nothing else is enforced.
         open_network: agent.sandbox.network == Network::Full || level == SandboxLevel::Off,
     }
+}
+
+/// The programs that may run as filters, as an agent finds them. Without a word
+/// about it there are some only where nothing else runs by itself.
+fn safe_bins(tools: &ToolSettings) -> SafeBins {
+    let names: Vec<String> = match &tools.safe_bins {
+        Some(names) => names.clone(),
+        None if tools.only_listed => safe::DEFAULT.map(str::to_owned).to_vec(),
+        None => return SafeBins::default(),
+    };
+    SafeBins::new(&names, &profiles(tools), &tools.trusted_folders)
+        .on_path(environment::PATH, |program| Path::new(program).is_file())
+}
+
+fn profiles(tools: &ToolSettings) -> BTreeMap<String, safe::Profile> {
+    let profile = |(name, written): (&String, &SafeBinProfile)| {
+        let profile = safe::Profile {
+            min_positional: written.min_positional.unwrap_or_default(),
+            max_positional: written.max_positional,
+            value_flags: written.allowed_value_flags.clone(),
+            denied: written.denied_flags.clone(),
+            ..safe::Profile::default()
+        };
+        (name.trim().to_lowercase(), profile)
+    };
+    tools.safe_bin_profiles.iter().map(profile).collect()
 }
 
 /// One of a form that is not known grants nothing.
@@ -73,10 +106,22 @@ pub(crate) fn warnings(settings: &Settings) -> Vec<String> {
             .collect()
     };
     let mut warnings: Vec<String> = settings.agents.values().flat_map(unknown).collect();
+    warnings.extend(settings.agents.values().flat_map(unsafe_bins));
     warnings.sort();
     warnings.dedup();
     warnings.extend(mcp_problems(settings));
     warnings
+}
+
+/// Programs that the user takes for safe bins, and that are none.
+fn unsafe_bins(agent: &AgentSettings) -> Vec<String> {
+    let profiles = profiles(&agent.tools);
+    let names = agent.tools.safe_bins.iter().flatten();
+    let problem = |name: &String| {
+        let problem = SafeBins::problem(name, &profiles)?;
+        Some(format!("tools.exec.safeBins: {name:?} {problem}"))
+    };
+    names.filter_map(problem).collect()
 }
 
 fn mcp_problems(settings: &Settings) -> impl Iterator<Item = String> + '_ {
@@ -210,6 +255,8 @@ mod tests {
             ask,
             allowlist: Vec::new(),
             granted: Vec::new(),
+            safe_bins: SafeBins::default(),
+            only_listed: false,
             open_network: false,
         };
         (Policy::new(vec![layer]), rules)

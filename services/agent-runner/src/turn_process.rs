@@ -109,7 +109,8 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         .with_context(|| format!("make {}", standing.spool.display()))?;
     // Without a daemon there will be no order either.
     let _ = line.say(&Hello { pid: header.pid }).await;
-    let (mut agent, standing) = start(standing);
+    let early = line.passed.take();
+    let (mut agent, standing) = start(standing, early);
     let order = tokio::select! {
         biased;
         // The daemon sees that nothing stands ready, and starts another one.
@@ -163,19 +164,14 @@ async fn killed(agent: &mut Result<Started, StartError>) {
 
 /// The turn's servers of tools, at the connection that came with it.
 fn servers(connection: Option<OwnedFd>, order: &Order) -> Servers {
-    let connected = connection.map(|descriptor| {
-        let stream = std::os::unix::net::UnixStream::from(descriptor);
-        stream.set_nonblocking(true)?;
-        UnixStream::from_std(stream)
-    });
-    match connected {
-        Some(Ok(stream)) => Servers::connect(stream, order.policy.clone(), order.speech.patience()),
-        Some(Err(error)) => {
-            failure::report("reach the MCP servers", &error);
-            Servers::none()
-        }
-        None => Servers::none(),
-    }
+    let Some(connection) = connection else {
+        return Servers::none();
+    };
+    let (policy, patience) = (order.policy.clone(), order.speech.patience());
+    Servers::at(connection, policy, patience).unwrap_or_else(|error| {
+        failure::report("reach the MCP servers", &error);
+        Servers::none()
+    })
 }
 
 /// Ends with the spawner, where one started this process; false when it is
@@ -265,14 +261,22 @@ enum StartError {
 
 /// Starts the agent that `standing` describes, which is completed with what
 /// is known only here.
-fn start(mut standing: Standing) -> (Result<Started, StartError>, Standing) {
+/// `connection`: to servers, of whose tools it is told before there is a turn.
+fn start(
+    mut standing: Standing,
+    connection: Option<OwnedFd>,
+) -> (Result<Started, StartError>, Standing) {
     let started = Opened::new(&mut standing)
         .map_err(StartError::Doors)
-        .and_then(|opened| launch(&standing, opened));
+        .and_then(|opened| launch(&standing, opened, connection));
     (started, standing)
 }
 
-fn launch(standing: &Standing, opened: Option<Opened>) -> Result<Started, StartError> {
+fn launch(
+    standing: &Standing,
+    opened: Option<Opened>,
+    connection: Option<OwnedFd>,
+) -> Result<Started, StartError> {
     let launcher = Launcher {
         helper: standing.helper.clone(),
     };
@@ -286,7 +290,9 @@ fn launch(standing: &Standing, opened: Option<Opened>) -> Result<Started, StartE
     let doors = |opened: Option<Opened>| opened.map(OpenDoors::serve);
     if !standing.socket {
         // It may be started before there is a turn, and ends with it anyway.
-        let waiting = standing.waiting.as_ref().map(ToolPipe::wait).transpose()?;
+        let waiting = standing.waiting.as_ref();
+        let waiting = waiting.and_then(|waiting| ToolPipe::wait(waiting, connection));
+        let waiting = waiting.transpose()?;
         let (agent, stdin) = Agent::start(command, Input::Stream)?;
         return Ok(Started {
             agent,
@@ -462,7 +468,7 @@ impl Turn {
                         bill,
                     });
                 }
-                let _pipe = match ToolPipe::serve(&folder, tools) {
+                let _pipe = match ToolPipe::serve(&folder, tools, waiting).await {
                     Ok(pipe) => pipe,
                     Err(error) => {
                         return crate::process::failed(
@@ -472,8 +478,6 @@ impl Turn {
                         );
                     }
                 };
-                // Not before the pipe has somebody else: its end would be heard.
-                drop(waiting);
                 let _telling = notes.follow();
                 // Codex asks its model without the tools of a server that is
                 // being started; it starts ours when it is spoken to.

@@ -16,6 +16,7 @@ use crate::settings::memory;
 
 pub mod gateway;
 pub mod hooks;
+pub mod maintenance;
 pub mod messages;
 pub mod model;
 mod sandbox;
@@ -43,6 +44,8 @@ pub struct Fragment {
     pub gateway: gateway::Gateway,
     /// `hooks`.
     pub hooks: gateway::Hooks,
+    /// `cron`.
+    pub cron: Cron,
     /// `messages`.
     pub messages: messages::Messages,
     /// `session`.
@@ -57,6 +60,16 @@ pub struct Fragment {
     pub mcp: tools::Mcp,
     /// `env`.
     pub env: Env,
+}
+
+/// `cron`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Cron {
+    /// `false`: no job runs by itself. Jobs are kept, and those that somebody
+    /// starts run.
+    pub enabled: Option<bool>,
 }
 
 /// `agent`: what holds for the only agent; `agents.defaults` comes before it.

@@ -33,7 +33,7 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 39] = [
+const WITHOUT_DEFAULT: [(&str, &str); 41] = [
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
     ("agents.defaults.identity", "a nameless assistant"),
@@ -91,6 +91,7 @@ const WITHOUT_DEFAULT: [(&str, &str); 39] = [
     ("memory.workspacePath", "agents.defaults.workspace"),
     ("models.default", "the first usable provider's"),
     ("session.idleMinutes", "is session.reset.idleMinutes"),
+    ("session.maintenance", "nothing is archived or removed"),
     ("session.reset", "never, unless a mode says so"),
     ("tools.exec.ask", "as the sandbox makes reasonable"),
     ("tools.exec.timeoutSec", "as whoever runs it has it"),
@@ -99,6 +100,7 @@ const WITHOUT_DEFAULT: [(&str, &str); 39] = [
     ("tools.web.fetch.enabled", "as the sandbox grants"),
     ("tools.web.search.enabled", "as the sandbox grants"),
     ("tools.exec.mode", "OpenClaw's for tools.exec.ask"),
+    ("tools.exec.safeBins", "cut, uniq, head, tail, tr and wc"),
     ("tools.exec.security", "OpenClaw's for tools.exec.ask"),
 ];
 

@@ -21,6 +21,7 @@ mod agent;
 pub mod gateway;
 mod known_models;
 mod limits;
+mod maintenance;
 pub mod memory;
 pub mod models;
 mod own_limits;
@@ -31,10 +32,12 @@ mod send_policy;
 mod session;
 pub(crate) mod tools;
 
+pub use crate::fragment::tools::SafeBinProfile;
 pub use agent::{AgentSettings, Backend, Bootstrap, MAX_TOKENS};
 pub use gateway::Gateway;
 pub use known_models::{KnownModels, UnknownModel};
 pub use limits::Limits;
+pub use maintenance::{DiskBudget, Maintenance, MaintenanceMode};
 pub use memory::{Embedder, Memory, MemorySearch};
 pub use models::{ModelFacts, ModelList};
 pub use own_limits::{InvalidLimit, check as check_limit};
@@ -42,7 +45,9 @@ pub use persona::{ModelParams, Persona};
 pub use queue::{DEBOUNCE_LIMIT, QueueDrop, QueueMode, QueueSettings};
 pub use sandbox::{AgentSandbox, Host, Network, ProviderTool, Sandbox, SandboxLevel};
 pub use send_policy::{SendPolicy, SendTarget};
-pub use session::{DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionSettings};
+pub use session::{
+    DmScope, Interrupted, Price, ResetPolicies, ResetPolicy, SessionScope, SessionSettings,
+};
 pub use tools::{Ask, McpServer, ServerNetwork, ToolLayer, ToolSettings};
 
 /// Turns at once over all sessions: enough for a household, few enough that
@@ -125,6 +130,8 @@ pub struct Settings {
     /// cannot be: memory goes on without. `None` without
     /// [`Settings::with_credentials`].
     pub embedding: Option<Result<Provider, String>>,
+    /// Whether jobs run when they are due.
+    pub cron_enabled: bool,
     /// Which messages share a conversation, and when one begins anew.
     pub session: SessionSettings,
     /// What becomes of messages that find their session busy.
@@ -196,6 +203,7 @@ impl Settings {
             sandbox: sandbox::whole(&fragment.sandbox)
                 .map_err(|(key, problem)| (format!("sandbox.{key}"), problem))
                 .map_err(invalid)?,
+            cron_enabled: fragment.cron.enabled != Some(false),
             mcp_idle: tools::idle(&fragment.mcp),
             mcp_servers: tools::check_paths(&fragment.mcp, &paths)
                 .map(|()| BTreeMap::new())

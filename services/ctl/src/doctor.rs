@@ -55,6 +55,7 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
         checks.push(programs::codex(settings, environment));
         checks.extend(ports::opened(settings, environment, &suite));
     }
+    checks.extend(answers::left_undone(&suite));
     checks.extend(answers::models(&suite));
     checks.extend(answers::servers(&suite));
     checks.extend(answers::confinements(&suite));

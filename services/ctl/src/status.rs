@@ -19,6 +19,7 @@ mod text;
 
 pub(crate) use query::ask;
 pub(crate) use report::{AgentModel, Answer, Confinement, ModelProblem, Suite, grouped};
+pub(crate) use text::JOBS_ARE_OFF;
 
 /// The wait before the first new attempt of `--wait`; it doubles.
 const FIRST_WAIT: Duration = Duration::from_millis(50);

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use openclaw_daemon::{Configuration, Notifier};
+use openclaw_config::settings::SessionScope;
+use openclaw_daemon::{Configuration, Notifier, failure};
 use openclaw_proto::{gateway, memory, runner};
 use openclaw_sessions::{AgentId, SessionKey};
 use tokio_util::task::TaskTracker;
@@ -266,7 +267,7 @@ impl Gateway {
         let settings = self.configuration.settings();
         let named = Some(agent_id).filter(|agent| !agent.is_empty());
         let agent: AgentId = named.unwrap_or(&settings.default_agent).parse()?;
-        let key = SessionKey::parse(session_key, &agent)?;
+        let key = route::scoped(SessionKey::parse(session_key, &agent)?, &settings.session);
         if named.is_some() && *key.agent() != agent {
             return Err(Refusal::OtherAgent { key, agent });
         }
@@ -288,7 +289,12 @@ impl Gateway {
         let agent: AgentId = agent.parse()?;
         let session = &settings.session;
         let scope = route::scope(session.dm_scope);
-        let key = route::of(channel, route).key(&agent, scope, &session.identity_links)?;
+        let key = match session.scope {
+            SessionScope::Global => SessionKey::global(&agent),
+            SessionScope::PerSender => {
+                route::of(channel, route).key(&agent, scope, &session.identity_links)?
+            }
+        };
         self.of_configured_agent(key)
     }
 
@@ -310,6 +316,10 @@ impl Gateway {
         while configuration.changed().await {
             let settings = configuration.settings();
             self.lanes.set_cap(settings.concurrent_turns as usize);
+            self.schedule.look_again();
+            if let Err(fault) = self.storage.maintain().await {
+                failure::report("look after old sessions", &fault);
+            }
         }
     }
 

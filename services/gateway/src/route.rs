@@ -1,8 +1,8 @@
 //! Routes and scopes between the wire, the configuration and session keys.
 
-use openclaw_config::settings;
+use openclaw_config::settings::{self, SessionScope, SessionSettings};
 use openclaw_proto::gateway::{ChatKind, Route as Sent};
-use openclaw_sessions::{Chat, DmScope, Route};
+use openclaw_sessions::{AgentId, Chat, DmScope, Route, SessionKey};
 
 /// The route of a message on `channel`.
 pub(crate) fn of(channel: &str, route: Sent) -> Route {
@@ -16,6 +16,20 @@ pub(crate) fn of(channel: &str, route: Sent) -> Route {
             ChatKind::Room => Chat::Room(route.id),
         },
         thread: route.thread,
+    }
+}
+
+/// The session that messages of no other belong to.
+pub(crate) fn main(agent: &AgentId, settings: &SessionSettings) -> SessionKey {
+    scoped(SessionKey::main(agent), settings)
+}
+
+/// `key`, or where all share one conversation and it is the main session's, the
+/// key of that one.
+pub(crate) fn scoped(key: SessionKey, settings: &SessionSettings) -> SessionKey {
+    match settings.scope {
+        SessionScope::Global if key.is_main() => SessionKey::global(key.agent()),
+        _ => key,
     }
 }
 

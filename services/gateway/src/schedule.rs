@@ -61,6 +61,11 @@ impl Schedule {
         }
     }
 
+    /// Looks at the jobs once more: what holds for them may have changed.
+    pub(crate) fn look_again(&self) {
+        self.changed.notify_one();
+    }
+
     /// All jobs, in the order in which they were made.
     pub(crate) async fn all(&self) -> Result<Vec<Job>, Fault> {
         let mut jobs = self.desk.call("list the jobs", read_all).await?;

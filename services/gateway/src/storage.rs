@@ -18,9 +18,9 @@ mod staged;
 mod work;
 mod worker;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use openclaw_daemon::Configuration;
@@ -39,7 +39,7 @@ pub(crate) use ledger::{Record, Spent};
 pub(crate) use replay::replay;
 pub(crate) use sessions::{Exportable, Leftover, Listed, Shown, Uncounted, state};
 use work::Done;
-use worker::Worker;
+use worker::{Findings, Worker};
 
 /// Commands that may wait for the thread. More than the lanes let through at
 /// once means that the disk stands still, and then messages wait unaccepted.
@@ -51,6 +51,7 @@ pub(crate) struct Storage {
     sender: mpsc::Sender<Envelope>,
     room: Arc<Semaphore>,
     sessions: Arc<AtomicU64>,
+    findings: Findings,
 }
 
 /// A command and its place in the queue, which it gives back when it is done.
@@ -79,7 +80,9 @@ impl Storage {
     ) -> Result<(Self, Thread, Vec<Record>), Fault> {
         let (sender, receiver) = mpsc::channel();
         let sessions = Arc::new(AtomicU64::new(0));
-        let worker = Worker::open(configuration, receiver, Arc::clone(&sessions))?;
+        let findings = Findings::default();
+        let counted = Arc::clone(&sessions);
+        let worker = Worker::open(configuration, receiver, counted, Arc::clone(&findings))?;
         let open_runs = worker.open_runs()?;
         let thread = thread::Builder::new()
             .name("storage".to_owned())
@@ -89,6 +92,7 @@ impl Storage {
             sender,
             room: Arc::new(Semaphore::new(COMMAND_LIMIT)),
             sessions,
+            findings,
         };
         Ok((storage, Thread(thread), open_runs))
     }
@@ -150,6 +154,17 @@ impl Storage {
     /// How many sessions the indexes have.
     pub(crate) fn session_count(&self) -> u64 {
         self.sessions.load(Ordering::Relaxed)
+    }
+
+    /// Looks after old sessions soon: what is said of them may have changed.
+    pub(crate) async fn maintain(&self) -> Result<(), Fault> {
+        self.call(Command::Maintain).await
+    }
+
+    /// What would be done with old sessions, where it is only to be said.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        let findings = self.findings.lock();
+        findings.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Ends the thread after everything sent before; the indexes are written.

@@ -100,9 +100,9 @@ impl Service {
             count: request.lines,
         };
         let path = request.path.clone();
-        let text = self
-            .on(&request.agent_id, move |store| store.get(&path, lines))
-            .await?;
+        let isolated = request.isolated.then_some(request.session_id);
+        let get = move |store: &Store| store.get(&path, lines, isolated.as_deref());
+        let text = self.on(&request.agent_id, get).await?;
         Ok(text.map_or_else(
             || wire::GetResponse {
                 path: request.path,

@@ -67,6 +67,14 @@ impl SessionKey {
         }
     }
 
+    /// The conversation that all of an agent's chats share where they share one.
+    pub fn global(agent: &AgentId) -> Self {
+        Self {
+            text: BARE_KEYS[0].to_owned(),
+            agent: agent.clone(),
+        }
+    }
+
     /// The key of a session that was taken over and whose own key is taken.
     pub fn imported(agent: &AgentId, session_id: &str) -> Self {
         Self {

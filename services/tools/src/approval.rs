@@ -7,6 +7,7 @@ mod command;
 pub mod effect;
 mod listed;
 mod reading;
+pub mod safe;
 mod shown;
 pub mod target;
 
@@ -14,6 +15,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::policy::glob;
+
+use safe::SafeBins;
 
 pub use command::{NotSimple, Word, Words, parse};
 pub use shown::shown;
@@ -61,6 +64,11 @@ pub struct Rules {
     pub allowlist: Vec<String>,
     /// What somebody allowed for good.
     pub granted: Vec<Grant>,
+    /// Programs that may run as filters of streams.
+    pub safe_bins: SafeBins,
+    /// Whether only what is listed or granted runs at once, and not also what
+    /// only reads (`tools.exec.security`).
+    pub only_listed: bool,
     /// Whether what runs here reaches every host of the network, so that
     /// fetching a page can tell anybody anything.
     pub open_network: bool,
@@ -190,10 +198,16 @@ impl Rules {
 
     fn miss_of(&self, words: &[Word]) -> Option<String> {
         let is_listed = |pattern: &String| listed::fits(pattern, words);
-        match self.allowlist.iter().any(is_listed) {
-            true => None,
-            false => reading::refuses(words),
+        if self.allowlist.iter().any(is_listed) || self.safe_bins.admit(words) {
+            return None;
         }
+        if self.only_listed {
+            let name = words.first().map_or("", |name| name.text.as_str());
+            return Some(format!(
+                "{name:?}, as it is called, is neither in tools.exec.allowlist nor a safe bin"
+            ));
+        }
+        reading::refuses(words)
     }
 }
 
@@ -225,6 +239,8 @@ mod tests {
             ask: Ask::OnMiss,
             allowlist: owned(allowlist),
             granted: granted.collect(),
+            safe_bins: SafeBins::default(),
+            only_listed: false,
             open_network: false,
         }
     }
@@ -348,6 +364,28 @@ mod tests {
             judge(&rules, &json!("ls"), false),
             Verdict::Ask(_)
         ));
+    }
+
+    #[test]
+    fn only_what_is_listed_runs_where_that_is_said() {
+        let names = ["wc".to_owned(), "sort".to_owned()];
+        let strict = Rules {
+            safe_bins: SafeBins::new(&names, &Default::default(), &[]),
+            only_listed: true,
+            ..rules(&["cat notes.md"], &["make"])
+        };
+        for command in ["cat notes.md | sort -k 1 | wc -l", "make", "wc -l"] {
+            assert!(runs(&strict, command), "{command}");
+        }
+        for command in ["ls", "cat other.md", "wc -l notes.md", "sort notes.md"] {
+            assert!(!runs(&strict, command), "{command}");
+        }
+        let lax = Rules {
+            only_listed: false,
+            ..strict
+        };
+        assert!(runs(&lax, "ls") && runs(&lax, "wc -l notes.md"));
+        assert!(!runs(&lax, "sort -o notes.md"));
     }
 
     #[test]

@@ -128,6 +128,8 @@ fn the_arguments_name_files_of_the_turn() {
             ask: Ask::Off,
             allowlist: Vec::new(),
             granted: Vec::new(),
+            safe_bins: openclaw_tools::approval::safe::SafeBins::default(),
+            only_listed: false,
             open_network: false,
         },
         agent_program: Path::new("/opt/openclaw-agent"),

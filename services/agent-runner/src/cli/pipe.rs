@@ -3,8 +3,9 @@
 //! cannot make a Unix socket, but it may open files it was granted.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
@@ -13,12 +14,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe::{Receiver, Sender};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OnceCell, Semaphore, mpsc};
 use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::host::{Answer, Tools};
-use crate::job::Waiting;
+use crate::job::{Waiting, WaitingServers};
+use crate::servers::Servers;
+use crate::tools::Offer;
 
 /// One request, in bytes.
 const LINE_LIMIT: usize = 1 << 20;
@@ -54,30 +58,110 @@ struct Response {
 /// The pair of FIFOs and the task that answers.
 #[derive(Debug)]
 pub(crate) struct ToolPipe {
-    _server: AbortOnDropHandle<()>,
+    server: AbortOnDropHandle<()>,
+    /// Ends the reading of requests.
+    stop: CancellationToken,
+    /// What is answered before there is a turn.
+    early: Option<Arc<Early>>,
+}
+
+/// What is answered before there is a turn: which tools there are.
+#[derive(Debug)]
+struct Early {
+    offer: Offer,
+    /// Whether there are servers, whose tools are told too.
+    has_servers: bool,
+    /// The connection to them ends when they were told: it would keep them up.
+    servers: Mutex<Option<Arc<Servers>>>,
+    told: OnceCell<Answer>,
+}
+
+impl Early {
+    async fn answer(&self) -> Answer {
+        let answer = self.told.get_or_init(|| async {
+            let servers = lock(&self.servers).clone();
+            let Some(servers) = servers else {
+                return Answer::of_offer(&self.offer);
+            };
+            servers.settled().await;
+            let answer = Answer::of_offer(&servers.added_to(&self.offer));
+            *lock(&self.servers) = None;
+            answer
+        });
+        answer.await.clone()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ToolPipe {
-    /// Says which tools there are, before there is a turn that they are for.
-    pub(crate) fn wait(waiting: &Waiting) -> io::Result<Self> {
-        let folder = &waiting.pipe;
-        let (receiver, sender) = open(folder)?;
-        let answer = Answering::Waiting(Answer::of_offer(&waiting.offer));
-        Ok(Self {
-            _server: AbortOnDropHandle::new(tokio::spawn(answer_all(receiver, sender, answer))),
-        })
+    /// Says which tools there are, before there is a turn that they are for;
+    /// those of servers at `connection` too. Where there are servers and no
+    /// connection nobody answers, and whoever asks waits for the turn.
+    pub(crate) fn wait(waiting: &Waiting, connection: Option<OwnedFd>) -> Option<io::Result<Self>> {
+        let servers = match (&waiting.servers, connection) {
+            (None, _) => None,
+            (Some(_), None) => return None,
+            (Some(WaitingServers { policy, patience }), Some(connection)) => {
+                match Servers::at(connection, policy.clone(), *patience) {
+                    Ok(servers) => Some(Arc::new(servers)),
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        };
+        let early = Arc::new(Early {
+            offer: waiting.offer.clone(),
+            has_servers: servers.is_some(),
+            servers: Mutex::new(servers),
+            told: OnceCell::new(),
+        });
+        Some(open(&waiting.pipe).map(|(receiver, sender)| {
+            let answering = Answering::Waiting(Arc::clone(&early));
+            Self {
+                early: Some(early),
+                ..Self::start(receiver, sender, answering, false)
+            }
+        }))
     }
 
-    /// Answers requests that come through the FIFOs in `folder`.
-    pub(crate) fn serve(folder: &Path, tools: Tools) -> io::Result<Self> {
+    /// Answers requests that come through the FIFOs in `folder` from now on;
+    /// `before` answers those that it has heard.
+    pub(crate) async fn serve(
+        folder: &Path,
+        tools: Tools,
+        before: Option<Self>,
+    ) -> io::Result<Self> {
+        // Opened first: without anybody at this side the other hears an end.
         let (receiver, sender) = open(folder)?;
-        Ok(Self {
-            _server: AbortOnDropHandle::new(tokio::spawn(answer_all(
-                receiver,
-                sender,
-                Answering::Tools(Box::new(tools)),
-            ))),
-        })
+        let is_news = match before {
+            Some(before) => before.finish().await,
+            None => false,
+        };
+        let answering = Answering::Tools(Box::new(tools));
+        Ok(Self::start(receiver, sender, answering, is_news))
+    }
+
+    fn start(receiver: Receiver, sender: Sender, answering: Answering, is_news: bool) -> Self {
+        let stop = CancellationToken::new();
+        let answering = answer_all(receiver, sender, (answering, is_news), stop.clone());
+        Self {
+            server: AbortOnDropHandle::new(tokio::spawn(answering)),
+            stop,
+            early: None,
+        }
+    }
+
+    /// Answers what was asked, and nothing more. Whether somebody was told of
+    /// tools of servers that may be others by now.
+    async fn finish(self) -> bool {
+        self.stop.cancel();
+        if let Err(error) = self.server.await {
+            openclaw_daemon::failure::report("answer the MCP server", &error);
+        }
+        let early = self.early;
+        early.is_some_and(|early| early.has_servers && early.told.initialized())
     }
 }
 
@@ -86,14 +170,14 @@ impl ToolPipe {
 enum Answering {
     Tools(Box<Tools>),
     /// Nobody, but for the one question that is asked before a turn.
-    Waiting(Answer),
+    Waiting(Arc<Early>),
 }
 
 impl Answering {
     async fn call(&self, tool: &str, arguments: Value) -> Answer {
         match self {
             Self::Tools(tools) => tools.call(tool, arguments).await,
-            Self::Waiting(answer) => answer.clone(),
+            Self::Waiting(early) => early.answer().await,
         }
     }
 }
@@ -110,22 +194,34 @@ fn open(folder: &Path) -> io::Result<(Receiver, Sender)> {
 
 /// Answers each request by itself: one that waits for somebody does not hold
 /// up the others.
-async fn answer_all(receiver: Receiver, sender: Sender, tools: Answering) {
+async fn answer_all(
+    receiver: Receiver,
+    sender: Sender,
+    (tools, is_news): (Answering, bool),
+    stop: CancellationToken,
+) {
     let (answers, waiting) = mpsc::channel(ANSWERS);
-    let telling = tell_changes(&tools, answers.clone());
+    let telling = tell_changes(&tools, answers.clone(), is_news);
     let writing = write_all(sender, waiting);
-    let reading = read_all(receiver, &tools, answers);
+    let reading = read_all(receiver, &tools, answers, stop);
     tokio::join!(telling, writing, reading);
 }
 
 /// Tells whoever asked which tools there are when there are others.
-async fn tell_changes(tools: &Answering, answers: mpsc::Sender<Vec<u8>>) {
+async fn tell_changes(tools: &Answering, answers: mpsc::Sender<Vec<u8>>, is_news: bool) {
     let Answering::Tools(tools) = tools else {
         return;
     };
     let mut changes = tools.servers.changes();
+    let mut is_told = !is_news;
     loop {
-        changes.next().await;
+        if is_told {
+            changes.next().await;
+        } else {
+            // Not before it is known what there is.
+            tools.servers.settled().await;
+            is_told = true;
+        }
         if answers.send(CHANGED.to_vec()).await.is_err() {
             return;
         }
@@ -158,14 +254,26 @@ impl Decoder for Requests {
     }
 }
 
-async fn read_all(receiver: Receiver, tools: &Answering, answers: mpsc::Sender<Vec<u8>>) {
+async fn read_all(
+    receiver: Receiver,
+    tools: &Answering,
+    answers: mpsc::Sender<Vec<u8>>,
+    stop: CancellationToken,
+) {
     let lines = LinesCodec::new_with_max_length(LINE_LIMIT);
     let mut lines = FramedRead::new(receiver, Requests(lines));
     let places = Arc::new(Semaphore::new(REQUESTS));
-    while let Some(line) = lines.next().await {
+    loop {
+        let line = tokio::select! {
+            // What was read is answered before the end.
+            biased;
+            line = lines.next() => line,
+            () = stop.cancelled() => return,
+        };
         let line = match line {
-            Ok(line) => line,
-            Err(error) => {
+            None => return,
+            Some(Ok(line)) => line,
+            Some(Err(error)) => {
                 openclaw_daemon::failure::report("hear the MCP server", &error);
                 return;
             }
@@ -210,7 +318,6 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
-    use crate::tools::Offer;
 
     /// An answer is there at once, on any machine.
     const PATIENCE: Duration = Duration::from_secs(20);
@@ -225,8 +332,9 @@ mod tests {
         let waiting = Waiting {
             pipe: folder.path().to_owned(),
             offer: Offer::default(),
+            servers: None,
         };
-        let _pipe = ToolPipe::wait(&waiting).unwrap();
+        let _pipe = ToolPipe::wait(&waiting, None).unwrap().unwrap();
         let mut options = OpenOptions::new();
         options.read_write(true);
         let mut sender = options.open_sender(folder.path().join(REQUEST)).unwrap();

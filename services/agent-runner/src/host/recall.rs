@@ -78,9 +78,10 @@ impl Tools {
             count: get.lines,
         };
         let nothing = json!({ "path": get.path, "text": "" });
+        let isolated = is_isolated(&self.origin.session_key).then_some(self.session_id.as_str());
         let text = self
             .memory
-            .get(&self.origin, &self.agent_id, &get.path, lines);
+            .get_for(&self.origin, &self.agent_id, &get.path, lines, isolated);
         match text.await {
             Ok(Some(text)) => {
                 let next = text.from + text.lines;

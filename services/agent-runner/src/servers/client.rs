@@ -2,6 +2,8 @@
 //! policy, and calls of their tools.
 
 use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -20,6 +22,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::line::{Call, CallFailure, CallResult, LINE_BYTES, Pace, Told};
 use super::offered::State;
 use super::output::Output;
+use crate::tools::Offer;
 
 /// The longest a turn waits for what its servers offer. They say themselves
 /// when they are not to be waited for; this is for a pool that says nothing.
@@ -70,6 +73,14 @@ impl Servers {
         }
     }
 
+    /// As [`Servers::connect`].
+    pub(crate) fn at(connection: OwnedFd, policy: Policy, patience: Pace) -> io::Result<Self> {
+        let stream = std::os::unix::net::UnixStream::from(connection);
+        stream.set_nonblocking(true)?;
+        let stream = UnixStream::from_std(stream)?;
+        Ok(Self::connect(stream, policy, patience))
+    }
+
     /// Those at the other end, of whose tools `policy` decides. Those that are
     /// no slower than `patience` are waited for.
     pub(crate) fn connect(connection: UnixStream, policy: Policy, patience: Pace) -> Self {
@@ -101,6 +112,16 @@ impl Servers {
         let mut state = self.state.clone();
         state.mark_unchanged();
         Changes(state)
+    }
+
+    /// `offer` with their tools.
+    pub(crate) fn added_to(&self, offer: &Offer) -> Offer {
+        Offer {
+            host_tools: self.definitions(),
+            alone: self.alone(),
+            instructions: self.instructions(),
+            ..offer.clone()
+        }
     }
 
     /// What models are told of their tools.
@@ -137,8 +158,29 @@ impl Servers {
         self.state.borrow().as_ref().map(of).unwrap_or_default()
     }
 
+    /// Why `name`, which would be the tool of a server, is not there: its server
+    /// does not run.
+    pub(crate) fn absence(&self, name: &str) -> Option<String> {
+        self.look(|state| state.absence(name))
+    }
+
+    /// Whether a call of the tool `name` would be made now: its server runs and
+    /// does not leave calls unanswered.
+    pub(crate) async fn would_answer(&self, name: &str) -> Result<(), CallError> {
+        self.ask(name, Value::Null, true).await.map(|_| ())
+    }
+
     /// Calls the tool `name`; what it said.
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> Result<Output, CallError> {
+        self.ask(name, arguments, false).await
+    }
+
+    async fn ask(
+        &self,
+        name: &str,
+        arguments: Value,
+        is_question: bool,
+    ) -> Result<Output, CallError> {
         let tool = self.look(|state| state.tools.get(name).cloned());
         let tool = tool.ok_or(CallError::Unknown)?;
         let arguments = match arguments {
@@ -152,6 +194,7 @@ impl Servers {
             server: tool.server,
             tool: tool.name,
             arguments,
+            is_question,
         };
         let (answer, answered) = oneshot::channel();
         lock(&self.waiting).insert(id, answer);

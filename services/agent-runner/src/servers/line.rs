@@ -30,6 +30,9 @@ pub(super) struct Call {
     /// As the server calls it.
     pub(super) tool: String,
     pub(super) arguments: Map<String, Value>,
+    /// Whether it is only asked if the call would be made.
+    #[serde(default)]
+    pub(super) is_question: bool,
 }
 
 /// Why a call failed.
@@ -80,4 +83,18 @@ pub(super) enum Status {
     },
     /// It does not run, for this reason.
     Failed(String),
+}
+
+impl Status {
+    /// Why the server cannot be called; `None`: it runs.
+    pub(super) fn absence(&self) -> Option<String> {
+        match self {
+            Self::Ready { .. } => None,
+            Self::Starting { failed: None, .. } => Some("it is still being started".to_owned()),
+            Self::Failed(why)
+            | Self::Starting {
+                failed: Some(why), ..
+            } => Some(why.clone()),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use openclaw_tools::catalog::SERVER_SEPARATOR;
 use openclaw_tools::{Policy, ToolDefinition};
 use rmcp::model::Tool;
 use serde_json::Value;
@@ -46,6 +47,8 @@ pub(super) struct State {
     pub(super) notes: Vec<String>,
     /// Whether more may be there in a moment.
     pub(super) is_awaited: bool,
+    /// The servers that do not run, and why.
+    absent: Vec<(String, String)>,
 }
 
 impl State {
@@ -55,6 +58,8 @@ impl State {
         let mut state = Self::default();
         for server in servers {
             let name = &server.name;
+            let absent = server.status.absence();
+            state.absent.extend(absent.map(|why| (name.clone(), why)));
             match &server.status {
                 Status::Ready {
                     tools,
@@ -77,6 +82,16 @@ impl State {
             }
         }
         state
+    }
+
+    /// Why the tool `name` is not there: its server does not run.
+    pub(super) fn absence(&self, name: &str) -> Option<String> {
+        let is_of = |server: &str| {
+            let tool = name.strip_prefix(server);
+            tool.is_some_and(|tool| tool.starts_with(SERVER_SEPARATOR))
+        };
+        let (server, why) = self.absent.iter().find(|(server, _)| is_of(server))?;
+        Some(format!("the MCP server {server} does not answer: {why}"))
     }
 
     /// The names of those tools that say that they change something.
@@ -235,5 +250,14 @@ mod tests {
             assert!(notes.contains(said), "{said}: {notes}");
         }
         assert_eq!(state.definitions.len(), TOOLS);
+        let why = state.absence("d__t1").unwrap();
+        assert!(
+            why.contains("server d") && why.contains("it has ended"),
+            "{why}"
+        );
+        assert!(state.absence("c__x").unwrap().contains("no such file"));
+        assert!(state.absence("a__t1").unwrap().contains("being started"));
+        assert_eq!(state.absence("e__t0"), None);
+        assert_eq!(state.absence("dd__t0"), None);
     }
 }

@@ -204,6 +204,9 @@ impl Shared {
         if let Some(why) = place.silence.refusal(&call.tool, std::time::Instant::now()) {
             return Err(CallFailure::Gone(why));
         }
+        if call.is_question {
+            return Ok(Output::default());
+        }
         let limit = place.server.call_limit;
         let request = CallToolRequestParams::new(call.tool.clone()).with_arguments(call.arguments);
         let answered = timeout(limit, peer.call_tool(request)).await;
@@ -274,14 +277,8 @@ impl Shared {
 }
 
 fn gone(status: &Status) -> String {
-    match status {
-        Status::Starting { failed: None, .. } => "it is still being started".to_owned(),
-        Status::Failed(why)
-        | Status::Starting {
-            failed: Some(why), ..
-        } => why.clone(),
-        Status::Ready { .. } => "it has just ended".to_owned(),
-    }
+    let absence = status.absence();
+    absence.unwrap_or_else(|| "it has just ended".to_owned())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

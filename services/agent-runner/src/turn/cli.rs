@@ -1,6 +1,7 @@
 //! A turn that a CLI answers which is not ours.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +18,7 @@ use crate::codex::CHATGPT;
 use crate::doors::Doors;
 use crate::doors::model::{Prices, Relay};
 use crate::environment::{self, Variables};
-use crate::job::{Speech, Standing, Waiting};
+use crate::job::{Speech, Standing, Waiting, WaitingServers};
 use crate::keeper::Held;
 use crate::own_limits;
 use crate::places::Places;
@@ -76,9 +77,9 @@ impl Stage<'_> {
                 // of another kind may have put there.
                 ready.dismiss().await;
                 laid = self.lay(chosen).await?;
-                self.start(&laid.standing).await?
+                self.start(&laid.standing, None).await?
             }
-            None => self.start(&laid.standing).await?,
+            None => self.start(&laid.standing, None).await?,
         };
         let speech = Speech::Cli {
             dialogue: Box::new(laid.dialogue),
@@ -101,9 +102,11 @@ impl Stage<'_> {
     pub(super) async fn stand_ready(self, chosen: Chosen<'_>) -> Result<Ready, Error> {
         let laid = self.lay(chosen).await?;
         let sight = Sight::of(&laid.standing.plan);
+        // What is wrong with servers is told with the turn.
+        let (connection, _) = self.connection().await;
         Ok(Ready {
             sight,
-            held: self.start(&laid.standing).await?,
+            held: self.start(&laid.standing, connection).await?,
             since: Instant::now(),
             likeness: laid.likeness()?,
             passing: self.passing(),
@@ -113,8 +116,11 @@ impl Stage<'_> {
         })
     }
 
-    async fn start(&self, standing: &Standing) -> Result<Held, Error> {
-        let held = Held::start(&self.shop.units, self.settings, self.agent, standing).await?;
+    /// `connection`: to the servers whose tools the CLI is told of before there
+    /// is a turn.
+    async fn start(&self, standing: &Standing, connection: Option<OwnedFd>) -> Result<Held, Error> {
+        let units = &self.shop.units;
+        let held = Held::start(units, self.settings, self.agent, standing, connection).await?;
         Ok(held)
     }
 
@@ -150,11 +156,13 @@ impl Stage<'_> {
         let standing = self
             .standing_cli(&start, &program, variables, doors)
             .await?;
-        // Which tools servers have is not known before the turn, so nobody
-        // answers before: whoever asks waits for that.
-        let waiting = self.settings.mcp_servers.is_empty().then(|| Waiting {
+        let waiting = Some(Waiting {
             pipe: given.path().to_owned(),
             offer: self.offer_to(cli),
+            servers: self.has_servers().then(|| WaitingServers {
+                policy: tools::policy(self.agent),
+                patience: prepared.dialogue.patience(),
+            }),
         });
         Ok(Laid {
             standing: Standing {

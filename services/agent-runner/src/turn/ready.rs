@@ -105,7 +105,7 @@ pub(super) async fn stand_ready(
     let sight = Sight::of(&standing.plan);
     Ok(Ready {
         sight,
-        held: Held::start(&shop.units, settings, agent, &standing).await?,
+        held: Held::start(&shop.units, settings, agent, &standing, None).await?,
         since: Instant::now(),
         passing: Passing::of(&settings.paths, &agent.id, run_id),
         places,

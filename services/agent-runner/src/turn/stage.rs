@@ -147,8 +147,20 @@ impl Stage<'_> {
 
     /// A connection to the servers of tools that the configuration has.
     pub(super) async fn servers(&self, order: &mut Order) -> Option<OwnedFd> {
-        if self.turn.purpose == Purpose::Summary || self.settings.mcp_servers.is_empty() {
-            return None;
+        let (connection, notes) = self.connection().await;
+        order.notes.extend(notes);
+        connection
+    }
+
+    /// Whether the turn has servers of tools.
+    pub(super) fn has_servers(&self) -> bool {
+        self.turn.purpose != Purpose::Summary && !self.settings.mcp_servers.is_empty()
+    }
+
+    /// The same, and what is wrong with some of them.
+    pub(super) async fn connection(&self) -> (Option<OwnedFd>, Vec<String>) {
+        if !self.has_servers() {
+            return (None, Vec::new());
         }
         let wanted = Wanted {
             settings: self.settings,
@@ -157,9 +169,7 @@ impl Stage<'_> {
             level: self.level,
         };
         let kept = &self.shop.servers;
-        let (connection, notes) = kept.connection(&self.shop.units, &wanted).await;
-        order.notes.extend(notes);
-        connection
+        kept.connection(&self.shop.units, &wanted).await
     }
 
     pub(super) fn rules(&self) -> Rules {

@@ -51,7 +51,8 @@ fn place(shop: &Shop, task: &Task) -> Option<Spare> {
     let agent = task.settings.agent(&task.turn.agent_id)?;
     match task.choice.plan.as_ref().ok()? {
         Plan::Native { .. } | Plan::Offline => Some(shop.spare.clone()),
-        Plan::Cli { .. } => keeps_warm(&task.settings, agent, &task.turn)
-            .then(|| shop.warm.of(&task.turn.session_key)),
+        Plan::Cli { .. } => {
+            keeps_warm(agent, &task.turn).then(|| shop.warm.of(&task.turn.session_key))
+        }
     }
 }

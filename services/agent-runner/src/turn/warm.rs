@@ -15,14 +15,11 @@ use crate::backend::{Choice, Plan};
 use crate::own_limits;
 use crate::table::Entry;
 
-/// Whether a CLI stands ready for the session after such a turn. Where servers
-/// of tools are configured it does not: they are started with a turn, and the
-/// CLI asks for their tools at its own start. Nor does it where the session has
-/// limits of its own.
-pub(crate) fn keeps_warm(settings: &Settings, agent: &AgentSettings, turn: &Turn) -> bool {
+/// Whether a CLI stands ready for the session after such a turn. Where the
+/// session has limits of its own it does not.
+pub(crate) fn keeps_warm(agent: &AgentSettings, turn: &Turn) -> bool {
     !agent.cli_warm.is_zero()
         && turn.purpose == Purpose::Message
-        && settings.mcp_servers.is_empty()
         && own_limits::names(turn).is_empty()
 }
 
@@ -48,7 +45,7 @@ pub(super) async fn renew(
     else {
         return;
     };
-    if !keeps_warm(settings, agent, turn) {
+    if !keeps_warm(agent, turn) {
         return;
     }
     let chosen = Chosen {

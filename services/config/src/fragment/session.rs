@@ -6,13 +6,20 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::settings::{DmScope, Interrupted, SendPolicy};
+use super::maintenance::Maintenance;
+use crate::settings::{DmScope, Interrupted, SendPolicy, SessionScope};
 
 /// `session`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default, rename_all = "camelCase")]
 pub struct Session {
+    /// `per-sender` (the default), or `global`: all that say nothing else share
+    /// one conversation.
+    pub scope: Option<SessionScope>,
+    /// What becomes of old sessions and of their files. Nothing, without this
+    /// section.
+    pub maintenance: Option<Maintenance>,
     /// Which direct chats share a conversation: `main`, `per-peer`,
     /// `per-channel-peer` or `per-account-channel-peer`.
     pub dm_scope: Option<DmScope>,

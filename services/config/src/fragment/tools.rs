@@ -69,14 +69,24 @@ pub struct Exec {
     #[cfg_attr(test, schemars(extend("enum" = ["off", "on-miss", "always"])))]
     pub ask: Option<String>,
     /// OpenClaw's: `deny` leaves no commands; `allowlist` and `safe-bin` ask
-    /// on a miss.
+    /// about each that is not listed, granted or a safe bin, also when it only
+    /// reads.
     #[cfg_attr(test, schemars(extend("enum" = ["deny", "allowlist", "safe-bin", "full"])))]
     pub security: Option<String>,
-    /// OpenClaw's: `deny`, `allowlist`, `ask`, `auto` or `full`.
+    /// OpenClaw's: `deny`, `allowlist`, `ask`, `auto` (the three like
+    /// `security` `allowlist`) or `full`.
     #[cfg_attr(test, schemars(extend("enum" = ["deny", "allowlist", "ask", "auto", "full"])))]
     pub mode: Option<String>,
-    /// Programs that may run with any arguments.
-    pub safe_bins: Vec<String>,
+    /// Programs that may run where they only filter a stream, as their profiles
+    /// have it: no words that name files, no options that read or write them or
+    /// run programs. Where only what is listed runs and nothing is said: cut,
+    /// uniq, head, tail, tr and wc.
+    pub safe_bins: Option<Vec<String>>,
+    /// What programs of `safeBins` may be given for which no profile is known;
+    /// known are those and grep and sort.
+    pub safe_bin_profiles: BTreeMap<String, SafeBinProfile>,
+    /// Folders whose programs may be safe bins, beside /bin and /usr/bin.
+    pub safe_bin_trusted_dirs: Vec<String>,
     /// Simple commands that may run, word by word and without quotation marks,
     /// `*` for anything: `cargo test *`.
     pub allowlist: Vec<String>,
@@ -91,6 +101,22 @@ pub struct Exec {
     /// seconds.
     #[cfg_attr(test, schemars(range(min = 1)))]
     pub approval_timeout_sec: Option<u64>,
+}
+
+/// What a safe bin may be given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "camelCase")]
+pub struct SafeBinProfile {
+    /// The fewest words that are no options.
+    pub min_positional: Option<usize>,
+    /// The most of them; without it any number.
+    pub max_positional: Option<usize>,
+    /// Options that it may have, each with a value.
+    pub allowed_value_flags: Vec<String>,
+    /// Options that it may not have, also not among letters; nor may it have
+    /// any that are not named.
+    pub denied_flags: Vec<String>,
 }
 
 /// `mcp`.

@@ -62,6 +62,7 @@ fn standard(settings: &Settings) -> Value {
             "presets": [],
             "mappings": [],
         },
+        "cron": {"enabled": settings.cron_enabled},
         "logging": {"level": settings.log_level.name()},
         "memory": {
             "maxContextTokens": settings.memory.context_tokens,
@@ -91,7 +92,8 @@ fn tools() -> Value {
         "alsoAllow": [],
         "deny": [],
         "exec": {
-            "safeBins": [],
+            "safeBinProfiles": {},
+            "safeBinTrustedDirs": [],
             "allowlist": [],
             "approvalTimeoutSec": tools::PATIENCE.as_secs(),
         },
@@ -142,6 +144,7 @@ fn queue(queue: &QueueSettings) -> Value {
 
 fn session(session: &SessionSettings) -> Value {
     json!({
+        "scope": session.scope.name(),
         "dmScope": session.dm_scope.name(),
         "identityLinks": {},
         "reset": {"mode": "none"},

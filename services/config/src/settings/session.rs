@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::SendPolicy;
+use super::maintenance::Maintenance;
 use crate::fragment::session::{Mode, Reset, Session};
 
 /// Messages that begin a conversation anew, as OpenClaw has them.
@@ -24,6 +25,10 @@ const PRICED_TOKENS: f64 = 1_000_000.0;
 /// Which messages share a conversation, and when one begins anew.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionSettings {
+    /// Who shares one at all.
+    pub scope: SessionScope,
+    /// What becomes of old ones; `None`: nothing.
+    pub maintenance: Option<Maintenance>,
     /// Which direct chats share one.
     pub dm_scope: DmScope,
     /// Who is one person on several channels: name to `<channel>:<peer>`.
@@ -58,6 +63,28 @@ impl Interrupted {
         match self {
             Self::Ask => "ask",
             Self::Resume => "resume",
+        }
+    }
+}
+
+/// `session.scope`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionScope {
+    /// Chats have conversations of their own, as `dmScope` says.
+    #[default]
+    PerSender,
+    /// All chats share one, `global`, and so does who names no session.
+    Global,
+}
+
+impl SessionScope {
+    /// As it is written in the configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::PerSender => "per-sender",
+            Self::Global => "global",
         }
     }
 }
@@ -142,6 +169,10 @@ impl SessionSettings {
                 )
             })?,
         };
+        if written.maintenance.as_ref().and_then(|it| it.max_entries) == Some(0) {
+            let key = "session.maintenance.maxEntries".to_owned();
+            return Err((key, "is 0; allowed are 1 and more".to_owned()));
+        }
         let policy = |key: &str, written: Reset| {
             written
                 .policy()
@@ -167,6 +198,8 @@ impl SessionSettings {
             ..Reset::default()
         });
         Ok(Self {
+            scope: written.scope.unwrap_or_default(),
+            maintenance: written.maintenance.as_ref().map(Maintenance::of),
             dm_scope: written.dm_scope.unwrap_or_default(),
             identity_links: written.identity_links,
             reset: ResetPolicies {
@@ -253,6 +286,8 @@ mod tests {
     fn nothing_written_is_openclaws_default() {
         let settings = SessionSettings::of(&json!({})).unwrap();
         assert_eq!(settings.dm_scope, DmScope::Main);
+        assert_eq!(settings.scope, SessionScope::PerSender);
+        assert_eq!(settings.maintenance, None);
         assert_eq!(settings.reset.of("direct", "cli"), ResetPolicy::default());
         assert_eq!(settings.reset_triggers, ["/new", "/reset"]);
     }
@@ -264,7 +299,6 @@ mod tests {
             "reset": { "mode": "daily" },
             "resetByType": { "group": { "mode": "idle", "idleMinutes": 5 }, "dm": { "mode": "none" } },
             "resetByChannel": { "discord": { "mode": "daily", "atHour": 6, "idleMinutes": 10 } },
-            "maintenance": { "mode": "warn" },
         }}))
         .unwrap();
         assert_eq!(settings.dm_scope, DmScope::PerChannelPeer);
@@ -288,6 +322,23 @@ mod tests {
             (
                 json!({ "reset": { "mode": "daily", "atHour": 24 } }),
                 "session.reset",
+            ),
+            (json!({ "scope": "everybody" }), "session.scope"),
+            (
+                json!({ "maintenance": { "mode": "off" } }),
+                "session.maintenance.mode",
+            ),
+            (
+                json!({ "maintenance": { "pruneAfter": "soon" } }),
+                "session.maintenance.pruneAfter",
+            ),
+            (
+                json!({ "maintenance": { "maxEntries": 0 } }),
+                "session.maintenance.maxEntries",
+            ),
+            (
+                json!({ "maintenance": { "maxDiskBytes": "-1" } }),
+                "session.maintenance.maxDiskBytes",
             ),
         ] {
             let (named, _) = SessionSettings::of(&json!({ "session": section })).unwrap_err();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::sandbox::{self, Host};
 use super::{AgentSettings, Network, SandboxLevel};
 use crate::environment::Environment;
-use crate::fragment::tools::{Mcp, Server, Tools};
+use crate::fragment::tools::{Mcp, SafeBinProfile, Server, Tools};
 use crate::key::KeyPath;
 use crate::paths::Paths;
 use crate::programs;
@@ -66,6 +66,15 @@ pub struct ToolSettings {
     pub ask: Option<Ask>,
     /// Commands that may run.
     pub allowlist: Vec<String>,
+    /// Whether only what is listed, granted or a safe bin runs unasked, and not
+    /// also what only reads.
+    pub only_listed: bool,
+    /// Programs that may run as filters; `None`: nothing is said.
+    pub safe_bins: Option<Vec<String>>,
+    /// What they may be given, where that is not known.
+    pub safe_bin_profiles: BTreeMap<String, SafeBinProfile>,
+    /// Folders whose programs are trusted to be what they are called.
+    pub trusted_folders: Vec<String>,
     /// How long a command waits to be allowed.
     pub patience: Duration,
     /// How long a command may take that names no time; `None`: as whoever runs
@@ -124,10 +133,14 @@ pub(super) fn resolve(layers: &[&Tools]) -> ToolSettings {
         let exec = &tools.exec;
         settings.ask = ask(tools).or(settings.ask);
         settings.allowlist.extend(exec.allowlist.iter().cloned());
-        for program in &exec.safe_bins {
-            settings.allowlist.push(program.clone());
-            settings.allowlist.push(format!("{program} *"));
+        settings.only_listed = only_listed(tools).unwrap_or(settings.only_listed);
+        if let Some(names) = &exec.safe_bins {
+            settings.safe_bins = Some(names.clone());
         }
+        let profiles = exec.safe_bin_profiles.clone();
+        settings.safe_bin_profiles.extend(profiles);
+        let folders = exec.safe_bin_trusted_dirs.iter().cloned();
+        settings.trusted_folders.extend(folders);
         if let Some(seconds) = exec.timeout_sec.or(exec.timeout_seconds) {
             settings.command_time = Some(Duration::from_secs(seconds));
         }
@@ -186,6 +199,16 @@ fn ask(tools: &Tools) -> Option<Ask> {
         _ => None,
     };
     said.max(implied)
+}
+
+/// Whether a layer says that only what is listed runs; `None`: it says nothing.
+fn only_listed(tools: &Tools) -> Option<bool> {
+    let exec = &tools.exec;
+    match (exec.mode.as_deref(), exec.security.as_deref()) {
+        (Some("allowlist" | "ask" | "auto"), _) | (_, Some("allowlist" | "safe-bin")) => Some(true),
+        (None, None) => None,
+        _ => Some(false),
+    }
 }
 
 /// When somebody is asked before a command of `agent` runs at `level`. Without
@@ -442,7 +465,8 @@ mod tests {
         assert_eq!(settings.ask, Some(Ask::Off));
         assert_eq!(settings.layers[0].deny, ["exec"]);
         assert_eq!(settings.layers[1].deny, ["write"]);
-        assert_eq!(settings.allowlist, ["make", "jq", "jq *"]);
+        assert_eq!(settings.allowlist, ["make"]);
+        assert_eq!(settings.safe_bins.unwrap(), ["jq"]);
     }
 
     #[test]
@@ -459,6 +483,20 @@ mod tests {
         ] {
             assert_eq!(resolve(&[&tools(text)]).ask, expected, "{text}");
         }
+        for (text, expected) in [
+            ("{exec: {security: 'safe-bin'}}", true),
+            ("{exec: {security: 'allowlist'}}", true),
+            ("{exec: {mode: 'ask'}}", true),
+            ("{exec: {ask: 'on-miss'}}", false),
+            ("{exec: {security: 'full'}}", false),
+        ] {
+            assert_eq!(resolve(&[&tools(text)]).only_listed, expected, "{text}");
+        }
+        let own = resolve(&[
+            &tools("{exec: {mode: 'allowlist'}}"),
+            &tools("{exec: {ask: 'always'}}"),
+        ]);
+        assert!(own.only_listed);
         let denied = resolve(&[&tools("{exec: {security: 'deny'}}")]);
         assert_eq!(denied.layers[0].deny, ["group:runtime"]);
     }

@@ -2,7 +2,7 @@
 
 use super::check::Check;
 use crate::connection;
-use crate::status::{AgentModel, Answer, Confinement, ModelProblem, Suite, grouped};
+use crate::status::{AgentModel, Answer, Confinement, JOBS_ARE_OFF, ModelProblem, Suite, grouped};
 
 /// One check a daemon: does it answer, with this program's version.
 pub(super) fn daemons(suite: &Suite) -> Vec<Check> {
@@ -35,6 +35,24 @@ fn said<'a, T>(
         Answer::Given(status) => Ok(version(status)),
         Answer::Missing { problem } => Err(problem),
     }
+}
+
+/// What the gateway leaves undone because the configuration says so.
+pub(super) fn left_undone(suite: &Suite) -> Vec<Check> {
+    let Some(gateway) = suite.gateway.given() else {
+        return Vec::new();
+    };
+    let findings = gateway.maintenance.iter();
+    let mut checks: Vec<Check> = findings
+        .map(|finding| {
+            let fix = "set session.maintenance.mode to \"enforce\", or raise its bounds";
+            Check::warn("sessions", finding.as_str(), fix)
+        })
+        .collect();
+    if !gateway.cron_enabled {
+        checks.push(Check::ok("jobs", JOBS_ARE_OFF));
+    }
+    checks
 }
 
 /// Whether a model answers each agent, as far as is known without asking it:

@@ -40,6 +40,10 @@ pub(crate) struct Gateway {
     pub(crate) state_dir: String,
     /// Its TCP sockets.
     pub(crate) listeners: Vec<Listener>,
+    /// What `session.maintenance` would do, where it is only to say so.
+    pub(crate) maintenance: Vec<String>,
+    /// Whether jobs run when they are due.
+    pub(crate) cron_enabled: bool,
     pub(crate) configuration_problem: Option<String>,
 }
 
@@ -227,6 +231,8 @@ impl From<wire::gateway::StatusResponse> for Gateway {
             turns_waiting: status.turns_waiting,
             state_dir: status.state_dir,
             listeners: status.listeners.into_iter().map(Into::into).collect(),
+            maintenance: status.maintenance,
+            cron_enabled: !status.jobs_are_off,
             configuration_problem: filled(status.configuration_problem),
         }
     }

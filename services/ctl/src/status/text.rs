@@ -24,6 +24,10 @@ pub(super) fn render(suite: &Suite, unused: &[Unused], verbose: bool) -> String 
     if let Answer::Given(gateway) = &suite.gateway {
         listeners(gateway, &mut rows);
         rows.push(row("state", &gateway.state_dir));
+        rows.extend(gateway.maintenance.iter().map(|it| row("sessions", it)));
+        if !gateway.cron_enabled {
+            rows.push(row("jobs", JOBS_ARE_OFF));
+        }
     }
     if let Some(problem) = &suite.state_problem {
         rows.push(row("state", problem));
@@ -36,6 +40,9 @@ pub(super) fn render(suite: &Suite, unused: &[Unused], verbose: bool) -> String 
     }
     table::render(&rows)
 }
+
+/// What is said of jobs where `cron.enabled` is false.
+pub(crate) const JOBS_ARE_OFF: &str = "no job runs by itself: cron.enabled is false";
 
 fn row(name: &str, value: &str) -> Vec<String> {
     [name, value].map(str::to_owned).to_vec()

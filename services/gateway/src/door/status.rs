@@ -31,6 +31,8 @@ pub(super) async fn of(gateway: &Gateway) -> StatusResponse {
         runner_problem: runner.as_ref().err().cloned().unwrap_or_default(),
         runner: runner.ok(),
         listeners: listeners(gateway),
+        maintenance: gateway.storage.findings(),
+        jobs_are_off: !settings.cron_enabled,
         memory_problem: memory.as_ref().err().cloned().unwrap_or_default(),
         memory: memory.ok(),
     }

@@ -22,14 +22,25 @@ const NAP: Duration = Duration::from_secs(60);
 /// Jobs that are started in one go.
 const BATCH: usize = 16;
 
-/// Runs what is due until the gateway is gone. Jobs that were due while it was
+/// Runs what is due until the gateway is gone, while `cron.enabled` does not say
+/// otherwise. Jobs that were due while it was
 /// not there are run once.
 pub(crate) async fn keep_time(gateway: Weak<Gateway>) {
     if let Some(gateway) = gateway.upgrade() {
         take_up(&gateway).await;
     }
+    let mut was_off = false;
     while let Some(gateway) = gateway.upgrade() {
-        let nap = match start_due(&gateway).await {
+        let is_off = !gateway.configuration.settings().cron_enabled;
+        if is_off != was_off {
+            tell(is_off);
+            was_off = is_off;
+        }
+        let due = match is_off {
+            true => Ok(None),
+            false => start_due(&gateway).await,
+        };
+        let nap = match due {
             Ok(next) => next.map_or(NAP, until).min(NAP),
             Err(fault) => {
                 failure::report("look for jobs that are due, trying again later", &fault);
@@ -40,6 +51,13 @@ pub(crate) async fn keep_time(gateway: Weak<Gateway>) {
             () = gateway.schedule.changed.notified() => {}
             () = sleep(nap) => {}
         }
+    }
+}
+
+fn tell(is_off: bool) {
+    match is_off {
+        true => tracing::warn!("cron.enabled is false: no job runs by itself"),
+        false => tracing::info!("jobs run when they are due again"),
     }
 }
 

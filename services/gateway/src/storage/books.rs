@@ -172,7 +172,9 @@ impl Books {
             entry.reset(now);
         }
         entry.touch(now);
-        entry.clear("archivedAt");
+        for field in ["archivedAt", "archivedBy", "archiveReason"] {
+            entry.clear(field);
+        }
         entry.set("lastInteractionAt", now);
         note_channel(entry, &incoming.channel, incoming.key.chat_type());
         let overrides = overrides_of(entry);

@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Find(String, Reply<Option<Found>>),
     Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
     Work(Work),
+    /// Looks after old sessions soon.
+    Maintain(Reply<()>),
     Stop(Reply<()>),
 }
 

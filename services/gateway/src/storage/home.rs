@@ -11,6 +11,7 @@ use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
 
 use super::command::{Incoming, Said};
 use super::shelf::Shelf;
+use crate::route;
 
 pub(super) struct Home {
     key: SessionKey,
@@ -32,7 +33,7 @@ impl Home {
         let settings = shelf.settings();
         let agent = settings.default_agent.parse().unwrap_or(AgentId::main());
         let home = Self {
-            key: SessionKey::main(&agent),
+            key: route::main(&agent, &settings.session),
             view: View::new(settings.paths.home_session()),
             open: HashMap::new(),
             ended: Vec::new(),
@@ -112,6 +113,12 @@ impl Home {
     /// Brings the view up to date. The messages are durable whatever becomes of
     /// it, so that a failure is told and tried again with the next exchange.
     pub(super) fn update(&mut self, shelf: &mut Shelf) {
+        let settings = shelf.settings();
+        let key = route::main(self.key.agent(), &settings.session);
+        if key != self.key {
+            self.key = key;
+            self.is_stale = true;
+        }
         if !self.is_reset && !self.is_stale && self.ended.is_empty() {
             return;
         }

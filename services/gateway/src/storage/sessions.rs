@@ -2,6 +2,7 @@
 
 mod lifecycle;
 mod listing;
+pub(super) mod maintenance;
 mod takeover;
 
 use std::collections::{BTreeSet, HashMap};

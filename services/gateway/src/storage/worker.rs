@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, failure};
+use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Draft;
 
 use super::Envelope;
@@ -41,6 +42,15 @@ const LEDGER_INTERVAL: Duration = Duration::from_millis(500);
 /// would save nothing: 64 of them take a few milliseconds of the disk.
 const FOLLOW_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Old sessions are looked for at least this often, as in OpenClaw;
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(30 * 60);
+
+/// and at most this often: a look takes all entries in hand.
+const MAINTENANCE_PAUSE: Duration = Duration::from_secs(1);
+
+/// What of the sessions the user is to know, for whoever asks.
+pub(super) type Findings = Arc<Mutex<Vec<String>>>;
+
 pub(super) struct Worker {
     books: Books,
     commands: Receiver<Envelope>,
@@ -55,6 +65,11 @@ pub(super) struct Worker {
     follow_at: Option<Instant>,
     /// Whether they could the last time.
     is_following_well: bool,
+    /// When old sessions are looked for,
+    maintain_at: Instant,
+    /// and not before.
+    maintain_after: Instant,
+    findings: Findings,
 }
 
 impl Worker {
@@ -62,6 +77,7 @@ impl Worker {
         configuration: Configuration,
         commands: Receiver<Envelope>,
         sessions: Arc<AtomicU64>,
+        findings: Findings,
     ) -> Result<Self, Fault> {
         let worker = Self {
             books: Books::open(configuration)?,
@@ -72,6 +88,9 @@ impl Worker {
             sync_at: None,
             follow_at: None,
             is_following_well: true,
+            maintain_at: Instant::now() + MAINTENANCE_PAUSE,
+            maintain_after: Instant::now(),
+            findings,
         };
         worker.count_sessions();
         Ok(worker)
@@ -121,9 +140,11 @@ impl Worker {
             // Whoever reads the index of a new session should not wait for it.
             if self.books.shelf.take_is_new() {
                 self.flush_at = Some(self.flush_after.max(Instant::now()));
+                self.maintain_at = self.maintain_at.min(self.maintain_after);
             }
             self.do_what_is_due();
-            let times = [self.flush_at, self.sync_at, self.follow_at];
+            let maintain_at = Some(self.maintain_at);
+            let times = [self.flush_at, self.sync_at, self.follow_at, maintain_at];
             let Some(at) = times.into_iter().flatten().min() else {
                 return self.commands.recv().ok();
             };
@@ -146,9 +167,33 @@ impl Worker {
         if is_due(self.follow_at) {
             self.follow_journal();
         }
+        if is_due(Some(self.maintain_at)) {
+            self.maintain();
+        }
         if is_due(self.flush_at) {
             self.write_indexes();
         }
+    }
+
+    /// Looks after old sessions, and says when that is to be done again. What
+    /// is only found is logged when it is other than before.
+    fn maintain(&mut self) {
+        let look = self.books.maintain();
+        let wait = look.next_ms.map_or(MAINTENANCE_INTERVAL, |at| {
+            Duration::from_millis(u64::try_from(at - now_ms()).unwrap_or_default())
+        });
+        let now = Instant::now();
+        self.maintain_after = now + MAINTENANCE_PAUSE;
+        self.maintain_at = now + wait.clamp(MAINTENANCE_PAUSE, MAINTENANCE_INTERVAL);
+        self.count_sessions();
+        if self.books.shelf.is_behind() {
+            self.flush_at.get_or_insert(self.flush_after.max(now));
+        }
+        let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        for finding in look.findings.iter().filter(|it| !findings.contains(it)) {
+            tracing::warn!("{finding}");
+        }
+        *findings = look.findings;
     }
 
     fn sync_ledger(&mut self) {
@@ -284,6 +329,10 @@ impl Worker {
                 Staged::new(reply, found)
             }
             Command::Work(work) => work(&mut self.books),
+            Command::Maintain(reply) => {
+                self.maintain_at = Instant::now();
+                Staged::new(reply, Ok(()))
+            }
             Command::Stop(reply) => Staged::new(reply, Ok(())),
         }
     }

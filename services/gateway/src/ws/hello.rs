@@ -6,6 +6,7 @@ use openclaw_config::settings::gateway::AuthMode;
 use openclaw_protocol::VERSION;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::scope::Scope;
+use openclaw_sessions::SessionKey;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 
@@ -113,6 +114,7 @@ fn bare_snapshot(gateway: &Arc<Gateway>) -> Value {
     let settings = gateway.configuration.settings();
     let agent = &settings.default_agent;
     let sole = settings.agents.len() == 1;
+    let main = gateway.key("", agent).ok();
     json!({
         "suspension": { "phase": "accepting" },
         "presence": [],
@@ -125,8 +127,8 @@ fn bare_snapshot(gateway: &Arc<Gateway>) -> Value {
             "ownership": if sole { "sole" } else { "explicit" },
             "selectionRequired": false,
             "mainKey": "main",
-            "mainSessionKey": format!("agent:{agent}:main"),
-            "scope": "per-sender",
+            "mainSessionKey": main.as_ref().map(SessionKey::as_str),
+            "scope": settings.session.scope.name(),
         },
     })
 }

@@ -1,28 +1,48 @@
 //! Lines of what is searched.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use openclaw_proto::memory::{Exported, Lines, Text};
 use openclaw_retrieval::Message;
 
 use super::Store;
 use crate::error::Error;
-use crate::source::{Place, dated};
+use crate::source::{Place, TRANSCRIPT, dated};
 use crate::transcript;
 use crate::workspace::Workspace;
+
+/// Who answers in a transcript.
+const ASSISTANT: &str = "assistant";
 
 /// The most characters at once; a model asks for the next lines when it wants
 /// more. At about 4,000 tokens.
 const CHARACTERS: usize = 16_000;
 
 impl Store {
-    /// The `lines` of the document `name`; None when there is no such file.
-    pub(crate) fn get(&self, name: &str, lines: Lines) -> Result<Option<Text>, Error> {
+    /// The `lines` of the document `name`; None when there is no such file. For
+    /// a run of the session `isolated`, which does not know of those before it,
+    /// as in a search: its own transcript is not there, nor is what was answered
+    /// in others.
+    pub(crate) fn get(
+        &self,
+        name: &str,
+        lines: Lines,
+        isolated: Option<&str>,
+    ) -> Result<Option<Text>, Error> {
         let name = self.resolved(name);
         let (place, path) = self.find(&name)?;
+        let own = isolated.map(|id| format!("{id}{TRANSCRIPT}"));
+        let file = Path::new(path).file_name().and_then(|name| name.to_str());
+        if place.is_log() && own.is_some() && own.as_deref() == file {
+            return Ok(None);
+        }
         Ok(match self.whole(place, path)? {
             Some(Whole::Text(text)) => Some(cut(&name, &text, lines)),
-            Some(Whole::Said(messages)) => Some(said(&name, &messages, lines)),
+            Some(Whole::Said(mut messages)) => {
+                messages.retain(|message| isolated.is_none() || message.speaker != ASSISTANT);
+                Some(said(&name, &messages, lines))
+            }
             None => None,
         })
     }

@@ -98,6 +98,20 @@ async fn what_was_said_is_found_by_message_while_the_file_is_open() {
         assert_eq!(said.collect::<Vec<_>>(), speakers, "{session_id}");
     }
 
+    let whole = Lines { from: 1, count: 0 };
+    let name = "sessions/s1.jsonl";
+    for (isolated, expected) in [
+        (None, Some(true)),
+        (Some("other"), Some(false)),
+        (Some("s1"), None),
+    ] {
+        let asker = origin();
+        let text = running.client.get_for(&asker, "", name, whole, isolated);
+        let text = text.await.unwrap().map(|text| text.text);
+        let has_answers = text.as_ref().map(|text| text.contains("assistant: "));
+        assert_eq!(has_answers, expected, "{isolated:?} {text:?}");
+    }
+
     let (origin, lines) = (origin(), Lines { from: 3, count: 1 });
     let text = running.client.get(&origin, "", "sessions/s1.jsonl", lines);
     let text = text.await.unwrap().unwrap();

@@ -70,10 +70,13 @@ const FIELDS: [(&str, Kind); 22] = [
     ("queueDebounceMs", Kind::Number(60_000)),
     ("queueCap", Kind::Number(10_000)),
     ("queueDrop", Kind::Word(&["summarize", "old", "new"])),
-    ("archived", Kind::Since("archivedAt")),
+    ("archived", Kind::Since(ARCHIVED_AT)),
     ("pinned", Kind::Since("pinnedAt")),
     ("unread", Kind::Since("markedUnreadAt")),
 ];
+
+/// When a session was archived.
+const ARCHIVED_AT: &str = "archivedAt";
 
 /// Changes of a session's fields, checked.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -226,7 +229,7 @@ impl Patch {
 
     /// Whether it ends the session.
     pub fn archives(&self) -> bool {
-        self.0.contains(&Change::Since("archivedAt", true))
+        self.0.contains(&Change::Since(ARCHIVED_AT, true))
     }
 
     /// The entries of the transcript that tell of it, so that an index made
@@ -246,13 +249,30 @@ impl Patch {
                     entry.set_model_override(provider.as_deref(), model);
                 }
                 Change::ClearModel => entry.clear_model_override(),
-                Change::Since(name, true) => entry.set(name, now_ms),
-                Change::Since(name, false) => entry.clear(name),
+                Change::Since(name, is_on) => {
+                    match is_on {
+                        true => entry.set(name, now_ms),
+                        false => entry.clear(name),
+                    }
+                    if *name == ARCHIVED_AT {
+                        note_archived_by_hand(entry, *is_on);
+                    }
+                }
                 Change::ClearLimits => entry.clear(LIMITS),
                 Change::Limit(name, value) => set_limit(entry, name, value.as_ref()),
             }
         }
         entry.touch(now_ms);
+    }
+}
+
+/// OpenClaw's reason, by which what somebody archived is told from what was too
+/// old or too many.
+fn note_archived_by_hand(entry: &mut SessionEntry, is_archived: bool) {
+    entry.clear("archivedBy");
+    match is_archived {
+        true => entry.set("archiveReason", "manual"),
+        false => entry.clear("archiveReason"),
     }
 }
 
@@ -382,6 +402,7 @@ mod tests {
         assert_eq!(entry.model_override().unwrap(), "openai/gpt-5");
         assert_eq!(entry.get::<String>("thinkingLevel").unwrap(), "high");
         assert_eq!(entry.get::<i64>("archivedAt"), Some(7));
+        assert_eq!(entry.text("archiveReason"), Some("manual"));
         let mut cleared = Patch::default();
         for name in ["label", "model", "thinkingLevel", "archived"] {
             cleared.change_text(name, "").unwrap();
@@ -391,6 +412,7 @@ mod tests {
         assert_eq!(entry.model_override(), None);
         assert_eq!(entry.get::<Value>("label"), None);
         assert_eq!(entry.get::<Value>("archivedAt"), None);
+        assert_eq!(entry.text("archiveReason"), None);
     }
 
     #[test]

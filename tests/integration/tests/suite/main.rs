@@ -37,6 +37,7 @@ mod http;
 mod http_abuse;
 mod logins;
 mod logs;
+mod maintenance;
 mod matrix;
 mod memory;
 mod model_door;

@@ -145,6 +145,48 @@ async fn servers_end_when_no_message_comes() {
     assert_ne!(first.1, second.1);
 }
 
+/// Nobody is asked about a call that cannot be made.
+#[tokio::test]
+async fn calls_of_dead_and_silent_servers_fail_before_anybody_is_asked() {
+    let model = Server::start().await.unwrap();
+    let server = ToolServer::default();
+    let mut silent = server.entry(&json!({}));
+    silent["requestTimeoutMs"] = json!(300);
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "on-miss")
+        .set("tools.exec.allowlist", json!(["silent__t0", "dead__die"]))
+        .set("mcp.servers.silent", silent)
+        .set("mcp.servers.dead", server.entry(&json!({})))
+        .start()
+        .await;
+    for (first, arguments, then, reason) in [
+        (
+            "silent__count",
+            json!({"stuck": true}),
+            "silent__image",
+            "has said nothing since",
+        ),
+        ("dead__die", json!({}), "dead__count", "it has ended"),
+    ] {
+        model.push(
+            Scenario::tool(first, arguments)
+                .then(Scenario::tool(then, json!({})).then(Scenario::text("Done."))),
+        );
+        let mut talk = suite.begin(&["message", "--json", "go on"]);
+        if first == "silent__count" {
+            talk.hear("\"approval_requested\"").await;
+            let list = suite.ctl(&["approvals", "list", "--json"]).await.document();
+            let id = list["waiting"][0]["id"].as_str().unwrap().to_owned();
+            suite.ctl(&["approvals", "allow", &id]).await.ok();
+        }
+        let said = talk.end().await.ok();
+        let asked = said.matches("\"approval_requested\"").count();
+        let expected = usize::from(first == "silent__count");
+        assert_eq!(asked, expected, "{said}");
+        assert!(said.contains(reason), "{reason}: {said}");
+    }
+}
+
 #[tokio::test]
 async fn causes_of_a_server_that_does_not_run_are_told() {
     let model = Server::start().await.unwrap();

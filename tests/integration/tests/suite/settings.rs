@@ -99,6 +99,45 @@ async fn messages_go_only_where_the_send_policy_lets_them() {
 }
 
 #[tokio::test]
+async fn safe_bins_run_as_filters_alone_where_only_what_is_listed_runs() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.security", "safe-bin")
+        .set("tools.exec.safeBins", json!(["sort", "wc", "jq"]))
+        .start()
+        .await;
+    suite.note("a.txt", "b\na\n");
+    let begin = |command: &str| {
+        model.push(Scenario::tool("execute_shell", json!({"command": command})));
+        suite.begin(&["message", "--json", "go on"])
+    };
+    for command in ["wc -l", "sort -k 1 | wc -w"] {
+        let said = begin(command).end().await.ok();
+        assert!(!said.contains("approval_requested"), "{command}: {said}");
+        assert!(said.contains("\"success\":true"), "{command}: {said}");
+    }
+    for command in [
+        "sort -o b.txt",
+        "sort a.txt",
+        "cat a.txt",
+        "wc -l a.txt",
+        "jq .",
+    ] {
+        let mut talk = begin(command);
+        talk.hear("\"approval_requested\"").await;
+        let list = suite.ctl(&["approvals", "list", "--json"]).await.document();
+        let id = list["waiting"][0]["id"].as_str().unwrap().to_owned();
+        suite.ctl(&["approvals", "deny", &id]).await.ok();
+        talk.end().await.ok();
+    }
+    assert_eq!(suite.written("b.txt"), None);
+    suite
+        .log
+        .times("is never taken for one that only filters", 1)
+        .await;
+}
+
+#[tokio::test]
 async fn an_agents_persona_and_parameters_reach_the_model() {
     let model = Server::start().await.unwrap();
     let main = json!({

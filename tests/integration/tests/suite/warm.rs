@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use integration_tests::tool_server::ToolServer;
 use integration_tests::{Setup, Suite, asked, processes, within};
 use scripted_model::{Scenario, Server};
 use serde_json::json;
@@ -85,6 +86,63 @@ async fn it_has_our_tools() {
         model.push(Scenario::tool("mcp__openclaw__memory_write", arguments));
         let run = suite.ask("keep it").await;
         assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+    }
+}
+
+/// It has them from its start, and the same servers answer it as answered the
+/// message before.
+#[tokio::test]
+async fn it_has_the_tools_of_servers() {
+    let model = Server::start().await.unwrap();
+    for setup in setups(&model) {
+        let server = ToolServer::default();
+        let suite = setup
+            .set("agents.defaults.cliWarmSeconds", 60)
+            .set("tools.exec.ask", "off")
+            .set("mcp.servers.test", server.entry(&json!({})))
+            .start()
+            .await;
+        let tool = "mcp__openclaw__test__count";
+        let mut answers = Vec::new();
+        for message in ["one", "two", "three"] {
+            let before = standing(&suite);
+            model.push(Scenario::tool(tool, json!({})));
+            let run = suite.ask(message).await;
+            assert_eq!(run["toolCalls"][0]["success"], true, "{run}");
+            let output = run["toolCalls"][0]["output"].to_string();
+            answers.push(output.trim_matches('"').to_owned());
+            let after = are_standing(&suite, 1).await;
+            assert_ne!(before, after, "each serves one turn");
+        }
+        let processes = answers.iter().map(|said| said.split_once(' ').unwrap());
+        let (counts, servers): (Vec<&str>, Vec<&str>) = processes.unzip();
+        assert_eq!(counts, ["1", "2", "3"], "{answers:?}");
+        assert!(servers.iter().all(|it| *it == servers[0]), "{answers:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_one_that_stands_ready_answers_also_where_there_are_servers() {
+    let model = Server::start().await.unwrap();
+    for (number, setup) in setups(&model).into_iter().enumerate() {
+        let (server, gate) = (ToolServer::default(), format!("served-{number}"));
+        let suite = setup
+            .set("agents.defaults.cliWarmSeconds", 60)
+            .set("mcp.servers.test", server.entry(&json!({})))
+            .start()
+            .await;
+        suite.say("hello").await;
+        let ready = are_standing(&suite, 1).await;
+        let before = model.turns().len();
+        model.push(Scenario::held("It is me, I think.", &gate));
+        let mut talk = suite.begin(&["message", "Who is there?"]);
+        talk.hear("It").await;
+        assert_eq!(standing(&suite), ready, "another one was started");
+        model.release(&gate);
+        talk.end().await.ok();
+        let tools = asked::tools(&asked::turns(&model, before + 1).await[before]);
+        let has = tools.iter().any(|name| name.ends_with("test__count"));
+        assert!(has, "{tools:?}");
     }
 }
 

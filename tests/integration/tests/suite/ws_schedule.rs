@@ -74,6 +74,87 @@ async fn jobs_outlive_the_suite_and_what_was_missed_runs_once() {
 }
 
 #[tokio::test]
+async fn no_job_runs_by_itself_while_the_scheduler_is_off() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("cron.enabled", false)
+        .start()
+        .await;
+    let mut socket = Socket::enter(&suite).await;
+    let often = json!({"kind": "every", "everyMs": 1000});
+    let kept = socket.call("cron.add", job("often", often, "tick")).await;
+    let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_millis(100);
+    let once = json!({"kind": "at", "at": soon.to_string()});
+    let once = socket.call("cron.add", job("once", once, "tock")).await;
+    suite
+        .log
+        .message("cron.enabled is false: no job runs by itself")
+        .await;
+    let status = socket.call("cron.status", json!({})).await;
+    assert_eq!(status["enabled"], false, "{status}");
+    assert_eq!(status["nextWakeAtMs"], Value::Null, "{status}");
+    assert_eq!(status["jobs"], 2, "{status}");
+    for command in ["status", "doctor"] {
+        let said = suite.ctl(&[command]).await.stdout;
+        assert!(said.contains("cron.enabled is false"), "{command}: {said}");
+    }
+    // What is started by hand runs, and is done after both would have been due.
+    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+    let ran = run(&mut socket, &kept["id"]).await;
+    assert_eq!(ran["status"], "ok", "{ran}");
+    assert_eq!(entries(&mut socket, &kept["id"]).await.len(), 1);
+    assert_eq!(entries(&mut socket, &once["id"]).await.len(), 0);
+    assert_eq!(model.turns().len(), 1, "a job ran by itself");
+
+    suite
+        .ctl(&["config", "set", "cron.enabled", "true"])
+        .await
+        .ok();
+    let missed = ended(&mut socket, &once["id"]).await;
+    assert_eq!(missed["status"], "ok", "{missed}");
+    let status = socket.call("cron.status", json!({})).await;
+    assert_eq!(status["enabled"], true, "{status}");
+}
+
+#[tokio::test]
+async fn an_isolated_run_reads_no_answers_of_those_before() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let mut socket = Socket::enter(&suite).await;
+    let hourly = json!({"kind": "every", "everyMs": 3_600_000});
+    let added = socket
+        .call("cron.add", job("news", hourly, "what is new?"))
+        .await;
+    model.push(Scenario::text("The zebra escaped."));
+    run(&mut socket, &added["id"]).await;
+    model.push(Scenario::text("The heron came."));
+    suite.say("Which bird is it?").await;
+    let folder = suite.state().join("agents/main/sessions");
+    let files = std::fs::read_dir(folder).unwrap();
+    let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let transcripts: Vec<String> = names.filter(|name| name.ends_with(".jsonl")).collect();
+    assert_eq!(transcripts.len(), 2, "{transcripts:?}");
+    for name in &transcripts {
+        let path = json!({"path": format!("sessions/{name}")});
+        model.push(Scenario::tool("memory_get", path.clone()));
+        run(&mut socket, &added["id"]).await;
+        let asked = asked::words(&model.turns().pop().unwrap());
+        assert!(
+            !asked.contains("zebra") && !asked.contains("heron"),
+            "{asked}"
+        );
+        // Others read it.
+        model.push(Scenario::tool("memory_get", path));
+        suite.say("read it").await;
+        let asked = asked::words(&model.turns().pop().unwrap());
+        assert!(
+            asked.contains("zebra") || asked.contains("heron"),
+            "{asked}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_run_under_way_is_followed_by_the_next_gateway() {
     let model = Server::start().await.unwrap();
     let suite = Setup::anthropic(&model).start().await;

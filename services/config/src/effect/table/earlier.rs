@@ -23,6 +23,19 @@ pub(super) const ROWS: &[Row] = &[
             "web",
         ],
     ),
+    row(
+        "cron",
+        UNSUPPORTED,
+        &[
+            "failureDestination",
+            "jobs",
+            "maxConcurrentRuns",
+            "retry",
+            "runLog",
+            "store",
+            "webhook",
+        ],
+    ),
     row("models", Acts, &["default"]),
     row("gateway", Alias("gateway.bind"), &["host"]),
     row("agents.entries.*", UNSUPPORTED, AGENT),
@@ -182,6 +195,11 @@ pub(super) const ROWS: &[Row] = &[
             "rememberAcrossConversations",
             "writeLock",
         ],
+    ),
+    row(
+        "session.maintenance",
+        NotNeeded("the index is written anew as a whole and never rotated"),
+        &["rotateBytes"],
     ),
     row(
         "session",

@@ -30,11 +30,6 @@ const INLINE: Effect = Restricts {
     instead: "take it away, and list no interpreter in tools.exec.safeBins and \
               tools.exec.allowlist: what is not listed is asked about",
 };
-/// What arguments a listed program may have.
-const PROFILES: Effect = Restricts {
-    when: When::Set,
-    instead: "take it away, and write what may run in tools.exec.allowlist, word by word",
-};
 /// Where commands run.
 const HOST: Effect = Restricts {
     when: When::Not(&["auto", "sandbox", "gateway", "host"]),
@@ -46,7 +41,15 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "tools.exec",
         Acts,
-        &["ask", "mode", "safeBins", "security", "timeoutSeconds"],
+        &[
+            "ask",
+            "mode",
+            "safeBinProfiles",
+            "safeBinTrustedDirs",
+            "safeBins",
+            "security",
+            "timeoutSeconds",
+        ],
     ),
     row("tools.exec", UNSUPPORTED, EXEC),
     row(
@@ -56,7 +59,6 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("tools.exec", EXPIRY, &["grantExpiryDays"]),
     row("tools.exec", INLINE, &["strictInlineEval"]),
-    row("tools.exec", PROFILES, &["safeBinProfiles"]),
     row("tools.exec", HOST, &["host"]),
     row("tools.fs", Acts, &["workspaceOnly"]),
     row(
@@ -141,7 +143,15 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "agents.entries.*.tools.exec",
         Acts,
-        &["ask", "mode", "safeBins", "security", "timeoutSeconds"],
+        &[
+            "ask",
+            "mode",
+            "safeBinProfiles",
+            "safeBinTrustedDirs",
+            "safeBins",
+            "security",
+            "timeoutSeconds",
+        ],
     ),
     row("agents.entries.*.tools.exec", UNSUPPORTED, EXEC),
     row(
@@ -151,11 +161,6 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("agents.entries.*.tools.exec", EXPIRY, &["grantExpiryDays"]),
     row("agents.entries.*.tools.exec", INLINE, &["strictInlineEval"]),
-    row(
-        "agents.entries.*.tools.exec",
-        PROFILES,
-        &["safeBinProfiles"],
-    ),
     row("agents.entries.*.tools.exec", HOST, &["host"]),
     row("agents.entries.*.tools.fs", Acts, &["workspaceOnly"]),
     row(
@@ -193,5 +198,4 @@ const EXEC: &[&str] = &[
     "notifyOnExitEmptySuccess",
     "pathPrepend",
     "reviewer",
-    "safeBinTrustedDirs",
 ];

@@ -253,7 +253,7 @@ impl Begun {
             }
         };
         let reply = reply.map(|reply| reply.text.trim().to_owned());
-        let key = policy::main_session(&work.agent)?;
+        let key = policy::main_session(&gateway, &work.agent)?;
         let in_main =
             SessionKey::parse(&accepted.session_key, key.agent()).is_ok_and(|it| it == key);
         // A call that was repeated is told of once.

@@ -150,7 +150,7 @@ fn event(
     }
     let agent = agent_of(gateway, hooks, mapping)?;
     Ok(Event {
-        key: policy::main_session(&agent)?,
+        key: policy::main_session(gateway, &agent)?,
         text,
         mode: Mode::from(mapping.wake_mode),
     })

@@ -6,7 +6,6 @@ use uuid::Uuid;
 
 use super::super::problem::Problem;
 use crate::gateway::Gateway;
-use crate::refusal::Refusal;
 
 /// A session that work names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,9 +94,8 @@ pub(super) fn agent(
 }
 
 /// The agent's main session, which hears of results.
-pub(super) fn main_session(agent: &str) -> Result<SessionKey, Problem> {
-    let agent = agent.parse().map_err(Refusal::from)?;
-    Ok(SessionKey::main(&agent))
+pub(super) fn main_session(gateway: &Gateway, agent: &str) -> Result<SessionKey, Problem> {
+    Ok(gateway.key("", agent)?)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(super) async fn call(
     let named = asked.agent_id.as_deref().filter(|id| !id.is_empty());
     let agent = policy::agent(&gateway, hooks, named)?;
     let key = match &asked.session_key {
-        None => policy::main_session(&agent)?,
+        None => policy::main_session(&gateway, &agent)?,
         Some(key) => chosen(&gateway, hooks, key, &agent, asked.mode)?,
     };
     let mode = asked.mode;

@@ -10,6 +10,7 @@ use openclaw_sessions::{SessionKey, now_ms};
 
 use super::{Asked, Leftover};
 use crate::refusal::Refusal;
+use crate::route;
 use crate::storage::books::Books;
 use crate::storage::fault::Fault;
 use crate::storage::work::Done;
@@ -98,7 +99,8 @@ impl Books {
         key: &SessionKey,
         leftover: Leftover,
     ) -> Worked<Option<PathBuf>> {
-        if key.is_main() {
+        let main = route::main(key.agent(), &self.shelf.settings().session);
+        if key.is_main() || *key == main {
             return refused(Refusal::Main(key.clone()));
         }
         let store = self.shelf.store(key.agent())?;

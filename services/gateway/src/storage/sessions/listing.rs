@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{Asked, Listed, Shown, Uncounted};
 use crate::refusal::Refusal;
+use crate::route;
 use crate::storage::books::Books;
 use crate::storage::fault::Fault;
 
@@ -138,8 +139,12 @@ impl Books {
     ) -> Result<Asked<SessionKey>, Fault> {
         let named = named_agent(text);
         let first = named.as_ref().or(agent.as_ref()).unwrap_or(default);
-        if text.trim().is_empty() {
-            return Ok(Ok(SessionKey::main(first)));
+        let settings = self.shelf.settings();
+        let main = route::main(first, &settings.session);
+        let written =
+            SessionKey::parse(text, first).map(|key| route::scoped(key, &settings.session));
+        if text.trim().is_empty() || (!main.is_main() && written.is_ok_and(|key| key == main)) {
+            return Ok(Ok(main));
         }
         let mut found = self.found(text, first);
         if found.is_empty() && named.is_none() && agent.is_none() {

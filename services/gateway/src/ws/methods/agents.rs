@@ -27,7 +27,7 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         "ownership": if sole { "sole" } else { "explicit" },
         "selectionRequired": false,
         "mainKey": "main",
-        "scope": "per-sender",
+        "scope": settings.session.scope.name(),
         "agents": agents,
     })
     .into())

@@ -128,13 +128,15 @@ impl List {
 /// `cron.status`
 pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
     let jobs = call.gateway.schedule.all().await?;
+    let settings = call.gateway.configuration.settings();
+    let is_on = settings.cron_enabled && !call.gateway.is_stopping();
     let next = jobs.iter().filter_map(Job::next_ms).min();
-    let path = call.gateway.configuration.settings().paths.ledger();
+    let path = settings.paths.ledger();
     Ok(json!({
-        "enabled": !call.gateway.is_stopping(),
+        "enabled": is_on,
         "storePath": path.display().to_string(),
         "jobs": jobs.len(),
-        "nextWakeAtMs": next,
+        "nextWakeAtMs": next.filter(|_| is_on),
     })
     .into())
 }

@@ -135,8 +135,10 @@ impl<'a> Rows<'a> {
 }
 
 fn identity(row: &mut Map<String, Value>, session: &Session) {
-    let is_main = session.key == format!("agent:{}:main", session.agent_id);
+    let is_global = session.key == "global";
+    let is_main = is_global || session.key == format!("agent:{}:main", session.agent_id);
     let kind = match session.chat_type.as_str() {
+        _ if is_global => "global",
         "group" => "group",
         _ => "direct",
     };
