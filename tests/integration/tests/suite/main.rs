@@ -62,6 +62,7 @@ mod standing;
 mod state;
 mod survival;
 mod switching;
+mod thinking;
 mod tools;
 mod warm;
 mod ws_abuse;
