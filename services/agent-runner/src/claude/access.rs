@@ -115,15 +115,11 @@ pub(super) fn find(
 type Credential = (&'static str, Header, Option<&'static str>);
 
 fn direct(settings: &Settings, agent_id: &str) -> Option<Credential> {
-    let outer = &settings.environment;
-    if let Some(token) = outer.get("ANTHROPIC_AUTH_TOKEN") {
-        return Some(("ANTHROPIC_AUTH_TOKEN", bearer(token), None));
-    }
-    if let Some(key) = outer.get("ANTHROPIC_API_KEY") {
-        return Some(api_key(key));
-    }
-    if let Some(token) = outer.get("CLAUDE_CODE_OAUTH_TOKEN") {
-        return Some(oauth(token));
+    // A profile that the session chose comes before all others.
+    if !settings.is_pinned("anthropic")
+        && let Some(found) = by_variable(settings)
+    {
+        return Some(found);
     }
     let provider = settings.provider(agent_id, "anthropic")?;
     let access = provider.access.first()?;
@@ -131,6 +127,17 @@ fn direct(settings: &Settings, agent_id: &str) -> Option<Credential> {
         Scheme::ApiKey => api_key(access.secret.reveal()),
         Scheme::Bearer => oauth(access.secret.reveal()),
     })
+}
+
+fn by_variable(settings: &Settings) -> Option<Credential> {
+    let outer = &settings.environment;
+    if let Some(token) = outer.get("ANTHROPIC_AUTH_TOKEN") {
+        return Some(("ANTHROPIC_AUTH_TOKEN", bearer(token), None));
+    }
+    if let Some(key) = outer.get("ANTHROPIC_API_KEY") {
+        return Some(api_key(key));
+    }
+    outer.get("CLAUDE_CODE_OAUTH_TOKEN").map(oauth)
 }
 
 fn api_key(key: &str) -> Credential {

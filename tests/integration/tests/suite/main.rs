@@ -51,6 +51,7 @@ mod property_files;
 mod property_list;
 mod property_prompt;
 mod property_tools;
+mod renewal;
 mod retry;
 mod rounds;
 mod said;
