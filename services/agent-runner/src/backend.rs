@@ -241,6 +241,13 @@ fn other(
             cli.title()
         ));
     }
+    // Its own login must not take the place of the profile that a session chose.
+    if settings.is_pinned(cli.provider())
+        && let Some(provider) = settings.provider(&agent.id, cli.provider())
+        && let Some(fault) = provider.fault
+    {
+        return refused(fault);
+    }
     let Some(way_in) = cli.way_in(settings, &agent.id) else {
         return refused(format!(
             "{} is there but not logged in; {}",

@@ -45,13 +45,13 @@ pub struct Past {
     pub said: Said,
     /// What a model thought before it. Of a message before a compaction there is
     /// none: it was signed with a conversation that is no longer told.
-    pub thinking: Option<Thinking>,
+    pub thinking: Option<Box<Thinking>>,
 }
 
 impl Past {
     /// What the message costs, in characters ([`characters`]).
     pub(crate) fn characters(&self) -> usize {
-        let thinking = self.thinking.as_ref().map_or(0, Thinking::characters);
+        let thinking = self.thinking.as_ref().map_or(0, |it| it.characters());
         self.said.characters() + thinking
     }
 }

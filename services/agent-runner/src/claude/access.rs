@@ -265,6 +265,31 @@ mod tests {
     }
 
     #[test]
+    fn a_profile_that_the_session_chose_comes_before_a_variable() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".openclaw/agents/main/auth");
+        fs::create_dir_all(&folder).unwrap();
+        let profile = r#"{"id": "work", "provider": "anthropic",
+            "credential": {"type": "api-key", "apiKey": "sk-work"}}"#;
+        fs::write(folder.join("work.json"), profile).unwrap();
+        let environment: Environment = [
+            ("HOME", home.path().to_str().unwrap()),
+            ("ANTHROPIC_API_KEY", "sk"),
+        ]
+        .into_iter()
+        .collect();
+        let mut settings = crate::settings::load(&environment, Origin::File).unwrap();
+        let key = |settings: &Settings| match find(settings, "main", SandboxLevel::Strict) {
+            Ok(Access::Door { relay, .. }) => relay.headers[0].1.0.reveal().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(key(&settings), "sk");
+        assert!(!settings.pin("main", "home", true));
+        assert!(settings.pin("main", "work", true));
+        assert_eq!(key(&settings), "sk-work");
+    }
+
+    #[test]
     fn a_login_is_read_and_says_when_it_is_old() {
         let login =
             |end: u64| format!(r#"{{"claudeAiOauth":{{"accessToken":"at","expiresAt":{end}}}}}"#);

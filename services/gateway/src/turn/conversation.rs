@@ -111,7 +111,7 @@ fn message(past: Past) -> Sent {
         Said::Assistant { text, calls } => Sent::Assistant {
             text,
             tool_calls: calls.into_iter().map(tool_call).collect(),
-            thinking: past.thinking.map(signed),
+            thinking: past.thinking.map(|thinking| signed(*thinking)),
         },
         Said::Tool {
             call_id,

@@ -159,7 +159,7 @@ pub(super) enum Entry {
     Message {
         run_id: Option<String>,
         said: Said,
-        thinking: Option<Thinking>,
+        thinking: Option<Box<Thinking>>,
     },
     /// Nothing before it is remembered.
     Reset,

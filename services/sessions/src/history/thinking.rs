@@ -35,13 +35,16 @@ impl Thinking {
         provider: Option<String>,
         model: Option<String>,
         thoughts: Vec<Thought>,
-    ) -> Option<Self> {
+    ) -> Option<Box<Self>> {
         let is_whole = api.as_deref() == Some(SIGNING_API) && !thoughts.is_empty();
-        is_whole.then_some(Self {
+        if !is_whole {
+            return None;
+        }
+        Some(Box::new(Self {
             provider: provider?,
             model: model?,
             thoughts,
-        })
+        }))
     }
 
     /// What it costs, in characters ([`super::characters`]).
