@@ -39,6 +39,8 @@ pub enum Kind {
         /// The piece, to be appended.
         text: String,
     },
+    /// The thinking just told is whole, and signed by the model that thought it.
+    ThinkingSigned(ThinkingSigned),
     /// The agent asks for a tool.
     ToolCall {
         /// Names the call within the run.
@@ -90,6 +92,22 @@ pub enum Kind {
         /// The backend; empty when none was started.
         backend: String,
     },
+}
+
+/// What makes thinking fit to be sent back to the model that thought it, and to
+/// no other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ThinkingSigned {
+    /// Opaque. Of thinking that is not shown, all that there is of it.
+    pub signature: String,
+    /// Nothing of it was told: its model alone can read it.
+    pub redacted: bool,
+    /// The provider that was asked.
+    pub provider: String,
+    /// The model that was asked for, which need not be what the answer calls
+    /// itself.
+    pub model: String,
 }
 
 /// What a tool answered (seed 002, `ToolResult`).
@@ -297,6 +315,12 @@ impl TryFrom<wire::event::Kind> for Kind {
         Ok(match kind {
             W::TextDelta(delta) => Self::TextDelta { text: delta.text },
             W::Thinking(delta) => Self::Thinking { text: delta.text },
+            W::ThinkingSigned(signed) => Self::ThinkingSigned(ThinkingSigned {
+                signature: signed.signature,
+                redacted: signed.redacted,
+                provider: signed.provider,
+                model: signed.model,
+            }),
             W::ToolCall(call) => Self::ToolCall {
                 arguments: arguments_from_wire(&call.arguments_json)?,
                 id: call.id,
@@ -430,6 +454,12 @@ impl From<Kind> for wire::event::Kind {
         match kind {
             Kind::TextDelta { text } => Self::TextDelta(wire::TextDelta { text }),
             Kind::Thinking { text } => Self::Thinking(wire::Thinking { text }),
+            Kind::ThinkingSigned(signed) => Self::ThinkingSigned(wire::ThinkingSigned {
+                signature: signed.signature,
+                redacted: signed.redacted,
+                provider: signed.provider,
+                model: signed.model,
+            }),
             Kind::ToolCall {
                 id,
                 name,

@@ -22,6 +22,9 @@ pub enum Message {
         text: String,
         /// The tools asked for, in order.
         tool_calls: Vec<ToolCall>,
+        /// What was thought before it, for the model that thought it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thinking: Option<SignedThinking>,
     },
     /// What a tool answered.
     Tool {
@@ -34,6 +37,28 @@ pub enum Message {
         /// Whether it failed.
         is_error: bool,
     },
+}
+
+/// What one model thought before it said a message, signed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SignedThinking {
+    /// The provider that was asked.
+    pub provider: String,
+    /// The model that was asked.
+    pub model: String,
+    /// In the order in which they came.
+    pub thoughts: Vec<Thought>,
+}
+
+/// One block of thinking.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Thought {
+    /// The words; of redacted thinking none.
+    pub text: String,
+    /// Opaque. Of redacted thinking, all that there is of it.
+    pub signature: String,
+    /// Its model alone can read it.
+    pub redacted: bool,
 }
 
 /// A tool the agent asked for.
@@ -65,6 +90,7 @@ impl TryFrom<wire::HistoryMessage> for Message {
                         .into_iter()
                         .map(ToolCall::try_from)
                         .collect::<Result<_, _>>()?,
+                    thinking: assistant.thinking.map(SignedThinking::from),
                 },
                 W::Tool(tool) => Self::Tool {
                     call_id: tool.call_id,
@@ -94,9 +120,14 @@ impl From<Message> for wire::HistoryMessage {
         use wire::history_message::Kind as W;
         let kind = match message {
             Message::User { text } => W::User(wire::UserMessage { text }),
-            Message::Assistant { text, tool_calls } => W::Assistant(wire::AssistantMessage {
+            Message::Assistant {
+                text,
+                tool_calls,
+                thinking,
+            } => W::Assistant(wire::AssistantMessage {
                 text,
                 tool_calls: tool_calls.into_iter().map(Into::into).collect(),
+                thinking: thinking.map(Into::into),
             }),
             Message::Tool {
                 call_id,
@@ -111,6 +142,36 @@ impl From<Message> for wire::HistoryMessage {
             }),
         };
         Self { kind: Some(kind) }
+    }
+}
+
+impl From<wire::SignedThinking> for SignedThinking {
+    fn from(thinking: wire::SignedThinking) -> Self {
+        let thoughts = thinking.thoughts.into_iter().map(|thought| Thought {
+            text: thought.text,
+            signature: thought.signature,
+            redacted: thought.redacted,
+        });
+        Self {
+            provider: thinking.provider,
+            model: thinking.model,
+            thoughts: thoughts.collect(),
+        }
+    }
+}
+
+impl From<SignedThinking> for wire::SignedThinking {
+    fn from(thinking: SignedThinking) -> Self {
+        let thoughts = thinking.thoughts.into_iter().map(|thought| wire::Thought {
+            text: thought.text,
+            signature: thought.signature,
+            redacted: thought.redacted,
+        });
+        Self {
+            provider: thinking.provider,
+            model: thinking.model,
+            thoughts: thoughts.collect(),
+        }
     }
 }
 

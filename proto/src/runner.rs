@@ -64,6 +64,17 @@ pub struct Turn {
     /// Limits that the session has instead of its agent's, a JSON object;
     /// empty: none.
     pub limits: String,
+    /// The auth profile that the session chose.
+    pub auth_profile: Option<AuthProfile>,
+}
+
+/// The auth profile that a session chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthProfile {
+    /// Its id.
+    pub id: String,
+    /// Nothing else is used for its provider; else it is used first.
+    pub is_only: bool,
 }
 
 /// A turn that was taken.
@@ -280,12 +291,17 @@ impl TryFrom<wire::StartTurnRequest> for Turn {
             thinking_level: Some(request.thinking_level).filter(|level| !level.is_empty()),
             purpose,
             limits: request.limits,
+            auth_profile: (!request.auth_profile.is_empty()).then_some(AuthProfile {
+                id: request.auth_profile,
+                is_only: request.auth_profile_only,
+            }),
         })
     }
 }
 
 impl From<Turn> for wire::StartTurnRequest {
     fn from(turn: Turn) -> Self {
+        let profile = turn.auth_profile;
         Self {
             run_id: turn.run_id,
             session_key: turn.session_key,
@@ -304,6 +320,8 @@ impl From<Turn> for wire::StartTurnRequest {
             thinking_level: turn.thinking_level.unwrap_or_default(),
             purpose: wire::Purpose::from(turn.purpose).into(),
             limits: turn.limits,
+            auth_profile_only: profile.as_ref().is_some_and(|it| it.is_only),
+            auth_profile: profile.map(|it| it.id).unwrap_or_default(),
         }
     }
 }

@@ -21,6 +21,11 @@ pub(crate) fn of(settings: &Settings, agent: &AgentSettings) -> wire::AgentModel
         provider,
         model,
         problems: problems(settings, agent, &choice),
+        auth_profiles: settings
+            .profile_ids(&agent.id)
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
     }
 }
 

@@ -13,6 +13,8 @@ use crate::cli::{CLAUDE, CODEX, Cli};
 const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
 /// Taken when only OpenAI has a key and no model is configured.
 const OPENAI_MODEL: &str = "gpt-5";
+/// What is looked for, in this order, where no model is configured.
+const KNOWN_MODELS: [(&str, &str); 2] = [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)];
 /// What to do when there is no model, and none is configured.
 const HINT: &str = "No model is connected. Install and log in to the Claude Code CLI or Codex, or set \
      ANTHROPIC_API_KEY, OPENAI_API_KEY or models.default (for example \"ollama/llama3.2\") in \
@@ -150,6 +152,28 @@ pub(crate) fn choose(settings: &Settings, agent: &AgentSettings, wish: Option<&s
     }
 }
 
+/// The providers that a turn of `agent` may ask.
+pub(crate) fn providers(
+    settings: &Settings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+) -> Vec<String> {
+    let Some(first) = first_model(settings, agent, wish) else {
+        return KNOWN_MODELS.map(|(provider, _)| provider.to_owned()).into();
+    };
+    let others: &[String] = match wish {
+        Some(_) => &[],
+        None => &agent.fallbacks,
+    };
+    let others = others.iter().map(|name| named(name));
+    let mut providers: Vec<String> = std::iter::once(first)
+        .chain(others)
+        .map(|(provider, _)| provider.to_owned())
+        .collect();
+    providers.dedup();
+    providers
+}
+
 /// What of the models that `agent` is configured with cannot be asked by our own
 /// loop, each with its place among them (the first is 0) and why.
 pub(crate) fn unusable(settings: &Settings, agent: &AgentSettings) -> Vec<(usize, String)> {
@@ -216,6 +240,13 @@ fn other(
             "the {whose} model {provider}/{model} is not one that {} asks",
             cli.title()
         ));
+    }
+    // Its own login must not take the place of the profile that a session chose.
+    if settings.is_pinned(cli.provider())
+        && let Some(provider) = settings.provider(&agent.id, cli.provider())
+        && let Some(fault) = provider.fault
+    {
+        return refused(fault);
     }
     let Some(way_in) = cli.way_in(settings, &agent.id) else {
         return refused(format!(
@@ -330,11 +361,14 @@ fn usable_provider(
     if let Some(fault) = provider.fault {
         return Err(format!("the model {id}/{model} cannot be asked: {fault}"));
     }
-    let expired = settings.expired_login(&agent.id, id);
-    match (provider.is_usable(), expired) {
-        (true, _) => Ok(provider),
-        (false, Some(login)) => Err(expired_login(login, &provider)),
-        (false, None) => Err(format!(
+    // A server that needs no key is not asked without the login meant for it.
+    let expired = settings
+        .expired_login(&agent.id, id)
+        .filter(|_| provider.key.is_none());
+    match (expired, provider.is_usable()) {
+        (Some(login), _) => Err(expired_login(login, &provider)),
+        (None, true) => Ok(provider),
+        (None, false) => Err(format!(
             "the model {id}/{model} needs a key: set {}",
             provider.key_source
         )),
@@ -351,7 +385,7 @@ fn expired_login(login: &Profile, provider: &Provider) -> String {
 
 /// Where no model is configured.
 fn known_plan(settings: &Settings, agent: &AgentSettings) -> Result<Plan, String> {
-    for (id, model) in [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)] {
+    for (id, model) in KNOWN_MODELS {
         if let Ok(provider) = usable_provider(settings, agent, id, model) {
             return Ok(Plan::Native {
                 provider,
@@ -485,7 +519,12 @@ mod tests {
             format!(r#"{{"id": "me", "provider": "anthropic", "credential": {credential}}}"#);
         std::fs::write(folder.join("login.json"), profile).unwrap();
         let variables = [("OPENCLAW_STATE_DIR", state.path().to_str().unwrap())];
-        for file in ["", "{models: {default: 'anthropic/claude-sonnet-5'}}"] {
+        for file in [
+            "",
+            "{models: {default: 'anthropic/claude-sonnet-5'}}",
+            // Such a server needs no key.
+            "{models: {providers: {anthropic: {baseUrl: 'http://127.0.0.1:9'}}}}",
+        ] {
             std::fs::write(state.path().join("openclaw.json"), file).unwrap();
             let environment: Environment = variables.into_iter().collect();
             let settings = crate::settings::load(&environment, Origin::File).unwrap();

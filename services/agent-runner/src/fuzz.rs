@@ -88,6 +88,7 @@ pub(crate) fn assert_bounded(line: &str, kinds: &[Kind]) {
 fn length(kind: &Kind) -> usize {
     match kind {
         Kind::TextDelta { text } | Kind::Thinking { text } | Kind::Note { text } => text.len(),
+        Kind::ThinkingSigned(signed) => signed.signature.len(),
         Kind::ToolOutput { call_id, text } => call_id.len() + text.len(),
         Kind::ToolResult(result) => result.call_id.len() + result.output.len(),
         Kind::Failed(failed) => failed.message.len(),

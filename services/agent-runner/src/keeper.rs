@@ -383,7 +383,9 @@ impl<'a> Following<'a> {
                 failure::report_at("read a spool", &self.path, &error);
             }
         }
-        self.shop.cooling.take(&self.reader.reports());
+        let reports = self.reader.reports();
+        self.shop.cooling.take(&reports);
+        self.shop.renewals.take(&reports);
     }
 
     fn write_reason(&self) {

@@ -107,6 +107,7 @@ pub(crate) fn retold(unseen: &[Message]) -> String {
             Message::Assistant {
                 text: said,
                 tool_calls,
+                ..
             } => {
                 if !said.is_empty() {
                     let _ = writeln!(text, "Assistant: {}", cut(said));
@@ -171,6 +172,7 @@ mod tests {
             Message::Assistant {
                 text: String::new(),
                 tool_calls: vec![call("done"), call("cut")],
+                thinking: None,
             },
             Message::Tool {
                 call_id: "done".to_owned(),
@@ -206,6 +208,7 @@ mod tests {
             Message::Assistant {
                 text: "two".to_owned(),
                 tool_calls: Vec::new(),
+                thinking: None,
             },
         ];
         let text = retold(&unseen);

@@ -112,10 +112,12 @@ impl Stop {
         format!("{}/{}", self.provider, self.model)
     }
 
-    /// Whether a request for the other can be sent here as it is.
+    /// Whether a request for the other can be sent here as it is. What a model
+    /// has signed another provider does not take, though it may call its model
+    /// the same.
     pub(crate) fn takes_requests_of(&self, other: &Self) -> bool {
         self.anthropic == other.anthropic
-            && self.model == other.model
+            && self.is_same_model(other)
             && self.sees_images == other.sees_images
     }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_config::programs;
+use openclaw_config::settings::Settings;
 use openclaw_daemon::{Configuration, Daemon, Notifier, failure};
 use openclaw_proto::approval::Decision;
 use openclaw_proto::memory;
@@ -30,8 +31,10 @@ use crate::embedding;
 use crate::meter::Meter;
 use crate::model::Upstream;
 use crate::own_limits;
+use crate::pinned;
 use crate::places;
 use crate::promises;
+use crate::renewal::{Prepared, Renewals};
 use crate::servers::Kept;
 use crate::spare::Spare;
 use crate::spending::Spending;
@@ -73,6 +76,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
             units: Units::find(&settings, &daemon.environment),
             watcher: Watcher::new(&turns).context("watch the folder of spools")?,
             cooling: Cooling::new(&settings.paths),
+            renewals: Renewals::default(),
             spending: Spending::open(&settings.paths.spending()),
             turns,
             spare: Spare::default(),
@@ -171,14 +175,15 @@ impl AgentRunner for Runner {
         &self,
         request: Request<wire::StartTurnRequest>,
     ) -> Result<Response<wire::StartTurnResponse>, Status> {
-        let turn = Turn::try_from(request.into_inner())?;
+        let mut turn = Turn::try_from(request.into_inner())?;
         // Whatever becomes of it: its id is used up.
         self.0.shop.retire(&turn.run_id);
-        let common = self.0.configuration.settings();
+        let prepared = self.prepared(&turn).await;
+        turn.notes.extend(prepared.notes);
+        let common = prepared.settings;
         let settings = own_limits::settings(&common, &turn)
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())
-            .map_err(Status::not_found)?;
+        let (settings, choice) = self.choice(settings, &turn).map_err(Status::not_found)?;
         if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(backend::Plan::Offline)) {
             return Err(Status::failed_precondition(format!(
                 "no model is there to write a summary; {}",
@@ -366,6 +371,36 @@ impl Runner {
         Ok(spool::path(&self.0.shop.turns, run_id))
     }
 
+    /// The configuration with the logins renewed that the turn may need.
+    async fn prepared(&self, turn: &Turn) -> Prepared {
+        let read = self.0.configuration.settings();
+        let providers = asked(&read, turn);
+        let renewals = &self.0.shop.renewals;
+        renewals.prepare(read, &turn.agent_id, providers).await
+    }
+
+    /// Who answers the turn, with the profile that its session chose, and the
+    /// settings for it.
+    fn choice(
+        &self,
+        settings: Arc<Settings>,
+        turn: &Turn,
+    ) -> Result<(Arc<Settings>, Choice), String> {
+        let (settings, unknown) = pinned::settings(settings, turn);
+        let mut choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())?;
+        if let Some(why) = unknown {
+            choice.plan = Err(why);
+        } else if let Err(why) = &mut choice.plan {
+            let agents = [turn.agent_id.as_str(), settings.default_agent.as_str()];
+            let renewals = &self.0.shop.renewals;
+            for problem in renewals.problems(&agents, &asked(&settings, turn)) {
+                why.push_str("; ");
+                why.push_str(&problem);
+            }
+        }
+        Ok((settings, choice))
+    }
+
     /// Whether a CLI will stand ready for the turn's session.
     fn keeps_warm(&self, turn: &Turn) -> bool {
         let settings = self.0.configuration.settings();
@@ -398,6 +433,7 @@ impl Runner {
 
     async fn describe(&self) -> wire::StatusResponse {
         let settings = self.0.configuration.settings();
+        let settings = self.0.shop.renewals.expected(&settings);
         let mut response = wire::StatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_ms: u64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -437,6 +473,13 @@ impl Runner {
             .collect();
         response
     }
+}
+
+/// The providers that the turn may ask.
+fn asked(settings: &Settings, turn: &Turn) -> Vec<String> {
+    let agent = settings.agent(&turn.agent_id);
+    let wish = turn.model.as_deref();
+    agent.map_or_else(Vec::new, |agent| backend::providers(settings, agent, wish))
 }
 
 fn candidate(candidate: &crate::backend::Candidate) -> wire::BackendCandidate {

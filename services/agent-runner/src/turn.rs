@@ -31,6 +31,7 @@ use crate::keeper::{self, Following, Held};
 use crate::message_id;
 use crate::places::{self, Passing};
 use crate::process;
+use crate::renewal::Renewals;
 use crate::route::Stop;
 use crate::servers::Kept;
 use crate::spare::Spare;
@@ -58,6 +59,7 @@ pub(crate) struct Shop {
     pub(crate) watcher: Arc<Watcher>,
     /// Keys that are left alone for a while.
     pub(crate) cooling: Cooling,
+    pub(crate) renewals: Renewals,
     /// What turns cost.
     pub(crate) spending: Spending,
     /// A process that stands ready for the next turn.

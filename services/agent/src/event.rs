@@ -16,6 +16,14 @@ pub(crate) enum Event<'a> {
     TextDelta { text: &'a str },
     /// More of the model's reasoning.
     Thinking { text: &'a str },
+    /// The thinking just told is whole; `redacted`: nothing of it was told.
+    ThinkingSigned {
+        signature: &'a str,
+        redacted: bool,
+        /// Who was asked.
+        provider: &'a str,
+        model: &'a str,
+    },
     /// A tool is about to run.
     ToolCall {
         id: &'a str,

@@ -22,7 +22,7 @@ use crate::request::{News, Steering, TurnRequest};
 use crate::socket::TurnSocket;
 use crate::turn::{Done, Tools};
 use calls::Calls;
-use client::{Answered, Client, Prompt};
+use client::{Answered, Client, Model, Prompt};
 use conversation::{Conversation, Entry};
 
 const DECLINED: &str =
@@ -44,8 +44,8 @@ pub(crate) async fn run(
         &request.run_id,
         request.identical_call_limit,
     );
-    let mut client =
-        Client::new(socket, request.api, request.model, out).seeing(request.sees_images);
+    let model = Model::new(request.provider, request.model, request.sees_images);
+    let mut client = Client::new(socket, request.api, model, out);
     let mut system = request.system;
     let mut thinking_tokens = request.thinking_tokens;
     let mut step = 1;

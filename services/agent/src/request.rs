@@ -16,6 +16,9 @@ pub(crate) struct TurnRequest {
     pub(crate) api: Api,
     #[serde(default)]
     pub(crate) model: String,
+    /// Whose model it is.
+    #[serde(default)]
+    pub(crate) provider: String,
     #[serde(default = "default_max_tokens")]
     pub(crate) max_tokens: u32,
     /// Tokens the model may think for beside those; 0: it is not asked to.
@@ -126,6 +129,8 @@ pub(crate) enum HistoryEntry {
         text: String,
         #[serde(default)]
         tool_calls: Vec<HistoryCall>,
+        #[serde(default)]
+        thinking: Option<SignedThinking>,
     },
     Tool {
         call_id: String,
@@ -134,6 +139,24 @@ pub(crate) enum HistoryEntry {
         #[serde(default)]
         is_error: bool,
     },
+}
+
+/// What one model thought before an earlier entry.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct SignedThinking {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) thoughts: Vec<Thought>,
+}
+
+/// One block of it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Thought {
+    #[serde(default)]
+    pub(crate) text: String,
+    pub(crate) signature: String,
+    #[serde(default)]
+    pub(crate) redacted: bool,
 }
 
 /// A tool call of an earlier entry.

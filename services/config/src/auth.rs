@@ -19,6 +19,7 @@ use crate::paths::Paths;
 use crate::provider::{PASSED, Scheme};
 use crate::secret::Secret;
 
+pub mod renewal;
 mod store;
 pub mod usage;
 
@@ -58,6 +59,14 @@ impl Credential {
         }
     }
 
+    /// What gets a new one, where that is a login's.
+    pub fn refresh(&self) -> Option<&Secret> {
+        match self {
+            Self::OAuth { refresh, .. } => refresh.as_ref(),
+            Self::ApiKey(_) | Self::Token(_) | Self::AwsSdk => None,
+        }
+    }
+
     /// OpenClaw's order: what was paid for anyway first.
     fn rank(&self) -> u8 {
         match self {
@@ -87,6 +96,10 @@ pub struct Profile {
     /// What it is, for messages to the user and to agents: its kind and its
     /// provider, and nothing else of what its file says.
     pub source: String,
+    /// Where it was read; `None`: the service manager passed it.
+    pub file: Option<PathBuf>,
+    /// Who gives new tokens for it, where that is known.
+    pub endpoint: Option<renewal::Endpoint>,
 }
 
 impl Profile {
@@ -133,7 +146,12 @@ pub fn read(paths: &Paths, agent_id: &str, environment: &Environment) -> Profile
             continue;
         }
         match profiles(file, environment) {
-            Ok(list) => all.list.extend(list),
+            Ok(mut list) => {
+                for profile in &mut list {
+                    profile.file = Some(file.clone());
+                }
+                all.list.extend(list);
+            }
             Err(problem) => all.warnings.push(format!("{}: {problem}", file.display())),
         }
     }
@@ -214,6 +232,8 @@ pub fn passed(credentials: &BTreeMap<String, Secret>, environment: &Environment)
             credential,
             usage: Usage::default(),
             source: source.clone(),
+            file: None,
+            endpoint: None,
         };
         if let Some(provider) = name.strip_suffix("-oauth-token") {
             all.list

@@ -21,6 +21,7 @@ mod agent;
 pub mod gateway;
 mod known_models;
 mod limits;
+mod logins;
 mod maintenance;
 pub mod memory;
 pub mod models;
@@ -85,6 +86,17 @@ impl LogLevel {
     }
 }
 
+/// A profile that a session chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pinned {
+    /// The provider that it is for.
+    pub provider: String,
+    /// Its id.
+    pub id: String,
+    /// Nothing else is used for that provider.
+    pub is_only: bool,
+}
+
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -113,6 +125,8 @@ pub struct Settings {
     pub profiles: BTreeMap<String, Vec<Profile>>,
     /// Profiles by provider in the order that is asked for.
     pub profile_order: BTreeMap<String, Vec<String>>,
+    /// The profile that a session chose, in the settings of its turns.
+    pub pinned: Option<Pinned>,
     /// Whether models.json keeps what others put into it.
     pub models_are_merged: bool,
     /// What holds for the confinement of all agents.
@@ -199,6 +213,7 @@ impl Settings {
             providers: BTreeMap::new(),
             profiles: BTreeMap::new(),
             profile_order: fragment.auth.order.clone(),
+            pinned: None,
             models_are_merged: fragment.models.mode.as_deref() != Some("replace"),
             sandbox: sandbox::whole(&fragment.sandbox)
                 .map_err(|(key, problem)| (format!("sandbox.{key}"), problem))
@@ -278,7 +293,8 @@ impl Settings {
         let (passed, rest): (Vec<_>, Vec<_>) =
             provider.access.into_iter().partition(Access::is_passed);
         provider.access = rest;
-        Some(provider.with_access(passed.into_iter().chain(profiles).collect()))
+        let provider = provider.with_access(passed.into_iter().chain(profiles).collect());
+        Some(self.with_pinned(agent_id, provider))
     }
 
     /// The profile that leaves logging in to the AWS SDK, if the agent has one.

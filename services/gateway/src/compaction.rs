@@ -14,11 +14,13 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::Usage;
 use openclaw_proto::memory::{Compaction, Conversation};
 use openclaw_proto::origin::Origin;
+use openclaw_proto::runner::AuthProfile;
 use openclaw_sessions::SessionKey;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
+use crate::auth_profile;
 use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 
@@ -49,6 +51,8 @@ pub(crate) struct Room<'a> {
     pub(crate) waiting: &'a HashSet<String>,
     /// `provider/model` of the session, when it has one of its own.
     pub(crate) model: Option<&'a str>,
+    /// The auth profile that it chose.
+    pub(crate) auth_profile: Option<AuthProfile>,
 }
 
 /// What the model was asked for summaries, those that came to nothing too.
@@ -150,7 +154,8 @@ pub(crate) async fn on_request(
     key: &SessionKey,
     keep: u32,
 ) -> Result<Made, Refusal> {
-    let session = gateway.sessions.get(key).await?.session;
+    let shown = gateway.sessions.get(key).await?;
+    let session = shown.session;
     if session.message_count == 0 {
         // It may have no transcript yet.
         return Ok(Made::Fits);
@@ -166,6 +171,7 @@ pub(crate) async fn on_request(
         reserved: 0,
         waiting: &HashSet::new(),
         model: own,
+        auth_profile: auth_profile::chosen(|name| shown.entry.get(name).cloned()),
     };
     let planned = match ask_for_plan(gateway, &room, number(room.tokens), Some(keep)).await {
         Ok(planned) => planned,

@@ -2,6 +2,7 @@
 //! and their ledger. It runs no subprocess and holds no model key.
 
 mod approvals;
+mod auth_profile;
 mod compaction;
 mod counters;
 mod desk;

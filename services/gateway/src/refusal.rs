@@ -43,6 +43,14 @@ pub(crate) enum Refusal {
     Limit(#[from] InvalidLimit),
     #[error(transparent)]
     Model(#[from] UnknownModel),
+    #[error("agent {agent} has no auth profile {id:?} ({known})")]
+    UnknownAuthProfile {
+        id: String,
+        agent: AgentId,
+        known: String,
+    },
+    #[error("the agent-runner, which has the credentials, does not answer")]
+    NoRunner(#[source] Box<Status>),
     #[error("there is no session {0:?}; `openclawctl sessions` lists them")]
     UnknownSession(String),
     #[error("{text:?} may mean several sessions: {}", keys.join(", "))]
@@ -86,7 +94,7 @@ impl From<Refusal> for Status {
     fn from(refusal: Refusal) -> Self {
         let message = failure::chain(&refusal);
         match refusal {
-            Refusal::Stopping => Self::unavailable(message),
+            Refusal::Stopping | Refusal::NoRunner(_) => Self::unavailable(message),
             Refusal::TooLong { .. }
             | Refusal::Key(_)
             | Refusal::Agent(_)
@@ -96,6 +104,7 @@ impl From<Refusal> for Status {
             | Refusal::Empty { .. }
             | Refusal::Patch(_)
             | Refusal::Limit(_)
+            | Refusal::UnknownAuthProfile { .. }
             | Refusal::Model(_) => Self::invalid_argument(message),
             Refusal::Compacting(_) => Self::aborted(message),
             Refusal::Exists(_) | Refusal::LabelTaken { .. } => Self::already_exists(message),

@@ -2,6 +2,7 @@
 
 mod said;
 mod tail;
+mod thinking;
 mod turns;
 
 use std::collections::HashSet;
@@ -11,6 +12,7 @@ use crate::error::Error;
 
 pub use said::{Call, Said, characters};
 pub use tail::Tail;
+pub use thinking::{Thinking, Thought};
 
 /// What a token is taken for, in characters, where no tokenizer is.
 const CHARACTERS_PER_TOKEN: usize = 4;
@@ -41,6 +43,17 @@ pub struct Past {
     pub run_id: Option<String>,
     /// The message.
     pub said: Said,
+    /// What a model thought before it. Of a message before a compaction there is
+    /// none: it was signed with a conversation that is no longer told.
+    pub thinking: Option<Box<Thinking>>,
+}
+
+impl Past {
+    /// What the message costs, in characters ([`characters`]).
+    pub(crate) fn characters(&self) -> usize {
+        let thinking = self.thinking.as_ref().map_or(0, |it| it.characters());
+        self.said.characters() + thinking
+    }
 }
 
 impl History {

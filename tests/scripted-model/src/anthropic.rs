@@ -14,7 +14,13 @@ pub(crate) fn stream(reply: &Reply) -> Vec<Piece> {
     )];
     let mut index = 0;
     if let Some(thinking) = &reply.thinking {
-        thinking_block(&mut pieces, index, thinking, reply.chunk);
+        let signature = signature(&reply.model, thinking);
+        thinking_block(&mut pieces, index, (thinking, &signature), reply.chunk);
+        index += 1;
+    }
+    if let Some(data) = &reply.redacted {
+        start(&mut pieces, index, redacted_block(data));
+        stop(&mut pieces, index);
         index += 1;
     }
     if !reply.text.is_empty() || reply.calls.is_empty() {
@@ -38,8 +44,10 @@ pub(crate) fn stream(reply: &Reply) -> Vec<Piece> {
 pub(crate) fn whole(reply: &Reply) -> Value {
     let mut content = Vec::new();
     if let Some(thinking) = &reply.thinking {
-        content.push(json!({"type": "thinking", "thinking": thinking, "signature": SIGNATURE}));
+        let signature = signature(&reply.model, thinking);
+        content.push(json!({"type": "thinking", "thinking": thinking, "signature": signature}));
     }
+    content.extend(reply.redacted.as_deref().map(redacted_block));
     if !reply.text.is_empty() || reply.calls.is_empty() {
         content.push(json!({"type": "text", "text": reply.text}));
     }
@@ -82,7 +90,16 @@ pub(crate) fn error_event() -> Piece {
     frame(json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}))
 }
 
-const SIGNATURE: &str = "c2NyaXB0ZWQ=";
+/// What `model` signs its thinking with: another thought, or another model's, has another signature.
+pub fn signature(model: &str, thinking: &str) -> String {
+    let said = format!("{model}: {thinking}");
+    let code: String = said.bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!("Sig{code}==")
+}
+
+fn redacted_block(data: &str) -> Value {
+    json!({"type": "redacted_thinking", "data": data})
+}
 
 fn envelope(reply: &Reply, content: Value, stop_reason: Option<&str>) -> Value {
     let output = if stop_reason.is_some() {
@@ -120,7 +137,12 @@ fn stop_reason(reply: &Reply) -> &str {
     reply.stop_reason.as_deref().unwrap_or(fitting)
 }
 
-fn thinking_block(pieces: &mut Vec<Piece>, index: usize, thinking: &str, chunk: usize) {
+fn thinking_block(
+    pieces: &mut Vec<Piece>,
+    index: usize,
+    (thinking, signature): (&str, &str),
+    chunk: usize,
+) {
     start(
         pieces,
         index,
@@ -133,10 +155,13 @@ fn thinking_block(pieces: &mut Vec<Piece>, index: usize, thinking: &str, chunk: 
             json!({"type": "thinking_delta", "thinking": part}),
         )));
     }
-    pieces.push(frame(delta_event(
-        index,
-        json!({"type": "signature_delta", "signature": SIGNATURE}),
-    )));
+    // Whoever takes the first part for the whole has a signature that is none.
+    for part in chunks(signature, signature.len().div_ceil(2)) {
+        pieces.push(frame(delta_event(
+            index,
+            json!({"type": "signature_delta", "signature": part}),
+        )));
+    }
     stop(pieces, index);
 }
 

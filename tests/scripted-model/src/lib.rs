@@ -41,6 +41,7 @@ mod scenario_name;
 mod server;
 mod stage;
 
+pub use anthropic::signature;
 pub use prompt::{Api, Prompt, ToolResult};
 pub use record::{Outcome, Recorded};
 pub use scenario::{Ending, Failure, Pace, Scenario, ToolCall, Usage};

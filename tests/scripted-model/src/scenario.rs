@@ -11,6 +11,8 @@ use serde_json::Value;
 pub struct Scenario {
     /// Thinking sent before the text, if any.
     pub thinking: Option<String>,
+    /// Thinking that is sent in a form that its model alone can read, after the other.
+    pub redacted: Option<String>,
     /// The reply.
     pub text: String,
     /// Bytes of filler appended to the reply, for answers larger than a client should accept.
@@ -119,6 +121,7 @@ impl Default for Scenario {
     fn default() -> Self {
         Self {
             thinking: None,
+            redacted: None,
             text: "You said: {said}".to_owned(),
             filler: 0,
             calls: Vec::new(),
@@ -214,6 +217,13 @@ impl Scenario {
     #[must_use]
     pub fn thinking(mut self, thinking: impl Into<String>) -> Self {
         self.thinking = Some(thinking.into());
+        self
+    }
+
+    /// Thinks something that its model alone can read.
+    #[must_use]
+    pub fn redacted(mut self, data: impl Into<String>) -> Self {
+        self.redacted = Some(data.into());
         self
     }
 

@@ -115,15 +115,11 @@ pub(super) fn find(
 type Credential = (&'static str, Header, Option<&'static str>);
 
 fn direct(settings: &Settings, agent_id: &str) -> Option<Credential> {
-    let outer = &settings.environment;
-    if let Some(token) = outer.get("ANTHROPIC_AUTH_TOKEN") {
-        return Some(("ANTHROPIC_AUTH_TOKEN", bearer(token), None));
-    }
-    if let Some(key) = outer.get("ANTHROPIC_API_KEY") {
-        return Some(api_key(key));
-    }
-    if let Some(token) = outer.get("CLAUDE_CODE_OAUTH_TOKEN") {
-        return Some(oauth(token));
+    // A profile that the session chose comes before all others.
+    if !settings.is_pinned("anthropic")
+        && let Some(found) = by_variable(settings)
+    {
+        return Some(found);
     }
     let provider = settings.provider(agent_id, "anthropic")?;
     let access = provider.access.first()?;
@@ -131,6 +127,17 @@ fn direct(settings: &Settings, agent_id: &str) -> Option<Credential> {
         Scheme::ApiKey => api_key(access.secret.reveal()),
         Scheme::Bearer => oauth(access.secret.reveal()),
     })
+}
+
+fn by_variable(settings: &Settings) -> Option<Credential> {
+    let outer = &settings.environment;
+    if let Some(token) = outer.get("ANTHROPIC_AUTH_TOKEN") {
+        return Some(("ANTHROPIC_AUTH_TOKEN", bearer(token), None));
+    }
+    if let Some(key) = outer.get("ANTHROPIC_API_KEY") {
+        return Some(api_key(key));
+    }
+    outer.get("CLAUDE_CODE_OAUTH_TOKEN").map(oauth)
 }
 
 fn api_key(key: &str) -> Credential {
@@ -255,6 +262,31 @@ mod tests {
             .collect();
         assert_eq!(names, ["x-team", "x-two", "x-api-key"]);
         assert!(!format!("{relay:?}").contains("sk"));
+    }
+
+    #[test]
+    fn a_profile_that_the_session_chose_comes_before_a_variable() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().join(".openclaw/agents/main/auth");
+        fs::create_dir_all(&folder).unwrap();
+        let profile = r#"{"id": "work", "provider": "anthropic",
+            "credential": {"type": "api-key", "apiKey": "sk-work"}}"#;
+        fs::write(folder.join("work.json"), profile).unwrap();
+        let environment: Environment = [
+            ("HOME", home.path().to_str().unwrap()),
+            ("ANTHROPIC_API_KEY", "sk"),
+        ]
+        .into_iter()
+        .collect();
+        let mut settings = crate::settings::load(&environment, Origin::File).unwrap();
+        let key = |settings: &Settings| match find(settings, "main", SandboxLevel::Strict) {
+            Ok(Access::Door { relay, .. }) => relay.headers[0].1.0.reveal().to_owned(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(key(&settings), "sk");
+        assert!(!settings.pin("main", "home", true));
+        assert!(settings.pin("main", "work", true));
+        assert_eq!(key(&settings), "sk-work");
     }
 
     #[test]

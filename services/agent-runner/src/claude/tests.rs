@@ -45,6 +45,7 @@ fn turn(sessions: Vec<BackendSession>) -> Turn {
         model: None,
         thinking_level: None,
         purpose: openclaw_proto::runner::Purpose::Message,
+        auth_profile: None,
         limits: String::new(),
     }
 }

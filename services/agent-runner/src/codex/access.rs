@@ -50,7 +50,7 @@ struct Claims {
 
 /// How the CLI would log in, if it can.
 pub(super) fn way_in(settings: &Settings, agent_id: &str) -> Option<String> {
-    if settings.environment.get(OWN_KEY).is_some() {
+    if own_key(settings).is_some() {
         return Some(OWN_KEY.to_owned());
     }
     if let Some(provider) = settings.provider(agent_id, "openai")
@@ -66,13 +66,19 @@ pub(super) fn way_in(settings: &Settings, agent_id: &str) -> Option<String> {
 pub(super) fn find(settings: &Settings, agent_id: &str) -> Result<Access, Error> {
     let provider = settings.provider(agent_id, "openai");
     let base_url = provider.as_ref().map_or(OPENAI, |it| it.base_url.as_str());
-    if let Some(key) = settings.environment.get(OWN_KEY) {
+    if let Some(key) = own_key(settings) {
         return Ok(with_key(base_url, key));
     }
     if let Some(access) = provider.as_ref().and_then(|it| it.access.first()) {
         return Ok(with_key(base_url, access.secret.reveal()));
     }
     by_login(settings, agent_id, base_url)
+}
+
+/// The CLI's own variable. A profile that the session chose comes before it.
+fn own_key(settings: &Settings) -> Option<&str> {
+    let is_chosen = settings.is_pinned("openai");
+    settings.environment.get(OWN_KEY).filter(|_| !is_chosen)
 }
 
 fn with_key(base_url: &str, key: &str) -> Access {

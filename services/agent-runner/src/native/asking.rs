@@ -35,6 +35,7 @@ pub(super) enum Answer {
     /// It is to ask again, in the form that another model takes.
     Elsewhere {
         api: &'static str,
+        provider: String,
         model: String,
         sees_images: bool,
     },
@@ -166,12 +167,14 @@ impl Asking {
             if !stop.takes_requests_of(&self.route[state.form]) {
                 state.form = state.at;
                 state.is_turning = true;
-                let (api, model) = (stop.api(), stop.model.clone());
+                let (api, provider, model) =
+                    (stop.api(), stop.provider.clone(), stop.model.clone());
                 if let Some((_, tab)) = admitted {
                     tab.forget();
                 }
                 return Answer::Elsewhere {
                     api,
+                    provider,
                     model,
                     sees_images: stop.sees_images,
                 };

@@ -3,7 +3,9 @@
 use std::process::ExitStatus;
 use std::sync::Arc;
 
-use openclaw_proto::event::{Code, Done, Failed, Kind, ToolFailure, ToolResult, Usage};
+use openclaw_proto::event::{
+    Code, Done, Failed, Kind, ThinkingSigned, ToolFailure, ToolResult, Usage,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -19,6 +21,13 @@ enum Line {
     },
     Thinking {
         text: String,
+    },
+    ThinkingSigned {
+        signature: String,
+        #[serde(default)]
+        redacted: bool,
+        provider: String,
+        model: String,
     },
     ToolCall {
         id: String,
@@ -143,6 +152,17 @@ impl Lines {
         match line {
             Line::TextDelta { text } => Kind::TextDelta { text },
             Line::Thinking { text } => Kind::Thinking { text },
+            Line::ThinkingSigned {
+                signature,
+                redacted,
+                provider,
+                model,
+            } => Kind::ThinkingSigned(ThinkingSigned {
+                signature,
+                redacted,
+                provider,
+                model,
+            }),
             Line::ToolCall {
                 id,
                 name,
@@ -209,6 +229,10 @@ mod tests {
         for (line, expected) in [
             (r#"{"type":"text_delta","text":"hi"}"#, "TextDelta"),
             (r#"{"type":"thinking","text":"hm"}"#, "Thinking"),
+            (
+                r#"{"type":"thinking_signed","signature":"s","provider":"p","model":"m"}"#,
+                "ThinkingSigned",
+            ),
             (
                 r#"{"type":"tool_call","id":"1","name":"t","arguments":{}}"#,
                 "ToolCall",

@@ -177,10 +177,13 @@ impl Host {
             Answer::Stream(response, metered) => streamed(response, *metered),
             Answer::Elsewhere {
                 api,
+                provider,
                 model,
                 sees_images,
             } => {
-                let target = json!({"api": api, "model": model, "sees_images": sees_images});
+                let target = json!({
+                    "api": api, "provider": provider, "model": model, "sees_images": sees_images,
+                });
                 reply(StatusCode::MISDIRECTED_REQUEST, target.to_string().into())
             }
             Answer::Refused(refusal) => refused(refusal),

@@ -63,12 +63,16 @@ impl Wanted {
 
     /// Puts it into a request in `api`'s form.
     pub(super) fn apply(&self, api: Api, request: &mut Map<String, Value>) {
+        let was_to_think = request.contains_key("thinking");
         if self.is_plain {
             for name in ["thinking", "reasoning", "reasoning_effort"] {
                 request.shift_remove(name);
             }
         }
         self.bound(api, request);
+        if was_to_think && !request.contains_key("thinking") {
+            forget_thinking(request);
+        }
         let known: &[&str] = match api {
             Api::Anthropic | Api::Bedrock => &MESSAGES,
             Api::Responses => &RESPONSES,
@@ -107,6 +111,26 @@ impl Wanted {
             .is_some_and(|budget| budget >= u64::from(most))
         {
             request.shift_remove("thinking");
+        }
+    }
+}
+
+/// What a message says that was nothing but thinking; without a word the
+/// provider refuses it. The words are OpenClaw's.
+const OMITTED: &str = "[assistant reasoning omitted]";
+
+/// Takes out of a request of the messages API what the model thought before: it
+/// takes that only where it is to think again.
+fn forget_thinking(request: &mut Map<String, Value>) {
+    let messages = request.get_mut("messages").and_then(Value::as_array_mut);
+    for message in messages.into_iter().flatten() {
+        let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) else {
+            continue;
+        };
+        let before = blocks.len();
+        blocks.retain(|block| block["type"] != "thinking" && block["type"] != "redacted_thinking");
+        if before > 0 && blocks.is_empty() {
+            blocks.push(json!({"type": "text", "text": OMITTED}));
         }
     }
 }
@@ -182,5 +206,31 @@ mod tests {
         assert_eq!(short, json!({"max_tokens": 2000, "temperature": 0.5}));
         let plain = applied(&Wanted::new(&warm, None, true), Api::Anthropic, request);
         assert_eq!(plain, json!({"max_tokens": 10_000, "temperature": 0.5}));
+    }
+
+    #[test]
+    fn thinking_is_not_sent_back_to_a_model_that_is_not_to_think() {
+        let thought = json!({"type": "thinking", "thinking": "hm", "signature": "s"});
+        let hidden = json!({"type": "redacted_thinking", "data": "d"});
+        let said = json!({"type": "text", "text": "hi"});
+        let request = json!({
+            "thinking": {"type": "enabled", "budget_tokens": 2048},
+            "messages": [
+                {"role": "user", "content": "x"},
+                {"role": "assistant", "content": [thought, said]},
+                {"role": "assistant", "content": [hidden]},
+            ],
+        });
+        let thinks = Wanted::new(&ModelParams::default(), None, false);
+        assert_eq!(applied(&thinks, Api::Anthropic, request.clone()), request);
+        let plain = Wanted::new(&ModelParams::default(), None, true);
+        let sent = applied(&plain, Api::Anthropic, request);
+        let omitted = json!({"type": "text", "text": OMITTED});
+        let expected = json!([
+            {"role": "user", "content": "x"},
+            {"role": "assistant", "content": [said]},
+            {"role": "assistant", "content": [omitted]},
+        ]);
+        assert_eq!(sent["messages"], expected);
     }
 }

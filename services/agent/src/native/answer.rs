@@ -9,7 +9,7 @@ use hyper::header::HeaderValue;
 use serde::de::IgnoredAny;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::client::SILENCE_LIMIT;
+use super::client::{Model, SILENCE_LIMIT};
 use super::openai::Dialect;
 use super::reply::{Delta, Reply};
 use super::sse::{Parser, TooLong};
@@ -39,6 +39,8 @@ pub(super) enum Fault {
     BrokeOff(Failure),
     /// To be asked again in this dialect.
     Dialect(Dialect),
+    /// To be asked again without what was thought in earlier turns.
+    Thinking,
     /// To be asked again, of somebody else.
     Elsewhere(Target),
     /// The end of the turn.
@@ -50,6 +52,8 @@ pub(super) enum Fault {
 pub(super) struct Target {
     pub(super) api: Api,
     pub(super) model: String,
+    #[serde(default)]
+    pub(super) provider: String,
     #[serde(default)]
     pub(super) sees_images: bool,
 }
@@ -132,10 +136,12 @@ impl Decoder {
 pub(super) async fn read(
     mut body: Incoming,
     decoder: Decoder,
+    asked: &Model,
     out: &Emitter,
 ) -> Result<Reply, Fault> {
     let mut reading = Reading {
         decoder,
+        asked,
         out,
         parser: Parser::default(),
         emitted: false,
@@ -153,6 +159,7 @@ pub(super) async fn read(
 
 struct Reading<'a> {
     decoder: Decoder,
+    asked: &'a Model,
     out: &'a Emitter,
     parser: Parser,
     emitted: bool,
@@ -213,6 +220,12 @@ impl Reading<'_> {
             match &delta {
                 Delta::Text(text) => self.out.text(text)?,
                 Delta::Thinking(text) => self.out.emit(&Event::Thinking { text })?,
+                Delta::Signed(signed) => self.out.emit(&Event::ThinkingSigned {
+                    signature: &signed.signature,
+                    redacted: signed.redacted,
+                    provider: &self.asked.provider,
+                    model: &self.asked.name,
+                })?,
             }
         }
         Ok(())

@@ -72,6 +72,7 @@ impl<'a> Calls<'a> {
         }
         let assistant = Assistant {
             text: reply.text,
+            earlier: None,
             thinking: reply.thinking,
             reasoning: reply.reasoning,
             calls: calls.iter().map(Prepared::again).collect(),

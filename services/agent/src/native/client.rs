@@ -15,7 +15,7 @@ use super::reply::Reply;
 use super::{anthropic, openai, status};
 use crate::event::Emitter;
 use crate::failure::{Code, Failure, TurnError};
-use crate::request::Api;
+use crate::request::{Api, SignedThinking};
 use crate::socket::{Question, TurnSocket};
 use crate::{process, turn};
 
@@ -48,43 +48,59 @@ pub(super) enum Answered {
     Elsewhere,
 }
 
+/// The model that is asked.
+#[derive(Debug)]
+pub(super) struct Model {
+    pub(super) provider: String,
+    pub(super) name: String,
+    /// Whether it is shown images.
+    pub(super) sees_images: bool,
+    /// Whether it takes back what it thought in earlier turns.
+    pub(super) takes_thinking: bool,
+}
+
+impl Model {
+    pub(super) fn new(provider: String, name: String, sees_images: bool) -> Self {
+        Self {
+            provider,
+            name,
+            sees_images,
+            takes_thinking: true,
+        }
+    }
+
+    /// Whether `thinking` is this model's, and may be sent to it.
+    pub(super) fn takes(&self, thinking: &SignedThinking) -> bool {
+        self.takes_thinking && self.provider == thinking.provider && self.name == thinking.model
+    }
+}
+
 /// Speaks one of the two protocols through the turn socket.
 pub(super) struct Client<'a> {
     socket: &'a TurnSocket,
     api: Api,
-    model: String,
+    model: Model,
     out: &'a Emitter,
     dialect: Dialect,
-    /// Whether the model is shown images.
-    sees_images: bool,
     /// The last answer to the question broke off.
     broke_off: Option<Failure>,
 }
 
 impl<'a> Client<'a> {
-    pub(super) fn new(socket: &'a TurnSocket, api: Api, model: String, out: &'a Emitter) -> Self {
+    pub(super) fn new(socket: &'a TurnSocket, api: Api, model: Model, out: &'a Emitter) -> Self {
         Self {
             socket,
             api,
             model,
             out,
             dialect: Dialect::default(),
-            sees_images: false,
             broke_off: None,
-        }
-    }
-
-    /// The same for a model that sees images, or does not.
-    pub(super) fn seeing(self, sees_images: bool) -> Self {
-        Self {
-            sees_images,
-            ..self
         }
     }
 
     /// The model that is asked.
     pub(super) fn model(&self) -> &str {
-        &self.model
+        &self.model.name
     }
 
     /// The model's answer to `prompt`; its text is emitted as it comes.
@@ -98,6 +114,7 @@ impl<'a> Client<'a> {
                 Err(Fault::Final(error)) => return Err(error),
                 // Each adaptation is made once, so this ends.
                 Err(Fault::Dialect(dialect)) => self.dialect = dialect,
+                Err(Fault::Thinking) => self.model.takes_thinking = false,
                 // The runner counts.
                 Err(Fault::BrokeOff(failure)) => {
                     process::log(&failure.message);
@@ -106,8 +123,7 @@ impl<'a> Client<'a> {
                 Err(Fault::Elsewhere(target)) => {
                     self.broke_off = None;
                     self.api = target.api;
-                    self.model = target.model;
-                    self.sees_images = target.sees_images;
+                    self.model = Model::new(target.provider, target.model, target.sees_images);
                     self.dialect = Dialect::default();
                     return Ok(Answered::Elsewhere);
                 }
@@ -119,12 +135,17 @@ impl<'a> Client<'a> {
         let (path, body, decoder) = match self.api {
             Api::Anthropic => (
                 anthropic::PATH,
-                anthropic::body(&self.model, prompt, self.sees_images),
+                anthropic::body(&self.model, prompt),
                 Decoder::Anthropic(anthropic::Stream::default()),
             ),
             Api::Openai => (
                 openai::PATH,
-                openai::body(&self.model, prompt, self.dialect, self.sees_images),
+                openai::body(
+                    &self.model.name,
+                    prompt,
+                    self.dialect,
+                    self.model.sees_images,
+                ),
                 Decoder::OpenAi(openai::Stream::default()),
             ),
         };
@@ -144,7 +165,7 @@ impl<'a> Client<'a> {
             .map_err(|error| turn::socket_failure(&error))?;
         if response.status().is_success() {
             answer::check_content_type(response.headers().get(header::CONTENT_TYPE))?;
-            return answer::read(response.into_body(), decoder, self.out).await;
+            return answer::read(response.into_body(), decoder, &self.model, self.out).await;
         }
         Err(self.refusal(response).await)
     }
@@ -164,6 +185,14 @@ impl<'a> Client<'a> {
             && let Some(dialect) = self.dialect.adapted(&text)
         {
             return Fault::Dialect(dialect);
+        }
+        if status == StatusCode::BAD_REQUEST
+            && self.api == Api::Anthropic
+            && self.model.takes_thinking
+            && anthropic::refuses_thinking(&text)
+        {
+            process::log("the model does not take back what it thought in earlier turns");
+            return Fault::Thinking;
         }
         let failure = status::refusal(status, retry_after, &text);
         match &self.broke_off {

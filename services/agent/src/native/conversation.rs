@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::images::Image;
-use crate::request::{HistoryCall, HistoryEntry};
+use crate::request::{HistoryCall, HistoryEntry, SignedThinking};
 
 /// What a model is told about a call that has no result on record.
 const NO_RESULT: &str = "no result: the call was cancelled, because the turn was ended or interrupted before it had \
@@ -25,6 +25,9 @@ pub(super) enum Entry {
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Assistant {
     pub(super) text: String,
+    /// What was thought before it in an earlier turn.
+    pub(super) earlier: Option<SignedThinking>,
+    /// What was thought before it in this turn.
     pub(super) thinking: Vec<Value>,
     pub(super) reasoning: String,
     pub(super) calls: Vec<Call>,
@@ -64,12 +67,16 @@ impl Conversation {
         while let Some(entry) = history.next() {
             match entry {
                 HistoryEntry::User { text } => conversation.push_user(text),
-                HistoryEntry::Assistant { text, tool_calls } => {
+                HistoryEntry::Assistant {
+                    text,
+                    tool_calls,
+                    thinking,
+                } => {
                     let mut results = Vec::new();
                     while let Some(HistoryEntry::Tool { .. }) = history.peek() {
                         results.extend(history.next());
                     }
-                    conversation.push_assistant(text, tool_calls, results);
+                    conversation.push_assistant(text, thinking, tool_calls, results);
                 }
                 // Its call was cut off the beginning.
                 HistoryEntry::Tool { .. } => {}
@@ -109,7 +116,8 @@ impl Conversation {
         }
     }
 
-    /// Drops what only the model that thought it can read.
+    /// Drops what was thought in this turn: only the model that thought it can
+    /// read it.
     pub(super) fn forget_thinking(&mut self) {
         for entry in &mut self.entries {
             if let Entry::Assistant(assistant) = entry {
@@ -134,6 +142,7 @@ impl Conversation {
     fn push_assistant(
         &mut self,
         text: String,
+        earlier: Option<SignedThinking>,
         calls: Vec<HistoryCall>,
         results: Vec<HistoryEntry>,
     ) {
@@ -148,6 +157,7 @@ impl Conversation {
             .collect();
         self.entries.push(Entry::Assistant(Assistant {
             text,
+            earlier,
             calls,
             ..Assistant::default()
         }));

@@ -68,6 +68,16 @@ impl RawCall {
 pub(super) enum Delta {
     Text(String),
     Thinking(String),
+    /// The thinking before it is whole.
+    Signed(Signed),
+}
+
+/// What makes thinking fit to be sent back.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Signed {
+    pub(super) signature: String,
+    /// It is all there is of the thinking.
+    pub(super) redacted: bool,
 }
 
 #[cfg(test)]

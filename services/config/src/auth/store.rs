@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::usage::Usage;
-use super::{Credential, Profile};
+use super::{Credential, Profile, renewal};
 use crate::environment::Environment;
 use crate::secret::Secret;
 use crate::substitute;
@@ -48,6 +48,9 @@ struct Written {
     expires_at: Option<u64>,
     #[serde(alias = "tokenRef")]
     token: Option<Secret>,
+    /// Where a login is renewed, and as which program, if it is not known.
+    token_url: Option<String>,
+    client_id: Option<String>,
 }
 
 impl Written {
@@ -169,9 +172,10 @@ fn stored(
 fn profile(
     id: String,
     provider: String,
-    written: Written,
+    mut written: Written,
     usage: Usage,
 ) -> Result<Profile, String> {
+    let endpoint = (written.token_url.take(), written.client_id.take());
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if provider.is_empty() || provider.len() > PROVIDER_LENGTH || !provider.chars().all(allowed) {
         return Err(format!(
@@ -193,6 +197,8 @@ fn profile(
     };
     Ok(Profile {
         source: format!("an auth profile for {provider} ({kind})"),
+        endpoint: renewal::Endpoint::of(&provider, endpoint.0, endpoint.1),
+        file: None,
         credential,
         id,
         provider,

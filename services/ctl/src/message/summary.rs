@@ -81,6 +81,7 @@ impl Summary {
         match &event.kind {
             Kind::TextDelta { text } => self.text.push_str(text),
             Kind::Thinking { .. }
+            | Kind::ThinkingSigned(_)
             | Kind::Note { .. }
             | Kind::Steered { .. }
             | Kind::ApprovalRequested(_)

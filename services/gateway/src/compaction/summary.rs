@@ -126,6 +126,7 @@ fn turn(run_id: &str, room: &Room<'_>, planned: &Compaction) -> Turn {
         model: room.model.map(str::to_owned),
         thinking_level: None,
         limits: String::new(),
+        auth_profile: room.auth_profile.clone(),
         purpose: Purpose::Summary,
     }
 }

@@ -11,6 +11,7 @@ use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::Patch;
 use tonic::{Request, Response, Status, Streaming};
 
+use crate::auth_profile;
 use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 use crate::sessions::{NewSession, Wanted};
@@ -72,6 +73,9 @@ impl sessions_server::Sessions for SessionsDoor {
             patch: patch(request.fields)?,
             spawned_by,
         };
+        if let Some(key) = &new.key {
+            auth_profile::check(&self.0, key.agent(), &new.patch).await?;
+        }
         let session = self.0.sessions.create(new).await?;
         Ok(Response::new(wire::CreateSessionResponse {
             session: Some(session.into()),
@@ -85,6 +89,7 @@ impl sessions_server::Sessions for SessionsDoor {
         let request = request.into_inner();
         let key = self.key(&request.session, &request.agent_id).await?;
         let patch = patch(request.fields)?;
+        auth_profile::check(&self.0, key.agent(), &patch).await?;
         let session = self.0.sessions.patch(&key, patch).await?;
         Ok(Response::new(wire::PatchSessionResponse {
             session: Some(session.into()),

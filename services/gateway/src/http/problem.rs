@@ -130,14 +130,17 @@ impl From<Refusal> for Problem {
         let message = failure::chain(&refusal);
         let (status, code) = match &refusal {
             Refusal::Stopping => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
+            Refusal::NoRunner(_) => (StatusCode::SERVICE_UNAVAILABLE, "no_runner"),
             Refusal::TooLong { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "too_long"),
             Refusal::Key(_)
             | Refusal::Agent(_)
             | Refusal::OtherAgent { .. }
             | Refusal::Route(_) => (StatusCode::BAD_REQUEST, "invalid_session"),
-            Refusal::Patch(_) | Refusal::Limit(_) | Refusal::Model(_) | Refusal::Empty { .. } => {
-                (StatusCode::BAD_REQUEST, "invalid_request")
-            }
+            Refusal::Patch(_)
+            | Refusal::Limit(_)
+            | Refusal::Model(_)
+            | Refusal::UnknownAuthProfile { .. }
+            | Refusal::Empty { .. } => (StatusCode::BAD_REQUEST, "invalid_request"),
             Refusal::UnknownSession(_) => (StatusCode::NOT_FOUND, "unknown_session"),
             Refusal::Ambiguous { .. }
             | Refusal::Exists(_)

@@ -163,6 +163,7 @@ fn cost(kind: &Kind) -> usize {
         | Kind::Thinking { text }
         | Kind::Note { text }
         | Kind::ToolOutput { text, .. } => text.len(),
+        Kind::ThinkingSigned(signed) => signed.signature.len(),
         Kind::ApprovalRequested(request) => request.command.len(),
         Kind::ToolCall { arguments, .. } => arguments.to_string().len(),
         Kind::ToolResult(result) => result.output.len(),

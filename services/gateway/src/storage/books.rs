@@ -17,6 +17,8 @@ use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use serde_json::{Value, json};
 
+use crate::auth_profile;
+
 use super::command::{
     Acceptance, Admitted, BackendSessions, Closing, Found, Incoming, Overrides, QueueFields, Reply,
     Said, backend_session_of, state_of,
@@ -489,6 +491,7 @@ fn overrides_of(entry: &SessionEntry) -> Overrides {
             cap: entry.get("queueCap"),
             drop: entry.get("queueDrop"),
         },
+        auth_profile: auth_profile::chosen(|name| entry.get(name)),
         limits: entry
             .get::<serde_json::Value>("limits")
             .map(|limits| limits.to_string())

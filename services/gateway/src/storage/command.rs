@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use openclaw_proto::event::{Kind, Resources};
 use openclaw_proto::gateway::Accepted;
+use openclaw_proto::runner::AuthProfile;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::BackendSession;
 use openclaw_sessions::transcript::{Message, Usage};
@@ -77,6 +78,7 @@ pub(crate) struct Overrides {
     pub(crate) queue: QueueFields,
     /// Limits of its turns, as JSON; empty: its agent's.
     pub(crate) limits: String,
+    pub(crate) auth_profile: Option<AuthProfile>,
 }
 
 /// What a session's entry says of messages that find it busy.

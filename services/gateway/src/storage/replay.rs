@@ -61,6 +61,9 @@ fn events(message: &Message) -> Vec<Kind> {
 }
 
 fn block(block: &Block) -> Option<Kind> {
+    if block.is_redacted() {
+        return None;
+    }
     match block.clone() {
         Block::Text { text, .. } => Some(Kind::TextDelta { text }),
         Block::Thinking { thinking, .. } => Some(Kind::Thinking { text: thinking }),

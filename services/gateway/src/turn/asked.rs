@@ -180,6 +180,7 @@ impl Asked {
             reserved: self.tokens.saturating_sub(self.budget as u64),
             waiting: &self.waiting,
             model: self.overrides.model.as_deref(),
+            auth_profile: self.overrides.auth_profile.clone(),
         }
     }
 
@@ -215,6 +216,7 @@ impl Asked {
             model: self.overrides.model.clone(),
             thinking_level: self.overrides.thinking_level.clone(),
             limits: self.overrides.limits.clone(),
+            auth_profile: self.overrides.auth_profile.clone(),
             purpose: Purpose::Message,
             granted_commands: self.granted.clone(),
         }

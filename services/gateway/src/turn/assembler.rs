@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use openclaw_proto::event::{self, Kind};
+use openclaw_proto::event::{self, Kind, ThinkingSigned};
 use openclaw_proto::runner::Started;
 use openclaw_sessions::transcript::{
     AssistantMessage, Block, Content, Message, StopReason, ToolResultMessage, Usage,
@@ -28,6 +28,8 @@ pub(super) struct Assembler {
     context_tokens: u64,
     resources: Option<event::Resources>,
     speaker: Started,
+    /// Provider and model that signed what was thought before this message.
+    signer: Option<(String, String)>,
 }
 
 /// The rest of a run's entries, and what it cost.
@@ -81,7 +83,10 @@ impl Assembler {
     pub(super) fn add(&mut self, kind: &Kind, now_ms: i64) -> Option<Vec<Message>> {
         let speaks = matches!(
             kind,
-            Kind::TextDelta { .. } | Kind::Thinking { .. } | Kind::ToolCall { .. }
+            Kind::TextDelta { .. }
+                | Kind::Thinking { .. }
+                | Kind::ThinkingSigned(_)
+                | Kind::ToolCall { .. }
         );
         let complete = speaks && (!self.results.is_empty() || self.bytes > ENTRY_LIMIT);
         let messages = match kind {
@@ -91,6 +96,7 @@ impl Assembler {
         match kind {
             Kind::TextDelta { text } => self.text(text),
             Kind::Thinking { text } => self.thinking(text),
+            Kind::ThinkingSigned(signed) => self.signed(signed),
             Kind::ToolCall {
                 id,
                 name,
@@ -149,11 +155,32 @@ impl Assembler {
 
     fn thinking(&mut self, more: &str) {
         self.bytes += more.len();
-        if let Some(Block::Thinking { thinking, .. }) = self.blocks.last_mut() {
-            thinking.push_str(more);
-        } else {
-            self.blocks.push(Block::thinking(more));
+        match self.blocks.last_mut() {
+            Some(block) if block.thinks_on() => {
+                if let Block::Thinking { thinking, .. } = block {
+                    thinking.push_str(more);
+                }
+            }
+            _ => self.blocks.push(Block::thinking(more)),
         }
+    }
+
+    fn signed(&mut self, signed: &ThinkingSigned) {
+        let signature = signed.signature.as_str();
+        self.bytes += signature.len();
+        if signed.redacted {
+            self.blocks.push(Block::redacted_thinking(signature));
+        } else if !self
+            .blocks
+            .last_mut()
+            .is_some_and(|block| block.sign(signature))
+        {
+            // Nothing of it was told.
+            let mut block = Block::thinking("");
+            block.sign(signature);
+            self.blocks.push(block);
+        }
+        self.signer = Some((signed.provider.clone(), signed.model.clone()));
     }
 
     /// Counts what was asked for the run before its turn.
@@ -202,7 +229,7 @@ impl Assembler {
             StopReason::Stop if !called.is_empty() => StopReason::ToolUse,
             reason => reason,
         };
-        let assistant = Message::Assistant(AssistantMessage {
+        let mut assistant = AssistantMessage {
             content: Content::Blocks(std::mem::take(&mut self.blocks)),
             api: api(end.backend, end.provider).to_owned(),
             provider: end.provider.to_owned(),
@@ -212,7 +239,11 @@ impl Assembler {
             timestamp: now_ms,
             error_message: end.error_message,
             rest: Map::new(),
-        });
+        };
+        if let Some((provider, model)) = self.signer.take() {
+            signed_by(&mut assistant, provider, model);
+        }
+        let assistant = Message::Assistant(assistant);
         self.bytes = 0;
         // They came in the order in which the tools ended.
         self.results
@@ -224,6 +255,20 @@ impl Assembler {
             .for_each(|message| message.set_run_id(&self.run_id));
         messages
     }
+}
+
+/// Says who takes back the thinking in a message: the model by the name it was
+/// asked for, which the next request has too. What the answer called itself is
+/// beside it.
+fn signed_by(message: &mut AssistantMessage, provider: String, model: String) {
+    let called = std::mem::replace(&mut message.model, model);
+    if !called.is_empty() && called != message.model {
+        message
+            .rest
+            .insert("responseModel".to_owned(), called.into());
+    }
+    message.provider = provider;
+    message.api = "anthropic-messages".to_owned();
 }
 
 fn end(outcome: &Kind) -> End<'_> {

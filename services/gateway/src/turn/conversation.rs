@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use openclaw_proto::history::{Message as Sent, ToolCall};
+use openclaw_proto::history::{Message as Sent, SignedThinking, Thought, ToolCall};
 use openclaw_proto::memory::{Hit, Recall};
 use openclaw_proto::origin;
 use openclaw_proto::runner::{BackendSession, Passage};
 use openclaw_sessions::SessionKey;
-use openclaw_sessions::history::{Call, History, Past, Said, Tail, characters};
+use openclaw_sessions::history::{Call, History, Past, Said, Tail, Thinking, characters};
 use openclaw_sessions::store;
 
 use super::context::{Context, passage};
@@ -102,19 +102,16 @@ pub(super) fn passages(
 }
 
 pub(super) fn messages(history: History) -> Vec<Sent> {
-    history
-        .messages
-        .into_iter()
-        .map(|past| message(past.said))
-        .collect()
+    history.messages.into_iter().map(message).collect()
 }
 
-fn message(said: Said) -> Sent {
-    match said {
+fn message(past: Past) -> Sent {
+    match past.said {
         Said::User { text } => Sent::User { text },
         Said::Assistant { text, calls } => Sent::Assistant {
             text,
             tool_calls: calls.into_iter().map(tool_call).collect(),
+            thinking: past.thinking.map(|thinking| signed(*thinking)),
         },
         Said::Tool {
             call_id,
@@ -127,6 +124,19 @@ fn message(said: Said) -> Sent {
             output,
             is_error,
         },
+    }
+}
+
+fn signed(thinking: Thinking) -> SignedThinking {
+    let thoughts = thinking.thoughts.into_iter().map(|thought| Thought {
+        text: thought.text,
+        signature: thought.signature,
+        redacted: thought.redacted,
+    });
+    SignedThinking {
+        provider: thinking.provider,
+        model: thinking.model,
+        thoughts: thoughts.collect(),
     }
 }
 

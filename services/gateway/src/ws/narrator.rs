@@ -240,6 +240,8 @@ impl<'a> Narrator<'a> {
                 self.next_item();
                 self.asked_again = true;
             }
+            // It is for the model that thought it.
+            Kind::ThinkingSigned(_) => {}
             Kind::Note { text } => self.agent("notice", json!({ "text": text })),
             Kind::Done(done) => self.done(&done),
             Kind::Failed(failed) => self.failed(&failed),

@@ -46,6 +46,7 @@ fn conversation(events: Vec<Event>) -> Vec<Past> {
             entry_id,
             run_id: None,
             said,
+            thinking: None,
         });
     };
     for (number, event) in events.into_iter().enumerate() {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::{self, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 
+use super::thinking::{Thinking, Thought};
 use crate::transcript::{Block as StoredBlock, Message, Parent, USER_SUFFIX};
 
 /// Before the summary of what a compaction left out.
@@ -158,14 +159,12 @@ pub(super) enum Entry {
     Message {
         run_id: Option<String>,
         said: Said,
+        thinking: Option<Box<Thinking>>,
     },
     /// Nothing before it is remembered.
     Reset,
     /// What was before `first_kept` is told by the summary.
-    Compaction {
-        summary: String,
-        first_kept: String,
-    },
+    Compaction { summary: String, first_kept: String },
     /// It is not part of a prompt.
     Silent,
 }
@@ -219,6 +218,12 @@ struct Body<'a> {
     tool_name: String,
     #[serde(default)]
     is_error: bool,
+    #[serde(default)]
+    api: Option<String>,
+    #[serde(default)]
+    provider: Option<String>,
+    #[serde(default)]
+    model: Option<String>,
     #[serde(rename = "__openclaw", default)]
     openclaw: Option<Openclaw>,
 }
@@ -232,14 +237,16 @@ struct Openclaw {
     command: Option<IgnoredAny>,
 }
 
-/// Words and calls out of a text or out of blocks.
+/// Words, calls and signed thinking out of a text or out of blocks.
 #[derive(Default)]
 struct Content {
     text: String,
     calls: Vec<Call>,
+    thoughts: Vec<Thought>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Block<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
@@ -251,6 +258,12 @@ struct Block<'a> {
     name: Option<String>,
     #[serde(default)]
     arguments: Value,
+    #[serde(default)]
+    thinking: Option<String>,
+    #[serde(default)]
+    thinking_signature: Option<String>,
+    #[serde(default)]
+    redacted: Option<bool>,
 }
 
 impl Written<'_> {
@@ -279,6 +292,7 @@ fn user(text: String) -> Entry {
     Entry::Message {
         run_id: None,
         said: Said::User { text },
+        thinking: None,
     }
 }
 
@@ -292,7 +306,12 @@ impl Body<'_> {
         if command.is_some() {
             return Entry::Silent;
         }
-        let Content { text, calls } = self.content;
+        let Content {
+            text,
+            calls,
+            thoughts,
+        } = self.content;
+        let thinking = Thinking::signed(self.api, self.provider, self.model, thoughts);
         let (run_id, said) = match &*self.role {
             // What happened is told with the message of its run.
             "user" => (
@@ -311,7 +330,11 @@ impl Body<'_> {
             ),
             _ => return Entry::Silent,
         };
-        Entry::Message { run_id, said }
+        Entry::Message {
+            run_id,
+            said,
+            thinking,
+        }
     }
 }
 
@@ -332,6 +355,13 @@ impl Content {
                 name,
                 arguments: block.arguments,
             }),
+            ("thinking", ..) => {
+                let signature = block.thinking_signature.unwrap_or_default();
+                let text = block.thinking.unwrap_or_default();
+                let redacted = block.redacted.unwrap_or_default();
+                self.thoughts
+                    .extend(Thought::signed(text, signature, redacted));
+            }
             _ => {}
         }
     }
@@ -355,7 +385,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Content, E> {
         Ok(Content {
             text: text.to_owned(),
-            calls: Vec::new(),
+            ..Content::default()
         })
     }
 

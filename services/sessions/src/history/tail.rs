@@ -126,11 +126,16 @@ impl Tail {
         self.leaf = Some(entry_id.clone());
         match read.said {
             Entry::Silent => true,
-            Entry::Message { run_id, said } => {
+            Entry::Message {
+                run_id,
+                said,
+                thinking,
+            } => {
                 self.take(Past {
                     entry_id,
                     run_id,
                     said,
+                    thinking,
                 });
                 true
             }
@@ -164,12 +169,14 @@ impl Tail {
             for _ in 0..first {
                 self.forget_oldest();
             }
+            self.forget_thinking();
         }
         self.whole = true;
         self.summary = Some(Past {
             entry_id,
             run_id: None,
             said: Said::summary(summary),
+            thinking: None,
         });
         true
     }
@@ -196,7 +203,7 @@ impl Tail {
     /// The same, whether or not it is enough.
     pub fn into_history(self, tokens: usize, waiting: &HashSet<String>) -> History {
         let summary = self.summary;
-        let cost = summary.as_ref().map_or(0, |past| past.said.characters());
+        let cost = summary.as_ref().map_or(0, Past::characters);
         let messages = self.messages.into_iter();
         let messages = messages.filter(|past| !is_waiting(past, waiting)).collect();
         let selection = turns::select(messages, budget(tokens).saturating_sub(cost));
@@ -214,15 +221,21 @@ impl Tail {
     }
 
     fn take(&mut self, past: Past) {
-        self.characters += past.said.characters();
+        self.characters += past.characters();
         self.messages.push_back(past);
+    }
+
+    fn forget_thinking(&mut self) {
+        for past in &mut self.messages {
+            self.characters -= past.thinking.take().map_or(0, |it| it.characters());
+        }
     }
 
     fn forget_oldest(&mut self) -> bool {
         let Some(past) = self.messages.pop_front() else {
             return false;
         };
-        self.characters -= past.said.characters();
+        self.characters -= past.characters();
         true
     }
 }
@@ -255,7 +268,7 @@ impl Need {
     }
 
     fn take(&mut self, past: &Past) {
-        self.spent += past.said.characters();
+        self.spent += past.characters();
         self.begun |= matches!(past.said, Said::User { .. });
     }
 
@@ -346,11 +359,17 @@ impl<'a> Reader<'a> {
                 summary,
                 first_kept,
             } => self.compaction(entry_id, &summary, first_kept),
-            Entry::Message { run_id, said } => {
+            Entry::Message {
+                run_id,
+                said,
+                thinking,
+            } => {
                 self.message(Past {
                     entry_id,
                     run_id,
                     said,
+                    // What comes before a compaction is read after it.
+                    thinking: thinking.filter(|_| self.tail.summary.is_none()),
                 });
                 Next::Line
             }
@@ -366,6 +385,7 @@ impl<'a> Reader<'a> {
             entry_id,
             run_id: None,
             said: Said::summary(summary),
+            thinking: None,
         });
         if first_kept.is_empty() {
             return Next::Begin;
@@ -378,7 +398,7 @@ impl<'a> Reader<'a> {
         if !is_waiting(&past, self.waiting) {
             self.need.take(&past);
         }
-        self.tail.characters += past.said.characters();
+        self.tail.characters += past.characters();
         self.tail.messages.push_front(past);
     }
 }

@@ -73,7 +73,7 @@ fn group(messages: Vec<Past>) -> Vec<Turn> {
 
 impl Turn {
     fn characters(&self) -> usize {
-        self.0.iter().map(|past| past.said.characters()).sum()
+        self.0.iter().map(Past::characters).sum()
     }
 
     fn begins_with_user(&self) -> bool {

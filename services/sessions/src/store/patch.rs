@@ -20,6 +20,18 @@ pub const THINKING_LEVELS: [&str; 9] = [
 /// agent's: an object. Behind a dot, one of them.
 const LIMITS: &str = "limits";
 
+/// The auth profile that turns of the session use.
+const AUTH_PROFILE: &str = "authProfileOverride";
+
+/// Who chose it: a profile of the user's is the only one that is used.
+const AUTH_PROFILE_SOURCE: &str = "authProfileOverrideSource";
+
+/// Chosen by the user, in OpenClaw's words.
+const CHOSEN: &str = "user";
+
+/// OpenClaw's count of when it chose the profile by itself.
+const AUTH_PROFILE_COUNT: &str = "authProfileOverrideCompactionCount";
+
 /// How much of its tools a session shows to clients that did not ask for them.
 pub const VERBOSE_LEVELS: &[&str] = &["off", "on", "full"];
 /// Whether a session shows what the model thought.
@@ -41,7 +53,7 @@ enum Kind {
 }
 
 /// The fields by the names of OpenClaw's `sessions.patch`.
-const FIELDS: [(&str, Kind); 22] = [
+const FIELDS: [(&str, Kind); 24] = [
     ("label", Kind::Text(LABEL_LIMIT)),
     ("displayName", Kind::Text(LABEL_LIMIT)),
     ("category", Kind::Text(LABEL_LIMIT)),
@@ -50,6 +62,8 @@ const FIELDS: [(&str, Kind); 22] = [
     ("statusNote", Kind::Text(120)),
     ("model", Kind::Model),
     ("thinkingLevel", Kind::Word(&THINKING_LEVELS)),
+    (AUTH_PROFILE, Kind::Text(WORD_LIMIT)),
+    (AUTH_PROFILE_SOURCE, Kind::Word(&[CHOSEN, "auto"])),
     ("verboseLevel", Kind::Word(VERBOSE_LEVELS)),
     // Nothing here is traced for clients.
     ("traceLevel", Kind::Word(&["off"])),
@@ -134,6 +148,14 @@ impl Patch {
                 model,
             } => Some(format!("{provider}/{model}")),
             Change::Model { model, .. } => Some(model.clone()),
+            _ => None,
+        })
+    }
+
+    /// The auth profile that it sets.
+    pub fn auth_profile(&self) -> Option<&str> {
+        self.0.iter().rev().find_map(|change| match change {
+            Change::Set(AUTH_PROFILE, id) => Some(id.as_str()),
             _ => None,
         })
     }
@@ -262,7 +284,26 @@ impl Patch {
                 Change::Limit(name, value) => set_limit(entry, name, value.as_ref()),
             }
         }
+        self.settle_auth_profile(entry);
         entry.touch(now_ms);
+    }
+
+    /// What is chosen without a word of who chose it is the user's choice.
+    fn settle_auth_profile(&self, entry: &mut SessionEntry) {
+        let is_set = |name| {
+            let sets = |change: &Change| matches!(change, Change::Set(set, _) if *set == name);
+            self.0.iter().any(sets)
+        };
+        if is_set(AUTH_PROFILE) {
+            entry.clear(AUTH_PROFILE_COUNT);
+            if !is_set(AUTH_PROFILE_SOURCE) {
+                entry.set(AUTH_PROFILE_SOURCE, CHOSEN);
+            }
+        }
+        if entry.get::<Value>(AUTH_PROFILE).is_none() {
+            entry.clear(AUTH_PROFILE_SOURCE);
+            entry.clear(AUTH_PROFILE_COUNT);
+        }
     }
 }
 
@@ -413,6 +454,30 @@ mod tests {
         assert_eq!(entry.get::<Value>("label"), None);
         assert_eq!(entry.get::<Value>("archivedAt"), None);
         assert_eq!(entry.text("archiveReason"), None);
+    }
+
+    #[test]
+    fn an_auth_profile_is_the_users_choice_unless_it_says_otherwise() {
+        let of = |entry: &SessionEntry| {
+            let text = |name| entry.get::<String>(name);
+            (text(AUTH_PROFILE), text(AUTH_PROFILE_SOURCE))
+        };
+        let text = |text: &str| Some(text.to_owned());
+        let mut entry = patched(&[(AUTH_PROFILE, "anthropic:work".into())]).unwrap();
+        assert_eq!(of(&entry), (text("anthropic:work"), text("user")));
+        entry.set(AUTH_PROFILE_COUNT, 3);
+        let auto = [
+            (AUTH_PROFILE, "a:b".into()),
+            (AUTH_PROFILE_SOURCE, "auto".into()),
+        ];
+        assert_eq!(of(&patched(&auto).unwrap()), (text("a:b"), text("auto")));
+        let mut cleared = Patch::default();
+        cleared.change_text(AUTH_PROFILE, "").unwrap();
+        cleared.apply(&mut entry, 8);
+        assert_eq!(of(&entry), (None, None));
+        assert_eq!(entry.get::<Value>(AUTH_PROFILE_COUNT), None);
+        let alone = patched(&[(AUTH_PROFILE_SOURCE, "user".into())]).unwrap();
+        assert_eq!(of(&alone), (None, None));
     }
 
     #[test]

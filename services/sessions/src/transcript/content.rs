@@ -14,6 +14,16 @@ pub enum Content {
     Blocks(Vec<Block>),
 }
 
+/// What OpenClaw writes for people in the place of thinking that its model alone
+/// can read.
+const REDACTED_THINKING: &str = "[Reasoning redacted]";
+
+/// In a block of thinking: what its model takes it back by.
+const SIGNATURE: &str = "thinkingSignature";
+
+/// In a block of thinking: its model alone can read it.
+const REDACTED: &str = "redacted";
+
 /// One block. Fields that are not known here are kept in `rest`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
@@ -34,7 +44,7 @@ pub enum Block {
     Thinking {
         /// The words.
         thinking: String,
-        /// Fields not known here, `signature` among them.
+        /// Fields not known here, `thinkingSignature` among them.
         #[serde(flatten)]
         rest: Map<String, Value>,
     },
@@ -70,6 +80,40 @@ impl Block {
             thinking: thinking.into(),
             rest: Map::new(),
         }
+    }
+
+    /// A block of thinking that its model alone can read.
+    pub fn redacted_thinking(data: impl Into<String>) -> Self {
+        let fields = [
+            (SIGNATURE.to_owned(), Value::String(data.into())),
+            (REDACTED.to_owned(), Value::Bool(true)),
+        ];
+        Self::Thinking {
+            thinking: REDACTED_THINKING.to_owned(),
+            rest: Map::from_iter(fields),
+        }
+    }
+
+    /// Notes the signature of a block of thinking; false when it has one, or is
+    /// no thinking.
+    pub fn sign(&mut self, signature: &str) -> bool {
+        match self {
+            Self::Thinking { rest, .. } if !rest.contains_key(SIGNATURE) => {
+                rest.insert(SIGNATURE.to_owned(), signature.into());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether more thinking belongs to this block.
+    pub fn thinks_on(&self) -> bool {
+        matches!(self, Self::Thinking { rest, .. } if !rest.contains_key(SIGNATURE))
+    }
+
+    /// Whether its model alone can read it.
+    pub fn is_redacted(&self) -> bool {
+        matches!(self, Self::Thinking { rest, .. } if rest.get(REDACTED) == Some(&Value::Bool(true)))
     }
 
     /// A tool call block.

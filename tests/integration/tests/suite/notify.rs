@@ -75,6 +75,7 @@ async fn its_status_counts_the_turns() {
         model: None,
         thinking_level: None,
         purpose: runner::Purpose::Message,
+        auth_profile: None,
         limits: String::new(),
     };
     within("StartTurn", client.start_turn(turn)).await.unwrap();

@@ -50,8 +50,10 @@ fn read<'a>(
         .or_else(|_| tempfile::tempfile())
         .expect("a temporary file");
     let out = Emitter::to(file.try_clone().expect("another descriptor"));
+    let asked = Model::new(String::new(), String::new(), false);
     let mut reading = Reading {
         decoder,
+        asked: &asked,
         out: &out,
         parser: Parser::default(),
         emitted: false,
@@ -82,7 +84,9 @@ fn words(fault: &Fault) -> String {
     match fault {
         Fault::BrokeOff(failure) => format!("broke off: {failure:?}"),
         Fault::Final(error) => format!("final: {error:?}"),
-        Fault::Dialect(_) | Fault::Elsewhere(_) => panic!("nothing of a stream says that"),
+        Fault::Dialect(_) | Fault::Thinking | Fault::Elsewhere(_) => {
+            panic!("nothing of a stream says that")
+        }
     }
 }
 
@@ -94,6 +98,9 @@ fn emitted(lines: &[u8], reply: &Reply) {
         .filter(|line| !line.is_empty())
     {
         let event: Value = serde_json::from_slice(line).expect("an event is a line of JSON");
+        if event["type"] == "thinking_signed" {
+            continue;
+        }
         let said = event["text"].as_str().expect("an event has a text");
         match event["type"].as_str() {
             Some("text_delta") => text += said.len(),

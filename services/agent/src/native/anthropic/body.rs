@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::native::client::Prompt;
+use crate::native::client::{Model, Prompt};
 use crate::native::conversation::{Assistant, Entry, Outcome};
+use crate::request::Thought;
 
 /// Borrowed throughout: a history is large, and each step sends it again.
 #[derive(Serialize)]
@@ -62,9 +63,16 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
+    Thinking {
+        thinking: &'a str,
+        signature: &'a str,
+    },
+    RedactedThinking {
+        data: &'a str,
+    },
     /// Sent back as it came.
     #[serde(untagged)]
-    Thinking(&'a Value),
+    Thought(&'a Value),
 }
 
 /// What a tool gave back.
@@ -104,20 +112,18 @@ fn is_false(flag: &bool) -> bool {
 
 /// The body for `prompt`. Two cache marks: after the system prompt, which also
 /// covers the tools, and at the end, for the next step of the same turn.
-pub(in crate::native) fn body(
-    model: &str,
-    prompt: &Prompt<'_>,
-    sees_images: bool,
-) -> serde_json::Result<Vec<u8>> {
+pub(in crate::native) fn body(model: &Model, prompt: &Prompt<'_>) -> serde_json::Result<Vec<u8>> {
     let messages = prompt.entries.iter();
-    let mut messages: Vec<Message<'_>> = messages.map(|it| message(it, sees_images)).collect();
+    // Where it is not to think, it takes back nothing of earlier turns.
+    let thinks = prompt.thinking_tokens > 0;
+    let mut messages: Vec<Message<'_>> = messages.map(|it| message(it, model, thinks)).collect();
     if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) =
         messages.last_mut().and_then(|last| last.content.last_mut())
     {
         *cache_control = EPHEMERAL;
     }
     serde_json::to_vec(&Body {
-        model,
+        model: &model.name,
         // The API counts what is thought among them.
         max_tokens: prompt.max_tokens.saturating_add(prompt.thinking_tokens),
         thinking: (prompt.thinking_tokens > 0).then_some(Thinking {
@@ -139,7 +145,7 @@ fn tool_of(definition: &openclaw_tools::ToolDefinition) -> Tool<'_> {
     }
 }
 
-fn message(entry: &Entry, sees_images: bool) -> Message<'_> {
+fn message<'a>(entry: &'a Entry, model: &Model, thinks: bool) -> Message<'a> {
     match entry {
         Entry::User(said) => Message {
             role: "user",
@@ -147,11 +153,14 @@ fn message(entry: &Entry, sees_images: bool) -> Message<'_> {
         },
         Entry::Assistant(assistant) => Message {
             role: "assistant",
-            content: assistant_blocks(assistant),
+            content: assistant_blocks(assistant, model, thinks),
         },
         Entry::Results(outcomes) => Message {
             role: "user",
-            content: outcomes.iter().map(|it| result(it, sees_images)).collect(),
+            content: outcomes
+                .iter()
+                .map(|it| result(it, model.sees_images))
+                .collect(),
         },
     }
 }
@@ -164,17 +173,32 @@ fn text(text: &str, cache_control: Option<CacheControl>) -> Option<Block<'_>> {
     })
 }
 
-fn assistant_blocks(assistant: &Assistant) -> Vec<Block<'_>> {
-    let thinking = assistant.thinking.iter().map(Block::Thinking);
+fn assistant_blocks<'a>(assistant: &'a Assistant, model: &Model, thinks: bool) -> Vec<Block<'a>> {
+    let earlier = assistant.earlier.iter();
+    let earlier = earlier.filter(|thinking| thinks && model.takes(thinking));
+    let earlier = earlier.flat_map(|thinking| thinking.thoughts.iter().map(thought));
+    let thinking = assistant.thinking.iter().map(Block::Thought);
     let calls = assistant.calls.iter().map(|call| Block::ToolUse {
         id: plain_id(&call.id),
         name: &call.name,
         input: &call.arguments,
     });
-    thinking
+    earlier
+        .chain(thinking)
         .chain(text(&assistant.text, None))
         .chain(calls)
         .collect()
+}
+
+fn thought(thought: &Thought) -> Block<'_> {
+    let signature = &thought.signature;
+    match thought.redacted {
+        true => Block::RedactedThinking { data: signature },
+        false => Block::Thinking {
+            thinking: &thought.text,
+            signature,
+        },
+    }
 }
 
 fn result(outcome: &Outcome, sees_images: bool) -> Block<'_> {

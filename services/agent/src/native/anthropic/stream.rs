@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::event::{StopReason, Usage};
 use crate::failure::Code;
 use crate::native::answer::StreamError;
-use crate::native::reply::{Delta, RawCall, Reply};
+use crate::native::reply::{Delta, RawCall, Reply, Signed};
 
 /// Puts an answer together.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub(in crate::native) struct Stream {
     usage: Usage,
     /// With the index each was started under.
     blocks: Vec<(usize, Block)>,
+    /// How many of them are whole, and their signatures told.
+    told: usize,
     stop: Option<String>,
     ended: bool,
 }
@@ -45,6 +47,7 @@ enum Event {
         index: usize,
         delta: BlockDelta,
     },
+    ContentBlockStop {},
     MessageDelta {
         delta: MessageDelta,
         #[serde(default)]
@@ -124,7 +127,9 @@ impl Stream {
             Event::MessageDelta { delta, usage } => {
                 self.stop = delta.stop_reason.or(self.stop.take());
                 self.count(&usage);
+                return Ok(self.signatures());
             }
+            Event::ContentBlockStop {} => return Ok(self.signatures()),
             Event::MessageStop => self.ended = true,
             Event::Error { error } => return Err(provider_error(&error)),
             Event::Other => {}
@@ -188,6 +193,16 @@ impl Stream {
         );
     }
 
+    /// The signatures of the blocks that are whole and have not been asked for
+    /// before.
+    fn signatures(&mut self) -> Vec<Delta> {
+        let whole = &self.blocks[self.told..];
+        let deltas = whole.iter().filter_map(|(_, block)| signed(block));
+        let deltas = deltas.map(Delta::Signed).collect();
+        self.told = self.blocks.len();
+        deltas
+    }
+
     fn start_block(&mut self, index: usize, block: Value) -> Result<Vec<Delta>, StreamError> {
         if self.blocks.iter().any(|(known, _)| *known == index) {
             return Err(StreamError::order(format!(
@@ -195,7 +210,8 @@ impl Stream {
             )));
         }
         let field = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
-        let mut deltas = Vec::new();
+        // Some compatible servers do not say where a block ends.
+        let mut deltas = self.signatures();
         let started = match block["type"].as_str() {
             Some("text") => {
                 deltas.extend(
@@ -210,10 +226,14 @@ impl Stream {
                 name: field("name"),
                 arguments: given_input(&block["input"]),
             }),
-            Some("thinking") => Block::Thinking {
-                text: field("thinking"),
-                signature: field("signature"),
-            },
+            Some("thinking") => {
+                let given = Some(field("thinking")).filter(|text| !text.is_empty());
+                deltas.extend(given.map(Delta::Thinking));
+                Block::Thinking {
+                    text: field("thinking"),
+                    signature: field("signature"),
+                }
+            }
             _ => Block::Other(block),
         };
         self.blocks.push((index, started));
@@ -250,6 +270,22 @@ impl Stream {
         }
         Ok(Vec::new())
     }
+}
+
+/// The signature of a block of thinking. The API takes back only what it has
+/// signed.
+fn signed(block: &Block) -> Option<Signed> {
+    let (signature, redacted) = match block {
+        Block::Thinking { signature, .. } => (signature.as_str(), false),
+        Block::Other(value) if value["type"] == "redacted_thinking" => {
+            (value["data"].as_str()?, true)
+        }
+        Block::Text(_) | Block::Call(_) | Block::Other(_) => return None,
+    };
+    (!signature.is_empty()).then(|| Signed {
+        signature: signature.to_owned(),
+        redacted,
+    })
 }
 
 /// Normally empty, with the arguments following in deltas; some compatible

@@ -207,3 +207,60 @@ fn what_is_said_before_steering_is_an_entry_and_no_end() {
     assert_eq!(first.stop_reason, StopReason::ToolUse);
     assert_eq!(assembler.add(&text("second"), 3), None);
 }
+
+fn thought(text: &str) -> Kind {
+    Kind::Thinking {
+        text: text.to_owned(),
+    }
+}
+
+fn signed(signature: &str, redacted: bool) -> Kind {
+    Kind::ThinkingSigned(ThinkingSigned {
+        signature: signature.to_owned(),
+        redacted,
+        provider: "mirror".to_owned(),
+        model: "asked".to_owned(),
+    })
+}
+
+#[test]
+fn each_block_of_thinking_has_its_signature_and_the_entry_its_maker() {
+    let events = [
+        thought("o"),
+        thought("ne"),
+        signed("s1", false),
+        thought("two"),
+        signed("s2", false),
+        signed("s3", true),
+        signed("s4", false),
+        text("words"),
+    ];
+    let (batches, _) = batches(&events, &done());
+    let entry = &batches[0][0];
+    let hidden = "[Reasoning redacted]";
+    assert_eq!(
+        entry["content"],
+        json!([
+            {"type": "thinking", "thinking": "one", "thinkingSignature": "s1"},
+            {"type": "thinking", "thinking": "two", "thinkingSignature": "s2"},
+            {"type": "thinking", "thinking": hidden, "thinkingSignature": "s3", "redacted": true},
+            {"type": "thinking", "thinking": "", "thinkingSignature": "s4"},
+            {"type": "text", "text": "words"},
+        ])
+    );
+    let maker = ["api", "provider", "model", "responseModel"].map(|name| entry[name].clone());
+    assert_eq!(maker, ["anthropic-messages", "mirror", "asked", "m"]);
+}
+
+#[test]
+fn signed_thinking_alone_begins_the_next_response() {
+    let events = [
+        call("c1"),
+        result("c1", "one"),
+        signed("s", true),
+        text("x"),
+    ];
+    let (batches, _) = batches(&events, &done());
+    assert_eq!(batches.len(), 2);
+    assert_eq!(batches[1][0]["content"][0]["thinkingSignature"], "s");
+}

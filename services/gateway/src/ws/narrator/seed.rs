@@ -77,6 +77,7 @@ impl Narrator<'_> {
                 }),
             ),
             Kind::Thinking { .. }
+            | Kind::ThinkingSigned(_)
             | Kind::Usage(_)
             | Kind::Note { .. }
             | Kind::Resources(_)

@@ -266,6 +266,7 @@ pub(in crate::ws) fn single(entry: &Entry, seq: u64, run_id: &str) -> Value {
 /// A message with what the transcript says of it.
 fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
     let mut message = json!(entry.message);
+    hide_signatures(&mut message);
     rename(&mut message, entry.message.run_id(), names);
     let mut about = match message.get("__openclaw") {
         Some(Value::Object(about)) => about.clone(),
@@ -278,6 +279,16 @@ fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
     }
     message["__openclaw"] = Value::Object(about);
     message
+}
+
+/// What thinking is signed with is for its model alone, and long.
+fn hide_signatures(message: &mut Value) {
+    let blocks = message.get_mut("content").and_then(Value::as_array_mut);
+    for block in blocks.into_iter().flatten() {
+        if let Some(block) = block.as_object_mut() {
+            block.remove("thinkingSignature");
+        }
+    }
 }
 
 /// The newest of them that have at most so many characters together; the

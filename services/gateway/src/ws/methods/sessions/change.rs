@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::{Answer, Call, models};
 use super::{tell_changed, tell_shown};
+use crate::auth_profile;
 use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 use crate::sessions::NewSession;
@@ -68,6 +69,7 @@ pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
             patch.change(name, value).map_err(Refusal::Patch)?;
         }
     }
+    auth_profile::check(&call.gateway, key.agent(), &patch).await?;
     let session = call.gateway.sessions.set(&key, patch).await?;
     changed(&call, &key, &session, "patch").await
 }

@@ -1,0 +1,28 @@
+//! The auth profile that a session chose for its turns.
+
+use std::sync::Arc;
+
+use openclaw_config::settings::Settings;
+use openclaw_proto::runner::Turn;
+
+/// The settings of the turn with the profile of its session, and why there is
+/// no turn when the agent has none of that name.
+pub(crate) fn settings(all: Arc<Settings>, turn: &Turn) -> (Arc<Settings>, Option<String>) {
+    let Some(wanted) = &turn.auth_profile else {
+        return (all, None);
+    };
+    let mut settings = Settings::clone(&all);
+    if settings.pin(&turn.agent_id, &wanted.id, wanted.is_only) {
+        return (Arc::new(settings), None);
+    }
+    let known = match all.profile_ids(&turn.agent_id).join(", ") {
+        ids if ids.is_empty() => "there is none".to_owned(),
+        ids => format!("there are {ids}"),
+    };
+    let why = format!(
+        "the session wants the auth profile {:?}, which agent {} does not have ({known}); choose \
+         another, or none, with `openclawctl sessions patch SESSION --set authProfileOverride=`",
+        wanted.id, turn.agent_id
+    );
+    (all, Some(why))
+}
