@@ -74,6 +74,38 @@ fn without_user_namespaces_agents_are_refused_until_the_user_says_otherwise() ->
     Ok(())
 }
 
+/// The folder of `OPENCLAW_STATE_DIR` and one of an earlier name: the daemons
+/// have the state there, with notes and a configuration of its own, and make no
+/// other one. The same conversation goes on in both shells.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn another_state_folder_reaches_the_daemons() -> Result<()> {
+    for (folder, variable) in [
+        ("elsewhere/claw", "OPENCLAW_STATE_DIR=$HOME/elsewhere/claw"),
+        (".clawdbot", "HOME=$HOME"),
+    ] {
+        let machine = bare_machine(Network::Own)?;
+        let line = |line: &str| user(&machine, &format!("export {variable}; {line}"));
+        line(&format!(
+            "umask 077; mkdir -p ~/{folder} && echo '{{ agents: {{ list: [{{ id: \"main\", name: \"Elsewhere\" }}] }} }}' \
+             >~/{folder}/openclaw.json && {SOURCE}/packaging/install --from {PROGRAMS}"
+        ))?;
+        line("systemctl --user start openclaw.target")?;
+        line("openclawctl message '/remember The spare key hangs behind the clock.'")?;
+        let found = line("openclawctl message '/search spare key'")?;
+        ensure!(found.contains("behind the clock"), "{found}");
+        let agents = line("openclawctl status --json")?;
+        ensure!(agents.contains(&format!("/{folder}")), "{agents}");
+        let here = line(&format!(
+            "ls -d ~/{folder}/agents/main/sessions/*.jsonl && ls ~/{folder}/workspace/memory"
+        ))?;
+        ensure!(here.contains(".jsonl"), "{here}");
+        let there = machine.run(Account::Claw, "ls -d ~/.openclaw")?;
+        ensure!(there.status != 0, "{}", there.describe());
+    }
+    Ok(())
+}
+
 fn install(machine: &Machine, options: &str) -> Result<String> {
     user(
         machine,
