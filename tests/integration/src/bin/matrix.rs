@@ -2,6 +2,12 @@
 //! with the suite of this user's service manager where `OPENCLAW_TEST_UNITS` is
 //! set.
 
+#![allow(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test, which may fail at any line and says so"
+)]
+
 use std::process::ExitCode;
 
 use integration_tests::matrix::{self, EVENTS, Event};

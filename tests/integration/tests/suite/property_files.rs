@@ -1,6 +1,5 @@
 //! Properties 5 and 26 of seed 002: where files are, and whose.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,6 +13,7 @@ use proptest::prelude::*;
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 use tokio::runtime::Builder;
+use tokio::sync::Mutex;
 
 use crate::properties::{exchange, runner};
 
@@ -74,7 +74,7 @@ const ALL: [Does; 12] = [
 struct Scene {
     suite: Suite,
     model: Server,
-    socket: RefCell<Socket>,
+    socket: Mutex<Socket>,
 }
 
 impl Scene {
@@ -85,7 +85,7 @@ impl Scene {
             .start()
             .await;
         fs::create_dir(suite.path("outside")).unwrap();
-        let socket = RefCell::new(Socket::enter(&suite).await);
+        let socket = Mutex::new(Socket::enter(&suite).await);
         Self {
             suite,
             model,
@@ -150,7 +150,7 @@ impl Scene {
     }
 
     async fn call(&self, method: &str, params: Value) {
-        self.socket.borrow_mut().ask(method, params).await.unwrap();
+        self.socket.lock().await.ask(method, params).await.unwrap();
     }
 
     async fn say(&self, session: &str, text: &str) {

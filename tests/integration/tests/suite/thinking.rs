@@ -80,8 +80,8 @@ async fn thinking_is_kept_with_its_signature_and_sent_back() {
     assert_eq!(sent(&model), [block(MODEL, "one")]);
     let request = model.turns().last().unwrap().json();
     let answer = request["messages"].as_array().unwrap();
-    let answer = answer.iter().filter(|it| it["role"] == "assistant");
-    let said = &answer.last().unwrap()["content"];
+    let mut answer = answer.iter().filter(|it| it["role"] == "assistant");
+    let said = &answer.next_back().unwrap()["content"];
     assert_eq!(said[0], block(MODEL, "one"), "it comes before the words");
     assert_eq!(said[1]["text"], "Well.");
 
