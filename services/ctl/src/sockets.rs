@@ -40,11 +40,15 @@ pub(crate) fn execute(
     for unit in state::UNITS {
         drop_ins.push((unit, state::wanted(&settings.paths, unit, &folder)?));
     }
+    let making = state::making(&settings.paths)?;
     let workspaces = memory::granted(&settings);
     let gateway = settings
         .with_gateway_secrets(environment, &BTreeMap::new())?
         .gateway;
-    drop_ins.extend(wanted(&gateway)?);
+    for unit in state::SOCKETS {
+        drop_ins.push((unit, making.as_deref().map(|lines| socket("", lines))));
+    }
+    drop_ins.extend(wanted(&gateway, making.as_deref())?);
     let mut changed = false;
     for (unit, wanted) in drop_ins {
         let path = folder.join(format!("{unit}.d")).join(DROP_IN);
@@ -102,7 +106,10 @@ pub(crate) fn are_in_line(environment: &Environment) -> bool {
 }
 
 /// The drop-in of each unit; none where the unit as shipped is right.
-fn wanted(gateway: &Gateway) -> Result<[(&'static str, Option<String>); 2], Failure> {
+fn wanted(
+    gateway: &Gateway,
+    making: Option<&str>,
+) -> Result<[(&'static str, Option<String>); 2], Failure> {
     let main = SocketAddr::new(gateway.address, gateway.port);
     let cli = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), gateway.cli.port);
     if main.port() == 0 || cli.port() == 0 {
@@ -111,16 +118,21 @@ fn wanted(gateway: &Gateway) -> Result<[(&'static str, Option<String>); 2], Fail
         )
         .hint("set gateway.port and OPENCLAW_CLI_PORT to numbers"));
     }
-    let main = (main != MAIN).then(|| format!("{HEADER}{}", listen(main)));
-    let cli = gateway.cli.secret.as_ref().map(|_| {
-        let address = match cli == CLI {
-            true => String::new(),
-            false => listen(cli),
-        };
-        // An empty line takes all conditions of the unit back (systemd.unit(5)):
-        // the secret is where systemd does not see it.
-        format!("{HEADER}[Unit]\nConditionEnvironment=\n{address}")
-    });
+    let lines = |address: Option<SocketAddr>| {
+        let listen = address.map(listen).unwrap_or_default();
+        listen + making.unwrap_or_default()
+    };
+    let main = lines((main != MAIN).then_some(main));
+    let main = (!main.is_empty()).then(|| socket("", &main));
+    let has_secret = gateway.cli.secret.is_some();
+    // An empty line takes all conditions of the unit back (systemd.unit(5)):
+    // the secret is where systemd does not see it.
+    let head = match has_secret {
+        true => "[Unit]\nConditionEnvironment=\n",
+        false => "",
+    };
+    let cli = lines((has_secret && cli != CLI).then_some(cli));
+    let cli = (has_secret || !cli.is_empty()).then(|| socket(head, &cli));
     Ok([
         ("openclaw-gateway.socket", main),
         ("openclaw-cli.socket", cli),
@@ -129,7 +141,15 @@ fn wanted(gateway: &Gateway) -> Result<[(&'static str, Option<String>); 2], Fail
 
 /// The empty line takes the unit's own address back (systemd.socket(5)).
 fn listen(address: SocketAddr) -> String {
-    format!("[Socket]\nListenStream=\nListenStream={address}\n")
+    format!("ListenStream=\nListenStream={address}\n")
+}
+
+/// A drop-in of a socket with these lines of its section.
+fn socket(head: &str, lines: &str) -> String {
+    match lines {
+        "" => format!("{HEADER}{head}"),
+        lines => format!("{HEADER}{head}[Socket]\n{lines}"),
+    }
 }
 
 fn found(path: &Path) -> Result<Option<String>, Failure> {
@@ -229,9 +249,19 @@ mod tests {
             "{memory}"
         );
 
+        let sockets = ["memory", "control", "gateway", "cli"];
+        let sockets = sockets.map(|name| format!("openclaw-{name}.socket"));
+        let line =
+            "[Socket]\nExecStartPre=\nExecStartPre=/bin/mkdir -p -m 0700 \"/srv/my claw 5%%\"\n";
+        for unit in &sockets {
+            let text = scene.drop_in(unit).unwrap();
+            assert!(text.ends_with(line), "{unit}: {text}");
+        }
+
         // A folder of an earlier name, which is found without a variable.
         scene.run(false, &[]).unwrap();
         assert!(all.iter().all(|unit| scene.drop_in(unit).is_none()));
+        assert!(sockets.iter().all(|unit| scene.drop_in(unit).is_none()));
         fs::create_dir(scene.0.path().join(".clawdbot")).unwrap();
         scene.run(false, &[]).unwrap();
         assert!(scene.drop_in(all[1]).unwrap().contains("/.clawdbot\"\n"));

@@ -12,6 +12,10 @@ use crate::failure::Failure;
 /// Services whose drop-in says nothing else; memory's has workspaces, too.
 pub(super) const UNITS: [&str; 2] = ["openclaw-gateway.service", "openclaw-agent-runner.service"];
 
+/// Sockets that listen at nothing the configuration can change. They make the
+/// state folder, as the two others do: without it the services cannot see it.
+pub(super) const SOCKETS: [&str; 2] = ["openclaw-memory.socket", "openclaw-control.socket"];
+
 /// The folder of the units as shipped, seen from the home.
 const USUAL: &str = ".openclaw";
 
@@ -34,6 +38,18 @@ pub(super) fn wanted(paths: &Paths, unit: &str, units: &Path) -> Result<Option<S
         lines.push_str(&format!("BindPaths=\"-{state}\"\n"));
     }
     Ok(Some(format!("{HEADER}[Service]\n{lines}")))
+}
+
+/// The lines of a socket that make this folder and no other; none where the
+/// units as shipped will do. In a command `$` is a variable (systemd.service(5)).
+pub(super) fn making(paths: &Paths) -> Result<Option<String>, Failure> {
+    if variable(paths)?.is_none() {
+        return Ok(None);
+    }
+    let state = memory::escaped(&paths.state)?.replace('$', "$$");
+    Ok(Some(format!(
+        "ExecStartPre=\nExecStartPre=/bin/mkdir -p -m 0700 \"{state}\"\n"
+    )))
 }
 
 /// The line that names the folder; none where the units name it already.
