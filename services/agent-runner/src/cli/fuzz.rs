@@ -28,7 +28,7 @@ pub fn tool_pipe(bytes: &[u8]) {
         for name in pipe::NAMES {
             made.create_fifo(name, 0o600).expect("a pipe");
         }
-        let _serving = ToolPipe::serve(&folder, tools).expect("serve");
+        let _serving = ToolPipe::serve(&folder, tools, None).await.expect("serve");
         let end = |name| made.open_fifo(name).expect("a pipe");
         let mut sender = Sender::from_file(end("request")).expect("a pipe");
         let receiver = Receiver::from_file(end("response")).expect("a pipe");
