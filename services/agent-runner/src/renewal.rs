@@ -16,7 +16,7 @@ use openclaw_config::auth::renewal::{self, Endpoint, Form, MARGIN_MS, Renewable,
 use openclaw_config::auth::{Credential, Profile};
 use openclaw_config::provider;
 use openclaw_config::secret::Secret;
-use openclaw_config::settings::Settings;
+use openclaw_config::settings::{Settings, now_ms};
 use openclaw_daemon::failure;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
@@ -394,23 +394,11 @@ fn body(endpoint: &Endpoint, refresh: &Secret) -> (&'static str, Bytes) {
             ("application/json", text.into())
         }
         Form::Fields => {
-            let pairs = fields.map(|(name, value)| format!("{name}={}", encoded(value)));
-            (
-                "application/x-www-form-urlencoded",
-                pairs.join("&").into_bytes().into(),
-            )
+            let mut form = form_urlencoded::Serializer::new(String::new());
+            let text = form.extend_pairs(fields).finish();
+            ("application/x-www-form-urlencoded", text.into())
         }
     }
-}
-
-fn encoded(value: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'*' => {
-            char::from(byte).to_string()
-        }
-        other => format!("%{other:02X}"),
-    };
-    value.bytes().map(byte).collect()
 }
 
 /// Of what a provider says only its code is told: the rest may hold anything.
@@ -445,10 +433,6 @@ fn to_words(profile: &Profile, error: &Error) -> String {
         profile.id,
         failure::chain(error)
     )
-}
-
-fn now_ms() -> u64 {
-    u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default()
 }
 
 #[cfg(test)]

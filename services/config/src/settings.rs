@@ -437,8 +437,8 @@ fn fixed(
     fixed
 }
 
-/// Milliseconds since 1970.
-fn now_ms() -> u64 {
+/// Now, in milliseconds since 1970, as credentials say when they end.
+pub fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let milliseconds = since.unwrap_or_default().as_millis();
     u64::try_from(milliseconds).unwrap_or(u64::MAX)

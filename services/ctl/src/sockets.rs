@@ -40,14 +40,14 @@ pub(crate) fn execute(
     for unit in state::UNITS {
         drop_ins.push((unit, state::wanted(&settings.paths, unit, &folder)?));
     }
+    for unit in state::SOCKETS {
+        drop_ins.push((unit, state::socket(&settings.paths)?));
+    }
     let making = state::making(&settings.paths)?;
     let workspaces = memory::granted(&settings);
     let gateway = settings
         .with_gateway_secrets(environment, &BTreeMap::new())?
         .gateway;
-    for unit in state::SOCKETS {
-        drop_ins.push((unit, making.as_deref().map(|lines| socket("", lines))));
-    }
     drop_ins.extend(wanted(&gateway, making.as_deref())?);
     let mut changed = false;
     for (unit, wanted) in drop_ins {
@@ -100,6 +100,9 @@ pub(crate) fn are_in_line(environment: &Environment) -> bool {
         }
     };
     is_in_line(memory::UNIT, memory::wanted(&settings, &folder))
+        && state::SOCKETS
+            .iter()
+            .all(|unit| is_in_line(unit, state::socket(&settings.paths)))
         && state::UNITS
             .iter()
             .all(|unit| is_in_line(unit, state::wanted(&settings.paths, unit, &folder)))

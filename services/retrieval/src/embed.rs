@@ -1,8 +1,7 @@
 //! From texts to vectors whose angle says how much alike the texts are.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use crate::engine::Options;
 
 pub(crate) mod table;
 pub(crate) mod vector;
@@ -10,30 +9,30 @@ pub(crate) mod wordpiece;
 
 use table::Table;
 
-/// The embedders there are, opened when they are needed: most of the time an
-/// assistant is not searching.
+/// The static table, opened when it is needed: most of the time an assistant is
+/// not searching.
 #[derive(Debug)]
-pub(crate) struct Embedders {
-    options: Options,
+pub(crate) struct LazyTable {
+    folder: Option<PathBuf>,
     table: Mutex<Option<Arc<Table>>>,
 }
 
-impl Embedders {
-    /// Those that `options` name.
-    pub(crate) fn new(options: Options) -> Self {
+impl LazyTable {
+    /// That of `folder`, if there is one.
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
         Self {
-            options,
+            folder,
             table: Mutex::default(),
         }
     }
 
-    /// The static table, or why there is none.
-    pub(crate) fn table(&self) -> Result<Arc<Table>, String> {
+    /// The table, or why there is none.
+    pub(crate) fn get(&self) -> Result<Arc<Table>, String> {
         let mut table = lock(&self.table);
         if let Some(table) = &*table {
             return Ok(Arc::clone(table));
         }
-        let folder = self.options.table.as_deref();
+        let folder = self.folder.as_deref();
         let folder =
             folder.ok_or("no embedding table is configured; only keywords are searched")?;
         let opened = Table::open(folder).map_err(|error| {
@@ -45,7 +44,7 @@ impl Embedders {
         Ok(Arc::clone(table.insert(Arc::new(opened))))
     }
 
-    /// Closes them until they are needed again.
+    /// Closes it until it is needed again.
     pub(crate) fn release(&self) {
         lock(&self.table).take();
     }

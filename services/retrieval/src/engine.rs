@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::database::{Database, Hash};
-use crate::embed::Embedders;
+use crate::embed::LazyTable;
 use crate::error::Error;
 use crate::part;
 use crate::search::Scratch;
@@ -54,7 +54,7 @@ pub struct Engine {
     writer: Mutex<Database>,
     reader: Mutex<Database>,
     snapshot: RwLock<Arc<Snapshot>>,
-    embedders: Embedders,
+    table: LazyTable,
     scratch: Mutex<Scratch>,
     /// Passages that only the fallback has.
     waiting: AtomicUsize,
@@ -131,7 +131,7 @@ impl Engine {
     /// How much there is.
     pub fn status(&self) -> Status {
         let snapshot = self.snapshot();
-        let (table, problem) = match self.embedders.table() {
+        let (table, problem) = match self.table.get() {
             Ok(table) => (table.identity(), None),
             Err(reason) => (0, Some(reason)),
         };
@@ -189,7 +189,7 @@ impl Engine {
 
     /// Gives back memory that is only good for the next search.
     pub fn release(&self) {
-        self.embedders.release();
+        self.table.release();
         *self.scratch() = Scratch::default();
         self.reader().shrink();
         self.writer().shrink();

@@ -14,6 +14,29 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     before(DEADLINE, what, future).await
 }
 
+/// Between two looks at what tells nobody when it changes.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Looks until there is something, at most [`DEADLINE`]. For files and processes,
+/// which tell nobody; what can be waited for is.
+pub async fn seen<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let mut again = tokio::time::interval(LOOK);
+    within(what, async {
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            again.tick().await;
+        }
+    })
+    .await
+}
+
+/// Looks until it is so, likewise.
+pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    seen(what, || is_so().then_some(())).await;
+}
+
 /// Waits for `future`, at most `deadline`.
 pub async fn before<T>(deadline: Duration, what: &str, future: impl Future<Output = T>) -> T {
     match timeout(deadline, future).await {

@@ -38,7 +38,7 @@ pub mod tool_server;
 pub mod transcript;
 pub mod units;
 
-pub use deadline::{before, within};
+pub use deadline::{before, seen, until, within};
 pub use http::Http;
 pub use openai::OpenAi;
 pub use openclaw::OpenClaw;

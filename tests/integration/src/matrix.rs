@@ -18,7 +18,7 @@ use backend::Backend;
 
 use crate::tool_server::ToolServer;
 use crate::transcript::{of_role, text};
-use crate::{Suite, Talk, asked, processes, within};
+use crate::{Suite, Talk, asked, processes, until, within};
 
 /// What a call of the hanging server may take, in milliseconds.
 const HANGING_MS: u64 = 2_000;
@@ -241,13 +241,8 @@ impl Scene {
     }
 
     async fn runs(&self, row: Row, mark: &str) {
-        let mut look = tokio::time::interval(Duration::from_millis(10));
-        within(&format!("{mark} runs"), async {
-            while self.ran(row, mark) == 0 {
-                look.tick().await;
-            }
-        })
-        .await;
+        let what = format!("{mark} runs");
+        until(&what, || self.ran(row, mark) > 0).await;
     }
 
     fn begin(&self, scenario: Scenario) -> Talk {
@@ -373,13 +368,7 @@ impl Scene {
         }
         std::fs::write(self.server.gate(), "").unwrap();
         let listed = self.suite.state().join("agents/main/mcp/slow/listed");
-        let mut look = tokio::time::interval(Duration::from_millis(10));
-        within("the slow server", async {
-            while !listed.exists() {
-                look.tick().await;
-            }
-        })
-        .await;
+        until("the slow server", || listed.exists()).await;
         self.model.release("late");
         let is_told = self.backend.takes_late_tools && self.event != Event::Cancel;
         if is_told && self.event == Event::Approval {

@@ -9,7 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
-use crate::deadline::within;
+use crate::deadline::until;
 
 /// Makes this process the one that orphans fall to, so that whatever a test
 /// leaves behind can be waited for.
@@ -25,13 +25,7 @@ pub fn with_argument(text: &str) -> Vec<Pid> {
 /// Waits until no process has `text` in an argument. The kernel tells nobody
 /// but a parent of it.
 pub async fn gone(text: &str) {
-    let mut look = tokio::time::interval(std::time::Duration::from_millis(5));
-    within("the end of processes", async {
-        while !with_argument(text).is_empty() {
-            look.tick().await;
-        }
-    })
-    .await;
+    until("the end of processes", || with_argument(text).is_empty()).await;
 }
 
 /// Processes that were started for what is in `folder`: every program of the

@@ -52,6 +52,12 @@ pub(super) fn making(paths: &Paths) -> Result<Option<String>, Failure> {
     )))
 }
 
+/// The drop-in of a socket that needs no other lines.
+pub(super) fn socket(paths: &Paths) -> Result<Option<String>, Failure> {
+    let making = making(paths)?;
+    Ok(making.map(|lines| super::socket("", &lines)))
+}
+
 /// The line that names the folder; none where the units name it already.
 pub(super) fn variable(paths: &Paths) -> Result<Option<String>, Failure> {
     let usual = paths.home.as_ref().map(|home| home.join(USUAL));

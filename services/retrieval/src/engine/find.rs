@@ -13,8 +13,8 @@ impl Engine {
         let table = match query.embedder {
             Choice::None => None,
             _ => self
-                .embedders
-                .table()
+                .table
+                .get()
                 .map_err(|reason| warnings.push(reason))
                 .ok(),
         };

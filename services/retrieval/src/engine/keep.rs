@@ -21,7 +21,7 @@ impl Engine {
         if self.adopt(STEP)? {
             return Ok(true);
         }
-        let Ok(table) = self.embedders.table() else {
+        let Ok(table) = self.table.get() else {
             return Ok(false);
         };
         let snapshot = self.snapshot();
@@ -73,7 +73,7 @@ impl Engine {
         if parts.is_empty() {
             return Ok(());
         }
-        let table = self.embedders.table().ok();
+        let table = self.table.get().ok();
         let mut builder = Builder::new(table.as_deref());
         let mut delta = Delta::default();
         let mut units = 0;

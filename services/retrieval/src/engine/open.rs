@@ -53,7 +53,7 @@ impl Engine {
             reader: Mutex::new(Database::open(folder)?),
             writer: Mutex::new(writer),
             snapshot: RwLock::new(Arc::new(snapshot)),
-            embedders: Embedders::new(options.clone()),
+            table: LazyTable::new(options.table.clone()),
             scratch: Mutex::default(),
             waiting: AtomicUsize::default(),
         };

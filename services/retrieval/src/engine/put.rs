@@ -35,7 +35,7 @@ impl Engine {
     /// them.
     pub fn put(&self, documents: &[Document]) -> Result<Change, Error> {
         let cut: Vec<Vec<part::Part>> = documents.iter().map(part::parts).collect();
-        let table = self.embedders.table().ok();
+        let table = self.table.get().ok();
         let mut writer = self.writer();
         let mut delta = Delta::default();
         let mut change = Change::default();

@@ -2,14 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use integration_tests::{Setup, Site, Socket, Suite, within};
+use integration_tests::{Setup, Site, Socket, Suite, seen, until};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
 /// Between two looks at the index.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
@@ -45,16 +43,7 @@ fn put(site: &Site, sessions: &[(&str, i64)]) {
 
 /// Waits until the index is as wanted.
 async fn becomes(suite: &Suite, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-    let look = async {
-        loop {
-            let index = index(suite);
-            if wanted(&index) {
-                return index;
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
-    };
-    within(what, look).await
+    seen(what, || Some(index(suite)).filter(&wanted)).await
 }
 
 fn names(site: &Site) -> Vec<String> {
@@ -136,12 +125,8 @@ async fn old_sessions_are_archived_and_those_of_hooks_removed() {
         "30d",
     ];
     suite.ctl(&set).await.ok();
-    let gone = async {
-        while names(&suite).contains(&archives[0]) {
-            tokio::time::sleep(PAUSE).await;
-        }
-    };
-    within("the old archive's end", gone).await;
+    let is_gone = || !names(&suite).contains(&archives[0]);
+    until("the old archive's end", is_gone).await;
     assert!(names(&suite).contains(&archives[1]));
 }
 
@@ -231,12 +216,8 @@ async fn files_that_take_too_much_go_oldest_first() {
         fs::write(folder(&site).join(archive(day)), vec![0; 10 << 10]).unwrap();
     }
     let suite = Suite::start(site).await;
-    let fits = async {
-        while names(&suite).contains(&archive(2)) {
-            tokio::time::sleep(PAUSE).await;
-        }
-    };
-    within("archives that are removed", fits).await;
+    let fits = || !names(&suite).contains(&archive(2));
+    until("archives that are removed", fits).await;
     let files = names(&suite);
     assert!(!files.contains(&archive(1)), "{files:?}");
     assert!(

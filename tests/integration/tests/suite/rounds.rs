@@ -3,7 +3,7 @@
 
 use integration_tests::tool_server::ToolServer;
 use integration_tests::transcript::{of_role, text};
-use integration_tests::{Setup, Socket, Suite, asked, within};
+use integration_tests::{Setup, Socket, Suite, asked, until};
 use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server, ToolCall, Usage};
 use serde_json::{Value, json};
@@ -315,13 +315,7 @@ async fn a_call_that_was_cancelled_is_told_in_the_next_turn() {
 
 /// Waits until an agent has written a file.
 async fn is_written(suite: &Suite, file: &str) {
-    let mut look = tokio::time::interval(std::time::Duration::from_millis(10));
-    within(file, async {
-        while suite.written(file).is_none() {
-            look.tick().await;
-        }
-    })
-    .await;
+    until(file, || suite.written(file).is_some()).await;
 }
 
 #[tokio::test]

@@ -1,19 +1,14 @@
 //! A process that stands ready for a turn, and what kills it before it has one.
 
-use integration_tests::{Setup, Suite, processes, within};
+use integration_tests::{Setup, Suite, processes, seen, until};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use scripted_model::{Scenario, Server};
 
 /// Waits until a process stands ready for the next turn, after the last one.
 pub(crate) async fn is_standing(suite: &Suite) {
-    let mut look = tokio::time::interval(std::time::Duration::from_millis(10));
-    within("a process that stands ready", async {
-        while turns(suite).len() != 1 {
-            look.tick().await;
-        }
-    })
-    .await;
+    let what = "a process that stands ready";
+    until(what, || turns(suite).len() == 1).await;
 }
 
 fn turns(suite: &Suite) -> Vec<Pid> {
@@ -24,16 +19,10 @@ fn turns(suite: &Suite) -> Vec<Pid> {
 
 /// Waits for processes of `program`; they come later than that of their turn.
 async fn running(suite: &Suite, program: &str) -> Vec<Pid> {
-    let mut look = tokio::time::interval(std::time::Duration::from_millis(10));
-    within(program, async {
-        loop {
-            let mut all = processes::of_folder(&suite.path(""));
-            all.retain(|pid| processes::program(*pid).as_deref() == Some(program));
-            if !all.is_empty() {
-                return all;
-            }
-            look.tick().await;
-        }
+    seen(program, || {
+        let mut all = processes::of_folder(&suite.path(""));
+        all.retain(|pid| processes::program(*pid).as_deref() == Some(program));
+        (!all.is_empty()).then_some(all)
     })
     .await
 }
@@ -50,11 +39,8 @@ async fn an_agent_that_was_killed_before_its_turn_fails_no_message() {
         for agent in running(&suite, "openclaw-agent").await {
             processes::send(agent, Signal::SIGKILL);
         }
-        let mut look = tokio::time::interval(std::time::Duration::from_millis(5));
-        within("the end of what stood ready", async {
-            while turns(&suite).iter().any(|pid| standing.contains(pid)) {
-                look.tick().await;
-            }
+        until("the end of what stood ready", || {
+            !turns(&suite).iter().any(|pid| standing.contains(pid))
         })
         .await;
         let answer = format!("Answer {round}.");

@@ -1,14 +1,11 @@
 //! CLIs that stand ready for a session's next message (`cliWarmSeconds`).
 
-use std::time::Duration;
-
 use integration_tests::tool_server::ToolServer;
-use integration_tests::{Setup, Suite, asked, processes, within};
+use integration_tests::{Setup, Suite, asked, processes, seen};
 use scripted_model::{Scenario, Server};
 use serde_json::json;
 
 /// Between two looks at the processes of a suite.
-const PAUSE: Duration = Duration::from_millis(20);
 
 /// The processes of CLIs, by their programs' names.
 fn standing(suite: &Suite) -> Vec<i32> {
@@ -24,16 +21,12 @@ fn standing(suite: &Suite) -> Vec<i32> {
 
 /// Waits until as many stand ready.
 async fn are_standing(suite: &Suite, count: usize) -> Vec<i32> {
-    let look = async {
-        loop {
-            let pids = standing(suite);
-            if pids.len() == count {
-                return pids;
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
-    };
-    within(&format!("{count} CLIs that stand ready"), look).await
+    let what = format!("{count} CLIs that stand ready");
+    seen(&what, || {
+        let pids = standing(suite);
+        (pids.len() == count).then_some(pids)
+    })
+    .await
 }
 
 fn setups(model: &Server) -> Vec<Setup> {

@@ -1,7 +1,7 @@
 //! What WebSocket clients can do.
 
 use integration_tests::socket::{self, Socket};
-use integration_tests::{Setup, Suite, within};
+use integration_tests::{Setup, Suite, until};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
@@ -27,12 +27,7 @@ async fn steering(suite: &Suite, count: usize) {
         let texts = steering.filter_map(|path| std::fs::read_to_string(path).ok());
         texts.map(|text| text.lines().count()).sum::<usize>()
     };
-    within("messages for the turn", async {
-        while handed() < count {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
-    })
-    .await;
+    until("messages for the turn", || handed() >= count).await;
 }
 
 fn text(end: &Value) -> &str {

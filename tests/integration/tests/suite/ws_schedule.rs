@@ -1,6 +1,6 @@
 //! Scheduled jobs while the gateway comes and goes.
 
-use integration_tests::{Setup, Socket, asked, processes};
+use integration_tests::{Setup, Socket, asked, processes, until};
 use nix::sys::signal::Signal;
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
@@ -33,6 +33,13 @@ async fn ended(socket: &mut Socket, id: &Value) -> Value {
     socket.event(is_end).await["payload"].clone()
 }
 
+/// Waits until a time in Unix milliseconds is past.
+async fn is_past(at_ms: &Value) {
+    let at_ms = at_ms.as_i64().unwrap();
+    let now = || jiff::Timestamp::now().as_millisecond();
+    until("a time that is past", || now() > at_ms).await;
+}
+
 #[tokio::test]
 async fn jobs_outlive_the_suite_and_what_was_missed_runs_once() {
     let model = Server::start().await.unwrap();
@@ -51,9 +58,8 @@ async fn jobs_outlive_the_suite_and_what_was_missed_runs_once() {
     socket.closed().await;
     let mut suite = suite;
     suite.ended().await;
-    let past = u64::try_from(soon.as_millisecond() - jiff::Timestamp::now().as_millisecond());
     // It is due while nothing runs.
-    tokio::time::sleep(std::time::Duration::from_millis(past.unwrap_or_default())).await;
+    is_past(&json!(soon.as_millisecond())).await;
 
     let suite = suite.restart().await;
     let mut socket = Socket::enter(&suite).await;
@@ -99,7 +105,9 @@ async fn no_job_runs_by_itself_while_the_scheduler_is_off() {
         assert!(said.contains("cron.enabled is false"), "{command}: {said}");
     }
     // What is started by hand runs, and is done after both would have been due.
-    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+    for job in [&kept, &once] {
+        is_past(&job["nextRunAtMs"]).await;
+    }
     let ran = run(&mut socket, &kept["id"]).await;
     assert_eq!(ran["status"], "ok", "{ran}");
     assert_eq!(entries(&mut socket, &kept["id"]).await.len(), 1);

@@ -1,6 +1,7 @@
 //! Keys that the recorded version of OpenClaw does not have: of versions before
 //! it, of the seeds, and of pages that are older than the program.
 
+use super::general::SEARCH_UNSUPPORTED;
 use super::{CHANNELS, JOURNALD, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, row};
 use crate::effect::{Effect, When};
 
@@ -210,7 +211,17 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.defaults.memorySearch", OWN_MODEL, &["local"]),
     row("agents.entries.*.memorySearch", OWN_MODEL, &["local"]),
     row("agents.defaults.memorySearch", UNSUPPORTED, SEARCH),
+    row(
+        "agents.defaults.memorySearch",
+        UNSUPPORTED,
+        SEARCH_UNSUPPORTED,
+    ),
     row("agents.entries.*.memorySearch", UNSUPPORTED, SEARCH),
+    row(
+        "agents.entries.*.memorySearch",
+        UNSUPPORTED,
+        SEARCH_UNSUPPORTED,
+    ),
     row("agents.defaults.memorySearch", PROVIDER, &["provider"]),
     row("agents.entries.*.memorySearch", PROVIDER, &["provider"]),
     row("memory.search", UNSUPPORTED, &["chunking"]),
@@ -243,23 +254,12 @@ const AGENT: &[&str] = &[
     "traceDefault",
 ];
 
-/// Of the search of memory.
+/// Of the search of memory, besides what the recorded version has.
 const SEARCH: &[&str] = &[
-    "cache",
     "chunking",
-    "documentInputType",
-    "experimental",
-    "fallback",
-    "inputType",
-    "multimodal",
-    "outputDimensionality",
-    "queryInputType",
-    "rememberAcrossConversations",
     "store",
     "query.hybrid.candidateMultiplier",
     "query.hybrid.enabled",
-    "remote.batch",
-    "remote.headers",
     "remote.nonBatchConcurrency",
     "sync.embeddingBatchTimeoutSeconds",
     "sync.intervalMinutes",

@@ -36,21 +36,20 @@ const HOST: Effect = Restricts {
     instead: "set it to \"auto\"; commands run in the agent's sandbox on this machine",
 };
 
+/// Of commands.
+const EXEC_ACTING: &[&str] = &[
+    "ask",
+    "mode",
+    "safeBinProfiles",
+    "safeBinTrustedDirs",
+    "safeBins",
+    "security",
+    "timeoutSeconds",
+];
+
 pub(super) const ROWS: &[Row] = &[
     row("tools", Acts, &["allow", "alsoAllow", "deny", "profile"]),
-    row(
-        "tools.exec",
-        Acts,
-        &[
-            "ask",
-            "mode",
-            "safeBinProfiles",
-            "safeBinTrustedDirs",
-            "safeBins",
-            "security",
-            "timeoutSeconds",
-        ],
-    ),
+    row("tools.exec", Acts, EXEC_ACTING),
     row("tools.exec", UNSUPPORTED, EXEC),
     row(
         "tools.exec",
@@ -140,19 +139,7 @@ pub(super) const ROWS: &[Row] = &[
         Acts,
         &["allow", "alsoAllow", "deny", "profile"],
     ),
-    row(
-        "agents.entries.*.tools.exec",
-        Acts,
-        &[
-            "ask",
-            "mode",
-            "safeBinProfiles",
-            "safeBinTrustedDirs",
-            "safeBins",
-            "security",
-            "timeoutSeconds",
-        ],
-    ),
+    row("agents.entries.*.tools.exec", Acts, EXEC_ACTING),
     row("agents.entries.*.tools.exec", UNSUPPORTED, EXEC),
     row(
         "agents.entries.*.tools.exec",
