@@ -2,5 +2,5 @@
 //! at a boundary, and asserts what has to hold whatever that is. Built for
 //! fuzzing alone; what they look into stays private.
 
-pub use crate::front::fuzz::front_head;
-pub use crate::schedule::fuzz::schedule;
+pub use crate::doors::front::fuzz::front_head;
+pub use crate::runs::schedule::fuzz::schedule;

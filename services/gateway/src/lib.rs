@@ -1,35 +1,12 @@
 //! The gateway: the front door of the suite and the owner of sessions, runs
 //! and their ledger. It runs no subprocess and holds no model key.
 
-mod approvals;
-mod auth_profile;
-mod compaction;
-mod counters;
-mod desk;
-mod devices;
-mod door;
-mod front;
+mod conversations;
+mod doors;
 #[cfg(fuzzing)]
 pub mod fuzz;
-mod gateway;
-mod heartbeat;
-mod home;
-mod http;
-mod notable;
-mod queue;
-mod recovery;
-mod refusal;
-mod reply_text;
-mod route;
-mod run;
-mod schedule;
-mod sessions;
+mod runs;
 mod settings;
-mod storage;
-mod submission;
-mod system_event;
-mod turn;
-mod ws;
 
 use std::sync::Arc;
 
@@ -41,9 +18,10 @@ use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 
-use crate::door::{Classes, Door, SessionsDoor};
-use crate::gateway::Gateway;
-use crate::storage::Storage;
+use crate::conversations::storage::Storage;
+use crate::doors::{Classes, Door, Doors, SessionsDoor};
+use crate::runs::core::Core;
+use crate::runs::{recovery, schedule};
 
 pub use settings::load;
 
@@ -54,30 +32,31 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let configuration = daemon.configuration.clone();
     let (storage, thread, open_runs) =
         Storage::start(configuration.clone()).context("open the state directory")?;
-    let gateway = Gateway::new(configuration, storage.clone(), daemon.notifier.clone());
-    recovery::take_up(&gateway, open_runs).await;
-    gateway.announce();
-    let reload = Arc::clone(&gateway).follow_configuration();
+    let core = Core::new(configuration, storage.clone(), daemon.notifier.clone());
+    let doors = Doors::of(Arc::clone(&core));
+    recovery::take_up(&core, open_runs).await;
+    core.announce();
+    let reload = Arc::clone(&core).follow_configuration();
     let _reload = AbortOnDropHandle::new(tokio::spawn(reload));
 
-    let time = schedule::keep_time(Arc::downgrade(&gateway));
+    let time = schedule::keep_time(Arc::downgrade(&core));
     let _time = AbortOnDropHandle::new(tokio::spawn(time));
-    let secret = ws::follow_secret(Arc::downgrade(&gateway));
+    let secret = doors::follow_secret(Arc::downgrade(&doors));
     let _secret = AbortOnDropHandle::new(tokio::spawn(secret));
-    let open = front::open(&gateway, &mut daemon.listeners, daemon.shutdown.clone())?;
-    let door = GatewayServer::new(Door(Arc::clone(&gateway)))
+    let open = doors::open(&doors, &mut daemon.listeners, daemon.shutdown.clone())?;
+    let door = GatewayServer::new(Door(Arc::clone(&doors)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
-    let sessions = SessionsServer::new(SessionsDoor(Arc::clone(&gateway)))
+    let sessions = SessionsServer::new(SessionsDoor(Arc::clone(&doors)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
-    let front = Arc::clone(&gateway.front);
+    let front = Arc::clone(&doors.front);
     let routes = Routes::new(Classes::around(door, Arc::clone(&front)))
         .add_service(Classes::around(sessions, Arc::clone(&front)));
     let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));
     let drain = async move {
-        gateway.drain().await;
-        gateway.hub.close().await;
+        core.drain().await;
+        doors.hub.close().await;
         open.close().await;
     };
     let served =

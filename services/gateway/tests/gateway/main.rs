@@ -10,6 +10,7 @@
 mod disk;
 mod doubles;
 mod endings;
+mod layers;
 mod messages;
 mod order;
 mod refusals;

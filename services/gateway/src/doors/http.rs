@@ -1,0 +1,30 @@
+//! HTTP beside WebSocket: health, the OpenAI-compatible API, hooks, metrics,
+//! and the shared session of seed 000 on its own port.
+
+mod answer;
+mod answers;
+mod authorized;
+mod body;
+mod chat;
+mod cli;
+mod content;
+mod conversation;
+mod disk;
+mod health;
+mod home;
+mod hooks;
+mod metrics;
+mod models;
+mod page;
+mod problem;
+mod responses;
+mod routes;
+mod sse;
+mod target;
+mod turn;
+
+pub(crate) use answer::{refuse, secured};
+pub(crate) use answers::Answers;
+pub(crate) use health::Health;
+pub(crate) use metrics::resident;
+pub(crate) use routes::{router, websocket};

@@ -1,0 +1,145 @@
+//! `exec.approval.*`: commands that wait until somebody allows them.
+
+use std::time::Duration;
+
+use openclaw_proto::approval::Decision;
+use openclaw_protocol::params::Filled;
+use openclaw_protocol::{Code, Failure};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Call};
+use crate::doors::Doors;
+use crate::runs::approvals::{self, Approval, Outcome, Refused};
+use crate::runs::bus::DomainEvent;
+
+/// The longest an approval may be asked to wait, in milliseconds.
+const PATIENCE_LIMIT_MS: u64 = 24 * 3600 * 1000;
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Unknown => Self::new(Code::ApprovalNotFound, refused.to_string()),
+            Refused::TooMany(_) | Refused::Unreachable(_) => Self::unavailable(refused.to_string()),
+            Refused::NotAllowed(_) | Refused::Taken(_) => Self::invalid(refused.to_string()),
+        }
+    }
+}
+
+/// Enters a request and tells those who may decide.
+pub(crate) fn ask(
+    doors: &Doors,
+    id: Option<String>,
+    request: Map<String, Value>,
+    patience: Duration,
+) -> Result<Approval, Refused> {
+    let approval = doors.core.approvals.request(id, request, patience)?;
+    doors
+        .core
+        .bus
+        .publish(&DomainEvent::ApprovalRequested(&approval));
+    Ok(approval)
+}
+
+/// `exec.approval.list`
+pub(super) async fn list(_call: Call) -> Result<Answer, Failure> {
+    let waiting = _call.doors.core.approvals.waiting();
+    Ok(Value::Array(waiting.iter().map(Approval::to_json).collect()).into())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ById {
+    id: Filled,
+}
+
+/// `exec.approval.get`
+pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
+    let params: ById = call.params()?;
+    Ok(call.doors.core.approvals.find(&params.id)?.to_json().into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Resolve {
+    id: Filled,
+    decision: Filled,
+    #[serde(rename = "reviewer")]
+    _reviewer: Option<Value>,
+    #[serde(rename = "grantExpiresInDays")]
+    _grant_expires_in_days: Option<u32>,
+}
+
+/// `exec.approval.resolve`
+pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
+    let params: Resolve = call.params()?;
+    decide(&call, &params.id, &params.decision).await?;
+    Ok(json!({ "ok": true }).into())
+}
+
+/// Decides, and tells those who may decide.
+pub(super) async fn decide(call: &Call, id: &str, decision: &str) -> Result<Approval, Failure> {
+    let decision = Decision::parse(decision)
+        .ok_or_else(|| Failure::invalid("invalid decision: allow-once, allow-always or deny"))?;
+    let by = call.client.identity.id.as_str();
+    Ok(approvals::decide(&call.doors.core, id, decision, by).await?)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    id: Option<Filled>,
+    command: Option<Filled>,
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    two_phase: bool,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// `exec.approval.request`: waits for the decision, unless the client wants to
+/// wait for it later.
+pub(super) async fn request(mut call: Call) -> Result<Answer, Failure> {
+    let params: Request = call.params()?;
+    let command = params
+        .command
+        .ok_or_else(|| Failure::params(call.method, "must have required property 'command'"))?;
+    let mut shown = params.rest;
+    shown.insert("command".to_owned(), json!(command.0));
+    let patience = params.timeout_ms.map_or(approvals::PATIENCE, |ms| {
+        Duration::from_millis(ms.clamp(1, PATIENCE_LIMIT_MS))
+    });
+    let id = params.id.map(|id| id.0);
+    let approval = ask(&call.doors, id, shown, patience)?;
+    if params.two_phase {
+        return Ok(json!({
+            "status": "accepted",
+            "id": approval.id,
+            "createdAtMs": approval.created_ms,
+            "expiresAtMs": approval.expires_ms,
+        })
+        .into());
+    }
+    decided(&call, &approval.id).await
+}
+
+/// `exec.approval.waitDecision`
+pub(super) async fn wait(mut call: Call) -> Result<Answer, Failure> {
+    let params: ById = call.params()?;
+    decided(&call, &params.id).await
+}
+
+async fn decided(call: &Call, id: &str) -> Result<Answer, Failure> {
+    let (approval, outcome) = call.doors.core.approvals.wait(id).await?;
+    let decision = match outcome {
+        Outcome::Decided(decision) => Some(decision.as_str()),
+        Outcome::Expired => None,
+    };
+    Ok(json!({
+        "id": approval.id,
+        "decision": decision,
+        "createdAtMs": approval.created_ms,
+        "expiresAtMs": approval.expires_ms,
+    })
+    .into())
+}

@@ -1,0 +1,85 @@
+//! A message on its way in, with what a client may say beside it.
+
+use std::sync::Arc;
+
+use openclaw_proto::gateway::{Accepted, Message};
+use openclaw_proto::runner::ContextFile;
+use openclaw_sessions::transcript;
+
+use crate::conversations::refusal::Refusal;
+use crate::conversations::storage::{Fault, Record};
+use crate::runs::core::Core;
+use crate::runs::queue::Wish;
+use crate::runs::run::{Run, Standing};
+use crate::runs::stream::{self, Events};
+
+/// What a client may say beside its message.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Extra {
+    /// Put after the bootstrap files, for this turn.
+    pub(crate) instructions: Vec<ContextFile>,
+    /// A conversation that the client had elsewhere, put into the transcript
+    /// before the message.
+    pub(crate) earlier: Vec<transcript::Message>,
+    /// What becomes of it when the session is busy; None: it is answered next.
+    pub(crate) queue: Option<Wish>,
+    /// `provider/model` for this turn, instead of the session's.
+    pub(crate) model: Option<String>,
+    /// How much is thought in this turn, instead of what the session says.
+    pub(crate) thinking_level: Option<String>,
+}
+
+/// Whether `text` names a model: `provider/model`.
+pub(crate) fn is_model(text: &str) -> bool {
+    let parts = text.split_once('/');
+    parts.is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty())
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+}
+
+/// A message that was accepted.
+pub(crate) struct Started {
+    pub(crate) accepted: Accepted,
+    /// The run's events, the terminal one last.
+    pub(crate) events: Events,
+    /// The run, unless it had ended before.
+    pub(crate) run: Option<Arc<Run>>,
+}
+
+impl Core {
+    /// Submits `message` and waits until it is durable.
+    pub(crate) async fn begin(
+        self: &Arc<Self>,
+        message: Message,
+        extra: Extra,
+    ) -> Result<Started, Refusal> {
+        let (run, existing) = self.submit(message, extra, None)?;
+        match run.settled().await {
+            Standing::Accepted(accepted) => Ok(Started {
+                accepted: Accepted {
+                    existing,
+                    ..accepted
+                },
+                events: stream::live(Arc::clone(&run), 1),
+                run: Some(run),
+            }),
+            Standing::Existing(record) => Ok(Started {
+                events: stream::stored(self, &record.run_id, 1).await?,
+                accepted: again(&record),
+                run: None,
+            }),
+            Standing::Refused(fault) => Err(Refusal::of_message(fault)),
+            // It is settled when it is waited for.
+            Standing::Asked => Err(Refusal::NotDurable(Fault::Stopped)),
+        }
+    }
+}
+
+fn again(record: &Record) -> Accepted {
+    Accepted {
+        run_id: record.run_id.clone(),
+        session_key: record.session_key.clone(),
+        session_id: record.session_id.clone(),
+        agent_id: record.agent_id.clone(),
+        existing: true,
+    }
+}
