@@ -6,6 +6,7 @@ use openclaw_config::auth::Profile;
 use openclaw_config::programs;
 use openclaw_config::provider::Provider;
 use openclaw_config::settings::{AgentSettings, Backend, Settings};
+use openclaw_proto::event::Code;
 
 use crate::cli::{CLAUDE, CODEX, Cli};
 
@@ -73,6 +74,8 @@ pub(crate) struct Candidate {
     pub(crate) backend: &'static str,
     /// What it needs, or why it cannot be used and what to do.
     pub(crate) plan: Result<Plan, String>,
+    /// How a turn fails that is to use it and cannot.
+    pub(crate) failure: Code,
     /// Why it can be used.
     pub(crate) found: String,
 }
@@ -83,6 +86,8 @@ pub(crate) struct Choice {
     pub(crate) backend: &'static str,
     /// The backend with what it needs, or why it cannot be used.
     pub(crate) plan: Result<Plan, String>,
+    /// How a turn fails where it cannot.
+    pub(crate) failure: Code,
     /// Why this one.
     pub(crate) reason: String,
     pub(crate) candidates: Vec<Candidate>,
@@ -147,6 +152,7 @@ pub(crate) fn choose(settings: &Settings, agent: &AgentSettings, wish: Option<&s
     Choice {
         backend: chosen.backend,
         plan: chosen.plan.map_err(advise),
+        failure: chosen.failure,
         reason,
         candidates,
     }
@@ -215,6 +221,7 @@ fn other(
     let refused = |why: String| Candidate {
         backend: cli.name(),
         plan: Err(why),
+        failure: Code::BackendMissing,
         found: String::new(),
     };
     let Some(program) = find(cli, settings, agent) else {
@@ -249,11 +256,14 @@ fn other(
         return refused(fault);
     }
     let Some(way_in) = cli.way_in(settings, &agent.id) else {
-        return refused(format!(
-            "{} is there but not logged in; {}",
-            program.display(),
-            cli.connection()
-        ));
+        return Candidate {
+            failure: Code::NotLoggedIn,
+            ..refused(format!(
+                "{} is there but not logged in; {}",
+                program.display(),
+                cli.connection()
+            ))
+        };
     };
     Candidate {
         backend: cli.name(),
@@ -263,6 +273,7 @@ fn other(
             program,
             model: model.map(|(_, model)| model.to_owned()),
         }),
+        failure: Code::BackendMissing,
     }
 }
 
@@ -287,10 +298,12 @@ fn native(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Can
             backend: NATIVE,
             found: found(&plan),
             plan: Ok(plan),
+            failure: Code::Auth,
         },
         Err(why) => Candidate {
             backend: NATIVE,
             plan: Err(why),
+            failure: Code::Auth,
             found: String::new(),
         },
     }
@@ -409,6 +422,7 @@ fn offline() -> Candidate {
     Candidate {
         backend: OFFLINE,
         plan: Ok(Plan::Offline),
+        failure: Code::BackendMissing,
         found: "no model is connected, memory answers".to_owned(),
     }
 }

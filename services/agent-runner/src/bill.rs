@@ -175,9 +175,10 @@ impl Bill {
         let fits = self
             .passed_limit(reserved.output, reserved.cost, before)
             .is_none();
-        match sum.open.is_empty() || fits {
-            true => Admission::Passed(sum.open(asked)),
-            false => Admission::Later,
+        if sum.open.is_empty() || fits {
+            Admission::Passed(sum.open(asked))
+        } else {
+            Admission::Later
         }
     }
 

@@ -210,9 +210,10 @@ fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> 
     arguments.push(option.into());
     arguments.push(system.into());
     arguments.push(
-        match session.resumed {
-            true => "--resume",
-            false => "--session-id",
+        if session.resumed {
+            "--resume"
+        } else {
+            "--session-id"
         }
         .into(),
     );

@@ -83,9 +83,10 @@ impl Confinement {
         let report = self.report().await?;
         let check = report.get(PORTS);
         let is_enforced = check.is_some_and(|check| check.state == State::Enforced);
-        match is_enforced || missing == Missing::Weaken {
-            true => Ok(()),
-            false => Err(Error::Ports),
+        if is_enforced || missing == Missing::Weaken {
+            Ok(())
+        } else {
+            Err(Error::Ports)
         }
     }
 

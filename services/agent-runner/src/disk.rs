@@ -55,9 +55,10 @@ impl Disk {
         let near = |place: &Place| {
             room(&place.path).is_some_and(|(free, _)| free < place.least.saturating_add(NEAR))
         };
-        match self.0.iter().any(near) {
-            true => NEAR_PAUSE,
-            false => PAUSE,
+        if self.0.iter().any(near) {
+            NEAR_PAUSE
+        } else {
+            PAUSE
         }
     }
 }

@@ -54,10 +54,7 @@ pub(crate) async fn offer(
                 }
                 pause = if ended.is_ok() { PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
             }
-            changed = configuration.changed() => match changed {
-                true => continue,
-                false => return,
-            },
+            changed = configuration.changed() => if changed { continue } else { return },
         }
         tokio::time::sleep(pause).await;
     }

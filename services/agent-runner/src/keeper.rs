@@ -160,8 +160,8 @@ impl Held {
     ) -> io::Result<Self> {
         let process = Process::open(pid)?;
         // Locked after the descriptor was opened: the number still means it.
-        match spool::is_written(spool) {
-            true => Ok(Self {
+        if spool::is_written(spool) {
+            Ok(Self {
                 run_id: run_id.to_owned(),
                 pid,
                 spool: spool.to_owned(),
@@ -171,8 +171,9 @@ impl Held {
                     tokio::task::spawn_blocking(move || spool::wait_unwritten(&spool))
                 }),
                 hold: units.hold(run_id).await,
-            }),
-            false => Err(io::ErrorKind::NotFound.into()),
+            })
+        } else {
+            Err(io::ErrorKind::NotFound.into())
         }
     }
 
@@ -258,12 +259,13 @@ async fn clear(spool: &Path) -> Result<(), Error> {
     let waited = spool.to_owned();
     let waiting = tokio::task::spawn_blocking(move || spool::wait_unwritten(&waited));
     let _ = timeout(CLEAR_DEADLINE, waiting).await;
-    match spool.exists() && (spool::is_written(spool) || spool::has_begun(spool)) {
-        true => Err(Error::Taken(spool.to_owned())),
-        false => match std::fs::remove_file(spool) {
+    if spool.exists() && (spool::is_written(spool) || spool::has_begun(spool)) {
+        Err(Error::Taken(spool.to_owned()))
+    } else {
+        match std::fs::remove_file(spool) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::Line(error)),
             _ => Ok(()),
-        },
+        }
     }
 }
 
@@ -292,9 +294,10 @@ fn written(what: &impl Serialize) -> Result<Vec<u8>, Error> {
 async fn hear(line: &mut UnixStream) -> io::Result<Option<Hello>> {
     let mut text = String::new();
     BufReader::new(line).read_line(&mut text).await?;
-    match text.is_empty() {
-        true => Ok(None),
-        false => Ok(Some(serde_json::from_str(&text)?)),
+    if text.is_empty() {
+        Ok(None)
+    } else {
+        Ok(Some(serde_json::from_str(&text)?))
     }
 }
 
@@ -353,7 +356,7 @@ impl<'a> Following<'a> {
                     self.signal(Signal::SIGTERM);
                     kill_at = Some(Instant::now() + END_DEADLINE);
                 }
-                () = until(kill_at), if kill_at.is_some() => {
+                () = sleep_until(kill_at.unwrap_or_else(Instant::now)), if kill_at.is_some() => {
                     failure::report_text("end a turn's process", "it did not end in time and is killed");
                     self.signal(Signal::SIGKILL);
                     kill_at = Some(Instant::now() + END_DEADLINE);
@@ -415,8 +418,8 @@ impl<'a> Following<'a> {
     /// Closes the spool of a process that is gone without a last word.
     async fn close(&mut self) {
         let verdict = verdict(self.held.hold.as_ref()).await;
-        let terminal = match self.entry.cancel.is_cancelled() {
-            true => Kind::Aborted {
+        let terminal = if self.entry.cancel.is_cancelled() {
+            Kind::Aborted {
                 reason: self
                     .entry
                     .reason
@@ -425,8 +428,9 @@ impl<'a> Following<'a> {
                     .clone(),
                 backend_session: None,
                 backend: String::new(),
-            },
-            false => self.died(verdict),
+            }
+        } else {
+            self.died(verdict)
         };
         close_spool(
             &mut self.reader,
@@ -543,12 +547,5 @@ fn size(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= GIB && bytes % GIB == 0 => format!("{} GiB", bytes / GIB),
         bytes => format!("{} MiB", bytes / MIB),
-    }
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }

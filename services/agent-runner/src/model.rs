@@ -161,9 +161,10 @@ impl Upstream {
 
 fn credential(stop: &Stop, key: &Key) -> Result<(HeaderName, HeaderValue), Error> {
     let secret = key.secret.reveal();
-    let (name, value) = match stop.anthropic && !key.bearer {
-        true => (HeaderName::from_static("x-api-key"), secret.to_owned()),
-        false => (AUTHORIZATION, format!("Bearer {secret}")),
+    let (name, value) = if stop.anthropic && !key.bearer {
+        (HeaderName::from_static("x-api-key"), secret.to_owned())
+    } else {
+        (AUTHORIZATION, format!("Bearer {secret}"))
     };
     let mut value = HeaderValue::from_str(&value).map_err(|_| Error::Key {
         source_of: key.source.clone(),
@@ -174,9 +175,10 @@ fn credential(stop: &Stop, key: &Key) -> Result<(HeaderName, HeaderValue), Error
 
 fn endpoint(stop: &Stop) -> String {
     let base = stop.base_url.trim_end_matches('/');
-    match stop.anthropic {
-        true => format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base)),
-        false => format!("{base}/chat/completions"),
+    if stop.anthropic {
+        format!("{}/v1/messages", base.strip_suffix("/v1").unwrap_or(base))
+    } else {
+        format!("{base}/chat/completions")
     }
 }
 

@@ -144,10 +144,11 @@ pub(crate) fn sweep(settings: &Settings, go_on: &[String]) {
                 None => Ok(Vec::new()),
             });
             for entry in left.into_iter().flatten() {
-                let is_used = match entry.name.to_string_lossy().starts_with(SERVERS) {
+                let is_used = if entry.name.to_string_lossy().starts_with(SERVERS) {
                     // Whose they are is not known; they go on as long as a turn.
-                    true => !go_on.is_empty(),
-                    false => go_on.iter().any(|run_id| entry.name == **run_id),
+                    !go_on.is_empty()
+                } else {
+                    go_on.iter().any(|run_id| entry.name == **run_id)
                 };
                 if !is_used {
                     remove(&folder, Path::new(&entry.name));

@@ -62,9 +62,10 @@ fn identity(text: &mut String, persona: &Persona) {
 
 /// What servers of tools say of how these are to be used.
 pub(crate) fn instructions(said: &str) -> String {
-    match said.is_empty() {
-        true => String::new(),
-        false => format!("\n## Instructions of tool servers\n{said}"),
+    if said.is_empty() {
+        String::new()
+    } else {
+        format!("\n## Instructions of tool servers\n{said}")
     }
 }
 

@@ -128,9 +128,10 @@ impl Stop {
 
     /// The name of its kind of API, as the agent knows it.
     pub(crate) fn api(&self) -> &'static str {
-        match self.anthropic {
-            true => "anthropic",
-            false => "openai",
+        if self.anthropic {
+            "anthropic"
+        } else {
+            "openai"
         }
     }
 }

@@ -24,7 +24,7 @@ use self::stage::Stage;
 pub(crate) use self::warm::keeps_warm;
 use crate::backend::{self, Choice};
 use crate::bill;
-use crate::cli::{access, is_cli};
+use crate::cli::access;
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
 use crate::keeper::{self, Following, Held};
@@ -138,15 +138,17 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
     } = task;
     let begun = tokio::select! {
         begun = begin(shop, task) => begun,
-        () = entry.cancel.cancelled() => Ok(Err(aborted(entry))),
+        () = entry.cancel.cancelled() => Err(NotBegun::Ended(aborted(entry))),
     };
     let following = match begun {
-        Ok(Ok(begun)) => Following::new(shop, entry, begun.held)
+        Ok(begun) => Following::new(shop, entry, begun.held)
             .map(|following| (following, begun.passing))
             .map_err(|error| process::failed("follow a turn", Code::Internal, &error)),
-        Ok(Err(terminal)) => Err(terminal),
-        Err(Error::Process(keeper::Error::Line(_))) if attempts < ATTEMPTS => return false,
-        Err(error) => Err(process::failed("start a turn", error.code(), &error)),
+        Err(NotBegun::Ended(terminal)) => Err(terminal),
+        Err(NotBegun::Failed(Error::Process(keeper::Error::Line(_)))) if attempts < ATTEMPTS => {
+            return false;
+        }
+        Err(NotBegun::Failed(error)) => Err(process::failed("start a turn", error.code(), &error)),
     };
     match following {
         Ok((mut following, passing)) => {
@@ -193,9 +195,10 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
 /// which takes a processor away from a turn that is over in no time. Where turns
 /// come as fast as processes, it starts at once.
 fn head_start(shop: &Shop) -> Duration {
-    match shop.spare.is_short() {
-        true => Duration::ZERO,
-        false => HEAD_START,
+    if shop.spare.is_short() {
+        Duration::ZERO
+    } else {
+        HEAD_START
     }
 }
 
@@ -290,9 +293,21 @@ fn outcome(terminal: &Kind) -> &'static str {
     }
 }
 
-/// Starts the turn. The inner error is how a turn ends that cannot be started
-/// for a reason that the user can do something about.
-async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
+/// Why a turn did not begin.
+enum NotBegun {
+    /// The user can do something about it: how the run ends.
+    Ended(Kind),
+    Failed(Error),
+}
+
+impl From<Error> for NotBegun {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Starts the turn.
+async fn begin(shop: &Shop, task: &Task) -> Result<Begun, NotBegun> {
     let Task {
         turn,
         choice,
@@ -302,18 +317,18 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
     let ready = standby::take(shop, task).await;
     let plan = match &choice.plan {
         Ok(plan) => plan,
-        Err(why) => return Ok(Err(unusable(choice.backend, why))),
+        Err(why) => return Err(NotBegun::Ended(unusable(choice, why))),
     };
     let Some(agent) = settings.agent(&turn.agent_id) else {
         let why = "the agent is no longer configured";
-        return Ok(Err(unusable(choice.backend, why)));
+        return Err(NotBegun::Ended(unusable(choice, why)));
     };
     let spent = shop.spending.today(&agent.id);
     if spent >= agent.limits.cost_per_day {
         if let Some(ready) = ready {
             ready.dismiss().await;
         }
-        return Ok(Err(too_dear(choice.backend, spent, agent)));
+        return Err(NotBegun::Ended(too_dear(choice.backend, spent, agent)));
     }
     let stage = Stage::set(shop, settings, agent, turn, choice).await?;
     let begun = match plan {
@@ -345,7 +360,7 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Result<Begun, Kind>, Error> {
         }
         backend::Plan::Offline => stage.native(Vec::new(), None, ready).await?,
     };
-    Ok(Ok(begun))
+    Ok(begun)
 }
 
 /// Today's money is used up before the turn begins.
@@ -362,12 +377,8 @@ fn too_dear(backend: &'static str, spent: f64, agent: &AgentSettings) -> Kind {
     })
 }
 
-fn unusable(backend: &'static str, why: &str) -> Kind {
-    let code = match backend {
-        name if is_cli(name) && why.contains("not logged in") => Code::NotLoggedIn,
-        "native" => Code::Auth,
-        _ => Code::BackendMissing,
-    };
+fn unusable(choice: &Choice, why: &str) -> Kind {
+    let (backend, code) = (choice.backend, choice.failure);
     Kind::Failed(Failed {
         code,
         message: format!("the backend {backend} cannot be used: {why}"),

@@ -260,9 +260,10 @@ impl ToolServer {
             definition.description.clone(),
             Arc::new(schema),
         );
-        match self.may_overlap(registry, &definition.name) {
-            true => tool.with_annotations(ToolAnnotations::new().read_only(true)),
-            false => tool,
+        if self.may_overlap(registry, &definition.name) {
+            tool.with_annotations(ToolAnnotations::new().read_only(true))
+        } else {
+            tool
         }
     }
 

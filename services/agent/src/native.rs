@@ -77,9 +77,10 @@ pub(crate) async fn run(
         }
         let news = if reply.calls.is_empty() {
             let stop_reason = reply.stop;
-            let news = match step < steps {
-                true => news(socket).await,
-                false => News::default(),
+            let news = if step < steps {
+                news(socket).await
+            } else {
+                News::default()
             };
             if news.messages.is_empty() {
                 return Ok(Done { stop_reason, model });

@@ -136,9 +136,10 @@ impl Reading<'_> {
         value.clone_from(written);
         let missing = substitute::apply(&mut value, &all);
         let refused = substitute::refused(missing, policy);
-        match refused.is_empty() {
-            true => Ok((value, all, false)),
-            false => Err(self.invalid(refused)),
+        if refused.is_empty() {
+            Ok((value, all, false))
+        } else {
+            Err(self.invalid(refused))
         }
     }
 
@@ -161,9 +162,10 @@ impl Reading<'_> {
     fn check(&self, document: &Value) -> Result<(), Error> {
         let mut problems = self.schema.check(document);
         problems.extend(effect::restrictions(document));
-        match problems.is_empty() {
-            true => Ok(()),
-            false => Err(self.invalid(problems)),
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(self.invalid(problems))
         }
     }
 

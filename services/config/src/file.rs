@@ -114,9 +114,10 @@ impl File {
     /// Writes what is different, value by value.
     fn change(&mut self, path: &KeyPath, before: &Value, after: &Value) -> Result<(), Error> {
         let (Value::Object(old), Value::Object(new)) = (before, after) else {
-            return match before == after {
-                true => Ok(()),
-                false => self.set(path, after.clone()),
+            return if before == after {
+                Ok(())
+            } else {
+                self.set(path, after.clone())
             };
         };
         for key in old.keys().filter(|key| !new.contains_key(*key)) {

@@ -398,14 +398,15 @@ pub enum ShellEnv {
 pub fn typed(path: &Path, document: Value) -> Result<Fragment, Error> {
     serde_path_to_error::deserialize(&document).map_err(|error| {
         let problems = Schema::shipped().check(&document);
-        match problems.is_empty() {
-            false => Error::invalid(path, problems),
+        if problems.is_empty() {
             // What only the types know, such as the size of a number.
-            true => Error::Value {
+            Error::Value {
                 origin: path.display().to_string(),
                 key: error.path().to_string(),
                 problem: error.inner().to_string(),
-            },
+            }
+        } else {
+            Error::invalid(path, problems)
         }
     })
 }

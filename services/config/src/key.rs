@@ -36,9 +36,10 @@ impl KeyPath {
             parts.push(part);
             rest = next(after, text)?;
         }
-        match parts.is_empty() {
-            true => Err(Error::Empty(text.to_owned())),
-            false => Ok(Self(parts)),
+        if parts.is_empty() {
+            Err(Error::Empty(text.to_owned()))
+        } else {
+            Ok(Self(parts))
         }
     }
 

@@ -40,12 +40,13 @@ pub fn write_all(settings: &Settings) -> Result<(), (PathBuf, io::Error)> {
 /// The content for `agent`. Providers of `existing` that are not ours stay,
 /// unless `models.mode` is `replace`.
 pub fn generate(settings: &Settings, agent: &AgentSettings, existing: &Value) -> Value {
-    let mut providers = match settings.models_are_merged {
-        true => existing
+    let mut providers = if settings.models_are_merged {
+        existing
             .get("providers")
             .and_then(Value::as_object)
-            .cloned(),
-        false => None,
+            .cloned()
+    } else {
+        None
     }
     .unwrap_or_default();
     for id in settings.providers.keys() {

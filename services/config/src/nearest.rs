@@ -1,41 +1,22 @@
 //! "Did you mean …?" for keys.
 
+use strsim::osa_distance;
+
 /// The known key nearest to `key`, when one is near enough to be a typing
-/// mistake: at most a third of its letters differ.
+/// mistake: at most a third of its letters are missing, too many, wrong, or
+/// swapped with their neighbour.
 pub fn nearest<'a>(key: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|candidate| {
             (
-                distance(&key.to_lowercase(), &candidate.to_lowercase()),
+                osa_distance(&key.to_lowercase(), &candidate.to_lowercase()),
                 candidate,
             )
         })
         .filter(|(distance, candidate)| distance * 3 <= candidate.len().max(3))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
-}
-
-/// Letters that are missing, too many, wrong, or swapped with their neighbour
-/// (optimal string alignment distance).
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replaced.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(before[j - 2] + 1);
-            }
-            row.push(least);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

@@ -37,9 +37,10 @@ pub fn read_existing(path: &Path) -> Result<String, Error> {
         .take(SIZE_LIMIT + 1)
         .read_to_string(&mut text)
         .map_err(failed)?;
-    match size as u64 > SIZE_LIMIT {
-        true => Err(Error::TooLarge(path.to_owned())),
-        false => Ok(text),
+    if size as u64 > SIZE_LIMIT {
+        Err(Error::TooLarge(path.to_owned()))
+    } else {
+        Ok(text)
     }
 }
 

@@ -52,13 +52,14 @@ pub fn absence(name: &str, environment: &Environment) -> Option<String> {
         return None;
     }
     let path = Path::new(name);
-    Some(match name.contains('/') {
-        false => format!("is {name:?}, and no program of that name is on the PATH"),
-        true if path.is_dir() => format!("is {name:?}, which is a folder"),
-        true if path.exists() => {
-            format!("is {name:?}, which cannot be executed; chmod +x it, or name its interpreter")
-        }
-        true => format!("is {name:?}, which is not there"),
+    Some(if !name.contains('/') {
+        format!("is {name:?}, and no program of that name is on the PATH")
+    } else if path.is_dir() {
+        format!("is {name:?}, which is a folder")
+    } else if path.exists() {
+        format!("is {name:?}, which cannot be executed; chmod +x it, or name its interpreter")
+    } else {
+        format!("is {name:?}, which is not there")
     })
 }
 

@@ -292,9 +292,10 @@ fn is_refused_by_name(leaf: &Leaf, value: &Value) -> Result<(), String> {
         .iter()
         .any(|word| text.contains(word));
     let says_where = text.contains(&format!("{}", leaf.path)) && text.contains("openclaw.json:1:");
-    match helps && says_where {
-        true => Ok(()),
-        false => Err(format!("{} with {value}: {text}", leaf.path)),
+    if helps && says_where {
+        Ok(())
+    } else {
+        Err(format!("{} with {value}: {text}", leaf.path))
     }
 }
 

@@ -47,9 +47,10 @@ pub(crate) fn execute(arguments: &cli::Activate) -> Result<ExitCode, Failure> {
 fn pass(arguments: &cli::Activate) -> Result<Vec<String>, Failure> {
     let control = fcntl(io::stdin(), FcntlArg::F_DUPFD(LISTEN_FDS_START))
         .context("cannot pass the socket on")?;
-    let more = match arguments.more {
-        true => handover::receive(io::stdout()).context("cannot take over the sockets")?,
-        false => Vec::new(),
+    let more = if arguments.more {
+        handover::receive(io::stdout()).context("cannot take over the sockets")?
+    } else {
+        Vec::new()
     };
     let (mut names, mut descriptors) = (vec![arguments.name.clone()], vec![control]);
     for (name, socket) in more {

@@ -39,9 +39,10 @@ async fn run(gateway: &Gateway, action: &cli::Action) -> Result<(), Failure> {
     match action {
         cli::Action::List(list) => self::list(gateway, list).await,
         cli::Action::Allow(allow) => {
-            let decision = match allow.always {
-                true => Decision::AllowAlways,
-                false => Decision::AllowOnce,
+            let decision = if allow.always {
+                Decision::AllowAlways
+            } else {
+                Decision::AllowOnce
             };
             decided(gateway, &allow.id, decision).await
         }
@@ -106,17 +107,19 @@ fn words(decision: Decision) -> &'static str {
 async fn list(gateway: &Gateway, list: &cli::List) -> Result<(), Failure> {
     let approvals = gateway.client.list_approvals(list.decided).await;
     let approvals = approvals.map_err(|status| gateway.failure(&status))?;
-    match list.json {
-        true => output::document(&approvals),
-        false => output::stdout(&text(&approvals)),
+    if list.json {
+        output::document(&approvals)
+    } else {
+        output::stdout(&text(&approvals))
     }
 }
 
 fn text(approvals: &Approvals) -> String {
     let mut text = String::new();
-    match approvals.waiting.is_empty() {
-        true => text.push_str("Nothing waits to be allowed.\n"),
-        false => text.push_str("Waiting (openclawctl approvals allow|deny ID):\n"),
+    if approvals.waiting.is_empty() {
+        text.push_str("Nothing waits to be allowed.\n")
+    } else {
+        text.push_str("Waiting (openclawctl approvals allow|deny ID):\n")
     }
     approvals
         .waiting

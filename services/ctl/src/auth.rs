@@ -58,9 +58,10 @@ fn adopt(arguments: &Adopt, environment: &Environment) -> Result<ExitCode, Failu
         return Err(Failure::new("none of this is a login that can be adopted"));
     }
     output::stderr_line(WARNING);
-    let chosen = match arguments.yes {
-        true => unasked(&usable)?,
-        false => asked(&usable, &agent_id)?,
+    let chosen = if arguments.yes {
+        unasked(&usable)?
+    } else {
+        asked(&usable, &agent_id)?
     };
     for found in &chosen {
         keep(&folder, found)?;

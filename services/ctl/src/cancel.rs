@@ -28,9 +28,10 @@ pub(crate) fn execute(
 async fn cancel(paths: &Paths, arguments: &cli::Cancel) -> Result<(), Failure> {
     let gateway = &Gateway::at(paths);
     if let Some(run_id) = &arguments.run_id {
-        let line = match end(gateway, &whole(gateway, run_id).await?).await? {
-            true => "cancelled",
-            false => "the run had ended already",
+        let line = if end(gateway, &whole(gateway, run_id).await?).await? {
+            "cancelled"
+        } else {
+            "the run had ended already"
         };
         return output::stdout_line(line);
     }
@@ -47,9 +48,10 @@ async fn cancel(paths: &Paths, arguments: &cli::Cancel) -> Result<(), Failure> {
         )));
     }
     for turn in open {
-        let line = match end(gateway, &turn.run_id).await? {
-            true => "cancelled",
-            false => "had ended already",
+        let line = if end(gateway, &turn.run_id).await? {
+            "cancelled"
+        } else {
+            "had ended already"
         };
         output::stdout_line(&format!("{line}: {}", described(&turn).trim_start()))?;
     }
@@ -88,10 +90,7 @@ fn meant<'a>(turns: &'a [Turn], text: &str) -> Vec<&'a Turn> {
         .iter()
         .filter(begins)
         .partition(|turn| turn.ended_ms.is_none());
-    match open.is_empty() {
-        true => ended,
-        false => open,
-    }
+    if open.is_empty() { ended } else { open }
 }
 
 /// The runs that go on or wait for their turn, the newest first.

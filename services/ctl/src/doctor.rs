@@ -32,9 +32,10 @@ pub(crate) fn execute(
         output::stdout(&check::render(&checks))?;
     }
     let failed = checks.iter().any(|check| check.state == State::Fail);
-    Ok(match failed {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     })
 }
 
@@ -74,9 +75,10 @@ fn configuration(paths: &Paths, environment: &Environment) -> (Option<Settings>,
     let file = paths.configuration.display();
     match openclaw_config::load(environment) {
         Ok(settings) => {
-            let detail = match paths.configuration.exists() {
-                true => format!("{file} is sound"),
-                false => format!("no {file}: defaults are used"),
+            let detail = if paths.configuration.exists() {
+                format!("{file} is sound")
+            } else {
+                format!("no {file}: defaults are used")
             };
             (Some(settings), Check::ok(NAME, detail))
         }

@@ -47,9 +47,10 @@ pub(crate) fn stderr_json_line(text: &str) {
 /// there is one.
 pub(crate) fn stderr_faint_line(text: &str) {
     let text = line(text);
-    write_stderr(&match stderr_takes_escapes() {
-        true => format!("\u{1b}[2m{text}\u{1b}[0m\n"),
-        false => format!("{text}\n"),
+    write_stderr(&if stderr_takes_escapes() {
+        format!("\u{1b}[2m{text}\u{1b}[0m\n")
+    } else {
+        format!("{text}\n")
     });
 }
 
@@ -63,9 +64,10 @@ pub(crate) fn stderr_progress(text: &str) {
 
 /// Writes a question to standard error, where its answer is typed behind it.
 pub(crate) fn stderr_prompt(text: &str) {
-    match stderr_takes_escapes() {
-        true => stderr_progress(text),
-        false => write_stderr(&line(text)),
+    if stderr_takes_escapes() {
+        stderr_progress(text)
+    } else {
+        write_stderr(&line(text))
     }
 }
 

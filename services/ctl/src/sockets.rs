@@ -130,9 +130,10 @@ fn wanted(
     let has_secret = gateway.cli.secret.is_some();
     // An empty line takes all conditions of the unit back (systemd.unit(5)):
     // the secret is where systemd does not see it.
-    let head = match has_secret {
-        true => "[Unit]\nConditionEnvironment=\n",
-        false => "",
+    let head = if has_secret {
+        "[Unit]\nConditionEnvironment=\n"
+    } else {
+        ""
     };
     let cli = lines((has_secret && cli != CLI).then_some(cli));
     let cli = (has_secret || !cli.is_empty()).then(|| socket(head, &cli));

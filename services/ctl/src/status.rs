@@ -54,9 +54,10 @@ pub(crate) fn execute(
             output::stderr_line(&format!("hint: {}", connection::START));
         }
     }
-    Ok(match suite.is_whole() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if suite.is_whole() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 

@@ -28,16 +28,15 @@ pub(crate) fn execute(
         let turns = gateway.client.list_turns(arguments.limit).await;
         turns.map_err(|status| gateway.failure(&status))
     })?;
-    match arguments.json {
-        true => output::document(&turns)?,
-        false => {
-            let width = if arguments.wide {
-                usize::MAX
-            } else {
-                REASON_WIDTH
-            };
-            output::stdout(&rendered(&turns, width))?;
-        }
+    if arguments.json {
+        output::document(&turns)?;
+    } else {
+        let width = if arguments.wide {
+            usize::MAX
+        } else {
+            REASON_WIDTH
+        };
+        output::stdout(&rendered(&turns, width))?;
     }
     Ok(ExitCode::SUCCESS)
 }

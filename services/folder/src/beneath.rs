@@ -26,9 +26,10 @@ pub(crate) fn open(
     let flags = flags | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     // An O_PATH descriptor is no open file: openat2(2) refuses what it would
     // not heed.
-    let flags = match flags.contains(OFlag::O_PATH) {
-        true => flags - OFlag::O_NONBLOCK - OFlag::O_NOCTTY,
-        false => flags,
+    let flags = if flags.contains(OFlag::O_PATH) {
+        flags - OFlag::O_NONBLOCK - OFlag::O_NOCTTY
+    } else {
+        flags
     };
     names(path).try_for_each(|name| name.map(drop))?;
     let whole = if path.as_os_str().is_empty() {
@@ -76,9 +77,10 @@ fn last(
         return Err(Errno::ELOOP);
     }
     // The kernel's way to say that it is to be a folder.
-    let flags = match ends_as_folder(path) {
-        true => flags | OFlag::O_DIRECTORY,
-        false => flags,
+    let flags = if ends_as_folder(path) {
+        flags | OFlag::O_DIRECTORY
+    } else {
+        flags
     };
     openat(folder, name, flags | OFlag::O_NOFOLLOW, mode)
         .map_err(|errno| explained(folder, name, errno))

@@ -64,9 +64,10 @@ impl Asked {
         let now_ms = jiff::Timestamp::now().as_millisecond();
         let query = Query {
             limit: limit
-                + match question.isolated {
-                    true => ISOLATED_SPARE,
-                    false => SPARE,
+                + if question.isolated {
+                    ISOLATED_SPARE
+                } else {
+                    SPARE
                 },
             min_score: minimum(question.min_score, &store.search)?,
             sources,
@@ -96,13 +97,12 @@ impl Asked {
             }
         })?;
         let hits = found.hits.into_iter().map(hit);
-        let hits = hits.filter(|hit| match self.is_isolated {
-            true => !hit.is_hidden_from(&self.session),
-            false => {
-                !(self.since_ms > 0
-                    && hit.path == self.session
-                    && hit.timestamp_ms >= self.since_ms)
+        let hits = hits.filter(|hit| {
+            if self.is_isolated {
+                return !hit.is_hidden_from(&self.session);
             }
+            let is_own = hit.path == self.session && hit.timestamp_ms >= self.since_ms;
+            self.since_ms <= 0 || !is_own
         });
         let mut warnings = self.warnings;
         warnings.extend(found.warnings);

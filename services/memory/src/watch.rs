@@ -219,9 +219,10 @@ impl Watcher {
             return vec![Event::Lost];
         }
         let mut folders = self.folders();
-        let targets = match event.mask.contains(EventMask::IGNORED) {
-            true => folders.of.remove(&event.wd),
-            false => folders.of.get(&event.wd).cloned(),
+        let targets = if event.mask.contains(EventMask::IGNORED) {
+            folders.of.remove(&event.wd)
+        } else {
+            folders.of.get(&event.wd).cloned()
         };
         let targets = targets.into_iter().flatten();
         targets.filter_map(|target| one(event, target)).collect()
@@ -260,9 +261,10 @@ fn one(event: &EventOwned, target: Target) -> Option<Event> {
         return Some(Event::Folder { place });
     }
     let name = event.name.as_deref().and_then(OsStr::to_str)?;
-    let path = match folder.is_empty() {
-        true => name.to_owned(),
-        false => format!("{folder}/{name}"),
+    let path = if folder.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{folder}/{name}")
     };
     let phase = if has(EventMask::MODIFY) {
         Phase::Writing

@@ -38,9 +38,10 @@ pub(crate) fn become_program(
         return EXIT_CONFINEMENT.into();
     }
     let execute = || finish(&program, args, &variables);
-    match is_first {
-        true => init::run(execute),
-        false => execute(),
+    if is_first {
+        init::run(execute)
+    } else {
+        execute()
     }
 }
 

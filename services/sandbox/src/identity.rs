@@ -81,9 +81,10 @@ fn lookup(name: &str) -> Result<Option<User>, IdentityError> {
 }
 
 fn checked(identity: Identity) -> Result<Identity, IdentityError> {
-    match identity.uid.is_root() || identity.gid.as_raw() == 0 {
-        true => Err(IdentityError::Privileged(identity.name)),
-        false => Ok(identity),
+    if identity.uid.is_root() || identity.gid.as_raw() == 0 {
+        Err(IdentityError::Privileged(identity.name))
+    } else {
+        Ok(identity)
     }
 }
 

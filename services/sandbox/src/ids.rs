@@ -16,9 +16,10 @@ pub(crate) fn give_up(identity: &Identity) -> Result<(), StepError> {
     // All three ids, because a saved id of 0 could be taken up again.
     setresgid(*gid, *gid, *gid).map_err(system("become group of", name))?;
     setresuid(*uid, *uid, *uid).map_err(system("become user", name))?;
-    match holds(identity) && !can_regain() {
-        true => Ok(()),
-        false => Err(StepError::Regained),
+    if holds(identity) && !can_regain() {
+        Ok(())
+    } else {
+        Err(StepError::Regained)
     }
 }
 

@@ -22,14 +22,16 @@ fn main() -> ExitCode {
 }
 
 fn report(report: &probe::Report, json: bool) -> ExitCode {
-    let text = match json {
-        true => serde_json::to_string(report).unwrap_or_default(),
-        false => report.to_string(),
+    let text = if json {
+        serde_json::to_string(report).unwrap_or_default()
+    } else {
+        report.to_string()
     };
     let written = writeln!(std::io::stdout(), "{}", text.trim_end());
-    match written.is_ok() && report.holds() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if written.is_ok() && report.holds() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

@@ -65,9 +65,10 @@ fn rights(access: Access, directory: bool) -> BitFlags<AccessFs> {
         // With ioctl: programs ask any file whether it is a terminal, and expect ENOTTY.
         Access::Device => make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev}),
     };
-    match directory {
-        true => rights,
+    if directory {
+        rights
+    } else {
         // The kernel refuses a rule that gives a file the rights of a directory.
-        false => rights & AccessFs::from_file(ABI_KNOWN),
+        rights & AccessFs::from_file(ABI_KNOWN)
     }
 }

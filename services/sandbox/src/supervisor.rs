@@ -110,9 +110,10 @@ fn follow(parent: Option<i32>) -> Result<(), StepError> {
     prctl::set_pdeathsig(END_SIGNALS[0]).map_err(system("set", "parent-death signal"))?;
     // A parent that died before the line above sends nothing any more, and another process has
     // taken its place. Not process 1 everywhere: user managers are subreapers.
-    match parent.is_none_or(|parent| getppid() == Pid::from_raw(parent)) {
-        true => Ok(()),
-        false => Err(StepError::ParentGone),
+    if parent.is_none_or(|parent| getppid() == Pid::from_raw(parent)) {
+        Ok(())
+    } else {
+        Err(StepError::ParentGone)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The only unsafe code: system calls that nix does not wrap, or cannot wrap safely.
+//! System calls that nix does not wrap, or cannot wrap safely.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -208,9 +208,10 @@ impl Plan {
                     listen: listen(&self.network),
                     tmp: self.tmp,
                 });
-                let identity = match identity::is_root() {
-                    true => Some(identity::of(&self.agent_user, self.agent_ids)?),
-                    false => None,
+                let identity = if identity::is_root() {
+                    Some(identity::of(&self.agent_user, self.agent_ids)?)
+                } else {
+                    None
                 };
                 Some(Confinement::new(&self.network, apart, identity)?)
             }
@@ -363,9 +364,10 @@ fn places(contested: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 fn count(what: &'static str, count: usize, max: usize) -> Result<(), PlanError> {
-    match count > max {
-        true => Err(PlanError::TooMany { what, count, max }),
-        false => Ok(()),
+    if count > max {
+        Err(PlanError::TooMany { what, count, max })
+    } else {
+        Ok(())
     }
 }
 
@@ -384,9 +386,10 @@ fn resolve(what: &'static str, path: &Path) -> Result<Real, PlanError> {
 }
 
 fn check_granted(what: &'static str, path: PathBuf, grants: &[Grant]) -> Result<(), PlanError> {
-    match grants.iter().any(|grant| path.starts_with(&grant.real)) {
-        true => Ok(()),
-        false => Err(PlanError::NotGranted { what, path }),
+    if grants.iter().any(|grant| path.starts_with(&grant.real)) {
+        Ok(())
+    } else {
+        Err(PlanError::NotGranted { what, path })
     }
 }
 
@@ -400,9 +403,10 @@ fn check_program(program: &Path, grants: &[Grant], confined: bool) -> Result<(),
     if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
         return Err(PlanError::NotExecutable(real));
     }
-    match confined {
-        true => check_granted("program", real, grants),
-        false => Ok(()),
+    if confined {
+        check_granted("program", real, grants)
+    } else {
+        Ok(())
     }
 }
 
@@ -417,9 +421,10 @@ fn check_directory(
         let path = path.to_owned();
         return Err(PlanError::NotDirectory { what, path });
     }
-    match confined {
-        true => check_granted(what, real, grants),
-        false => Ok(()),
+    if confined {
+        check_granted(what, real, grants)
+    } else {
+        Ok(())
     }
 }
 

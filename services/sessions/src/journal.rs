@@ -85,9 +85,10 @@ impl Journal {
             newest = newest.max(segment.generation());
             let Some(written) = written else { continue };
             // An unknown boot may be another one.
-            let since = match written.boot_id == boot_id && !boot_id.is_empty() {
-                true => replay::Since::SameBoot,
-                false => replay::Since::Crash,
+            let since = if written.boot_id == boot_id && !boot_id.is_empty() {
+                replay::Since::SameBoot
+            } else {
+                replay::Since::Crash
             };
             let done = replay::apply(written, root, since)?;
             recovered.transcripts.extend(done.transcripts);

@@ -165,9 +165,10 @@ impl<'a> Work<'a> {
         let meant: Vec<&str> = self.left.iter().filter(meant).map(|it| *it.0).collect();
         for key in meant {
             self.left.remove(key);
-            match is_synthetic(rest(key)) {
-                true => self.plan.remove.push(key.to_owned()),
-                false => self.plan.archive.push((key.to_owned(), reason)),
+            if is_synthetic(rest(key)) {
+                self.plan.remove.push(key.to_owned())
+            } else {
+                self.plan.archive.push((key.to_owned(), reason))
             }
         }
     }

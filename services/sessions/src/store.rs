@@ -245,9 +245,10 @@ impl Store {
         }
         let path = self.path();
         let found = Stamp::of(&path);
-        let edited = match found.is_some() && found != self.known {
-            true => Some(keep_as_edited(&path, now_ms())?),
-            false => None,
+        let edited = if found.is_some() && found != self.known {
+            Some(keep_as_edited(&path, now_ms())?)
+        } else {
+            None
         };
         file::write(&path, &self.slots)?;
         self.known = Stamp::of(&path);

@@ -26,9 +26,10 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// What to measure.
     pub(crate) fn parts(&self) -> Vec<Part> {
-        match self.only.is_empty() {
-            true => Part::ALL.into(),
-            false => self.only.clone(),
+        if self.only.is_empty() {
+            Part::ALL.into()
+        } else {
+            self.only.clone()
         }
     }
 

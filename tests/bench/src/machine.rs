@@ -22,9 +22,10 @@ pub(crate) fn facts(folder: &Path) -> String {
     facts.extend(read("/proc/meminfo", memory));
     let disk = read("/proc/self/mounts", |mounts| file_system(mounts, folder));
     facts.extend(disk.map(|kind| format!("state on {kind}")));
-    let user = match nix::unistd::geteuid().is_root() {
-        true => "as root: agents become another user and get a view of their own",
-        false => "as an ordinary user",
+    let user = if nix::unistd::geteuid().is_root() {
+        "as root: agents become another user and get a view of their own"
+    } else {
+        "as an ordinary user"
     };
     facts.push(user.to_owned());
     facts.join("; ") + "\n"

@@ -95,9 +95,10 @@ async fn measure_units(agent: &str) -> anyhow::Result<ExitCode> {
 
 fn show(facts: &str, table: &Table) -> anyhow::Result<ExitCode> {
     write!(std::io::stdout(), "{facts}\n{table}").context("cannot write to stdout")?;
-    Ok(match table.is_complete() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if table.is_complete() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 

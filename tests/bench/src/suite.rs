@@ -77,9 +77,10 @@ impl Suite {
             Some((daemon, process))
         });
         let daemons: Vec<_> = children.collect();
-        match daemons.len() == Daemon::ALL.len() {
-            true => Ok(daemons),
-            false => bail!("not every daemon runs\n{}", self.last_lines()),
+        if daemons.len() == Daemon::ALL.len() {
+            Ok(daemons)
+        } else {
+            bail!("not every daemon runs\n{}", self.last_lines())
         }
     }
 

@@ -142,10 +142,7 @@ fn found(folder: &Path) -> BTreeSet<PathBuf> {
     let mut files = BTreeSet::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        match path.is_dir() && !path.is_symlink() {
-            true => files.extend(found(&path)),
-            false => _ = files.insert(path),
-        }
+        if path.is_dir() && !path.is_symlink() { files.extend(found(&path)) } else { _ = files.insert(path) }
     }
     files
 }

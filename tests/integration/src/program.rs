@@ -17,8 +17,9 @@ pub fn path(name: &str) -> PathBuf {
 fn folder() -> PathBuf {
     let own = std::env::current_exe().expect("find this program");
     let folder = own.parent().expect("a program is in a folder");
-    match folder.ends_with("deps") {
-        true => folder.parent().expect("deps is in a folder").to_owned(),
-        false => folder.to_owned(),
+    if folder.ends_with("deps") {
+        folder.parent().expect("deps is in a folder").to_owned()
+    } else {
+        folder.to_owned()
     }
 }

@@ -42,9 +42,10 @@ impl Site {
             .prefix("claw-")
             .tempdir_in("/tmp")
             .expect("make a folder in /tmp");
-        match units::are_tested() {
-            true => Self::of_units(folder, more),
-            false => Self::own(folder, more),
+        if units::are_tested() {
+            Self::of_units(folder, more)
+        } else {
+            Self::own(folder, more)
         }
     }
 

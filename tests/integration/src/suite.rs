@@ -33,9 +33,10 @@ impl Deref for Suite {
 impl Suite {
     /// Starts it at `site` and waits until it is ready.
     pub async fn start(site: Site) -> Self {
-        match site.has_units {
-            true => Self::start_units(site).await,
-            false => Self::start_own(site).await,
+        if site.has_units {
+            Self::start_units(site).await
+        } else {
+            Self::start_own(site).await
         }
     }
 

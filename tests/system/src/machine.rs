@@ -20,10 +20,7 @@ pub fn is_emulated() -> bool {
 
 /// By how much a time that is enough natively is multiplied.
 pub fn patience() -> u32 {
-    match is_emulated() {
-        true => EMULATED,
-        false => 1,
-    }
+    if is_emulated() { EMULATED } else { 1 }
 }
 
 /// Who runs a command in the machine.

@@ -177,9 +177,10 @@ impl Talker {
     async fn judge(&self, errand: &Errand, heard: &Heard) {
         if let Some(Kind::Done(_)) = &heard.outcome {
             let run_id = heard.run_id.clone().unwrap_or_default();
-            let whole = match heard.broke {
-                true => self.whole(&run_id).await,
-                false => heard.text.clone(),
+            let whole = if heard.broke {
+                self.whole(&run_id).await
+            } else {
+                heard.text.clone()
             };
             if whole != errand.answer {
                 self.book.wrong(format!(

@@ -19,9 +19,10 @@ pub(crate) struct Question<'a> {
 impl Question<'_> {
     /// What is to be done with it, and what allowing it for good grants.
     pub(super) fn judge(&self, rules: &Rules, ground: &Ground) -> (Verdict, Grant) {
-        match tools::is_command(self.tool) {
-            true => self.judge_command(rules, ground),
-            false => self.judge_call(rules, ground),
+        if tools::is_command(self.tool) {
+            self.judge_command(rules, ground)
+        } else {
+            self.judge_call(rules, ground)
         }
     }
 
@@ -36,9 +37,10 @@ impl Question<'_> {
     }
 
     fn judge_call(&self, rules: &Rules, ground: &Ground) -> (Verdict, Grant) {
-        let (concern, reached) = match effect::writes(self.tool) {
-            true => self.writes(ground),
-            false => (self.concern(rules), String::new()),
+        let (concern, reached) = if effect::writes(self.tool) {
+            self.writes(ground)
+        } else {
+            (self.concern(rules), String::new())
         };
         let grant = Grant {
             form: Form::Call,

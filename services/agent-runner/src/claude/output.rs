@@ -96,9 +96,10 @@ impl Translate for Output {
             );
             return self.failed(Code::MalformedOutput, message);
         }
-        let detail = match complaint.is_empty() {
-            true => "; run `claude -p hi` by hand to see why".to_owned(),
-            false => format!(": {complaint}"),
+        let detail = if complaint.is_empty() {
+            "; run `claude -p hi` by hand to see why".to_owned()
+        } else {
+            format!(": {complaint}")
         };
         let message = format!(
             "the Claude Code CLI {} before it was done{detail}",
@@ -190,9 +191,10 @@ impl Output {
         let is_apart = begins && self.spoke && !text.starts_with('\n');
         self.spoke = true;
         Kind::TextDelta {
-            text: match is_apart {
-                true => format!("\n\n{text}"),
-                false => text,
+            text: if is_apart {
+                format!("\n\n{text}")
+            } else {
+                text
             },
         }
     }
@@ -248,15 +250,16 @@ impl Output {
             kinds.extend(words.map(|text| Kind::TextDelta { text }));
         }
         kinds.extend(self.tasks.ended());
-        kinds.push(match failed {
-            true => Kind::Failed(self.error(value)),
-            false => Kind::Done(Done {
+        kinds.push(if failed {
+            Kind::Failed(self.error(value))
+        } else {
+            Kind::Done(Done {
                 stop_reason: "stop".to_owned(),
                 provider: "anthropic".to_owned(),
                 model: self.model.clone(),
                 backend_session: self.session.clone(),
                 backend: super::NAME.to_owned(),
-            }),
+            })
         });
         kinds
     }
@@ -276,9 +279,10 @@ impl Output {
             .into_iter()
             .chain(errors.filter_map(text_of))
             .collect();
-        let said = match said.is_empty() {
-            true => "it did not say why".to_owned(),
-            false => said.join("; "),
+        let said = if said.is_empty() {
+            "it did not say why".to_owned()
+        } else {
+            said.join("; ")
         };
         // The status decides where there is one; the words say it otherwise.
         let status = value["api_error_status"].as_u64().unwrap_or_default();

@@ -11,9 +11,10 @@ const PLATFORM: &str = "codex-linux-";
 /// itself. Anything else is taken as it is.
 pub(super) fn native(found: PathBuf) -> PathBuf {
     let is_script = found.extension().is_some_and(|extension| extension == "js");
-    match is_script {
-        true => beside(&found).unwrap_or(found),
-        false => found,
+    if is_script {
+        beside(&found).unwrap_or(found)
+    } else {
+        found
     }
 }
 

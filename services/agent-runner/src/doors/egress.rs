@@ -219,9 +219,10 @@ impl Egress {
             Reach::Elsewhere if is_refused(is_own) => return Err(Refused::Own(host.to_owned())),
             _ => {}
         }
-        match found.is_empty() {
-            true => Err(resolve(io::ErrorKind::NotFound.into())),
-            false => Ok(found),
+        if found.is_empty() {
+            Err(resolve(io::ErrorKind::NotFound.into()))
+        } else {
+            Ok(found)
         }
     }
 }

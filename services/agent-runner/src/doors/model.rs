@@ -227,8 +227,9 @@ fn check_form(headers: &HeaderMap) -> Result<(), Problem> {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     let kind = kind.unwrap_or(b"application/json");
     let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default();
-    match kind.trim_ascii().eq_ignore_ascii_case(b"application/json") {
-        true => Ok(()),
-        false => Err(Problem::Form),
+    if kind.trim_ascii().eq_ignore_ascii_case(b"application/json") {
+        Ok(())
+    } else {
+        Err(Problem::Form)
     }
 }

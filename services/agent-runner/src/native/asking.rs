@@ -308,9 +308,10 @@ impl State {
 }
 
 fn wire_api(stop: &Stop) -> Api {
-    match stop.anthropic {
-        true => Api::Anthropic,
-        false => Api::Chat,
+    if stop.anthropic {
+        Api::Anthropic
+    } else {
+        Api::Chat
     }
 }
 
@@ -356,9 +357,10 @@ fn moving(stop: &Stop, failure: &Failure, other: &Stop) -> String {
     match (&stop.key, &other.key) {
         (Some(before), Some(after)) if stop.is_same_model(other) => {
             // Two profiles of a provider may be called the same.
-            let after = match before.source == after.source {
-                true => "another one",
-                false => &after.source,
+            let after = if before.source == after.source {
+                "another one"
+            } else {
+                &after.source
             };
             format!("{problem} with {}; going on with {after}", before.source)
         }

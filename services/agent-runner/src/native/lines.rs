@@ -96,9 +96,10 @@ impl Translate for Lines {
 
     fn gone(&mut self, status: ExitStatus, complaint: &str) -> Failed {
         let complaint = complaint.trim();
-        let detail = match complaint.is_empty() {
-            true => String::new(),
-            false => format!(": {complaint}"),
+        let detail = if complaint.is_empty() {
+            String::new()
+        } else {
+            format!(": {complaint}")
         };
         let message = format!("the agent {} before it was done{detail}", ending(status));
         self.failed(Code::Crashed, message)

@@ -126,9 +126,10 @@ impl Patience {
     /// What to do after `failure`. `others`: somebody else can be asked.
     /// `dice` is between 0 and 1.
     pub(crate) fn next(&mut self, failure: &Failure, others: bool, dice: f64) -> Next {
-        let (most, longest, otherwise) = match others {
-            true => (RETRIES_BEFORE_OTHERS, WAIT_BEFORE_OTHERS, Next::Elsewhere),
-            false => (u32::MAX, Duration::MAX, Next::GiveUp),
+        let (most, longest, otherwise) = if others {
+            (RETRIES_BEFORE_OTHERS, WAIT_BEFORE_OTHERS, Next::Elsewhere)
+        } else {
+            (u32::MAX, Duration::MAX, Next::GiveUp)
         };
         let wait = self.wait(failure, dice);
         let left = self.limit.saturating_sub(self.waited);

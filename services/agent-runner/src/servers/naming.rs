@@ -8,9 +8,12 @@ const LIMIT: usize = 64;
 /// `SERVER__TOOL`, what providers do not take in it written as `_`; `None` when
 /// it is too long.
 pub(super) fn of(server: &str, tool: &str) -> Option<String> {
-    let plain = |c: char| match c.is_ascii_alphanumeric() || c == '_' || c == '-' {
-        true => c,
-        false => '_',
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '_' || c == '-' {
+            c
+        } else {
+            '_'
+        }
     };
     let tool: String = tool.chars().map(plain).collect();
     let name = format!("{server}{SERVER_SEPARATOR}{tool}");

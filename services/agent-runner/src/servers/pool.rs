@@ -306,9 +306,10 @@ async fn keep(shared: Arc<Shared>, index: usize) {
                 Ended::Anew => continue,
             },
             Err(Failure { words, is_hanging }) => {
-                let pause = match is_hanging {
-                    true => HANGING_PAUSE,
-                    false => Duration::ZERO,
+                let pause = if is_hanging {
+                    HANGING_PAUSE
+                } else {
+                    Duration::ZERO
                 };
                 (words, Some(Instant::now() + pause))
             }

@@ -61,9 +61,10 @@ fn is_whole(failure: &Failure, told: &ToolFailure, tool: &str) -> Result<(), Tes
         "{told:?}"
     );
     prop_assert!(told.message.contains(failure.said.trim()), "{told:?}");
-    match failure.is_known {
-        true => prop_assert_eq!(&told.tool, tool),
-        false => prop_assert!(!told.tool.is_empty(), "{told:?}"),
+    if failure.is_known {
+        prop_assert_eq!(&told.tool, tool)
+    } else {
+        prop_assert!(!told.tool.is_empty(), "{told:?}")
     }
     Ok(())
 }
@@ -77,10 +78,7 @@ proptest! {
     #[test]
     fn property_17_failures_of_claude_are_whole(failure in failure(), as_blocks: bool) {
         let message = |role: &str, block: Value| json!({"type": role, "message": {"content": [block]}});
-        let content = match as_blocks {
-            true => json!([{"type": "text", "text": failure.said}]),
-            false => failure.said.clone().into(),
-        };
+        let content = if as_blocks { json!([{"type": "text", "text": failure.said}]) } else { failure.said.clone().into() };
         let call = message("assistant", json!({"type": "tool_use", "id": "1", "name": failure.tool, "input": {}}));
         let result = message("user", json!({"type": "tool_result", "tool_use_id": "1", "is_error": true, "content": content}));
         let lines: Vec<Value> = failure.is_known.then_some(call).into_iter().chain([result]).collect();

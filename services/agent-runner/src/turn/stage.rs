@@ -92,9 +92,10 @@ impl Stage<'_> {
         };
         let mut order = self.order(speech, offer);
         order.notes.extend(notes);
-        let servers = match is_offline {
-            true => None,
-            false => self.servers(&mut order).await,
+        let servers = if is_offline {
+            None
+        } else {
+            self.servers(&mut order).await
         };
         held.order(&order, servers).await?;
         Ok(Begun {
@@ -126,9 +127,10 @@ impl Stage<'_> {
             return Offer::for_summary();
         }
         let rules = self.rules();
-        match is_offline {
-            true => Offer::new(&openclaw_tools::Policy::default(), &rules),
-            false => Offer::new(&tools::policy(self.agent), &rules),
+        if is_offline {
+            Offer::new(&openclaw_tools::Policy::default(), &rules)
+        } else {
+            Offer::new(&tools::policy(self.agent), &rules)
         }
         .of_agent(self.agent)
     }

@@ -147,11 +147,12 @@ impl Systemd {
         }
         if request.confined && self.namespaces.load(Ordering::Relaxed) {
             properties.extend(namespaces(&request));
-            properties.extend(match self.bus.is_system {
-                true => without_buses(),
+            properties.extend(if self.bus.is_system {
+                without_buses()
+            } else {
                 // On systemd 252 the mounts of a user's unit have no effect
                 // without it.
-                false => vec![("PrivateUsers", true.into())],
+                vec![("PrivateUsers", true.into())]
             });
         }
         let stdin: OwnedFd = request.stdin;

@@ -38,12 +38,13 @@ pub(super) fn need(
     tool: ProviderTool,
     grants: &Grants,
 ) -> Result<(), Unfit> {
-    match is_set(fields, name) && !grants.has(tool) {
-        true => Err(Unfit::NotGranted {
+    if is_set(fields, name) && !grants.has(tool) {
+        Err(Unfit::NotGranted {
             what: name.to_owned(),
             tool,
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 
@@ -53,11 +54,12 @@ pub(super) fn need_all(
     name: &str,
     grants: &Grants,
 ) -> Result<(), Unfit> {
-    match is_set(fields, name) && !grants.has_all() {
-        true => Err(Unfit::NotPassed {
+    if is_set(fields, name) && !grants.has_all() {
+        Err(Unfit::NotPassed {
             what: name.to_owned(),
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

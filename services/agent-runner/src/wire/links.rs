@@ -82,12 +82,13 @@ fn look_at_source(source: &Map<String, Value>, grants: &Grants) -> Result<(), Un
 }
 
 fn need_files(what: &str, grants: &Grants) -> Result<(), Unfit> {
-    match grants.has(ProviderTool::Files) {
-        true => Ok(()),
-        false => Err(Unfit::NotGranted {
+    if grants.has(ProviderTool::Files) {
+        Ok(())
+    } else {
+        Err(Unfit::NotGranted {
             what: what.to_owned(),
             tool: ProviderTool::Files,
-        }),
+        })
     }
 }
 

@@ -101,17 +101,18 @@ impl Reported {
             return;
         }
         // Here what came from the cache is a part of what was sent.
-        let (sent, details, generated) = match tokens.input_tokens.is_u64() {
-            true => (
+        let (sent, details, generated) = if tokens.input_tokens.is_u64() {
+            (
                 &tokens.input_tokens,
                 &tokens.input_tokens_details,
                 &tokens.output_tokens,
-            ),
-            false => (
+            )
+        } else {
+            (
                 &tokens.prompt_tokens,
                 &tokens.prompt_tokens_details,
                 &tokens.completion_tokens,
-            ),
+            )
         };
         let sent = sent.as_u64();
         let cached = details["cached_tokens"].as_u64().unwrap_or_default();

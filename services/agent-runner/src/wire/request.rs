@@ -89,12 +89,13 @@ pub(crate) fn judge(
 
 fn check_model(model: &str, grants: &Grants) -> Result<(), Unfit> {
     let searches = SEARCHING.iter().any(|part| model.contains(part));
-    match searches && !grants.has(ProviderTool::WebSearch) {
-        true => Err(Unfit::NotGranted {
+    if searches && !grants.has(ProviderTool::WebSearch) {
+        Err(Unfit::NotGranted {
             what: format!("the model {model:?}"),
             tool: ProviderTool::WebSearch,
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

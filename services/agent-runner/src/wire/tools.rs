@@ -147,13 +147,14 @@ fn check_choice(
         .and_then(Value::as_str)
         .unwrap_or_default();
     let needed = need(fields);
-    match CHOICES.contains(&kind) || needed.is_met(grants) {
-        true => Ok(()),
-        false => Err(Removed {
+    if CHOICES.contains(&kind) || needed.is_met(grants) {
+        Ok(())
+    } else {
+        Err(Removed {
             kind: kind.to_owned(),
             name: String::new(),
             need: needed,
         }
-        .refusal()),
+        .refusal())
     }
 }

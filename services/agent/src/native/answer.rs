@@ -237,17 +237,19 @@ impl Reading<'_> {
 
     /// What was passed on cannot be taken back.
     fn broke_off(&self, failure: Failure) -> Fault {
-        match self.emitted {
-            true => failure.into(),
-            false => Fault::BrokeOff(failure),
+        if self.emitted {
+            failure.into()
+        } else {
+            Fault::BrokeOff(failure)
         }
     }
 
     fn reply(self) -> Result<Reply, Fault> {
         let nothing_known = self.events == 0 && self.bytes > 0;
-        let fault = match nothing_known {
-            true => malformed("it is not an event stream").into(),
-            false => self.broken_off(),
+        let fault = if nothing_known {
+            malformed("it is not an event stream").into()
+        } else {
+            self.broken_off()
         };
         self.decoder.finish().ok_or(fault)
     }

@@ -35,9 +35,10 @@ pub(super) fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &
             retry_after,
         };
     }
-    let (code, what, todo) = match is_overflow(status, body) {
-        true => overflow(),
-        false => meaning(status, retry_after),
+    let (code, what, todo) = if is_overflow(status, body) {
+        overflow()
+    } else {
+        meaning(status, retry_after)
     };
     let message = match provider_message(&parsed, body) {
         message if message.is_empty() => format!("{what} (HTTP {}){todo}", status.as_u16()),

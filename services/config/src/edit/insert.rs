@@ -102,8 +102,5 @@ fn remark(behind: &str) -> usize {
     let line = behind.split('\n').next().unwrap_or_default().trim_end();
     let inner = line.trim_start();
     let whole = inner.starts_with("//") || (inner.starts_with("/*") && inner.ends_with("*/"));
-    match whole {
-        true => line.len(),
-        false => 0,
-    }
+    if whole { line.len() } else { 0 }
 }

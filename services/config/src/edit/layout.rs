@@ -78,9 +78,10 @@ pub(super) fn key(text: &str, root: &Node, siblings: &Node, key: &str) -> String
             _ => None,
         });
     let bare = first.is_some_and(|member| !text[member.key_span.clone()].starts_with(['"', '\'']));
-    match bare && is_name(key) {
-        true => key.to_owned(),
-        false => Value::from(key).to_string(),
+    if bare && is_name(key) {
+        key.to_owned()
+    } else {
+        Value::from(key).to_string()
     }
 }
 

@@ -168,9 +168,10 @@ impl Includer<'_> {
         let (Ok(real), Ok(folder)) = (path.canonicalize(), self.folder.canonicalize()) else {
             return Ok(path);
         };
-        match real.starts_with(folder) {
-            true => Ok(path),
-            false => Err(outside(&real)),
+        if real.starts_with(folder) {
+            Ok(path)
+        } else {
+            Err(outside(&real))
         }
     }
 

@@ -385,9 +385,10 @@ fn warm(agent: &Agent, key: &str) -> Result<Duration, Problem> {
 /// A program's name stays: it is looked for on the PATH.
 fn program(paths: &Paths, configured: Option<&str>, usual: &str) -> String {
     let path = configured.unwrap_or(usual);
-    match path.contains('/') {
-        true => paths.expand(path).display().to_string(),
-        false => path.to_owned(),
+    if path.contains('/') {
+        paths.expand(path).display().to_string()
+    } else {
+        path.to_owned()
     }
 }
 

@@ -233,9 +233,10 @@ fn mode(auth: &fragment::Auth) -> Result<AuthMode, Problem> {
             Err(("gateway.auth.mode".to_owned(), problem))
         }
         // As in OpenClaw: what is configured says which.
-        None => Ok(match auth.password.is_some() && auth.token.is_none() {
-            true => AuthMode::Password,
-            false => AuthMode::Token,
+        None => Ok(if auth.password.is_some() && auth.token.is_none() {
+            AuthMode::Password
+        } else {
+            AuthMode::Token
         }),
     }
 }

@@ -19,9 +19,10 @@ impl Settings {
         };
         let chosen = providers.iter().flat_map(|provider| {
             let own = of(agent_id, provider);
-            match own.is_empty() {
-                true => of(&self.default_agent, provider),
-                false => own,
+            if own.is_empty() {
+                of(&self.default_agent, provider)
+            } else {
+                own
             }
         });
         chosen
@@ -135,17 +136,15 @@ impl Settings {
             chosen.extend(own.into_iter().chain(main).find(is_it));
         }
         chosen.truncate(1);
-        match pinned.is_only {
-            true => {
-                provider.access.clear();
-                provider.key = None;
-                if chosen.is_empty() {
-                    let id = &pinned.id;
-                    provider.fault =
-                        Some(format!("the auth profile {id} of the session has expired"));
-                }
+        if pinned.is_only {
+            provider.access.clear();
+            provider.key = None;
+            if chosen.is_empty() {
+                let id = &pinned.id;
+                provider.fault = Some(format!("the auth profile {id} of the session has expired"));
             }
-            false => provider.access.retain(|access| !is_it(access)),
+        } else {
+            provider.access.retain(|access| !is_it(access))
         }
         provider.with_access(chosen)
     }

@@ -408,9 +408,10 @@ pub(super) fn search(
 
 /// Relative ones are relative to the workspace, as OpenClaw has it.
 fn extra_path(path: &str, paths: &Paths) -> PathBuf {
-    match path.starts_with("~/") {
-        true => paths.expand(path),
-        false => PathBuf::from(path),
+    if path.starts_with("~/") {
+        paths.expand(path)
+    } else {
+        PathBuf::from(path)
     }
 }
 

@@ -122,9 +122,10 @@ impl Settings {
             return self.memory.context_tokens;
         };
         let room = window - RESERVE.min(window / RESERVED_PART);
-        match self.memory.is_context_set {
-            true => room.min(self.memory.context_tokens),
-            false => room,
+        if self.memory.is_context_set {
+            room.min(self.memory.context_tokens)
+        } else {
+            room
         }
     }
 

@@ -128,11 +128,11 @@ impl Host {
     /// Whether it is this one.
     pub fn allows(&self, host: &str, port: u16) -> bool {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
-        let named = match self.below {
-            false => host == self.name,
-            true => host
-                .strip_suffix(&self.name)
-                .is_some_and(|rest| rest.len() > 1 && rest.ends_with('.')),
+        let named = if self.below {
+            host.strip_suffix(&self.name)
+                .is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+        } else {
+            host == self.name
         };
         named && self.port.map_or(WEB.contains(&port), |own| own == port)
     }

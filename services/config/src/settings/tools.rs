@@ -265,9 +265,10 @@ pub(super) fn absent(
         }
         let folder = server.folder.as_deref().filter(|folder| !folder.is_dir());
         if let Some(folder) = folder {
-            let problem = match folder.exists() {
-                true => format!("is {}, which is no folder", folder.display()),
-                false => format!("is {}, which is not there; make it", folder.display()),
+            let problem = if folder.exists() {
+                format!("is {}, which is no folder", folder.display())
+            } else {
+                format!("is {}, which is not there; make it", folder.display())
             };
             problems.push((key.child("cwd"), problem));
         }
@@ -327,9 +328,10 @@ fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, ServerPr
         return Err((vec!["env".to_owned(), name.clone()], problem));
     }
     Ok(McpServer {
-        command: match command.contains('/') {
-            true => paths.expand(command).display().to_string(),
-            false => command.to_owned(),
+        command: if command.contains('/') {
+            paths.expand(command).display().to_string()
+        } else {
+            command.to_owned()
         },
         arguments: server.args.clone(),
         variables: server.env.clone(),

@@ -66,9 +66,10 @@ impl Question<'_> {
             "" => "the workspace".to_owned(),
             cwd => output::line(cwd),
         };
-        match self.can_be_granted() {
-            true => format!("always: exactly this, word for word, in {place}"),
-            false => "it is not shown whole, and can be allowed this time only".to_owned(),
+        if self.can_be_granted() {
+            format!("always: exactly this, word for word, in {place}")
+        } else {
+            "it is not shown whole, and can be allowed this time only".to_owned()
         }
     }
 }

@@ -104,9 +104,10 @@ fn described(contents: &Contents) -> Vec<String> {
 /// is, and where it is cut is seen.
 fn escaped(text: &str) -> String {
     let all: String = text.escape_default().collect();
-    match all.chars().count() > SHOWN {
-        true => all.chars().take(SHOWN).chain(['…']).collect(),
-        false => all,
+    if all.chars().count() > SHOWN {
+        all.chars().take(SHOWN).chain(['…']).collect()
+    } else {
+        all
     }
 }
 

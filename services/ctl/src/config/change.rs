@@ -28,11 +28,12 @@ pub(super) fn set(
     let path = key(&arguments.key)?;
     let text = text(arguments.value.as_deref(), "the value")?;
     let mut file = File::open(paths)?;
-    let value = match arguments.json {
-        true => json5(&text, "the value")?,
-        false => Schema::shipped()
+    let value = if arguments.json {
+        json5(&text, "the value")?
+    } else {
+        Schema::shipped()
             .typed(&path, &text)
-            .map_err(|problem| Error::invalid(file.path(), vec![problem]))?,
+            .map_err(|problem| Error::invalid(file.path(), vec![problem]))?
     };
     file.set(&path, value)?;
     let done = format!("set {path} in {}", file.path().display());
@@ -76,9 +77,10 @@ pub(super) fn patch(
     let mut file = File::open(paths)?;
     file.patch(&patch)?;
     let changed = file.is_changed();
-    let done = match changed {
-        true => format!("patched {}", file.path().display()),
-        false => format!("{} says that already", file.path().display()),
+    let done = if changed {
+        format!("patched {}", file.path().display())
+    } else {
+        format!("{} says that already", file.path().display())
     };
     let change = Change::of(&leaves(&patch), paths, environment);
     finish(file, change, arguments.dry_run, &done)?;

@@ -30,10 +30,7 @@ pub(super) fn execute(paths: &Paths, environment: &Environment) -> Result<ExitCo
         .tempfile_in(folder)
         .with_context(|| format!("cannot make a file in {}", folder.display()))?
         .into_temp_path();
-    let begin = match before.is_empty() {
-        true => TEMPLATE,
-        false => &before,
-    };
+    let begin = if before.is_empty() { TEMPLATE } else { &before };
     let written = write::atomic(&copy, begin.as_bytes());
     written.with_context(|| format!("cannot write {}", copy.display()))?;
     loop {
@@ -107,12 +104,13 @@ fn open(editor: &str, file: &Path) -> Result<(), Failure> {
         .arg(file)
         .status()
         .with_context(|| format!("cannot run the editor {editor}"))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(
+    if status.success() {
+        Ok(())
+    } else {
+        Err(
             Failure::new(format!("the editor {editor} failed ({status})"))
                 .hint("nothing was changed"),
-        ),
+        )
     }
 }
 

@@ -26,16 +26,18 @@ pub(super) fn execute(
     };
     let environment = &run::environment(paths, environment);
     let document = document::load(&paths.configuration, environment, Missing::KeptForOwner)?;
-    let document = match arguments.file {
-        true => document.written,
-        false => defaults::apply(document.value, paths)?,
+    let document = if arguments.file {
+        document.written
+    } else {
+        defaults::apply(document.value, paths)?
     };
     let Some(value) = alias::get(&path, &document) else {
         return Err(not_set(&path, paths));
     };
-    let value = match arguments.show_secrets {
-        true => value,
-        false => redact::redacted(&path, &value),
+    let value = if arguments.show_secrets {
+        value
+    } else {
+        redact::redacted(&path, &value)
     };
     match (&value, arguments.json) {
         (Value::String(text), false) => output::stdout_line(text)?,

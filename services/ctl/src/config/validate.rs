@@ -62,9 +62,10 @@ pub(super) fn execute(
             for unused in &findings.unused {
                 output::stderr_line(&format!("note: {}", output::line(&unused.to_string())));
             }
-            let absent = match paths.configuration.exists() {
-                true => "",
-                false => " (it is not there: the defaults are used)",
+            let absent = if paths.configuration.exists() {
+                ""
+            } else {
+                " (it is not there: the defaults are used)"
             };
             output::stdout_line(&format!(
                 "{} is valid{absent}",

@@ -63,9 +63,10 @@ pub(super) fn models(suite: &Suite) -> Vec<Check> {
     };
     let is_only = runner.agents.len() == 1;
     let checks = runner.agents.iter().flat_map(|agent| {
-        let name = match is_only {
-            true => "model".to_owned(),
-            false => format!("model of {}", agent.agent_id),
+        let name = if is_only {
+            "model".to_owned()
+        } else {
+            format!("model of {}", agent.agent_id)
         };
         answering(name, agent)
     });

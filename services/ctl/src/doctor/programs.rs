@@ -21,15 +21,16 @@ pub(super) fn suite(environment: &Environment) -> Vec<Check> {
         .filter_map(|name| programs::sibling(name, environment).err())
         .map(|error| error.to_string())
         .collect();
-    match missing.is_empty() {
-        true => vec![Check::ok(
+    if missing.is_empty() {
+        vec![Check::ok(
             "programs",
             format!("all {} are there", SUITE.len()),
-        )],
-        false => missing
+        )]
+    } else {
+        missing
             .into_iter()
             .map(|problem| Check::fail("programs", problem, "./packaging/install"))
-            .collect(),
+            .collect()
     }
 }
 

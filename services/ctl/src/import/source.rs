@@ -60,11 +60,12 @@ impl Source {
             databases: Vec::new(),
         };
         if metadata.is_file() {
-            match is_database(path) {
-                true => source.databases.push(path.to_owned()),
-                false => source
+            if is_database(path) {
+                source.databases.push(path.to_owned())
+            } else {
+                source
                     .files
-                    .push(Found::at(&agent_of(path), path.to_owned())),
+                    .push(Found::at(&agent_of(path), path.to_owned()))
             }
             return source.some();
         }

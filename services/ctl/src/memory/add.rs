@@ -36,13 +36,14 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
     let agent = &arguments.whose.agent;
     let noted = memory.client.remember(&memory.origin, agent, &text);
     let noted = noted.await.map_err(|status| memory.failure(&status))?;
-    match arguments.json {
-        true => output::document(&noted)?,
-        false => output::stdout_line(&format!(
+    if arguments.json {
+        output::document(&noted)?
+    } else {
+        output::stdout_line(&format!(
             "noted in {}:{}",
             output::line(&noted.path),
             noted.line
-        ))?,
+        ))?
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -37,9 +37,10 @@ impl Memory {
         }
         let problem = connection::problem("memory daemon", &self.socket, status);
         let failure = Failure::new(problem);
-        match connection::is_absent(status) {
-            true => failure.hint(connection::START),
-            false => failure,
+        if connection::is_absent(status) {
+            failure.hint(connection::START)
+        } else {
+            failure
         }
     }
 }

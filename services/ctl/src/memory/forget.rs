@@ -47,9 +47,10 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
     }
     let lines = words::count(forgotten.lines.into(), "line");
     let path = output::line(path);
-    output::stdout_line(&match forgotten.removed {
-        true => format!("removed {path} with its {lines}"),
-        false => format!("removed {lines} of {path}"),
+    output::stdout_line(&if forgotten.removed {
+        format!("removed {path} with its {lines}")
+    } else {
+        format!("removed {lines} of {path}")
     })?;
     Ok(ExitCode::SUCCESS)
 }

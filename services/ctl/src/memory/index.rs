@@ -47,12 +47,11 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
             "the memory daemon ended before everything was indexed",
         ));
     }
-    match arguments.json {
-        true => output::document(&last)?,
-        false => {
-            let seconds = begin.elapsed().as_secs_f64();
-            output::stdout_line(&format!("indexed {} in {seconds:.1} s", line(&last)))?;
-        }
+    if arguments.json {
+        output::document(&last)?;
+    } else {
+        let seconds = begin.elapsed().as_secs_f64();
+        output::stdout_line(&format!("indexed {} in {seconds:.1} s", line(&last)))?;
     }
     Ok(match last.failed {
         0 => ExitCode::SUCCESS,

@@ -26,9 +26,10 @@ impl FromStr for Place {
             },
             _ => whole(),
         };
-        match place.path.is_empty() {
-            true => Err("name a file, such as memory/2026-03-04.md:3-5".to_owned()),
-            false => Ok(place),
+        if place.path.is_empty() {
+            Err("name a file, such as memory/2026-03-04.md:3-5".to_owned())
+        } else {
+            Ok(place)
         }
     }
 }

@@ -102,9 +102,10 @@ fn rendered(found: &Found, explain: bool) -> String {
 }
 
 fn heading(hit: &Hit) -> String {
-    let lines = match hit.start_line == hit.end_line {
-        true => hit.start_line.to_string(),
-        false => format!("{}-{}", hit.start_line, hit.end_line),
+    let lines = if hit.start_line == hit.end_line {
+        hit.start_line.to_string()
+    } else {
+        format!("{}-{}", hit.start_line, hit.end_line)
     };
     let who = match hit.speaker.as_str() {
         "" => String::new(),

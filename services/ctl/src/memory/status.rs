@@ -33,9 +33,10 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
             return Err(Failure::new(format!("there is no agent {wanted}")));
         }
     }
-    match arguments.json {
-        true => output::document(&document(&status))?,
-        false => output::stdout(&rendered(&status))?,
+    if arguments.json {
+        output::document(&document(&status))?
+    } else {
+        output::stdout(&rendered(&status))?
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -106,9 +107,10 @@ fn agent_text(agent: &AgentStatus) -> String {
     line("workspace", agent.workspace.clone());
     let size = agent.index_bytes as f64 / f64::from(1 << 20);
     line("index", format!("{} ({size:.1} MiB)", agent.store));
-    let watching = match agent.watching {
-        true => "changes are seen at once",
-        false => "files are not watched; they are looked at every few seconds",
+    let watching = if agent.watching {
+        "changes are seen at once"
+    } else {
+        "files are not watched; they are looked at every few seconds"
     };
     line("watching", watching.to_owned());
     for problem in &agent.problems {

@@ -81,9 +81,10 @@ impl Conversation {
                 Err(Break::Lost(status)) => status,
             };
             self.broke = true;
-            attempt = match before == (self.seq, self.run_id.is_some()) {
-                true => attempt + 1,
-                false => 1,
+            attempt = if before == (self.seq, self.run_id.is_some()) {
+                attempt + 1
+            } else {
+                1
             };
             if attempt > ATTEMPTS || self.is_hopeless(&status) {
                 let failure = self.lost(&status);

@@ -48,9 +48,10 @@ impl Waiting {
     }
 
     fn answers(&self) -> &'static str {
-        match self.question().can_be_granted() {
-            true => ANSWERS,
-            false => ANSWERS_ONCE,
+        if self.question().can_be_granted() {
+            ANSWERS
+        } else {
+            ANSWERS_ONCE
         }
     }
 }

@@ -55,9 +55,10 @@ impl Text {
     }
 
     fn end_line(&mut self) -> Result<(), Failure> {
-        match self.line_open {
-            true => self.say("\n"),
-            false => Ok(()),
+        if self.line_open {
+            self.say("\n")
+        } else {
+            Ok(())
         }
     }
 

@@ -46,9 +46,10 @@ impl Backoff {
     }
 
     fn is_loop(&mut self, now: Instant) -> bool {
-        let oldest = match self.deaths.len() < BURST {
-            true => None,
-            false => self.deaths.pop_front(),
+        let oldest = if self.deaths.len() < BURST {
+            None
+        } else {
+            self.deaths.pop_front()
         };
         self.deaths.push_back(now);
         oldest.is_some_and(|oldest| now.duration_since(oldest) < BURST_TIME)

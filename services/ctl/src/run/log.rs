@@ -79,9 +79,10 @@ impl Log {
             Level::Error => "error",
         };
         let now = Timestamp::now();
-        match self.terminal {
-            true => output::stderr_line(&record::plain(level, SELF, message, now, &self.zone)),
-            false => output::stderr_json_line(&record::json(level, SELF, message, now)),
+        if self.terminal {
+            output::stderr_line(&record::plain(level, SELF, message, now, &self.zone))
+        } else {
+            output::stderr_json_line(&record::json(level, SELF, message, now))
         }
     }
 
@@ -109,9 +110,10 @@ impl Log {
             return;
         }
         let now = Timestamp::now();
-        match self.terminal {
-            true => output::stderr_line(&record::pretty(line, daemon, now, &self.zone)),
-            false => output::stderr_json_line(&record::raw(line, daemon, now)),
+        if self.terminal {
+            output::stderr_line(&record::pretty(line, daemon, now, &self.zone))
+        } else {
+            output::stderr_json_line(&record::raw(line, daemon, now))
         }
     }
 }

@@ -53,9 +53,10 @@ impl Sockets {
     /// about to end and is waited for.
     pub(super) async fn bind(paths: &Paths, patient: bool, log: &Log) -> Result<Self, Failure> {
         let mut control = Vec::new();
-        let patience = match patient {
-            true => STOP_DEADLINE,
-            false => Duration::ZERO,
+        let patience = if patient {
+            STOP_DEADLINE
+        } else {
+            Duration::ZERO
         };
         let until = Instant::now() + patience;
         for daemon in Daemon::ALL {

@@ -34,16 +34,16 @@ pub(super) async fn execute(gateway: &Gateway, arguments: &Find) -> Result<ExitC
     for problem in &findings.problems {
         output::stderr_line(&format!("warning: {}; passed over", output::line(problem)));
     }
-    match arguments.json {
-        true => output::document(&findings)?,
-        false => {
-            let now = jiff::Timestamp::now().as_millisecond();
-            output::stdout(&rendered(&findings, &project, now))?;
-        }
+    if arguments.json {
+        output::document(&findings)?;
+    } else {
+        let now = jiff::Timestamp::now().as_millisecond();
+        output::stdout(&rendered(&findings, &project, now))?;
     }
-    Ok(match findings.sessions.is_empty() {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
+    Ok(if findings.sessions.is_empty() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
     })
 }
 

@@ -86,12 +86,14 @@ pub(super) fn make(workspaces: &[PathBuf]) -> Result<(), Failure> {
 fn line(path: &Path) -> Result<String, Failure> {
     let is_its_own = ITS_OWN.iter().any(|folder| path.starts_with(folder));
     let word = escaped(path)?;
-    match is_its_own {
-        // It would be the first of two paths.
-        true if word.contains(':') => Err(unnameable(path)),
-        true => Ok(format!("BindPaths=\"-{word}\"\n")),
-        false => Ok(format!("ReadWritePaths=\"-{word}\"\n")),
+    if !is_its_own {
+        return Ok(format!("ReadWritePaths=\"-{word}\"\n"));
     }
+    // It would be the first of two paths.
+    if word.contains(':') {
+        return Err(unnameable(path));
+    }
+    Ok(format!("BindPaths=\"-{word}\"\n"))
 }
 
 pub(super) fn unnameable(path: &Path) -> Failure {

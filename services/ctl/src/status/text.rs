@@ -113,9 +113,10 @@ fn backend(status: &Runner, rows: &mut Vec<Vec<String>>) {
         rows.push(row("model", &model));
     }
     for candidate in &status.candidates {
-        let state = match candidate.available {
-            true => "available",
-            false => "not available",
+        let state = if candidate.available {
+            "available"
+        } else {
+            "not available"
         };
         let text = format!(
             "{} {}",

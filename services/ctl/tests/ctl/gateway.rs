@@ -124,9 +124,10 @@ fn serve(listener: UnixListener, service: Scripted, stopped: oneshot::Receiver<(
 impl Scripted {
     fn play(&self) -> ReceiverStream<Event> {
         let mut streams = self.streams.lock().unwrap();
-        let steps = match streams.is_empty() {
-            true => Vec::new(),
-            false => streams.remove(0),
+        let steps = if streams.is_empty() {
+            Vec::new()
+        } else {
+            streams.remove(0)
         };
         let (sender, receiver) = mpsc::channel(16);
         let cancel = Arc::clone(&self.cancel);

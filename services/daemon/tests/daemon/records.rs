@@ -126,9 +126,10 @@ fn property_23_every_record_has_time_level_message_and_context() {
 #[test]
 fn property_24_what_is_below_the_level_is_not_written() {
     each(|mode, case, records| {
-        let limit = match case.is_ours {
-            true => rank(case.least),
-            false => rank(case.least).min(rank("warn")),
+        let limit = if case.is_ours {
+            rank(case.least)
+        } else {
+            rank(case.least).min(rank("warn"))
         };
         let expected = usize::from(rank(case.level) <= limit);
         prop_assert_eq!(records.len(), expected, "{:?}: {:?}", mode, case);
@@ -145,9 +146,10 @@ fn property_25_errors_have_a_stack_trace_the_operation_and_the_session() {
         for record in records.iter().filter(|record| record.level == "error") {
             let trace = record.stack_trace.as_deref().unwrap_or_default();
             prop_assert!(trace.contains("child.rs"), "{:?}: {:?}", mode, record);
-            let operation = match case.is_ours {
-                true => case.order["operation"].clone(),
-                false => "library".into(),
+            let operation = if case.is_ours {
+                case.order["operation"].clone()
+            } else {
+                "library".into()
             };
             prop_assert_eq!(&record.context["operation"], &operation);
             let causes = case.order["causes"].as_array().cloned().unwrap_or_default();

@@ -40,9 +40,10 @@ impl Paragraphs {
     fn said(&mut self, text: &str) {
         let words = text.trim_end_matches('\n');
         let ends = text.len() - words.len();
-        self.ends = match words.is_empty() {
-            true => self.ends + ends,
-            false => ends,
+        self.ends = if words.is_empty() {
+            self.ends + ends
+        } else {
+            ends
         };
         self.has_spoken = true;
     }

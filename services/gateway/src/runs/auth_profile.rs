@@ -17,15 +17,17 @@ pub(crate) async fn check(core: &Core, agent: &AgentId, patch: &Patch) -> Result
     let mut agents = status.agents.into_iter();
     let own = agents.find(|known| known.agent_id == agent.as_str());
     let known = own.map(|known| known.auth_profiles).unwrap_or_default();
-    match known.iter().any(|known| known == id) {
-        true => Ok(()),
-        false => Err(Refusal::UnknownAuthProfile {
+    if known.iter().any(|known| known == id) {
+        Ok(())
+    } else {
+        Err(Refusal::UnknownAuthProfile {
             id: id.to_owned(),
             agent: agent.clone(),
-            known: match known.is_empty() {
-                true => "it has none".to_owned(),
-                false => format!("it has {}", known.join(", ")),
+            known: if known.is_empty() {
+                "it has none".to_owned()
+            } else {
+                format!("it has {}", known.join(", "))
             },
-        }),
+        })
     }
 }

@@ -237,9 +237,10 @@ async fn carry_out(
 }
 
 fn failed(error: &Error) -> Made {
-    match error.is_no_model() {
-        true => tracing::info!(error = %failure::chain(error), "no summary of the conversation"),
-        false => failure::report("summarise the conversation", error),
+    if error.is_no_model() {
+        tracing::info!(error = %failure::chain(error), "no summary of the conversation")
+    } else {
+        failure::report("summarise the conversation", error)
     }
     Made::Failed(failure::chain(error))
 }

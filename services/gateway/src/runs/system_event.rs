@@ -94,9 +94,10 @@ impl SystemEvents {
 /// What the model is asked where a run was begun for events alone, which are its
 /// `text`.
 pub(crate) fn asked(channel: &str, text: String) -> String {
-    match channel == SYSTEM && text != PROMPT {
-        true => format!("{text}\n\n{PROMPT}"),
-        false => text,
+    if channel == SYSTEM && text != PROMPT {
+        format!("{text}\n\n{PROMPT}")
+    } else {
+        text
     }
 }
 

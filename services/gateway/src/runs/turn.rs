@@ -118,9 +118,10 @@ pub(crate) async fn resume(core: Arc<Core>, run: Arc<Run>, left: Left, mut ticke
     }
     let started = Instant::now();
     let mut reply = Reply::new(&core, &run, left.entries);
-    let outcome = match run.is_absorbed() {
-        true => Run::answered_elsewhere(),
-        false => go_on(&mut reply, left).await,
+    let outcome = if run.is_absorbed() {
+        Run::answered_elsewhere()
+    } else {
+        go_on(&mut reply, left).await
     };
     let may_go_on = resumption::is_wanted(&reply, &outcome);
     finish(reply, outcome, started).await;

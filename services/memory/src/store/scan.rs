@@ -117,9 +117,10 @@ impl Store {
         let changed: Vec<Todo> = changed.map(|(_, file)| file).collect();
         let written = self.being_written(&changed);
         for file in changed {
-            match written.contains(&self.file(&file)) {
-                true => found.open.push(file),
-                false => found.todo.push(file),
+            if written.contains(&self.file(&file)) {
+                found.open.push(file)
+            } else {
+                found.todo.push(file)
             }
         }
         found.todo.sort_by_key(|file| file.stamp.modified_ms());

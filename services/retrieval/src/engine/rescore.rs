@@ -42,12 +42,13 @@ impl Engine {
             cosines.push(pair.map_err(|error| chain(&error))?);
         }
         apply(best, &cosines, query);
-        match cosines.iter().all(Option::is_none) && !cosines.is_empty() {
-            true => Err(format!(
+        if cosines.iter().all(Option::is_none) && !cosines.is_empty() {
+            Err(format!(
                 "{} has made no vectors of what was found yet; going on without it",
                 second.model
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

@@ -32,9 +32,10 @@ pub(super) fn own_root(scene: &Scene) -> Found {
             .filter(|path| path.exists() && !inside.starts_with(path))
             .map(|path| path.display().to_string())
             .collect();
-        Ok(match seen.is_empty() {
-            true => enforced("only what is granted is there; the workspace is writable"),
-            false => failed(format!("there is {}", seen.join(", "))),
+        Ok(if seen.is_empty() {
+            enforced("only what is granted is there; the workspace is writable")
+        } else {
+            failed(format!("there is {}", seen.join(", ")))
         })
     })
 }

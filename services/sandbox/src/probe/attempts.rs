@@ -122,9 +122,10 @@ fn tree_ended(_: &Scene) -> Found {
     // A process in another session whose parent is gone, as daemons are.
     let alive = orphan(|| setsid().map(drop))?;
     let all = tree::end_all(|_| {});
-    Ok(match all && readable(&alive, DEATH_MILLISECONDS) {
-        true => enforced("an orphan in another session was found and ended"),
-        false => failed("an orphan in another session outlived the turn"),
+    Ok(if all && readable(&alive, DEATH_MILLISECONDS) {
+        enforced("an orphan in another session was found and ended")
+    } else {
+        failed("an orphan in another session outlived the turn")
     })
 }
 
@@ -132,9 +133,10 @@ fn parent_death(_: &Scene) -> Found {
     let alive = orphan(|| prctl::set_pdeathsig(Signal::SIGKILL))?;
     let died = readable(&alive, DEATH_MILLISECONDS);
     tree::end_all(|_| {});
-    Ok(match died {
-        true => enforced("a child ended with its killed parent"),
-        false => failed("a child outlived its killed parent"),
+    Ok(if died {
+        enforced("a child ended with its killed parent")
+    } else {
+        failed("a child outlived its killed parent")
     })
 }
 
@@ -209,12 +211,13 @@ fn privilege_drop(scene: &Scene) -> Found {
     };
     capabilities::drop_bounding()?;
     ids::give_up(identity)?;
-    Ok(match capabilities::bounding_is_empty() {
-        true => enforced(format!("became {} for good", identity.name)),
-        false => enforced(format!(
+    Ok(if capabilities::bounding_is_empty() {
+        enforced(format!("became {} for good", identity.name))
+    } else {
+        enforced(format!(
             "became {} for good; the bounding set stayed",
             identity.name
-        )),
+        ))
     })
 }
 

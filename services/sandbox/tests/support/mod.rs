@@ -31,9 +31,10 @@ pub enum Caller {
 
 /// Both, when the tests run as root.
 pub fn callers() -> Vec<Caller> {
-    match test_skip::is_root("the sandbox of a runner that is root") {
-        true => vec![Caller::Root, Caller::Ordinary],
-        false => vec![Caller::Ordinary],
+    if test_skip::is_root("the sandbox of a runner that is root") {
+        vec![Caller::Root, Caller::Ordinary]
+    } else {
+        vec![Caller::Ordinary]
     }
 }
 

@@ -272,9 +272,10 @@ impl Patch {
                 }
                 Change::ClearModel => entry.clear_model_override(),
                 Change::Since(name, is_on) => {
-                    match is_on {
-                        true => entry.set(name, now_ms),
-                        false => entry.clear(name),
+                    if is_on {
+                        entry.set(name, now_ms)
+                    } else {
+                        entry.clear(name)
                     }
                     if *name == ARCHIVED_AT {
                         note_archived_by_hand(entry, *is_on);
@@ -311,9 +312,10 @@ impl Patch {
 /// old or too many.
 fn note_archived_by_hand(entry: &mut SessionEntry, is_archived: bool) {
     entry.clear("archivedBy");
-    match is_archived {
-        true => entry.set("archiveReason", "manual"),
-        false => entry.clear("archiveReason"),
+    if is_archived {
+        entry.set("archiveReason", "manual")
+    } else {
+        entry.clear("archiveReason")
     }
 }
 
@@ -323,9 +325,10 @@ fn set_limit(entry: &mut SessionEntry, name: &str, value: Option<&Value>) {
         Some(value) => drop(limits.insert(name.to_owned(), value.clone())),
         None => drop(limits.remove(name)),
     }
-    match limits.is_empty() {
-        true => entry.clear(LIMITS),
-        false => entry.set(LIMITS, limits),
+    if limits.is_empty() {
+        entry.clear(LIMITS)
+    } else {
+        entry.set(LIMITS, limits)
     }
 }
 

@@ -135,12 +135,14 @@ impl Parser<'_> {
             after_operator &= self.word.is_none() && self.words.is_empty();
         }
         self.end_word();
-        match self.words.is_empty() {
-            // A trailing `;` is fine, a trailing `&&` is not.
-            true if after_operator => Err(NotSimple::Empty),
-            true => Ok(()),
-            false => self.end_command(),
+        if !self.words.is_empty() {
+            return self.end_command();
         }
+        // A trailing `;` is fine, a trailing `&&` is not.
+        if after_operator {
+            return Err(NotSimple::Empty);
+        }
+        Ok(())
     }
 
     /// `|`, `||` or `&&`, of which `c` is the first character.

@@ -63,9 +63,10 @@ fn named(arguments: &Value) -> Result<Vec<String>, String> {
         named.push(text(&change["path"]).ok_or("a change names no file")?);
         named.extend(text(&change["kind"]["move_path"]));
     }
-    match named.is_empty() {
-        true => Err("it names no file".to_owned()),
-        false => Ok(named),
+    if named.is_empty() {
+        Err("it names no file".to_owned())
+    } else {
+        Ok(named)
     }
 }
 

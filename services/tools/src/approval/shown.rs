@@ -87,9 +87,10 @@ fn list(words: &[Value]) -> String {
     let Some((name, arguments)) = words.split_first() else {
         return String::new();
     };
-    let mut shown = match name.contains('=') || RESERVED.contains(&name.as_str()) {
-        true => in_marks(name),
-        false => quoted(name),
+    let mut shown = if name.contains('=') || RESERVED.contains(&name.as_str()) {
+        in_marks(name)
+    } else {
+        quoted(name)
     };
     for argument in arguments {
         shown.push(' ');
@@ -103,9 +104,10 @@ fn list(words: &[Value]) -> String {
 
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => in_marks(word),
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        in_marks(word)
     }
 }
 

@@ -81,9 +81,10 @@ impl Processes {
         let found = all.iter().find(|session| session.id() == id);
         found.cloned().ok_or_else(|| {
             let known: Vec<&str> = all.iter().map(|session| session.id()).collect();
-            let known = match known.is_empty() {
-                true => "there is none".to_owned(),
-                false => format!("there are {}", known.join(", ")),
+            let known = if known.is_empty() {
+                "there is none".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
             };
             HandlerError::new(
                 FailureKind::NOT_FOUND,

@@ -142,9 +142,10 @@ fn find(text: &str, edit: &Edit, index: usize, path: &Path) -> Result<usize, Han
     let number = index + 1;
     let (shown, path) = (quote(old), path.display());
     let Some(first) = text.find(old) else {
-        let hint = match text.contains(old.trim()) && !old.trim().is_empty() {
-            true => "; it is there with other space around it",
-            false => "; read the file again, the text must be the same to the last space",
+        let hint = if text.contains(old.trim()) && !old.trim().is_empty() {
+            "; it is there with other space around it"
+        } else {
+            "; read the file again, the text must be the same to the last space"
         };
         return Err(no_match(format!(
             "edit {number}: {path} does not have {shown:?}{hint}"

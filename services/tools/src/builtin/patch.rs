@@ -165,9 +165,10 @@ impl<'a> Plan<'a> {
 
     fn deletable(&self, file: &PathBuf) -> Result<(), HandlerError> {
         let failed = |error: io::Error| io_failure(self.workspace, "delete", file, &error);
-        match fs::symlink_metadata(file).map_err(failed)?.is_dir() {
-            true => Err(wrong_type("delete", file, "it is a folder")),
-            false => Ok(()),
+        if fs::symlink_metadata(file).map_err(failed)?.is_dir() {
+            Err(wrong_type("delete", file, "it is a folder"))
+        } else {
+            Ok(())
         }
     }
 
@@ -176,9 +177,12 @@ impl<'a> Plan<'a> {
         let mut done = Vec::new();
         let (written, removed): (Vec<_>, Vec<_>) =
             self.files.iter().partition(|(_, text)| text.is_some());
-        let told_so_far = |done: &[String], error: HandlerError| match done.is_empty() {
-            true => error,
-            false => error.with_output(format!("done before that: {}", done.join(", "))),
+        let told_so_far = |done: &[String], error: HandlerError| {
+            if done.is_empty() {
+                error
+            } else {
+                error.with_output(format!("done before that: {}", done.join(", ")))
+            }
         };
         for (file, text) in written {
             let text = text.as_deref().unwrap_or_default();

@@ -144,14 +144,16 @@ fn state(session: &Session) -> String {
 /// happened, or was waited for, this is not what the last poll said.
 fn polled(session: &Session, waited: Duration) -> String {
     let news = session.news();
-    let output = match news.is_empty() {
-        true if waited >= WAITED => format!(
+    let output = if !news.is_empty() {
+        news.section("new output")
+    } else if waited >= WAITED {
+        format!(
             "no new output in {} s; it has been there for {} s\n",
             waited.as_secs(),
             session.age().as_secs()
-        ),
-        true => "no new output\n".to_owned(),
-        false => news.section("new output"),
+        )
+    } else {
+        "no new output\n".to_owned()
     };
     let said = session.said();
     format!(

@@ -114,9 +114,10 @@ async fn what_a_summary_cost_and_took_is_on_the_bill_of_the_run_that_needed_it()
     for number in 0..MESSAGES {
         let run = suite.ask(&long(number)).await;
         let cost = run["resources"]["costUsd"].as_f64().unwrap();
-        let answers = match model.turns().iter().any(is_summary) {
-            true => 2.0,
-            false => 1.0,
+        let answers = if model.turns().iter().any(is_summary) {
+            2.0
+        } else {
+            1.0
         };
         assert!((cost - 0.1 * answers).abs() < 1e-9, "{run}");
         if answers > 1.0 {

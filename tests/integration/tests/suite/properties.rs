@@ -116,9 +116,10 @@ async fn route(
 ) -> Result<(), TestCaseError> {
     model.forget();
     let key = format!("agent:{agent}:{session}");
-    let (session_key, agent_id) = match is_canonical {
-        true => (key.clone(), String::new()),
-        false => (session.to_owned(), agent.to_owned()),
+    let (session_key, agent_id) = if is_canonical {
+        (key.clone(), String::new())
+    } else {
+        (session.to_owned(), agent.to_owned())
     };
     let message = Message {
         text: said.to_owned(),

@@ -102,8 +102,9 @@ fn excused(runs: &[Run], pages: &Pages) -> Vec<String> {
         })
         .collect();
     // Some were killed before they said whose they were.
-    match unexplained.len() > pages.nameless_kills {
-        true => unexplained,
-        false => Vec::new(),
+    if unexplained.len() > pages.nameless_kills {
+        unexplained
+    } else {
+        Vec::new()
     }
 }

@@ -192,12 +192,13 @@ fn assistant_blocks<'a>(assistant: &'a Assistant, model: &Model, thinks: bool) -
 
 fn thought(thought: &Thought) -> Block<'_> {
     let signature = &thought.signature;
-    match thought.redacted {
-        true => Block::RedactedThinking { data: signature },
-        false => Block::Thinking {
+    if thought.redacted {
+        Block::RedactedThinking { data: signature }
+    } else {
+        Block::Thinking {
             thinking: &thought.text,
             signature,
-        },
+        }
     }
 }
 

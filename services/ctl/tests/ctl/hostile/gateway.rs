@@ -32,17 +32,18 @@ fn events(fails: bool) -> Vec<run::Event> {
             error,
         })
     };
-    let end = match fails {
-        true => Kind::Failed(run::Failed {
+    let end = if fails {
+        Kind::Failed(run::Failed {
             code: "auth".to_owned(),
             message: hostile(),
             ..run::Failed::default()
-        }),
-        false => Kind::Done(run::Done {
+        })
+    } else {
+        Kind::Done(run::Done {
             stop_reason: hostile(),
             model: hostile(),
             ..run::Done::default()
-        }),
+        })
     };
     let kinds = [
         Kind::TextDelta(run::TextDelta { text: hostile() }),

@@ -79,9 +79,10 @@ impl Books {
                 changes.push(Change::Insert(Box::new(record)));
             }
         }
-        match changes.is_empty() {
-            true => Ok(()),
-            false => self.tell(&changes),
+        if changes.is_empty() {
+            Ok(())
+        } else {
+            self.tell(&changes)
         }
     }
 

@@ -234,9 +234,10 @@ impl Shelf {
     /// Forgets a transcript that is open: its file is about to go.
     pub(super) fn close(&mut self, path: &Path) -> Result<(), Error> {
         self.open.retain(|open| open.path() != path);
-        match self.journal.has(path) {
-            true => self.journal.settle(),
-            false => Ok(()),
+        if self.journal.has(path) {
+            self.journal.settle()
+        } else {
+            Ok(())
         }
     }
 

@@ -242,9 +242,10 @@ fn is_websocket(request: &Request<Incoming>) -> bool {
 fn raise_descriptor_limit() {
     let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
         let wanted = DESCRIPTORS.min(hard);
-        match soft < wanted {
-            true => setrlimit(Resource::RLIMIT_NOFILE, wanted, hard),
-            false => Ok(()),
+        if soft < wanted {
+            setrlimit(Resource::RLIMIT_NOFILE, wanted, hard)
+        } else {
+            Ok(())
         }
     });
     if let Err(error) = raised {

@@ -33,9 +33,10 @@ impl Peer {
     /// By the request's headers. `origin_ok` is left for the guard to say.
     pub(super) fn of(headers: &HeaderMap, addr: SocketAddr, trusted: &[IpAddr]) -> Self {
         let forwarded = FORWARDING.iter().any(|name| headers.contains_key(*name));
-        let behind = match forwarded && trusted.contains(&addr.ip()) {
-            true => client(headers, trusted),
-            false => None,
+        let behind = if forwarded && trusted.contains(&addr.ip()) {
+            client(headers, trusted)
+        } else {
+            None
         };
         Self {
             addr: behind.map_or(addr, |ip| SocketAddr::new(ip, addr.port())),

@@ -54,9 +54,10 @@ pub(super) async fn revoke(doors: &Doors, request: wire::RevokeGrantRequest) -> 
         directory,
     } = request;
     let revoked = doors.core.book.revoke(agent_id, command, directory).await;
-    match revoked.map_err(unreadable)? {
-        true => Ok(()),
-        false => Err(Status::not_found("that command was not allowed for good")),
+    if revoked.map_err(unreadable)? {
+        Ok(())
+    } else {
+        Err(Status::not_found("that command was not allowed for good"))
     }
 }
 

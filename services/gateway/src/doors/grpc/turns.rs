@@ -27,9 +27,10 @@ pub(super) async fn list(doors: &Doors, limit: u32) -> Result<Vec<Turn>, Refusal
     let last = doors.core.storage.last(limit);
     let last = last.await.map_err(Refusal::Unreadable)?;
     let running = last.iter().any(|(record, _)| record.ended_ms.is_none());
-    let mut now = match running {
-        true => used_now(doors).await,
-        false => HashMap::new(),
+    let mut now = if running {
+        used_now(doors).await
+    } else {
+        HashMap::new()
     };
     Ok(last
         .into_iter()

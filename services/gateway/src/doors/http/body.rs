@@ -76,9 +76,10 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let parsed = serde_path_to_error::deserialize(&mut input).map_err(|error| {
         let path = error.path().to_string();
         let message = error.inner().to_string();
-        match error.inner().is_data() {
-            true => Problem::invalid(path, message),
-            false => Problem::new(StatusCode::BAD_REQUEST, "invalid_json", message),
+        if error.inner().is_data() {
+            Problem::invalid(path, message)
+        } else {
+            Problem::new(StatusCode::BAD_REQUEST, "invalid_json", message)
         }
     })?;
     input.end().map_err(|error| {

@@ -55,9 +55,10 @@ pub(super) fn submission(
                 content: instructions,
             }],
         },
-        earlier: match target.lasts {
-            true => Vec::new(),
-            false => said.into_iter().map(entry).collect(),
+        earlier: if target.lasts {
+            Vec::new()
+        } else {
+            said.into_iter().map(entry).collect()
         },
         ..Extra::default()
     };

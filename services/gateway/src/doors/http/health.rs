@@ -118,9 +118,10 @@ pub(super) async fn live() -> Response<Body> {
 /// names paths.
 pub(super) async fn ready(State(doors): State<Arc<Doors>>, request: Request) -> Response<Body> {
     let report = doors.health.report(&doors).await;
-    let status = match report.is_ready() {
-        true => StatusCode::OK,
-        false => StatusCode::SERVICE_UNAVAILABLE,
+    let status = if report.is_ready() {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
     };
     let failing: Vec<&str> = report.failing().collect();
     let uptime = u64::try_from(doors.core.started.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -31,9 +31,10 @@ pub(super) async fn one(
     _: Authorized,
     Path(id): Path<String>,
 ) -> Result<Response<Body>, Problem> {
-    match ids(&doors)?.contains(&id) {
-        true => Ok(answer::json(StatusCode::OK, &model(&id))),
-        false => Err(target::unknown(&id)),
+    if ids(&doors)?.contains(&id) {
+        Ok(answer::json(StatusCode::OK, &model(&id)))
+    } else {
+        Err(target::unknown(&id))
     }
 }
 

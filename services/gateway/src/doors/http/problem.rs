@@ -157,9 +157,10 @@ impl From<Refusal> for Problem {
             Refusal::Missed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "events_lost"),
             Refusal::UnknownRun(_) => (StatusCode::NOT_FOUND, "unknown_run"),
             Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
-                match fault.is_disk_full() {
-                    true => (StatusCode::INSUFFICIENT_STORAGE, "disk_full"),
-                    false => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
+                if fault.is_disk_full() {
+                    (StatusCode::INSUFFICIENT_STORAGE, "disk_full")
+                } else {
+                    (StatusCode::INTERNAL_SERVER_ERROR, "storage")
                 }
             }
         };

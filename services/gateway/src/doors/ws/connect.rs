@@ -175,7 +175,7 @@ fn check_build(doors: &Doors, connect: &Connect) -> Result<(), Rejected> {
     failure.retryable = Some(false);
     Err(Rejected::policy(failure.with_details(json!({
         "code": "PROTOCOL_MISMATCH",
-        "gatewayBuildId": super::hello::build_id(&doors.hub),
+        "gatewayBuildId": super::hello::BUILD_ID,
         "reloadRequired": true,
     }))))
 }

@@ -78,7 +78,8 @@ where
             if let Err(refusal) = health::current(doors, false).await {
                 tracing::debug!(%refusal, "a client is told an older health");
             }
-            enter(doors, peer, &id, &connect, admitted)
+            let configuration = hello::configuration_hash(doors).await;
+            enter(doors, peer, &id, &connect, admitted, configuration)
         }
         Err(Rejected { failure, close }) => {
             let answer = response::text(&id, Err(failure.as_ref()));
@@ -139,10 +140,11 @@ fn enter(
     id: &str,
     connect: &Connect,
     admitted: connect::Admitted,
+    configuration: Option<String>,
 ) -> Result<Entered, Close> {
     let (outbox, queue) = Outbox::new();
     let conn_id = Uuid::new_v4().to_string();
-    let hello = hello::payload(doors, &conn_id, &admitted);
+    let hello = hello::payload(doors, &conn_id, &admitted, configuration);
     let method = admitted.method;
     // Before the client is among those that are told things.
     outbox.push(Outgoing::Text(response::text(id, Ok(&hello))));

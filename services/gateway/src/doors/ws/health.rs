@@ -144,10 +144,7 @@ fn describe(doors: &Doors, ok: bool, known: &[(String, Page)], took_ms: u64) -> 
         "plugins": { "loaded": [], "errors": [] },
         // A file that is not in use is not reloaded either.
         "configReload": {
-            "hotReloadStatus": match doors.core.configuration.is_in_use() {
-                true => "active",
-                false => "disabled",
-            },
+            "hotReloadStatus": if doors.core.configuration.is_in_use() { "active" } else { "disabled" },
         },
         "channels": {},
         "channelOrder": [],

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::connect::Admitted;
 use super::connection::PAYLOAD_LIMIT;
-use super::hub::{Hub, TICK_INTERVAL};
+use super::hub::TICK_INTERVAL;
 use super::{health, methods, outbox};
 use crate::doors::Doors;
 use crate::runs::core::TEXT_LIMIT;
@@ -44,7 +44,13 @@ const EVENTS: [&str; 15] = [
 ];
 
 /// The payload for a client that was let in as `admitted`.
-pub(super) fn payload(doors: &Arc<Doors>, conn_id: &str, admitted: &Admitted) -> Value {
+/// `configuration` is what [`configuration_hash`] said.
+pub(super) fn payload(
+    doors: &Arc<Doors>,
+    conn_id: &str,
+    admitted: &Admitted,
+    configuration: Option<String>,
+) -> Value {
     let hub = &doors.hub;
     let identity = &admitted.identity;
     let methods = match identity.role {
@@ -56,15 +62,12 @@ pub(super) fn payload(doors: &Arc<Doors>, conn_id: &str, admitted: &Admitted) ->
         "protocol": VERSION,
         "server": {
             "version": env!("CARGO_PKG_VERSION"),
-            "buildId": build_id(hub),
+            "buildId": BUILD_ID,
             "bootId": hub.boot_id,
             "connId": conn_id,
         },
         "features": { "methods": methods, "events": EVENTS, "capabilities": CAPABILITIES },
-        "snapshot": match identity.may(Scope::Read) {
-            true => snapshot(doors),
-            false => bare_snapshot(doors),
-        },
+        "snapshot": if identity.may(Scope::Read) { snapshot(doors, configuration) } else { bare_snapshot(doors) },
         "auth": auth(admitted),
         "policy": {
             "maxPayload": PAYLOAD_LIMIT,
@@ -76,9 +79,7 @@ pub(super) fn payload(doors: &Arc<Doors>, conn_id: &str, admitted: &Admitted) ->
 }
 
 /// Names this build to clients that must have the same.
-pub(super) fn build_id(_hub: &Hub) -> &'static str {
-    concat!("openclaw-rs-", env!("CARGO_PKG_VERSION"))
-}
+pub(super) const BUILD_ID: &str = concat!("openclaw-rs-", env!("CARGO_PKG_VERSION"));
 
 fn auth(admitted: &Admitted) -> Value {
     let mut auth = Map::new();
@@ -92,12 +93,12 @@ fn auth(admitted: &Admitted) -> Value {
 }
 
 /// For operators who may read.
-fn snapshot(doors: &Arc<Doors>) -> Value {
+fn snapshot(doors: &Arc<Doors>, configuration: Option<String>) -> Value {
     let settings = doors.core.configuration.settings();
     let mut snapshot = bare_snapshot(doors);
     snapshot["presence"] = doors.hub.presence.list().into();
     snapshot["health"] = health::snapshot(doors);
-    snapshot["appliedConfigHash"] = json!(config_hash(doors));
+    snapshot["appliedConfigHash"] = json!(configuration);
     snapshot["configPath"] = json!(settings.paths.configuration.display().to_string());
     snapshot["stateDir"] = json!(settings.paths.state.display().to_string());
     snapshot["authMode"] = json!(match settings.gateway.mode {
@@ -135,9 +136,9 @@ fn bare_snapshot(doors: &Arc<Doors>) -> Value {
 }
 
 /// Names the configuration file's contents; null when there is no file.
-fn config_hash(doors: &Doors) -> Option<String> {
-    let path = &doors.core.configuration.settings().paths.configuration;
-    let bytes = std::fs::read(path).ok()?;
+pub(super) async fn configuration_hash(doors: &Doors) -> Option<String> {
+    let settings = doors.core.configuration.settings();
+    let bytes = tokio::fs::read(&settings.paths.configuration).await.ok()?;
     let hash = digest(&SHA256, &bytes);
     Some(format!(
         "sha256:{}",

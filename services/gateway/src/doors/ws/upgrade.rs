@@ -2,22 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::http::header::{
-    CONNECTION, HeaderMap, HeaderName, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
-    SEC_WEBSOCKET_VERSION, UPGRADE,
-};
-use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use axum::http::header::SEC_WEBSOCKET_VERSION;
+use axum::http::{HeaderValue, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
+use tokio_tungstenite::tungstenite::Error;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 
 use super::connection;
 use crate::doors::Doors;
 use crate::doors::front::Peer;
-
-/// What the key is hashed with (RFC 6455, section 1.3).
-const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 /// The only version there is.
 const VERSION: &str = "13";
@@ -30,9 +24,9 @@ pub(crate) fn upgrade<B, Out: Default>(
     peer: Peer,
     doors: Arc<Doors>,
 ) -> Response<Out> {
-    let accept = match accept(request.method(), request.headers()) {
-        Ok(accept) => accept,
-        Err(status) => return refusal(status),
+    let response = match create_response_with_body(&request, Out::default) {
+        Ok(response) => response,
+        Err(error) => return refusal(&error),
     };
     let upgraded = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
@@ -41,51 +35,14 @@ pub(crate) fn upgrade<B, Out: Default>(
             Err(error) => tracing::debug!(%error, "the client went away during the handshake"),
         }
     });
-    let mut response = Response::new(Out::default());
-    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    let headers = response.headers_mut();
-    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
-    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
-    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
     response
 }
 
-/// The value of Sec-WebSocket-Accept.
-fn accept(method: &Method, headers: &HeaderMap) -> Result<HeaderValue, StatusCode> {
-    let asks = *method == Method::GET
-        && has(headers, &CONNECTION, "upgrade")
-        && has(headers, &UPGRADE, "websocket");
-    if !asks {
-        return Err(StatusCode::BAD_REQUEST);
-    }
-    if headers
-        .get(SEC_WEBSOCKET_VERSION)
-        .map(HeaderValue::as_bytes)
-        != Some(VERSION.as_bytes())
-    {
-        return Err(StatusCode::UPGRADE_REQUIRED);
-    }
-    let key = headers
-        .get(SEC_WEBSOCKET_KEY)
-        .ok_or(StatusCode::BAD_REQUEST)?;
-    let mut hash = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
-    hash.update(key.as_bytes());
-    hash.update(GUID);
-    HeaderValue::from_str(&STANDARD.encode(hash.finish())).map_err(|_| StatusCode::BAD_REQUEST)
-}
-
-fn has(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
-    let values = headers.get_all(name).iter();
-    values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|value| value.trim().eq_ignore_ascii_case(token))
-}
-
-fn refusal<Out: Default>(status: StatusCode) -> Response<Out> {
+fn refusal<Out: Default>(error: &Error) -> Response<Out> {
     let mut response = Response::new(Out::default());
-    *response.status_mut() = status;
-    if status == StatusCode::UPGRADE_REQUIRED {
+    *response.status_mut() = StatusCode::BAD_REQUEST;
+    if let Error::Protocol(ProtocolError::MissingSecWebSocketVersionHeader) = error {
+        *response.status_mut() = StatusCode::UPGRADE_REQUIRED;
         let headers = response.headers_mut();
         headers.insert(SEC_WEBSOCKET_VERSION, HeaderValue::from_static(VERSION));
     }
@@ -94,41 +51,39 @@ fn refusal<Out: Default>(status: StatusCode) -> Response<Out> {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Method;
+
     use super::*;
 
-    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        let pair = |(name, value): &(&'static str, &'static str)| {
-            (
-                HeaderName::from_static(name),
-                HeaderValue::from_static(value),
-            )
-        };
-        pairs.iter().map(pair).collect()
+    fn answered(method: Method, headers: &[(&str, &str)]) -> Response<()> {
+        let request = Request::builder().method(method);
+        let request = headers.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        create_response_with_body(&request.body(()).unwrap(), || ())
+            .unwrap_or_else(|error| refusal(&error))
     }
 
     #[test]
-    fn the_example_of_the_rfc_is_accepted() {
+    fn upgrade_takes_the_example_of_the_rfc_and_nothing_less() {
         let good = [
             ("connection", "keep-alive, Upgrade"),
             ("upgrade", "WebSocket"),
             ("sec-websocket-version", "13"),
             ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
         ];
+        let taken = answered(Method::GET, &good);
+        assert_eq!(taken.status(), StatusCode::SWITCHING_PROTOCOLS);
         assert_eq!(
-            accept(&Method::GET, &headers(&good)).unwrap(),
+            taken.headers()["sec-websocket-accept"],
             "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
         );
-        assert_eq!(
-            accept(&Method::POST, &headers(&good)),
-            Err(StatusCode::BAD_REQUEST)
-        );
-        assert_eq!(
-            accept(&Method::GET, &headers(&good[..2])),
-            Err(StatusCode::UPGRADE_REQUIRED)
-        );
-        assert_eq!(
-            accept(&Method::GET, &headers(&good[..3])),
-            Err(StatusCode::BAD_REQUEST)
-        );
+        let status = |method, headers| answered(method, headers).status();
+        assert_eq!(status(Method::POST, &good), StatusCode::BAD_REQUEST);
+        assert_eq!(status(Method::GET, &good[1..]), StatusCode::BAD_REQUEST);
+        assert_eq!(status(Method::GET, &good[..3]), StatusCode::BAD_REQUEST);
+        let other = answered(Method::GET, &good[..2]);
+        assert_eq!(other.status(), StatusCode::UPGRADE_REQUIRED);
+        assert_eq!(other.headers()[SEC_WEBSOCKET_VERSION], VERSION);
     }
 }

@@ -69,9 +69,10 @@ pub(super) async fn write(
     close_turn(core, &run_id).await;
     let text = outcome?;
     let text = shortened(core, room, (text.trim(), planned.summary_tokens)).await;
-    match text.is_empty() {
-        true => Err(Error::Empty),
-        false => Ok(text),
+    if text.is_empty() {
+        Err(Error::Empty)
+    } else {
+        Ok(text)
     }
 }
 

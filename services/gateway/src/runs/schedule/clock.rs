@@ -35,9 +35,10 @@ pub(crate) async fn keep_time(core: Weak<Core>) {
             tell(is_off);
             was_off = is_off;
         }
-        let due = match is_off {
-            true => Ok(None),
-            false => start_due(&core).await,
+        let due = if is_off {
+            Ok(None)
+        } else {
+            start_due(&core).await
         };
         let nap = match due {
             Ok(next) => next.map_or(NAP, until).min(NAP),
@@ -54,9 +55,10 @@ pub(crate) async fn keep_time(core: Weak<Core>) {
 }
 
 fn tell(is_off: bool) {
-    match is_off {
-        true => tracing::warn!("cron.enabled is false: no job runs by itself"),
-        false => tracing::info!("jobs run when they are due again"),
+    if is_off {
+        tracing::warn!("cron.enabled is false: no job runs by itself")
+    } else {
+        tracing::info!("jobs run when they are due again")
     }
 }
 

@@ -64,12 +64,13 @@ impl Delivery {
             || ["completionDestination", "failureDestination"]
                 .iter()
                 .any(|name| self.rest.get(*name).is_some_and(is_webhook));
-        match calls_out {
-            true => Err(Invalid::field(
+        if calls_out {
+            Err(Invalid::field(
                 "delivery",
                 "webhook is not offered, the gateway calls nobody; use announce or none",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

@@ -231,7 +231,7 @@ impl Following {
                     self.cancelled_at = Some(Instant::now());
                     end_turn(reply).await;
                 }
-                () = until(deadline), if deadline.is_some() => {
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
                     failure::report_text("end the turn", &format!("the agent-runner did not do it within {CANCEL_DEADLINE:?}"));
                     return Ok(reply.run.aborted(&self.backend));
                 }
@@ -251,13 +251,6 @@ impl Following {
         }
         reply.take(event.kind).await;
         None
-    }
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }
 

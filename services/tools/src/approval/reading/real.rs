@@ -213,18 +213,17 @@ impl Dice {
         let mut words = Vec::new();
         for _ in 0..self.below(6) {
             let word = POOL[self.below(POOL.len())].to_owned();
-            match options.is_empty() || self.below(2) == 0 {
-                true => words.push(word),
-                false => {
-                    let (option, value) = &options[self.below(options.len())];
-                    match (value, self.below(2)) {
-                        (Value::Required, 0) => words.extend([option.clone(), word]),
-                        (Value::Required | Value::Optional, _) if option.starts_with("--") => {
-                            words.push(format!("{option}={word}"));
-                        }
-                        (Value::Required, _) => words.push(format!("{option}{word}")),
-                        _ => words.push(option.clone()),
+            if options.is_empty() || self.below(2) == 0 {
+                words.push(word);
+            } else {
+                let (option, value) = &options[self.below(options.len())];
+                match (value, self.below(2)) {
+                    (Value::Required, 0) => words.extend([option.clone(), word]),
+                    (Value::Required | Value::Optional, _) if option.starts_with("--") => {
+                        words.push(format!("{option}={word}"));
                     }
+                    (Value::Required, _) => words.push(format!("{option}{word}")),
+                    _ => words.push(option.clone()),
                 }
             }
         }

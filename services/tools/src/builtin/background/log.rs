@@ -121,9 +121,10 @@ impl Log {
         drop(inner);
         let start = from.max(to.saturating_sub(MAX_TOLD_BYTES));
         let bytes = self.read(start, to).unwrap_or_default();
-        let cut = match start > from {
-            true => text::continued_head(&bytes),
-            false => 0,
+        let cut = if start > from {
+            text::continued_head(&bytes)
+        } else {
+            0
         };
         News {
             text: String::from_utf8_lossy(&bytes[cut..]).into_owned(),

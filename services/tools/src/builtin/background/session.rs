@@ -75,9 +75,10 @@ pub(in crate::builtin) struct Session {
 impl Session {
     pub(super) fn start(id: String, launch: &Launch) -> Result<Self, StartError> {
         let log = Arc::new(Log::create(&id).map_err(StartError::Spawn)?);
-        let (child, outputs, input) = match launch.terminal {
-            true => on_terminal(launch)?,
-            false => on_pipes(launch).map_err(StartError::Spawn)?,
+        let (child, outputs, input) = if launch.terminal {
+            on_terminal(launch)?
+        } else {
+            on_pipes(launch).map_err(StartError::Spawn)?
         };
         let group = Arc::new(ProcessGroup::of(&child));
         let (sender, state) = watch::channel(State::Running);
@@ -216,9 +217,10 @@ impl Input {
             }
             Self::Terminal(terminal) => {
                 terminal.write_all(data).await?;
-                match eof {
-                    true => terminal.write_all(END_OF_INPUT).await,
-                    false => Ok(()),
+                if eof {
+                    terminal.write_all(END_OF_INPUT).await
+                } else {
+                    Ok(())
                 }
             }
             Self::Closed => Err(io::Error::new(
@@ -276,7 +278,7 @@ impl Follower {
         let pumps: Vec<_> = pumps.collect();
         let end = tokio::select! {
             status = self.child.wait() => status,
-            () = until(self.deadline) => {
+            () = sleep_until(self.deadline.unwrap_or_else(Instant::now)), if self.deadline.is_some() => {
                 self.group.kill();
                 let _ = self.child.wait().await;
                 return End::TimedOut;
@@ -294,12 +296,5 @@ async fn pump(mut output: Output, log: Arc<Log>) {
     // A terminal's end is an error.
     while let Ok(read @ 1..) = output.read(&mut chunk).await {
         log.push(&chunk[..read]);
-    }
-}
-
-async fn until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => sleep_until(deadline).await,
-        None => std::future::pending().await,
     }
 }

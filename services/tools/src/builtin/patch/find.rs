@@ -42,9 +42,10 @@ pub(super) fn apply(text: &str, hunks: &[Hunk]) -> Result<String, Misfit> {
 /// Windows line ends stay what they were: `lines` takes them off.
 fn restored(before: &str, after: String) -> String {
     let lines = before.matches('\n').count();
-    match lines > 0 && before.matches("\r\n").count() == lines {
-        true => after.replace('\n', "\r\n"),
-        false => after,
+    if lines > 0 && before.matches("\r\n").count() == lines {
+        after.replace('\n', "\r\n")
+    } else {
+        after
     }
 }
 
@@ -58,9 +59,10 @@ fn place(lines: &[&str], from: usize, hunk: &Hunk) -> Result<usize, Misfit> {
     }
     if hunk.old.is_empty() {
         // New lines alone: behind the context, or at the end of the file.
-        return Ok(match hunk.contexts.is_empty() || hunk.at_end {
-            true => lines.len(),
-            false => from,
+        return Ok(if hunk.contexts.is_empty() || hunk.at_end {
+            lines.len()
+        } else {
+            from
         });
     }
     seek(lines, from, &hunk.old, hunk.at_end)
@@ -75,9 +77,12 @@ fn seek(lines: &[&str], from: usize, wanted: &[String], at_end: bool) -> Option<
         let here = &lines[at..at + wanted.len()];
         here.iter().zip(wanted).all(|(a, b)| same(a, b))
     };
-    COMPARISONS.iter().find_map(|same| match at_end {
-        true => (last >= from && fits(last, *same)).then_some(last),
-        false => (from..=last).find(|at| fits(*at, *same)),
+    COMPARISONS.iter().find_map(|same| {
+        if at_end {
+            (last >= from && fits(last, *same)).then_some(last)
+        } else {
+            (from..=last).find(|at| fits(*at, *same))
+        }
     })
 }
 

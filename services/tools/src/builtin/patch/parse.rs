@@ -112,9 +112,10 @@ pub(super) fn parse(input: &str) -> Result<Patch, ParseError> {
         }
         changes.push(change(&mut lines, line)?);
     }
-    match changes.is_empty() {
-        true => Err(ParseError::Empty),
-        false => Ok(Patch { changes }),
+    if changes.is_empty() {
+        Err(ParseError::Empty)
+    } else {
+        Ok(Patch { changes })
     }
 }
 

@@ -23,10 +23,7 @@ pub(in crate::builtin) struct Live {
 
 impl Live {
     pub(in crate::builtin) fn new(context: Context) -> Self {
-        let budget = AtomicUsize::new(match context.is_followed() {
-            true => BUDGET,
-            false => 0,
-        });
+        let budget = AtomicUsize::new(if context.is_followed() { BUDGET } else { 0 });
         Self { context, budget }
     }
 

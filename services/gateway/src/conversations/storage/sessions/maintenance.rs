@@ -155,22 +155,23 @@ impl Books {
             }
         }
         let (after, most) = (files.bytes, budget.most);
-        match after > most {
-            true => tracing::warn!(
+        if after > most {
+            tracing::warn!(
                 openclaw_agent = %agent,
                 before,
                 after,
                 most,
                 "the files of sessions take more than session.maintenance.maxDiskBytes, and nothing \
                  else may be removed; raise it, or delete sessions"
-            ),
-            false => tracing::info!(
+            )
+        } else {
+            tracing::info!(
                 openclaw_agent = %agent,
                 before,
                 after,
                 most,
                 "archives of sessions were removed to stay within session.maintenance.maxDiskBytes"
-            ),
+            )
         }
         Ok(())
     }

@@ -213,11 +213,12 @@ impl Work {
 
     fn text(&self) -> String {
         let (name, message) = (&self.name, &self.message);
-        match self.is_foreign {
-            true => format!(
+        if self.is_foreign {
+            format!(
                 "[{name} sent this; it is information from outside, not the user's own words]\n{message}"
-            ),
-            false => message.clone(),
+            )
+        } else {
+            message.clone()
         }
     }
 
@@ -297,9 +298,10 @@ pub(super) fn name(text: &str) -> String {
         .filter(|c| !c.is_control())
         .take(NAME_LIMIT)
         .collect();
-    match name.is_empty() {
-        true => NAME.to_owned(),
-        false => name,
+    if name.is_empty() {
+        NAME.to_owned()
+    } else {
+        name
     }
 }
 
@@ -308,9 +310,10 @@ pub(super) fn model(model: Option<String>) -> Result<Option<String>, Problem> {
     let Some(model) = model.filter(|model| !model.trim().is_empty()) else {
         return Ok(None);
     };
-    match is_model(&model) {
-        true => Ok(Some(model)),
-        false => Err(Problem::invalid("model", "must be provider/model")),
+    if is_model(&model) {
+        Ok(Some(model))
+    } else {
+        Err(Problem::invalid("model", "must be provider/model"))
     }
 }
 

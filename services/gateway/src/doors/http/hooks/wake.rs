@@ -87,8 +87,5 @@ pub(super) async fn tell(doors: &Arc<Doors>, event: Event) -> Result<Woken, Prob
 /// OpenClaw's words: an event that is the last one waiting already is no new
 /// one.
 pub(super) fn outcome(is_new: bool) -> &'static str {
-    match is_new {
-        true => "queued",
-        false => "coalesced",
-    }
+    if is_new { "queued" } else { "coalesced" }
 }

@@ -65,9 +65,10 @@ impl Attachment {
         let kind = self.mime_type.as_deref().unwrap_or_default().trim();
         // It is put into quotes.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/+-._; =".contains(c);
-        match !kind.is_empty() && kind.chars().all(is_plain) {
-            true => kind,
-            false => "text/plain",
+        if !kind.is_empty() && kind.chars().all(is_plain) {
+            kind
+        } else {
+            "text/plain"
         }
     }
 

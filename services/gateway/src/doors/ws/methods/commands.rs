@@ -121,12 +121,13 @@ async fn approve(call: &Call, argument: &str) -> Result<String, Failure> {
     let (Some(id), Some(decision)) = (words.next(), words.next()) else {
         let waiting = call.doors.core.approvals.waiting();
         let lines: Vec<String> = waiting.iter().map(approval_line).collect();
-        return Ok(match lines.is_empty() {
-            true => "Nothing waits for an approval.".to_owned(),
-            false => format!(
+        return Ok(if lines.is_empty() {
+            "Nothing waits for an approval.".to_owned()
+        } else {
+            format!(
                 "Waiting:\n{}\nUsage: /approve <id> allow-once|allow-always|deny",
                 lines.join("\n")
-            ),
+            )
         });
     };
     let approval = super::approvals::decide(call, id, decision).await?;

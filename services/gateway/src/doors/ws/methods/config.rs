@@ -31,9 +31,10 @@ pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
         "" => Vec::new(),
         problem => vec![json!({ "path": "", "message": problem })],
     };
-    let (issues, warnings) = match configuration.is_in_use() {
-        true => (Vec::new(), told),
-        false => (told, Vec::new()),
+    let (issues, warnings) = if configuration.is_in_use() {
+        (Vec::new(), told)
+    } else {
+        (told, Vec::new())
     };
     Ok(json!({
         "path": shown.path,

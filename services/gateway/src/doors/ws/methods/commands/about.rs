@@ -97,30 +97,35 @@ pub(super) async fn queue(
         queue.debounce.as_millis(),
         queue.cap
     );
-    Ok(match argument.is_empty() {
-        true => format!("Current queue settings: mode={mode}, {figures}.\n{OPTIONS}"),
-        false => format!("⚙️ Queue mode set to {mode} ({figures})."),
+    Ok(if argument.is_empty() {
+        format!("Current queue settings: mode={mode}, {figures}.\n{OPTIONS}")
+    } else {
+        format!("⚙️ Queue mode set to {mode} ({figures}).")
     })
 }
 
 /// `/models`
 pub(super) fn models(call: &Call) -> Result<String, Failure> {
     let names = models::names(&call.doors.core.configuration.settings());
-    Ok(match names.is_empty() {
-        true => "No model is configured; the backend chooses one.".to_owned(),
-        false => format!(
+    Ok(if names.is_empty() {
+        "No model is configured; the backend chooses one.".to_owned()
+    } else {
+        format!(
             "Models:\n- {}\nSession: /model <provider/model>",
             names.join("\n- ")
-        ),
+        )
     })
 }
 
 /// `/agents`
 pub(super) fn agents(call: &Call) -> String {
     let settings = call.doors.core.configuration.settings();
-    let line = |id: &String| match *id == settings.default_agent {
-        true => format!("- {id} (default)"),
-        false => format!("- {id}"),
+    let line = |id: &String| {
+        if *id == settings.default_agent {
+            format!("- {id} (default)")
+        } else {
+            format!("- {id}")
+        }
     };
     let lines: Vec<String> = settings.agents.keys().map(line).collect();
     format!("Agents:\n{}", lines.join("\n"))
@@ -179,9 +184,10 @@ fn cost(call: &Call, session: &Session) -> String {
     let settings = call.doors.core.configuration.settings();
     let model = format!("{}/{}", session.model_provider, session.model);
     let is_known = session.cost_usd > 0.0 || settings.session.prices.contains_key(&model);
-    match is_known || session.tokens == Tokens::default() {
-        true => format!("${:.4}", session.cost_usd),
-        false => format!("not known; models.providers has no price of {model}"),
+    if is_known || session.tokens == Tokens::default() {
+        format!("${:.4}", session.cost_usd)
+    } else {
+        format!("not known; models.providers has no price of {model}")
     }
 }
 
