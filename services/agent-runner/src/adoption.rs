@@ -11,12 +11,12 @@ use openclaw_sandbox::Process;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
-use crate::keeper::{self, Held};
 use crate::log::Log;
 use crate::places::{self, Passing};
 use crate::service::Inner;
 use crate::spool::{self, Header, Reader};
 use crate::turn;
+use crate::turn_handle::{self, Held};
 
 /// A process that stood ready for the daemon before this one ends at once when
 /// that one is gone; what is still there after this has a turn.
@@ -24,16 +24,20 @@ const SPARE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Takes over what the last daemon left.
 pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
-    let runs = match spool::runs(&inner.shop.turns) {
+    let runs = match spool::runs(&inner.turn_context.turns) {
         Ok(runs) => runs,
         Err(error) => {
-            openclaw_daemon::failure::report_at("list the spools", &inner.shop.turns, &error);
+            openclaw_daemon::failure::report_at(
+                "list the spools",
+                &inner.turn_context.turns,
+                &error,
+            );
             return;
         }
     };
     let mut go_on = Vec::new();
     for run_id in runs {
-        let path = spool::path(&inner.shop.turns, &run_id);
+        let path = spool::path(&inner.turn_context.turns, &run_id);
         match one(inner, settings, &run_id, &path).await {
             Ok(true) => go_on.push(run_id),
             Ok(false) => {}
@@ -69,7 +73,7 @@ async fn one(
     for event in events {
         entry.log.take(event);
     }
-    if let Ok(held) = Held::adopt(&inner.shop.units, run_id, header.pid, path).await {
+    if let Ok(held) = Held::adopt(&inner.turn_context.units, run_id, header.pid, path).await {
         let passing = Passing::of(&settings.paths, &header.agent_id, run_id);
         follow(Arc::clone(inner), held, entry, passing, header);
         return Ok(true);
@@ -84,10 +88,10 @@ async fn one(
             openclaw_agent = header.agent_id,
             "a turn's process is gone; closing the turn as interrupted"
         );
-        keeper::close_spool(&mut reader, path, run_id, keeper::lost(), &entry);
+        turn_handle::close_spool(&mut reader, path, run_id, turn_handle::lost(), &entry);
     }
-    turn::account(&inner.shop, run_id, &header.agent_id, &entry);
-    inner.shop.spending.keep();
+    turn::account(&inner.turn_context, run_id, &header.agent_id, &entry);
+    inner.turn_context.spending.keep();
     inner.table.close(run_id);
     Ok(false)
 }
@@ -132,7 +136,7 @@ fn follow(
     tokio::spawn(
         async move {
             tracing::info!("the turn goes on");
-            turn::resume(&inner.shop, held, &header.agent_id, entry, passing).await;
+            turn::resume(&inner.turn_context, held, &header.agent_id, entry, passing).await;
             inner.table.close(&header.run_id);
         }
         .instrument(span),

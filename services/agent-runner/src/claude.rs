@@ -18,7 +18,7 @@ use tokio::net::UnixStream;
 use uuid::Uuid;
 
 use crate::approvals::Approvals;
-use crate::cli::{self, Access, Cli, Kept, Limits, Mouth, Prepared, Start};
+use crate::cli::{self, Access, Cli, CliInput, Kept, Limits, Prepared, Start};
 use crate::environment::Variables;
 use crate::places::Places;
 use crate::prompt;
@@ -141,8 +141,8 @@ impl Dialogue {
         limits: Limits,
         model: Option<String>,
     ) -> Output {
-        let mouth = stdin.map(|stdin| Mouth::new(stdin, self.input));
-        let speaker = mouth.map(|mouth| Speaker::new(mouth, approvals));
+        let cli_input = stdin.map(|stdin| CliInput::new(stdin, self.input));
+        let speaker = cli_input.map(|cli_input| Speaker::new(cli_input, approvals));
         Output::new(self.session, model, limits).answering(speaker)
     }
 }

@@ -25,19 +25,19 @@ use crate::translate::Translate;
 use crate::{claude, codex, prompt};
 
 pub(crate) mod access;
+mod cli_input;
 #[cfg(fuzzing)]
 pub(crate) mod fuzz;
 mod given;
 mod limits;
 pub(crate) mod login;
-mod mouth;
 mod pipe;
 mod settings;
 
 pub(crate) use access::Access;
+pub(crate) use cli_input::CliInput;
 pub(crate) use given::Given;
 pub(crate) use limits::{Count, Limits};
-pub(crate) use mouth::Mouth;
 pub(crate) use pipe::ToolPipe;
 
 /// Messages told again to a session that has not seen them.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::net::UnixStream;
 
 use crate::approvals::Approvals;
-use crate::cli::{self, Access, Cli, Kept, Limits, Mouth, Prepared, Start};
+use crate::cli::{self, Access, Cli, CliInput, Kept, Limits, Prepared, Start};
 use crate::environment::Variables;
 use crate::tools::{self, CodexTools};
 use crate::wire::Grants;
@@ -193,13 +193,13 @@ impl Dialogue {
         model: Option<String>,
     ) -> Conversation {
         let first = format!("{}\n", said::initialize());
-        let mouth = stdin.map(|stdin| Mouth::new(stdin, first));
-        let asked = mouth.clone().map(|mouth| Asked {
-            mouth,
+        let cli_input = stdin.map(|stdin| CliInput::new(stdin, first));
+        let asked = cli_input.clone().map(|cli_input| Asked {
+            cli_input,
             approvals,
             own: self.own,
         });
-        let conversation = Conversation::new(self, mouth, asked, limits);
+        let conversation = Conversation::new(self, cli_input, asked, limits);
         conversation.with_model(model)
     }
 }

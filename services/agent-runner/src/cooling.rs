@@ -89,8 +89,8 @@ impl Cooling {
     fn until(&self, stop: &Stop) -> Option<u64> {
         let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         let keys = agents
-            .entry(stop.keeper().to_owned())
-            .or_insert_with(|| usage::read(&usage::file(&self.paths, stop.keeper())));
+            .entry(stop.turn_handle().to_owned())
+            .or_insert_with(|| usage::read(&usage::file(&self.paths, stop.turn_handle())));
         match keys.get(stop.id()) {
             Some(usage) => usage.cooldown_until,
             None => stop.key.as_ref()?.cooldown_until,

@@ -25,7 +25,7 @@ use self::egress::Egress;
 pub(crate) use self::egress::Reach;
 use self::model::{Beyond, ModelDoor};
 
-use crate::job::Standing;
+use crate::job::ProcessSpec;
 
 mod accept;
 mod addresses;
@@ -155,13 +155,13 @@ impl Doors {
 impl Opened {
     /// Opens the doors of a turn that is about to be started, and completes
     /// its plan, its variables and its arguments. `None`: it has none.
-    pub(crate) fn new(standing: &mut Standing) -> io::Result<Option<Self>> {
-        let opened = Self::of(&standing.doors, &mut standing.plan, &mut standing.variables)?;
+    pub(crate) fn new(spec: &mut ProcessSpec) -> io::Result<Option<Self>> {
+        let opened = Self::of(&spec.doors, &mut spec.plan, &mut spec.variables)?;
         let Some((opened, url)) = opened else {
             return Ok(None);
         };
         if let Some(url) = url {
-            for argument in &mut standing.arguments {
+            for argument in &mut spec.arguments {
                 *argument = argument.replace(MODEL_URL, &url);
             }
         }

@@ -27,7 +27,7 @@ pub(crate) const LINE_LIMIT: usize = 2 * openclaw_proto::MESSAGE_LIMIT;
 
 /// The agent's process.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Standing {
+pub(crate) struct ProcessSpec {
     pub(crate) run_id: String,
     pub(crate) agent_id: String,
     /// The service unit this runs in; empty without a service manager.

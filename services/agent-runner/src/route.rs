@@ -101,7 +101,7 @@ impl Stop {
     }
 
     /// The agent whose file its failures are kept in.
-    pub(crate) fn keeper(&self) -> &str {
+    pub(crate) fn turn_handle(&self) -> &str {
         let key = self.key.as_ref();
         key.and_then(|key| key.agent_id.as_deref())
             .unwrap_or(&self.agent_id)

@@ -41,7 +41,7 @@ use crate::spending::Spending;
 use crate::spool;
 use crate::steering;
 use crate::table::{Refusal, Table};
-use crate::turn::{self, Shop, Task};
+use crate::turn::{self, Task, TurnContext};
 use crate::units::Units;
 use crate::warm::Warm;
 use crate::watcher::Watcher;
@@ -57,7 +57,7 @@ struct Runner(Arc<Inner>);
 
 #[derive(Debug)]
 pub(crate) struct Inner {
-    pub(crate) shop: Shop,
+    pub(crate) turn_context: TurnContext,
     pub(crate) table: Table,
     configuration: Configuration,
     started: Instant,
@@ -71,7 +71,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let helper = programs::sibling("openclaw-sandbox", &daemon.environment)
         .context("find the sandbox helper")?;
     let runner = Runner(Arc::new(Inner {
-        shop: Shop {
+        turn_context: TurnContext {
             confinement: Confinement::new(Launcher { helper }),
             units: Units::find(&settings, &daemon.environment),
             watcher: Watcher::new(&turns).context("watch the folder of spools")?,
@@ -92,10 +92,10 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         runner.clone(),
         daemon.notifier.clone(),
     )));
-    let warm = runner.0.shop.warm.clone();
+    let warm = runner.0.turn_context.warm.clone();
     let warm = warm.follow(daemon.configuration.clone());
     let _warm = AbortOnDropHandle::new(tokio::spawn(warm));
-    let servers = runner.0.shop.servers.clone();
+    let servers = runner.0.turn_context.servers.clone();
     let servers = servers.follow(daemon.configuration.clone());
     let _servers = AbortOnDropHandle::new(tokio::spawn(servers));
     let catalog = catalog::keep(daemon.configuration.clone());
@@ -112,10 +112,10 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         .max_encoding_message_size(openclaw_proto::MESSAGE_LIMIT);
     let drain = async move {
         runner.0.table.stop();
-        runner.0.shop.spare.clear().await;
-        runner.0.shop.warm.clear().await;
-        runner.0.shop.servers.clear();
-        if runner.0.shop.units.outlive_us() {
+        runner.0.turn_context.spare.clear().await;
+        runner.0.turn_context.warm.clear().await;
+        runner.0.turn_context.servers.clear();
+        if runner.0.turn_context.units.outlive_us() {
             return;
         }
         if tokio::time::timeout(GRACE, runner.0.table.idle())
@@ -152,7 +152,7 @@ async fn report(runner: Runner, notifier: Notifier) {
 
 /// Proves the sandbox at start rather than at the first turn.
 async fn prove(runner: Runner) {
-    match runner.0.shop.confinement.report().await {
+    match runner.0.turn_context.confinement.report().await {
         Ok(report) if report.holds() => tracing::info!(
             landlock_abi = report.landlock_abi,
             checks = report.checks.len(),
@@ -177,7 +177,7 @@ impl AgentRunner for Runner {
     ) -> Result<Response<wire::StartTurnResponse>, Status> {
         let mut turn = Turn::try_from(request.into_inner())?;
         // Whatever becomes of it: its id is used up.
-        self.0.shop.retire(&turn.run_id);
+        self.0.turn_context.retire(&turn.run_id);
         let prepared = self.prepared(&turn).await;
         turn.notes.extend(prepared.notes);
         let common = prepared.settings;
@@ -216,7 +216,7 @@ impl AgentRunner for Runner {
                     settings,
                     common,
                 };
-                turn::run(&runner.0.shop, task, entry).await;
+                turn::run(&runner.0.turn_context, task, entry).await;
                 runner.0.table.close(&run_id);
             }
             .instrument(span),
@@ -231,9 +231,9 @@ impl AgentRunner for Runner {
         let run_id = request.into_inner().run_id;
         let path = self.spool(&run_id)?;
         // One that stands ready for a run that never came to its turn.
-        self.0.shop.vacate(&run_id).await;
+        self.0.turn_context.vacate(&run_id).await;
         // The spool says what the turn cost until the books do.
-        let spending = self.0.shop.spending.clone();
+        let spending = self.0.turn_context.spending.clone();
         tokio::task::spawn_blocking(move || spending.keep())
             .await
             .map_err(|error| Status::internal(format!("keep what turns cost: {error}")))?;
@@ -251,7 +251,7 @@ impl AgentRunner for Runner {
         &self,
         _request: Request<wire::KeptTurnsRequest>,
     ) -> Result<Response<wire::KeptTurnsResponse>, Status> {
-        let turns = &self.0.shop.turns;
+        let turns = &self.0.turn_context.turns;
         let mut run_ids = spool::runs(turns)
             .map_err(|error| Status::internal(format!("{}: {error}", turns.display())))?;
         run_ids.retain(|run_id| spool::has_begun(&spool::path(turns, run_id)));
@@ -298,7 +298,7 @@ impl AgentRunner for Runner {
         if live.is_none_or(|entry| entry.log.ended()) {
             return Err(Status::not_found("the turn has ended"));
         }
-        let path = spool::decisions(&self.0.shop.turns, &request.run_id);
+        let path = spool::decisions(&self.0.turn_context.turns, &request.run_id);
         let decided = Decided {
             id: request.approval_id,
             decision,
@@ -325,7 +325,7 @@ impl AgentRunner for Runner {
             run_id: request.message_run_id,
             text: request.text,
         };
-        let path = steering::path(&self.0.shop.turns, &request.run_id);
+        let path = steering::path(&self.0.turn_context.turns, &request.run_id);
         match steering::keep(&path, &message) {
             Ok(()) => Ok(Response::new(wire::SteerTurnResponse {})),
             Err(error @ steering::Error::Full) => {
@@ -342,7 +342,7 @@ impl AgentRunner for Runner {
         let live = self.0.table.live().into_iter();
         let turns = live.filter_map(|(run_id, entry)| {
             let pid = u32::try_from(entry.pid.load(Ordering::Relaxed)).ok()?;
-            let unit = self.0.shop.units.unit(&run_id);
+            let unit = self.0.turn_context.units.unit(&run_id);
             let used = (pid != 0).then(|| Meter::of(&unit, pid).read())?;
             Some(wire::RunningTurn {
                 run_id,
@@ -368,14 +368,14 @@ impl Runner {
     fn spool(&self, run_id: &str) -> Result<PathBuf, Status> {
         uuid::Uuid::parse_str(run_id)
             .map_err(|_| Status::invalid_argument("run_id is no run's id"))?;
-        Ok(spool::path(&self.0.shop.turns, run_id))
+        Ok(spool::path(&self.0.turn_context.turns, run_id))
     }
 
     /// The configuration with the logins renewed that the turn may need.
     async fn prepared(&self, turn: &Turn) -> Prepared {
         let read = self.0.configuration.settings();
         let providers = asked(&read, turn);
-        let renewals = &self.0.shop.renewals;
+        let renewals = &self.0.turn_context.renewals;
         renewals.prepare(read, &turn.agent_id, providers).await
     }
 
@@ -392,7 +392,7 @@ impl Runner {
             choice.plan = Err(why);
         } else if let Err(why) = &mut choice.plan {
             let agents = [turn.agent_id.as_str(), settings.default_agent.as_str()];
-            let renewals = &self.0.shop.renewals;
+            let renewals = &self.0.turn_context.renewals;
             for problem in renewals.problems(&agents, &asked(&settings, turn)) {
                 why.push_str("; ");
                 why.push_str(&problem);
@@ -417,10 +417,14 @@ impl Runner {
         let next_run_id = match (is_cli, self.keeps_warm(turn)) {
             (true, false) => String::new(),
             (true, true) => {
-                let spare = self.0.shop.warm.of(&turn.session_key);
+                let spare = self.0.turn_context.warm.of(&turn.session_key);
                 spare.next_name(&turn.agent_id, &turn.run_id)
             }
-            (false, _) => self.0.shop.spare.next_name(&turn.agent_id, &turn.run_id),
+            (false, _) => self
+                .0
+                .turn_context
+                .spare
+                .next_name(&turn.agent_id, &turn.run_id),
         };
         wire::StartTurnResponse {
             backend: choice.backend.to_owned(),
@@ -433,7 +437,7 @@ impl Runner {
 
     async fn describe(&self) -> wire::StatusResponse {
         let settings = self.0.configuration.settings();
-        let settings = self.0.shop.renewals.expected(&settings);
+        let settings = self.0.turn_context.renewals.expected(&settings);
         let mut response = wire::StatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_ms: u64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -443,10 +447,10 @@ impl Runner {
             agent_user: places::agent_identity(&settings)
                 .map(|identity| identity.map(|identity| identity.name).unwrap_or_default())
                 .unwrap_or_else(|error| turn::described(&error)),
-            turn_manager: self.0.shop.units.name().to_owned(),
+            turn_manager: self.0.turn_context.units.name().to_owned(),
             ..wire::StatusResponse::default()
         };
-        promises::describe(&self.0.shop.confinement, &settings, &mut response).await;
+        promises::describe(&self.0.turn_context.confinement, &settings, &mut response).await;
         if let Ok(choice) = turn::choice(&settings, &settings.default_agent, None) {
             choice.backend.clone_into(&mut response.backend);
             response.reason = match &choice.plan {

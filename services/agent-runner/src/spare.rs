@@ -12,9 +12,9 @@ use openclaw_config::settings::Settings;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::keeper::Held;
+use crate::path_snapshot::PathSnapshot;
 use crate::places::{Passing, Places};
-use crate::sight::Sight;
+use crate::turn_handle::Held;
 
 /// How long a spare stands ready. A conversation goes on within minutes; a
 /// machine that nobody talks to runs no agent.
@@ -33,7 +33,7 @@ pub(crate) struct Ready {
     pub(crate) passing: Passing,
     pub(crate) agent_id: String,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) sight: Sight,
+    pub(crate) path_snapshot: PathSnapshot,
     /// What it was started with, where that is not the same for every turn.
     pub(crate) likeness: String,
 }
@@ -97,7 +97,7 @@ impl Spare {
             let mut inner = self.lock();
             let is_it = |ready: &Ready| ready.held.run_id == run_id;
             let fits = |ready: &Ready| {
-                is_it(ready) && ready.fits(settings, agent_id) && ready.sight.holds()
+                is_it(ready) && ready.fits(settings, agent_id) && ready.path_snapshot.holds()
             };
             let ready = inner.ready.take_if(|ready| fits(ready));
             let is_rested = |ready: &Ready| ready.since.elapsed() > REST;

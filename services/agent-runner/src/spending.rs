@@ -22,7 +22,7 @@ const COUNTED: usize = 256;
 /// The file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Books {
+struct SpendingFile {
     /// By day (`2026-11-21`), then by agent.
     days: BTreeMap<String, BTreeMap<String, Spent>>,
     /// The runs that were counted last.
@@ -62,7 +62,7 @@ pub(crate) struct Spending(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     path: PathBuf,
-    books: Mutex<Books>,
+    books: Mutex<SpendingFile>,
     /// Whether the file lags the books. Held while it is written.
     lags: Mutex<bool>,
     /// Models whose price is not known, and it was said.
@@ -116,7 +116,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Books {
+impl SpendingFile {
     fn of(&self, day: &str, agent_id: &str) -> f64 {
         let agents = self.days.get(day);
         agents
@@ -178,15 +178,15 @@ pub(crate) fn today(path: &Path, agent_id: &str, utc_offset: i32) -> f64 {
     read(path).of(&day.to_string(), agent_id)
 }
 
-fn read(path: &Path) -> Books {
+fn read(path: &Path) -> SpendingFile {
     let text = std::fs::read(path).unwrap_or_default();
-    let mut books: Books = serde_json::from_slice(&text).unwrap_or_default();
+    let mut books: SpendingFile = serde_json::from_slice(&text).unwrap_or_default();
     let agents = books.days.values_mut().flat_map(BTreeMap::values_mut);
     agents.for_each(Spent::repair);
     books
 }
 
-fn write_books(path: &Path, books: &Books) -> io::Result<()> {
+fn write_books(path: &Path, books: &SpendingFile) -> io::Result<()> {
     let mut text = serde_json::to_vec_pretty(books)?;
     text.push(b'\n');
     write::atomic(path, &text)
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn another_day_begins_at_nothing_and_old_ones_go() {
-        let mut books = Books::default();
+        let mut books = SpendingFile::default();
         for number in 0..60 {
             let day = format!("2026-01-{number:02}");
             assert!(books.add(&day, &day, "main", &turn(Some(1.0))));
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn tokens_are_added_up_without_an_overflow() {
-        let mut books = Books::default();
+        let mut books = SpendingFile::default();
         let usage = Usage {
             input: u64::MAX,
             cache_read: u64::MAX,

@@ -27,7 +27,6 @@ use crate::bill;
 use crate::cli::access;
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
-use crate::keeper::{self, Following, Held};
 use crate::message_id;
 use crate::places::{self, Passing};
 use crate::process;
@@ -39,6 +38,7 @@ use crate::spending::Spending;
 use crate::spool;
 use crate::steering;
 use crate::table::Entry;
+use crate::turn_handle::{self, Following, Held};
 use crate::units::Units;
 use crate::warm::Warm;
 use crate::watcher::Watcher;
@@ -51,7 +51,7 @@ const HEAD_START: Duration = Duration::from_millis(50);
 
 /// What every turn uses.
 #[derive(Debug)]
-pub(crate) struct Shop {
+pub(crate) struct TurnContext {
     pub(crate) confinement: Confinement,
     pub(crate) units: Units,
     /// Where spools are.
@@ -93,7 +93,7 @@ enum Error {
     #[error(transparent)]
     Access(#[from] access::Error),
     #[error("start the turn's process")]
-    Process(#[from] keeper::Error),
+    Process(#[from] turn_handle::Error),
     #[error("write down the turn")]
     Encode(#[from] serde_json::Error),
     #[error("the path {0:?} is not UTF-8; move it to one that is")]
@@ -117,19 +117,25 @@ struct Begun {
 }
 
 /// Runs a turn to its end; its terminal event is the last thing in the log.
-pub(crate) async fn run(shop: &Shop, task: Task, entry: Entry) {
+pub(crate) async fn run(turn_context: &TurnContext, task: Task, entry: Entry) {
     let started = Instant::now();
     let mut attempts = 1;
-    while !attempt(shop, &task, &entry, started, attempts).await {
+    while !attempt(turn_context, &task, &entry, started, attempts).await {
         tracing::warn!("the turn's process was killed before it had its turn; once more");
         attempts += 1;
     }
-    forget(shop, &task.turn.run_id);
+    forget(turn_context, &task.turn.run_id);
 }
 
 /// False when a process was there but never had the turn, so that another may
 /// have it.
-async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, attempts: u32) -> bool {
+async fn attempt(
+    turn_context: &TurnContext,
+    task: &Task,
+    entry: &Entry,
+    started: Instant,
+    attempts: u32,
+) -> bool {
     let Task {
         turn,
         choice,
@@ -137,15 +143,17 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
         ..
     } = task;
     let begun = tokio::select! {
-        begun = begin(shop, task) => begun,
+        begun = begin(turn_context, task) => begun,
         () = entry.cancel.cancelled() => Err(NotBegun::Ended(aborted(entry))),
     };
     let following = match begun {
-        Ok(begun) => Following::new(shop, entry, begun.held)
+        Ok(begun) => Following::new(turn_context, entry, begun.held)
             .map(|following| (following, begun.passing))
             .map_err(|error| process::failed("follow a turn", Code::Internal, &error)),
         Err(NotBegun::Ended(terminal)) => Err(terminal),
-        Err(NotBegun::Failed(Error::Process(keeper::Error::Line(_)))) if attempts < ATTEMPTS => {
+        Err(NotBegun::Failed(Error::Process(turn_handle::Error::Line(_))))
+            if attempts < ATTEMPTS =>
+        {
             return false;
         }
         Err(NotBegun::Failed(error)) => Err(process::failed("start a turn", error.code(), &error)),
@@ -156,18 +164,18 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
             // While the model thinks, so that it stands ready when the user
             // has read the answer, however soon that is.
             let next = async {
-                let _ = timeout(head_start(shop), ended.notified()).await;
-                renew(shop, common, &turn.agent_id, choice.backend).await;
+                let _ = timeout(head_start(turn_context), ended.notified()).await;
+                renew(turn_context, common, &turn.agent_id, choice.backend).await;
             };
             let followed = async {
                 let is_over = following.follow().await || attempts >= ATTEMPTS;
                 ended.notify_one();
                 if is_over {
                     if !entry.log.ended() {
-                        entry.log.add(named(keeper::unbegun(), choice.backend));
+                        entry.log.add(named(turn_handle::unbegun(), choice.backend));
                     }
                     note_end(choice.backend, entry, started.elapsed());
-                    account(shop, &turn.run_id, &turn.agent_id, entry);
+                    account(turn_context, &turn.run_id, &turn.agent_id, entry);
                 }
                 is_over
             };
@@ -176,12 +184,12 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
                 return false;
             }
             if matches!(entry.log.terminal(), Some(Kind::Done(_))) {
-                renew(shop, common, &turn.agent_id, choice.backend).await;
+                renew(turn_context, common, &turn.agent_id, choice.backend).await;
             }
             following.wait().await;
-            clean(shop, passing).await;
+            clean(turn_context, passing).await;
             // Not before: it reads the session that this one wrote.
-            warm::renew(shop, common, turn, choice, entry).await;
+            warm::renew(turn_context, common, turn, choice, entry).await;
         }
         Err(terminal) => {
             entry.log.add(named(terminal, choice.backend));
@@ -194,8 +202,8 @@ async fn attempt(shop: &Shop, task: &Task, entry: &Entry, started: Instant, atte
 /// How long a turn goes on before the next one's process is started beside it,
 /// which takes a processor away from a turn that is over in no time. Where turns
 /// come as fast as processes, it starts at once.
-fn head_start(shop: &Shop) -> Duration {
-    if shop.spare.is_short() {
+fn head_start(turn_context: &TurnContext) -> Duration {
+    if turn_context.spare.is_short() {
         Duration::ZERO
     } else {
         HEAD_START
@@ -204,8 +212,8 @@ fn head_start(shop: &Shop) -> Duration {
 
 /// What waits for the disk, away from what serves other turns and this one's
 /// last events: the cost is written, the turn's folders removed.
-async fn clean(shop: &Shop, passing: Passing) {
-    let spending = shop.spending.clone();
+async fn clean(turn_context: &TurnContext, passing: Passing) {
+    let spending = turn_context.spending.clone();
     let done = tokio::task::spawn_blocking(move || {
         spending.keep();
         passing.remove();
@@ -216,23 +224,25 @@ async fn clean(shop: &Shop, passing: Passing) {
 }
 
 /// Enters what an ended turn cost.
-pub(crate) fn account(shop: &Shop, run_id: &str, agent_id: &str, entry: &Entry) {
-    shop.spending.add(run_id, agent_id, &entry.log.events());
+pub(crate) fn account(turn_context: &TurnContext, run_id: &str, agent_id: &str, entry: &Entry) {
+    turn_context
+        .spending
+        .add(run_id, agent_id, &entry.log.events());
 }
 
 /// Follows a turn that an earlier daemon started.
 pub(crate) async fn resume(
-    shop: &Shop,
+    turn_context: &TurnContext,
     held: Held,
     agent_id: &str,
     entry: Entry,
     passing: Passing,
 ) {
     let run_id = held.run_id.clone();
-    match Following::new(shop, &entry, held) {
+    match Following::new(turn_context, &entry, held) {
         Ok(mut following) => {
             following.follow().await;
-            account(shop, &run_id, agent_id, &entry);
+            account(turn_context, &run_id, agent_id, &entry);
             following.wait().await;
         }
         Err(error) => {
@@ -241,14 +251,14 @@ pub(crate) async fn resume(
                 .add(process::failed("follow a turn", Code::Internal, &error));
         }
     }
-    clean(shop, passing).await;
-    forget(shop, &run_id);
+    clean(turn_context, passing).await;
+    forget(turn_context, &run_id);
 }
 
 /// Removes what was written for a turn that has ended. Mostly there is nothing.
-fn forget(shop: &Shop, run_id: &str) {
-    spool::remove_notes(&shop.turns, run_id);
-    let _ = std::fs::remove_file(steering::path(&shop.turns, run_id));
+fn forget(turn_context: &TurnContext, run_id: &str) {
+    spool::remove_notes(&turn_context.turns, run_id);
+    let _ = std::fs::remove_file(steering::path(&turn_context.turns, run_id));
 }
 
 fn aborted(entry: &Entry) -> Kind {
@@ -307,14 +317,14 @@ impl From<Error> for NotBegun {
 }
 
 /// Starts the turn.
-async fn begin(shop: &Shop, task: &Task) -> Result<Begun, NotBegun> {
+async fn begin(turn_context: &TurnContext, task: &Task) -> Result<Begun, NotBegun> {
     let Task {
         turn,
         choice,
         settings,
         ..
     } = task;
-    let ready = standby::take(shop, task).await;
+    let ready = standby::take(turn_context, task).await;
     let plan = match &choice.plan {
         Ok(plan) => plan,
         Err(why) => return Err(NotBegun::Ended(unusable(choice, why))),
@@ -323,14 +333,14 @@ async fn begin(shop: &Shop, task: &Task) -> Result<Begun, NotBegun> {
         let why = "the agent is no longer configured";
         return Err(NotBegun::Ended(unusable(choice, why)));
     };
-    let spent = shop.spending.today(&agent.id);
+    let spent = turn_context.spending.today(&agent.id);
     if spent >= agent.limits.cost_per_day {
         if let Some(ready) = ready {
             ready.dismiss().await;
         }
         return Err(NotBegun::Ended(too_dear(choice.backend, spent, agent)));
     }
-    let stage = Stage::set(shop, settings, agent, turn, choice).await?;
+    let stage = Stage::set(turn_context, settings, agent, turn, choice).await?;
     let begun = match plan {
         backend::Plan::Cli {
             cli,

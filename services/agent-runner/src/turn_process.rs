@@ -39,7 +39,7 @@ use crate::disk::Disk;
 use crate::doors::model::Beyond;
 use crate::doors::{OpenDoors, Opened};
 use crate::host;
-use crate::job::{Hello, LINE_LIMIT, Order, Speech, Standing};
+use crate::job::{Hello, LINE_LIMIT, Order, ProcessSpec, Speech};
 use crate::message_id;
 use crate::meter::Meter;
 use crate::native::{Asking, Lines, TurnSocket};
@@ -93,24 +93,24 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     }
     let mut line = Line::open().await?;
     // A daemon that died in the middle of a word wants nothing any more.
-    let Ok(Some(standing)) = line.hear::<Standing>().await else {
+    let Ok(Some(spec)) = line.hear::<ProcessSpec>().await else {
         return Ok(());
     };
-    telemetry.set_level(level(&standing.log_level));
+    telemetry.set_level(level(&spec.log_level));
     let header = Header {
-        run_id: standing.run_id.clone(),
-        agent_id: standing.agent_id.clone(),
+        run_id: spec.run_id.clone(),
+        agent_id: spec.agent_id.clone(),
         pid: i32::try_from(std::process::id())?,
-        unit: standing.unit.clone(),
-        memory_max: standing.memory_max,
-        own_limits: standing.own_limits.clone(),
+        unit: spec.unit.clone(),
+        memory_max: spec.memory_max,
+        own_limits: spec.own_limits.clone(),
     };
-    let spool = Spool::create(&standing.spool, &header)
-        .with_context(|| format!("make {}", standing.spool.display()))?;
+    let spool = Spool::create(&spec.spool, &header)
+        .with_context(|| format!("make {}", spec.spool.display()))?;
     // Without a daemon there will be no order either.
     let _ = line.say(&Hello { pid: header.pid }).await;
     let early = line.passed.take();
-    let (mut agent, standing) = start(standing, early);
+    let (mut agent, spec) = start(spec, early);
     let order = tokio::select! {
         biased;
         // The daemon sees that nothing stands ready, and starts another one.
@@ -132,9 +132,9 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
     spool.begin().context("begin the turn")?;
     let span = tracing::info_span!(
         "turn",
-        openclaw_run = %standing.run_id,
+        openclaw_run = %spec.run_id,
         openclaw_session = %order.session_key,
-        openclaw_agent = %standing.agent_id,
+        openclaw_agent = %spec.agent_id,
         openclaw_channel = %order.channel,
     );
     let cancel = CancellationToken::new();
@@ -145,7 +145,7 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         }
     });
     let turn = Turn {
-        standing,
+        spec,
         spool: Arc::new(spool),
         cancel,
     };
@@ -259,38 +259,38 @@ enum StartError {
     Launch(#[from] openclaw_sandbox::LaunchError),
 }
 
-/// Starts the agent that `standing` describes, which is completed with what
+/// Starts the agent that `spec` describes, which is completed with what
 /// is known only here.
 /// `connection`: to servers, of whose tools it is told before there is a turn.
 fn start(
-    mut standing: Standing,
+    mut spec: ProcessSpec,
     connection: Option<OwnedFd>,
-) -> (Result<Started, StartError>, Standing) {
-    let started = Opened::new(&mut standing)
+) -> (Result<Started, StartError>, ProcessSpec) {
+    let started = Opened::new(&mut spec)
         .map_err(StartError::Doors)
-        .and_then(|opened| launch(&standing, opened, connection));
-    (started, standing)
+        .and_then(|opened| launch(&spec, opened, connection));
+    (started, spec)
 }
 
 fn launch(
-    standing: &Standing,
+    spec: &ProcessSpec,
     opened: Option<Opened>,
     connection: Option<OwnedFd>,
 ) -> Result<Started, StartError> {
     let launcher = Launcher {
-        helper: standing.helper.clone(),
+        helper: spec.helper.clone(),
     };
-    let arguments: Vec<_> = standing.arguments.iter().map(Into::into).collect();
-    let (plan, program) = (&standing.plan, &standing.program);
-    let variables = &standing.variables;
+    let arguments: Vec<_> = spec.arguments.iter().map(Into::into).collect();
+    let (plan, program) = (&spec.plan, &spec.program);
+    let variables = &spec.variables;
     let command = match opened.as_ref().and_then(Opened::theirs) {
         Some(doors) => launcher.command_with_doors(plan, program, &arguments, variables, doors)?,
         None => launcher.command(plan, program, &arguments, variables)?,
     };
     let doors = |opened: Option<Opened>| opened.map(OpenDoors::serve);
-    if !standing.socket {
+    if !spec.socket {
         // It may be started before there is a turn, and ends with it anyway.
-        let waiting = standing.waiting.as_ref();
+        let waiting = spec.waiting.as_ref();
         let waiting = waiting.and_then(|waiting| ToolPipe::wait(waiting, connection));
         let waiting = waiting.transpose()?;
         let (agent, stdin) = Agent::start(command, Input::Stream)?;
@@ -314,9 +314,9 @@ fn launch(
 }
 
 /// Where the agent works, as it sees it.
-fn ground(standing: &Standing) -> Ground {
-    let plan = &standing.plan;
-    let home = standing.variables.iter().find(|(name, _)| name == "HOME");
+fn ground(spec: &ProcessSpec) -> Ground {
+    let plan = &spec.plan;
+    let home = spec.variables.iter().find(|(name, _)| name == "HOME");
     let temporary = plan.tmp.clone().unwrap_or_default();
     Ground {
         workspace: plan.cwd.clone(),
@@ -346,7 +346,7 @@ fn limited(terminal: Kind, bill: &Bill) -> Kind {
 }
 
 struct Turn {
-    standing: Standing,
+    spec: ProcessSpec,
     spool: Arc<Spool>,
     cancel: CancellationToken,
 }
@@ -356,7 +356,7 @@ impl Turn {
         for text in &order.notes {
             let _ = self.spool.push(Kind::Note { text: text.clone() });
         }
-        let meter = Meter::new(&self.standing.unit);
+        let meter = Meter::new(&self.spec.unit);
         tracing::info!(
             message_id = message_id::TURN_STARTED,
             backend = order.backend,
@@ -364,7 +364,7 @@ impl Turn {
             "the turn starts"
         );
         let backend = order.backend.clone();
-        let agent_id = &self.standing.agent_id;
+        let agent_id = &self.spec.agent_id;
         let is_metered = order.speech.is_relayed();
         let bill = Arc::new(Bill::new(order.budget.clone(), agent_id, is_metered));
         let activity = Arc::new(Activity::default());
@@ -401,7 +401,7 @@ impl Turn {
             silence: Duration::from_millis(order.silence_ms),
             disk: self.disk(),
         };
-        let ground = ground(&self.standing);
+        let ground = ground(&self.spec);
         let approvals = Arc::new(Approvals::new(
             (order.rules.clone(), ground),
             Duration::from_millis(order.approval_ms),
@@ -440,7 +440,7 @@ impl Turn {
                 notes.tell();
                 let _telling = notes.follow();
                 if let Some(socket) = &socket {
-                    let inbox = Inbox::beside(&self.standing.spool);
+                    let inbox = Inbox::beside(&self.spec.spool);
                     socket.give(request, asking.clone(), tools, inbox);
                 }
                 let mut lines = Lines {
@@ -490,7 +490,7 @@ impl Turn {
     }
 
     fn disk(&self) -> Option<Disk> {
-        let plan = &self.standing.plan;
+        let plan = &self.spec.plan;
         (plan.level != Level::Off).then(|| Disk::watch(&plan.read_write))
     }
 
@@ -511,10 +511,10 @@ impl Turn {
         host::Tools {
             memory: memory::Client::new(order.memory.clone()),
             origin: Origin {
-                run_id: self.standing.run_id.clone(),
+                run_id: self.spec.run_id.clone(),
                 session_key: order.session_key.clone(),
             },
-            agent_id: self.standing.agent_id.clone(),
+            agent_id: self.spec.agent_id.clone(),
             session_id: order.session_id.clone(),
             received_ms: order.received_ms,
             status: order.status.clone(),
@@ -544,14 +544,14 @@ impl Turn {
     fn named(&self, terminal: Kind, backend: &str) -> Kind {
         match terminal {
             Kind::Failed(failed) if self.cancel.is_cancelled() => Kind::Aborted {
-                reason: std::fs::read_to_string(&self.standing.reason)
+                reason: std::fs::read_to_string(&self.spec.reason)
                     .unwrap_or_else(|_| "stopped by the service manager".to_owned()),
                 backend_session: failed.backend_session,
                 backend: backend.to_owned(),
             },
             Kind::Failed(failed) => Kind::Failed(Failed {
                 backend: backend.to_owned(),
-                message: own_limits::advise(failed.message, &self.standing.own_limits),
+                message: own_limits::advise(failed.message, &self.spec.own_limits),
                 ..failed
             }),
             other => other,

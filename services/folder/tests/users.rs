@@ -41,7 +41,7 @@ const ALLOWED: [(&str, &str); 33] = [
     ),
     ("agent-runner/src/codex.rs", PROGRAM),
     ("agent-runner/src/codex/program.rs", PROGRAM),
-    ("agent-runner/src/keeper.rs", TURNS),
+    ("agent-runner/src/turn_handle.rs", TURNS),
     ("agent-runner/src/meter.rs", KERNEL),
     (
         "agent-runner/src/places.rs",
@@ -51,7 +51,7 @@ const ALLOWED: [(&str, &str); 33] = [
     ("agent-runner/src/servers/plan.rs", PROGRAM),
     ("agent-runner/src/servers/python.rs", PROGRAM),
     (
-        "agent-runner/src/sight.rs",
+        "agent-runner/src/path_snapshot.rs",
         "compares inodes of what is granted, and opens nothing",
     ),
     ("agent-runner/src/spending.rs", STATE),
@@ -65,13 +65,13 @@ const ALLOWED: [(&str, &str); 33] = [
     ("gateway/src/runs/recovery.rs", KERNEL),
     ("gateway/src/conversations/sessions/export.rs", STATE),
     ("gateway/src/conversations/sessions/import.rs", STATE),
-    ("gateway/src/conversations/storage/books.rs", STATE),
+    ("gateway/src/conversations/storage/state_files.rs", STATE),
     ("gateway/src/conversations/storage/ledger.rs", STATE),
     (
         "gateway/src/conversations/storage/sessions/maintenance.rs",
         STATE,
     ),
-    ("gateway/src/conversations/storage/shelf.rs", STATE),
+    ("gateway/src/conversations/storage/session_files.rs", STATE),
     ("gateway/src/runs/turn/conversation.rs", STATE),
     (
         "gateway/src/doors/ws/hello.rs",

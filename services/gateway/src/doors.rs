@@ -16,7 +16,7 @@ use http::{Answers, Health};
 use ws::Hub;
 
 pub(crate) use front::open;
-pub(crate) use grpc::{Classes, Door, SessionsDoor};
+pub(crate) use grpc::{Classes, GatewayService, SessionsService};
 pub(crate) use ws::follow_secret;
 
 /// What the doors share.

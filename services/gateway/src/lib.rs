@@ -19,7 +19,7 @@ use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 
 use crate::conversations::storage::Storage;
-use crate::doors::{Classes, Door, Doors, SessionsDoor};
+use crate::doors::{Classes, Doors, GatewayService, SessionsService};
 use crate::runs::core::Core;
 use crate::runs::{recovery, schedule};
 
@@ -44,10 +44,10 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let secret = doors::follow_secret(Arc::downgrade(&doors));
     let _secret = AbortOnDropHandle::new(tokio::spawn(secret));
     let open = doors::open(&doors, &mut daemon.listeners, daemon.shutdown.clone())?;
-    let door = GatewayServer::new(Door(Arc::clone(&doors)))
+    let door = GatewayServer::new(GatewayService(Arc::clone(&doors)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
-    let sessions = SessionsServer::new(SessionsDoor(Arc::clone(&doors)))
+    let sessions = SessionsServer::new(SessionsService(Arc::clone(&doors)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
     let front = Arc::clone(&doors.front);

@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::embedding::{Hub, backlog};
 use crate::error::Error;
 use crate::index::Index;
-use crate::keeper::{Command, Keeper};
+use crate::indexer::{Command, Indexer};
 use crate::store::Store;
 use crate::worker::Worker;
 
@@ -158,12 +158,12 @@ impl Agents {
 
     fn start(&self, store: Arc<Store>) -> Kept {
         let (commands, received) = mpsc::channel(COMMANDS);
-        let keeper = Keeper::new(Arc::clone(&store), self.worker.clone(), received);
+        let indexer = Indexer::new(Arc::clone(&store), self.worker.clone(), received);
         let backlog = backlog::work(Arc::clone(&store), self.worker.clone(), self.hub.clone());
         Kept {
             store,
             commands,
-            _keeper: AbortOnDropHandle::new(tokio::spawn(keeper.keep())),
+            _keeper: AbortOnDropHandle::new(tokio::spawn(indexer.keep())),
             _backlog: AbortOnDropHandle::new(tokio::spawn(backlog)),
         }
     }

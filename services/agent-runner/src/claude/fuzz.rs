@@ -17,9 +17,9 @@ use crate::translate::Translate as _;
 pub fn claude_output(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let scene = Scene::new();
-    let (mouth, mut said) = Mouth::heard();
+    let (cli_input, mut said) = CliInput::heard();
     let _inside = scene.runtime.enter();
-    let speaker = Speaker::new(mouth, Arc::clone(&scene.approvals));
+    let speaker = Speaker::new(cli_input, Arc::clone(&scene.approvals));
     let mut output = Output::new("s".to_owned(), None, LIMITS).answering(Some(speaker));
     let mut asked = Vec::new();
     let mut is_over = false;

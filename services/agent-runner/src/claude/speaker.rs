@@ -5,19 +5,22 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::approvals::{Approvals, Judged, Open, Question};
-use crate::cli::Mouth;
+use crate::cli::CliInput;
 
 /// Answers the CLI's questions. Its standard input ends when this is dropped
 /// and nothing is asked any more.
 #[derive(Debug, Clone)]
 pub(crate) struct Speaker {
-    mouth: Mouth,
+    cli_input: CliInput,
     approvals: Arc<Approvals>,
 }
 
 impl Speaker {
-    pub(super) fn new(mouth: Mouth, approvals: Arc<Approvals>) -> Self {
-        Self { mouth, approvals }
+    pub(super) fn new(cli_input: CliInput, approvals: Arc<Approvals>) -> Self {
+        Self {
+            cli_input,
+            approvals,
+        }
     }
 
     /// Answers a question of the CLI: at once, or when somebody has decided.
@@ -35,7 +38,7 @@ impl Speaker {
                 "error": format!("{} is not known here", other.unwrap_or("this")),
             }),
         };
-        self.mouth.say_now(&[line(response)]);
+        self.cli_input.say_now(&[line(response)]);
     }
 
     /// As many tasks as questions may be open.
@@ -44,7 +47,7 @@ impl Speaker {
         tokio::spawn(async move {
             let settled = speaker.approvals.wait(open).await;
             let line = line(decided(id, &input, settled));
-            speaker.mouth.say(&line).await;
+            speaker.cli_input.say(&line).await;
         });
     }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::item;
 use crate::approvals::{Approvals, Judged, Open, Question};
-use crate::cli::Mouth;
+use crate::cli::CliInput;
 use crate::tools::{self, CodexTools};
 
 /// JSON-RPC's "method not found".
@@ -16,7 +16,7 @@ const NOT_KNOWN: i32 = -32601;
 /// Answers the CLI's questions.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
-    pub(super) mouth: Mouth,
+    pub(super) cli_input: CliInput,
     pub(super) approvals: Arc<Approvals>,
     pub(super) own: CodexTools,
 }
@@ -35,7 +35,7 @@ impl Asked {
                 json!({"id": id, "error": {"code": NOT_KNOWN, "message": message}})
             }
         };
-        self.mouth.say_now(&[answer]);
+        self.cli_input.say_now(&[answer]);
     }
 
     /// As many tasks as questions may be open.
@@ -43,7 +43,7 @@ impl Asked {
         let this = self.clone();
         tokio::spawn(async move {
             let settled = this.approvals.wait(open).await;
-            this.mouth.say(&decided(&id, settled.is_ok())).await;
+            this.cli_input.say(&decided(&id, settled.is_ok())).await;
         });
     }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::asked::Asked;
 use super::{Dialogue, item, said};
 use crate::bill;
-use crate::cli::{Count, Limits, Mouth};
+use crate::cli::{CliInput, Count, Limits};
 use crate::translate::{Translate, ending, quoted};
 
 mod failure;
@@ -35,7 +35,7 @@ struct Open {
 pub(crate) struct Conversation {
     dialogue: Dialogue,
     /// Says what comes next, until the last word was said.
-    mouth: Option<Mouth>,
+    cli_input: Option<CliInput>,
     asked: Option<Asked>,
     thread: Option<String>,
     model: String,
@@ -58,14 +58,14 @@ pub(crate) struct Conversation {
 impl Conversation {
     pub(super) fn new(
         dialogue: Dialogue,
-        mouth: Option<Mouth>,
+        cli_input: Option<CliInput>,
         asked: Option<Asked>,
         limits: Limits,
     ) -> Self {
         Self {
             thread: dialogue.resumed.as_ref().map(|thread| thread.id.clone()),
             dialogue,
-            mouth,
+            cli_input,
             asked,
             model: String::new(),
             open: BTreeMap::new(),
@@ -155,8 +155,8 @@ impl Conversation {
     }
 
     fn say(&self, lines: &[Value]) {
-        if let Some(mouth) = &self.mouth {
-            mouth.say_now(lines);
+        if let Some(cli_input) = &self.cli_input {
+            cli_input.say_now(lines);
         }
     }
 
@@ -356,7 +356,7 @@ impl Conversation {
 
     fn end(&mut self, turn: &Value) -> Kind {
         // The end of its input is the end of it.
-        self.mouth = None;
+        self.cli_input = None;
         self.asked = None;
         if turn["status"] == "completed" {
             return Kind::Done(Done {

@@ -20,9 +20,9 @@ use crate::translate::Translate as _;
 pub fn codex_output(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let scene = Scene::new();
-    let (mouth, mut said) = Mouth::heard();
+    let (cli_input, mut said) = CliInput::heard();
     let _inside = scene.runtime.enter();
-    let mut conversation = conversation(&scene, mouth);
+    let mut conversation = conversation(&scene, cli_input);
     let mut story = Story::default();
     for line in text.lines() {
         story.hear(line);
@@ -40,7 +40,7 @@ pub fn codex_output(bytes: &[u8]) {
     story.check();
 }
 
-fn conversation(scene: &Scene, mouth: Mouth) -> Conversation {
+fn conversation(scene: &Scene, cli_input: CliInput) -> Conversation {
     let own = CodexTools {
         commands: true,
         changes: true,
@@ -58,11 +58,12 @@ fn conversation(scene: &Scene, mouth: Mouth) -> Conversation {
         own,
     };
     let asked = Asked {
-        mouth: mouth.clone(),
+        cli_input: cli_input.clone(),
         approvals: Arc::clone(&scene.approvals),
         own,
     };
-    Conversation::new(dialogue, Some(mouth), Some(asked), LIMITS).with_model(Some("m".to_owned()))
+    Conversation::new(dialogue, Some(cli_input), Some(asked), LIMITS)
+        .with_model(Some("m".to_owned()))
 }
 
 /// What was heard and said of one turn.

@@ -264,7 +264,7 @@ impl Asking {
 
     fn report(&self, stop: &Stop, used: Use, retry_after: Option<Duration>) {
         let report = Report {
-            agent_id: stop.keeper().to_owned(),
+            agent_id: stop.turn_handle().to_owned(),
             id: stop.id().to_owned(),
             used,
             at_ms: u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or_default(),

@@ -10,7 +10,7 @@ use openclaw_config::price::PriceList;
 use openclaw_config::programs;
 use openclaw_sandbox::Network;
 
-use super::ready::standing;
+use super::ready::spec;
 use super::stage::Stage;
 use super::{Begun, Error};
 use crate::cli::{self, Access, Cli, Dialogue, Given, Limits};
@@ -18,15 +18,15 @@ use crate::codex::CHATGPT;
 use crate::doors::Doors;
 use crate::doors::model::{Prices, Relay};
 use crate::environment::{self, Variables};
-use crate::job::{Speech, Standing, Waiting, WaitingServers};
-use crate::keeper::Held;
+use crate::job::{ProcessSpec, Speech, Waiting, WaitingServers};
 use crate::own_limits;
+use crate::path_snapshot::PathSnapshot;
 use crate::places::Places;
 use crate::plan::{self, Bounds};
 use crate::reach;
-use crate::sight::Sight;
 use crate::spare::Ready;
 use crate::tools;
+use crate::turn_handle::Held;
 use crate::wire::Wanted;
 
 /// A CLI with what a plan of a turn needs of it.
@@ -38,8 +38,8 @@ pub(super) struct Chosen<'a> {
 }
 
 /// A CLI that can be started, and what is to be said then.
-struct Laid {
-    standing: Standing,
+struct PreparedCli {
+    spec: ProcessSpec,
     places: Places,
     dialogue: Dialogue,
     relay: Option<Relay>,
@@ -47,11 +47,11 @@ struct Laid {
     given: Given,
 }
 
-impl Laid {
+impl PreparedCli {
     /// What the CLI is started with: its process, and the files it reads at its
     /// start. One that was started with the same can take the turn.
     fn likeness(&self) -> Result<String, Error> {
-        let mut likeness = serde_json::to_string(&self.standing)?;
+        let mut likeness = serde_json::to_string(&self.spec)?;
         for name in self.dialogue.files() {
             likeness.push_str(&self.given.read(name).map_err(Error::Start)?);
         }
@@ -67,8 +67,8 @@ impl Stage<'_> {
         chosen: Chosen<'_>,
         ready: Option<Ready>,
     ) -> Result<Begun, Error> {
-        let mut laid = self.lay(chosen).await?;
-        let likeness = laid.likeness()?;
+        let mut prepared_cli = self.lay(chosen).await?;
+        let likeness = prepared_cli.likeness()?;
         let mut held = match ready {
             Some(ready) if ready.likeness == likeness => ready.held,
             Some(ready) => {
@@ -76,17 +76,17 @@ impl Stage<'_> {
                 // With its folder, which has this turn's name and what a CLI
                 // of another kind may have put there.
                 ready.dismiss().await;
-                laid = self.lay(chosen).await?;
-                self.start(&laid.standing, None).await?
+                prepared_cli = self.lay(chosen).await?;
+                self.start(&prepared_cli.spec, None).await?
             }
-            None => self.start(&laid.standing, None).await?,
+            None => self.start(&prepared_cli.spec, None).await?,
         };
         let speech = Speech::Cli {
-            dialogue: Box::new(laid.dialogue),
-            tools: laid.given.path().to_owned(),
-            wanted: Box::new(self.wanted(chosen, laid.relay.as_ref())),
-            relay: laid.relay,
-            limits: laid.limits,
+            dialogue: Box::new(prepared_cli.dialogue),
+            tools: prepared_cli.given.path().to_owned(),
+            wanted: Box::new(self.wanted(chosen, prepared_cli.relay.as_ref())),
+            relay: prepared_cli.relay,
+            limits: prepared_cli.limits,
             prices: self.prices(chosen.cli, chosen.model),
         };
         let mut order = self.order(speech, self.offer_to(chosen.cli));
@@ -100,17 +100,17 @@ impl Stage<'_> {
 
     /// Starts a process that waits for the turn.
     pub(super) async fn stand_ready(self, chosen: Chosen<'_>) -> Result<Ready, Error> {
-        let laid = self.lay(chosen).await?;
-        let sight = Sight::of(&laid.standing.plan);
+        let prepared_cli = self.lay(chosen).await?;
+        let path_snapshot = PathSnapshot::of(&prepared_cli.spec.plan);
         // What is wrong with servers is told with the turn.
         let (connection, _) = self.connection().await;
         Ok(Ready {
-            sight,
-            held: self.start(&laid.standing, connection).await?,
+            path_snapshot,
+            held: self.start(&prepared_cli.spec, connection).await?,
             since: Instant::now(),
-            likeness: laid.likeness()?,
+            likeness: prepared_cli.likeness()?,
             passing: self.passing(),
-            places: laid.places,
+            places: prepared_cli.places,
             agent_id: self.agent.id.clone(),
             settings: Arc::clone(self.settings),
         })
@@ -118,13 +118,13 @@ impl Stage<'_> {
 
     /// `connection`: to the servers whose tools the CLI is told of before there
     /// is a turn.
-    async fn start(&self, standing: &Standing, connection: Option<OwnedFd>) -> Result<Held, Error> {
-        let units = &self.shop.units;
-        let held = Held::start(units, self.settings, self.agent, standing, connection).await?;
+    async fn start(&self, spec: &ProcessSpec, connection: Option<OwnedFd>) -> Result<Held, Error> {
+        let units = &self.turn_context.units;
+        let held = Held::start(units, self.settings, self.agent, spec, connection).await?;
         Ok(held)
     }
 
-    async fn lay(&self, chosen: Chosen<'_>) -> Result<Laid, Error> {
+    async fn lay(&self, chosen: Chosen<'_>) -> Result<PreparedCli, Error> {
         let cli = chosen.cli;
         let agent_program = programs::sibling("openclaw-agent", &self.settings.environment)
             .map_err(Error::Start)?;
@@ -134,7 +134,7 @@ impl Stage<'_> {
         let given = self.settings.paths.turn_given(id, &self.turn.run_id);
         let given = Given::make(&given, &places).map_err(Error::Start)?;
         let access = cli.access(self.settings, id, self.level)?;
-        let limits = Limits::of(&self.agent.limits, self.shop.spending.today(id));
+        let limits = Limits::of(&self.agent.limits, self.turn_context.spending.today(id));
         let start = cli::Start {
             settings: self.settings,
             agent: self.agent,
@@ -153,7 +153,7 @@ impl Stage<'_> {
         let (doors, relay) = self.doors(access);
         let mut variables = environment::common(&self.settings.environment, &places);
         variables.extend(cli.variables(&start, doors.model.is_none()));
-        let standing = self
+        let spec = self
             .standing_cli(&start, &program, variables, doors)
             .await?;
         let waiting = Some(Waiting {
@@ -164,12 +164,12 @@ impl Stage<'_> {
                 patience: prepared.dialogue.patience(),
             }),
         });
-        Ok(Laid {
-            standing: Standing {
+        Ok(PreparedCli {
+            spec: ProcessSpec {
                 arguments: texts(prepared.arguments)?,
                 waiting,
                 own_limits: own_limits::names(self.turn),
-                ..standing
+                ..spec
             },
             places,
             dialogue: prepared.dialogue,
@@ -212,11 +212,17 @@ impl Stage<'_> {
         program: &Path,
         mut variables: Variables,
         doors: Doors,
-    ) -> Result<Standing, Error> {
+    ) -> Result<ProcessSpec, Error> {
         let (agent, run_id, places) = (self.agent, &self.turn.run_id, start.places);
         let network = reach::network(agent, &doors);
         let missing = self.settings.sandbox.missing;
-        reach::require(&self.shop.confinement, self.level, &network, missing).await?;
+        reach::require(
+            &self.turn_context.confinement,
+            self.level,
+            &network,
+            missing,
+        )
+        .await?;
         if network == Network::Full {
             variables.extend(environment::network(&self.settings.environment));
         }
@@ -239,10 +245,10 @@ impl Stage<'_> {
         // Their runtimes reserve tens of gigabytes that they never touch.
         plan.limits.address_space = None;
         let program = program.to_path_buf();
-        Ok(Standing {
+        Ok(ProcessSpec {
             doors,
-            ..standing(
-                self.shop,
+            ..spec(
+                self.turn_context,
                 self.settings,
                 run_id,
                 agent,

@@ -12,36 +12,41 @@ use openclaw_sandbox::Network;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-use super::{Error, Shop};
+use super::{Error, TurnContext};
 use crate::cli;
 use crate::doors::Doors;
 use crate::environment;
-use crate::job::Standing;
-use crate::keeper::Held;
+use crate::job::ProcessSpec;
+use crate::path_snapshot::PathSnapshot;
 use crate::places::{Passing, Places};
 use crate::plan::{self, Bounds};
 use crate::reach;
-use crate::sight::Sight;
 use crate::spare::{self, Ready, Spare};
 use crate::spool;
+use crate::turn_handle::Held;
 
 /// Starts a process for the agent's next turn, unless one stands ready.
-pub(super) async fn renew(shop: &Shop, settings: &Arc<Settings>, agent_id: &str, backend: &str) {
+pub(super) async fn renew(
+    turn_context: &TurnContext,
+    settings: &Arc<Settings>,
+    agent_id: &str,
+    backend: &str,
+) {
     let Some(agent) = settings.agent(agent_id).filter(|_| !cli::is_cli(backend)) else {
         return;
     };
-    let Some(name) = shop.spare.wanted(settings, agent_id).await else {
+    let Some(name) = turn_context.spare.wanted(settings, agent_id).await else {
         return;
     };
-    match stand_ready(shop, settings, agent, &name, Vec::new()).await {
+    match stand_ready(turn_context, settings, agent, &name, Vec::new()).await {
         Ok(ready) => {
             let watch = ready.held.watch();
-            shop.spare.put(Some(ready));
-            watch_over(&shop.spare, name, watch, spare::LIFE);
+            turn_context.spare.put(Some(ready));
+            watch_over(&turn_context.spare, name, watch, spare::LIFE);
         }
         // The next turn tries again and says why.
         Err(error) => {
-            shop.spare.put(None);
+            turn_context.spare.put(None);
             tracing::debug!(error = %failure::chain(&error), "no spare agent");
         }
     }
@@ -70,14 +75,17 @@ pub(super) fn watch_over(
 
 /// Starts a native or offline agent that waits for its turn.
 pub(super) async fn stand_ready(
-    shop: &Shop,
+    turn_context: &TurnContext,
     settings: &Arc<Settings>,
     agent: &AgentSettings,
     run_id: &str,
     own_limits: Vec<String>,
 ) -> Result<Ready, Error> {
     let missing = settings.sandbox.missing;
-    let level = shop.confinement.level(&agent.sandbox, missing).await?;
+    let level = turn_context
+        .confinement
+        .level(&agent.sandbox, missing)
+        .await?;
     let program =
         programs::sibling("openclaw-agent", &settings.environment).map_err(Error::Start)?;
     let places = Places::prepare(settings, agent, run_id)?;
@@ -86,7 +94,7 @@ pub(super) async fn stand_ready(
         elsewhere: reach::elsewhere(agent, level),
     };
     let network = reach::network(agent, &doors);
-    reach::require(&shop.confinement, level, &network, missing).await?;
+    reach::require(&turn_context.confinement, level, &network, missing).await?;
     let mut variables = environment::common(&settings.environment, &places);
     if network == Network::Full {
         variables.extend(environment::network(&settings.environment));
@@ -95,17 +103,25 @@ pub(super) async fn stand_ready(
     let confined = plan::for_agent(
         settings, agent, &places, run_id, &program, &variables, bounds,
     );
-    let standing = Standing {
+    let spec = ProcessSpec {
         arguments: vec!["turn".to_owned()],
         socket: true,
         doors,
         own_limits,
-        ..standing(shop, settings, run_id, agent, confined, program, variables)?
+        ..spec(
+            turn_context,
+            settings,
+            run_id,
+            agent,
+            confined,
+            program,
+            variables,
+        )?
     };
-    let sight = Sight::of(&standing.plan);
+    let path_snapshot = PathSnapshot::of(&spec.plan);
     Ok(Ready {
-        sight,
-        held: Held::start(&shop.units, settings, agent, &standing, None).await?,
+        path_snapshot,
+        held: Held::start(&turn_context.units, settings, agent, &spec, None).await?,
         since: Instant::now(),
         passing: Passing::of(&settings.paths, &agent.id, run_id),
         places,
@@ -126,23 +142,23 @@ pub(crate) fn log_level(settings: &Settings) -> &'static str {
     }
 }
 
-pub(super) fn standing(
-    shop: &Shop,
+pub(super) fn spec(
+    turn_context: &TurnContext,
     settings: &Settings,
     run_id: &str,
     agent: &AgentSettings,
     plan: openclaw_sandbox::Plan,
     program: PathBuf,
     variables: environment::Variables,
-) -> Result<Standing, Error> {
-    Ok(Standing {
+) -> Result<ProcessSpec, Error> {
+    Ok(ProcessSpec {
         run_id: run_id.to_owned(),
         agent_id: agent.id.clone(),
-        unit: shop.units.unit(run_id),
+        unit: turn_context.units.unit(run_id),
         memory_max: agent.limits.memory_max,
         own_limits: Vec::new(),
-        spool: spool::path(&shop.turns, run_id),
-        reason: spool::reason(&shop.turns, run_id),
+        spool: spool::path(&turn_context.turns, run_id),
+        reason: spool::reason(&turn_context.turns, run_id),
         log_level: log_level(settings).to_owned(),
         helper: programs::sibling("openclaw-sandbox", &settings.environment)
             .map_err(Error::Start)?,

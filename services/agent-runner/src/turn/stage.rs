@@ -9,7 +9,7 @@ use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_tools::approval::Rules;
 
 use super::ready::stand_ready;
-use super::{Begun, Error, Shop};
+use super::{Begun, Error, TurnContext};
 use crate::backend::Choice;
 use crate::bill::Budget;
 use crate::cli::Cli;
@@ -29,7 +29,7 @@ use crate::wire::Grants;
 /// A turn with everything it needs at hand.
 #[derive(Clone, Copy)]
 pub(super) struct Stage<'a> {
-    pub(super) shop: &'a Shop,
+    pub(super) turn_context: &'a TurnContext,
     pub(super) settings: &'a Arc<Settings>,
     pub(super) agent: &'a AgentSettings,
     /// That it runs at.
@@ -41,7 +41,7 @@ pub(super) struct Stage<'a> {
 impl<'a> Stage<'a> {
     /// Finds the level that the agent's turn runs at.
     pub(super) async fn set(
-        shop: &'a Shop,
+        turn_context: &'a TurnContext,
         settings: &'a Arc<Settings>,
         agent: &'a AgentSettings,
         turn: &'a Turn,
@@ -49,10 +49,13 @@ impl<'a> Stage<'a> {
     ) -> Result<Self, Error> {
         let missing = settings.sandbox.missing;
         Ok(Self {
-            shop,
+            turn_context,
             settings,
             agent,
-            level: shop.confinement.level(&agent.sandbox, missing).await?,
+            level: turn_context
+                .confinement
+                .level(&agent.sandbox, missing)
+                .await?,
             turn,
             choice,
         })
@@ -66,7 +69,7 @@ impl Stage<'_> {
         note: Option<String>,
         ready: Option<Ready>,
     ) -> Result<Begun, Error> {
-        let cooling = self.shop.cooling.arrange(&mut route);
+        let cooling = self.turn_context.cooling.arrange(&mut route);
         let mut notes: Vec<String> = note.into_iter().collect();
         notes.extend(cooling.map(|(name, until)| left_alone(&name, until, &route)));
         notes.extend(self.unknown_price(&route));
@@ -75,7 +78,7 @@ impl Stage<'_> {
             None => {
                 let own = own_limits::names(self.turn);
                 let run_id = &self.turn.run_id;
-                stand_ready(self.shop, self.settings, self.agent, run_id, own).await?
+                stand_ready(self.turn_context, self.settings, self.agent, run_id, own).await?
             }
         };
         let Ready {
@@ -170,8 +173,8 @@ impl Stage<'_> {
             turn: self.turn,
             level: self.level,
         };
-        let kept = &self.shop.servers;
-        kept.connection(&self.shop.units, &wanted).await
+        let kept = &self.turn_context.servers;
+        kept.connection(&self.turn_context.units, &wanted).await
     }
 
     pub(super) fn rules(&self) -> Rules {
@@ -204,7 +207,7 @@ impl Stage<'_> {
             policy: tools::policy(self.agent),
             rules: self.rules(),
             approval_ms: milliseconds(self.agent.tools.patience),
-            decisions: spool::decisions(&self.shop.turns, &turn.run_id),
+            decisions: spool::decisions(&self.turn_context.turns, &turn.run_id),
             speech,
         }
     }
@@ -215,7 +218,7 @@ impl Stage<'_> {
             output_tokens: limits.output_tokens,
             cost_per_turn: limits.cost_per_turn,
             cost_per_day: limits.cost_per_day,
-            spent_today: self.shop.spending.today(&self.agent.id),
+            spent_today: self.turn_context.spending.today(&self.agent.id),
             spending: self.settings.paths.spending(),
             utc_offset: spending::utc_offset(),
         }
@@ -225,7 +228,7 @@ impl Stage<'_> {
     fn unknown_price(&self, route: &[Stop]) -> Option<String> {
         let stop = route.first().filter(|stop| stop.price.is_none())?;
         let name = stop.name();
-        self.shop.spending.is_news(&name).then(|| {
+        self.turn_context.spending.is_news(&name).then(|| {
             format!(
                 "it is not known what {name} costs, so its cost does not count against the \
                  limits; set models.providers.{}.models[].cost",

@@ -6,11 +6,11 @@
 //! A process of another kind under the same id would hold the spool, the unit
 //! and the folders that the turn needs.
 
-use super::{Shop, Task, keeps_warm};
+use super::{Task, TurnContext, keeps_warm};
 use crate::backend::Plan;
 use crate::spare::{Ready, Spare};
 
-impl Shop {
+impl TurnContext {
     /// A run has this id: nothing is started under it to stand ready.
     pub(crate) fn retire(&self, run_id: &str) {
         for spare in self.spares() {
@@ -34,10 +34,10 @@ impl Shop {
 
 /// What stands ready for the turn. Anything else that has its id is gone
 /// afterwards, also where the turn cannot begin.
-pub(super) async fn take(shop: &Shop, task: &Task) -> Option<Ready> {
+pub(super) async fn take(turn_context: &TurnContext, task: &Task) -> Option<Ready> {
     let run_id = &task.turn.run_id;
-    let place = place(shop, task);
-    for spare in shop.spares() {
+    let place = place(turn_context, task);
+    for spare in turn_context.spares() {
         if place.as_ref().is_none_or(|place| !place.is(&spare)) {
             spare.vacate(run_id).await;
         }
@@ -47,12 +47,12 @@ pub(super) async fn take(shop: &Shop, task: &Task) -> Option<Ready> {
 }
 
 /// Where one for such a turn would stand.
-fn place(shop: &Shop, task: &Task) -> Option<Spare> {
+fn place(turn_context: &TurnContext, task: &Task) -> Option<Spare> {
     let agent = task.settings.agent(&task.turn.agent_id)?;
     match task.choice.plan.as_ref().ok()? {
-        Plan::Native { .. } | Plan::Offline => Some(shop.spare.clone()),
+        Plan::Native { .. } | Plan::Offline => Some(turn_context.spare.clone()),
         Plan::Cli { .. } => {
-            keeps_warm(agent, &task.turn).then(|| shop.warm.of(&task.turn.session_key))
+            keeps_warm(agent, &task.turn).then(|| turn_context.warm.of(&task.turn.session_key))
         }
     }
 }

@@ -7,7 +7,7 @@ use openclaw_daemon::failure;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::runner::{BackendSession, Purpose, Turn};
 
-use super::Shop;
+use super::TurnContext;
 use super::cli::Chosen;
 use super::ready::watch_over;
 use super::stage::Stage;
@@ -25,7 +25,7 @@ pub(crate) fn keeps_warm(agent: &AgentSettings, turn: &Turn) -> bool {
 
 /// Starts the CLI for the session's next turn, after one that went well.
 pub(super) async fn renew(
-    shop: &Shop,
+    turn_context: &TurnContext,
     settings: &Arc<Settings>,
     turn: &Turn,
     choice: &Choice,
@@ -53,12 +53,12 @@ pub(super) async fn renew(
         program,
         model: model.as_deref(),
     };
-    let spare = shop.warm.of(&turn.session_key);
+    let spare = turn_context.warm.of(&turn.session_key);
     let Some(name) = spare.wanted(settings, &agent.id).await else {
         return;
     };
     let next = next(turn, &name, done);
-    let stage = Stage::set(shop, settings, agent, &next, choice);
+    let stage = Stage::set(turn_context, settings, agent, &next, choice);
     let stood = async { stage.await?.stand_ready(chosen).await };
     match stood.await {
         Ok(ready) => {
@@ -72,7 +72,7 @@ pub(super) async fn renew(
             tracing::debug!(error = %failure::chain(&error), "no CLI stands ready");
         }
     }
-    shop.warm.prune().await;
+    turn_context.warm.prune().await;
 }
 
 /// The turn after `turn`, as far as it is known.

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::daemon::Daemon;
-use super::keeper::{Keeper, News, Order, Suite};
+use super::daemon_task::{DaemonTask, News, Order, Suite};
 use super::log::{Level, Log};
 use super::sockets::Sockets;
 use crate::failure::Failure;
@@ -61,13 +61,13 @@ pub(super) async fn supervise(
     };
     let (teller, news) = mpsc::channel(QUEUE);
     let mut orders = Vec::new();
-    let mut keeper = |daemon| {
+    let mut daemon_task = |daemon| {
         let (order, receiver) = mpsc::channel(QUEUE);
         orders.push((daemon, order));
-        Keeper::new(daemon, suite, receiver, teller.clone())
+        DaemonTask::new(daemon, suite, receiver, teller.clone())
             .with_context(|| format!("cannot listen to the {} daemon's news", daemon.name()))
     };
-    let [memory, runner, gateway] = Daemon::ALL.map(&mut keeper);
+    let [memory, runner, gateway] = Daemon::ALL.map(&mut daemon_task);
     let (memory, runner, gateway) = (memory?, runner?, gateway?);
     let supervisor = Supervisor {
         log,

@@ -4,7 +4,6 @@
 //! must not stop the async side, and because commands that wait together share
 //! one fdatasync per file and one transaction of the ledger (group commit).
 
-mod books;
 mod command;
 mod fault;
 mod home;
@@ -12,9 +11,10 @@ mod ledger;
 mod orphans;
 mod policy;
 mod replay;
+mod session_files;
 mod sessions;
-mod shelf;
 mod staged;
+mod state_files;
 mod work;
 mod worker;
 
@@ -28,8 +28,6 @@ use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::Message;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use books::Books;
-pub(crate) use books::RESET_COMMAND;
 pub(crate) use command::{
     Acceptance, Admitted, Closing, Found, Incoming, Overrides, QueueFields, Said,
 };
@@ -38,6 +36,8 @@ pub(crate) use fault::Fault;
 pub(crate) use ledger::{Record, Spent};
 pub(crate) use replay::replay;
 pub(crate) use sessions::{Exportable, Leftover, Listed, Shown, Uncounted, state};
+pub(crate) use state_files::RESET_COMMAND;
+use state_files::StateFiles;
 use work::Done;
 use worker::{Findings, Worker};
 
@@ -140,7 +140,7 @@ impl Storage {
     /// Does `work` with the books, in order with everything else.
     async fn work<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Books) -> Result<Done<T>, Fault> + Send + 'static,
+        work: impl FnOnce(&mut StateFiles) -> Result<Done<T>, Fault> + Send + 'static,
     ) -> Result<T, Fault> {
         self.call(|reply| Command::Work(work::boxed(work, reply)))
             .await

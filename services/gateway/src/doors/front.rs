@@ -24,7 +24,7 @@ pub(crate) use failures::Failures;
 pub(crate) use guard::Misdirected;
 #[cfg(fuzzing)]
 pub(crate) use guard::fuzz;
-pub(crate) use listener::{Door, open};
+pub(crate) use listener::{TcpDoor, open};
 pub(crate) use peer::Peer;
 pub(crate) use secrets::{Secrets, is_same};
 
@@ -36,7 +36,7 @@ pub(crate) struct Front {
     pub(crate) failures: Failures,
     /// Clients that were refused for a wrong token.
     pub(crate) denied: Counter,
-    addresses: Mutex<Vec<(Door, SocketAddr)>>,
+    addresses: Mutex<Vec<(TcpDoor, SocketAddr)>>,
     rotations: watch::Sender<u64>,
 }
 
@@ -134,12 +134,12 @@ impl Front {
     }
 
     /// Where clients reach the gateway over TCP.
-    pub(crate) fn addresses(&self) -> Vec<(Door, SocketAddr)> {
+    pub(crate) fn addresses(&self) -> Vec<(TcpDoor, SocketAddr)> {
         let addresses = self.addresses.lock();
         addresses.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn note_address(&self, door: Door, address: SocketAddr) {
+    fn note_address(&self, door: TcpDoor, address: SocketAddr) {
         let addresses = self.addresses.lock();
         let mut addresses = addresses.unwrap_or_else(PoisonError::into_inner);
         addresses.push((door, address));

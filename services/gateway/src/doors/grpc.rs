@@ -24,15 +24,15 @@ use crate::runs::stream;
 use crate::runs::submission::Extra;
 
 pub(crate) use classes::Classes;
-pub(crate) use sessions::SessionsDoor;
+pub(crate) use sessions::SessionsService;
 
 type Streaming<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 /// The service `openclaw.gateway.v1.Doors`.
-pub(crate) struct Door(pub(crate) Arc<Doors>);
+pub(crate) struct GatewayService(pub(crate) Arc<Doors>);
 
 #[tonic::async_trait]
-impl gateway_server::Gateway for Door {
+impl gateway_server::Gateway for GatewayService {
     type SendMessageStream = Streaming<wire::SendMessageResponse>;
     type AttachStream = Streaming<WireEvent>;
 

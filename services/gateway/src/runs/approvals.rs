@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-mod book;
+mod approval_log;
 mod turn;
 
-pub(crate) use book::Book;
+pub(crate) use approval_log::ApprovalLog;
 pub(crate) use turn::{decide, observe, run_ended};
 
 /// How long an approval waits when nobody says otherwise, as in OpenClaw.

@@ -19,7 +19,7 @@ use crate::conversations::refusal::Refusal;
 use crate::conversations::route;
 use crate::conversations::sessions::Sessions;
 use crate::conversations::storage::Storage;
-use crate::runs::approvals::{Approvals, Book};
+use crate::runs::approvals::{ApprovalLog, Approvals};
 use crate::runs::bus::{Bus, DomainEvent};
 use crate::runs::counters::Counters;
 use crate::runs::heartbeat::Heartbeats;
@@ -66,7 +66,7 @@ pub(crate) struct Core {
     pub(crate) database: Database,
     pub(crate) approvals: Approvals,
     /// What was asked and decided.
-    pub(crate) book: Book,
+    pub(crate) approval_log: ApprovalLog,
     pub(crate) schedule: Schedule,
     pub(crate) heartbeats: Heartbeats,
     /// The ends of the conversations that go on.
@@ -118,7 +118,7 @@ impl Core {
             dropped: Dropped::default(),
             bus: Bus::default(),
             approvals: Approvals::default(),
-            book: Book::new(database.clone()),
+            approval_log: ApprovalLog::new(database.clone()),
             heartbeats: Heartbeats::new(database.clone()),
             schedule: Schedule::new(database.clone()),
             database,

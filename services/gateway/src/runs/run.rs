@@ -42,12 +42,12 @@ pub(crate) struct Run {
     /// The journal fields of everything about the run.
     pub(crate) span: Span,
     reason: OnceLock<String>,
-    standing: watch::Sender<Standing>,
+    status: watch::Sender<MessageStatus>,
 }
 
 /// What became of the message.
 #[derive(Debug, Clone)]
-pub(crate) enum Standing {
+pub(crate) enum MessageStatus {
     /// It is on its way to the disk.
     Asked,
     /// It is durable and has a run.
@@ -89,7 +89,7 @@ impl Run {
             cancel: CancellationToken::new(),
             span,
             reason: OnceLock::new(),
-            standing: watch::Sender::new(Standing::Asked),
+            status: watch::Sender::new(MessageStatus::Asked),
         })
     }
 
@@ -100,18 +100,20 @@ impl Run {
     }
 
     /// Tells whoever waits what became of the message.
-    pub(crate) fn settle(&self, standing: Standing) {
-        self.standing.send_replace(standing);
+    pub(crate) fn settle(&self, status: MessageStatus) {
+        self.status.send_replace(status);
     }
 
     /// What became of the message, once it is known.
-    pub(crate) async fn settled(&self) -> Standing {
-        let mut standing = self.standing.subscribe();
-        let known = standing
-            .wait_for(|standing| !matches!(standing, Standing::Asked))
+    pub(crate) async fn settled(&self) -> MessageStatus {
+        let mut status = self.status.subscribe();
+        let known = status
+            .wait_for(|status| !matches!(status, MessageStatus::Asked))
             .await;
         // The sender lives in `self`.
-        known.map_or(Standing::Refused(Fault::Stopped), |known| known.clone())
+        known.map_or(MessageStatus::Refused(Fault::Stopped), |known| {
+            known.clone()
+        })
     }
 
     /// Ends the run; the first reason counts. False when it has ended already.

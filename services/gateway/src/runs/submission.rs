@@ -10,7 +10,7 @@ use crate::conversations::refusal::Refusal;
 use crate::conversations::storage::{Fault, Record};
 use crate::runs::core::Core;
 use crate::runs::queue::Wish;
-use crate::runs::run::{Run, Standing};
+use crate::runs::run::{MessageStatus, Run};
 use crate::runs::stream::{self, Events};
 
 /// What a client may say beside its message.
@@ -54,7 +54,7 @@ impl Core {
     ) -> Result<Started, Refusal> {
         let (run, existing) = self.submit(message, extra, None)?;
         match run.settled().await {
-            Standing::Accepted(accepted) => Ok(Started {
+            MessageStatus::Accepted(accepted) => Ok(Started {
                 accepted: Accepted {
                     existing,
                     ..accepted
@@ -62,14 +62,14 @@ impl Core {
                 events: stream::live(Arc::clone(&run), 1),
                 run: Some(run),
             }),
-            Standing::Existing(record) => Ok(Started {
+            MessageStatus::Existing(record) => Ok(Started {
                 events: stream::stored(self, &record.run_id, 1).await?,
                 accepted: again(&record),
                 run: None,
             }),
-            Standing::Refused(fault) => Err(Refusal::of_message(fault)),
+            MessageStatus::Refused(fault) => Err(Refusal::of_message(fault)),
             // It is settled when it is waited for.
-            Standing::Asked => Err(Refusal::NotDurable(Fault::Stopped)),
+            MessageStatus::Asked => Err(Refusal::NotDurable(Fault::Stopped)),
         }
     }
 }

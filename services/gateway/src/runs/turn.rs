@@ -31,7 +31,7 @@ use crate::runs::compaction::Spent;
 use crate::runs::core::Core;
 use crate::runs::notable;
 use crate::runs::queue;
-use crate::runs::run::{Run, Standing};
+use crate::runs::run::{MessageStatus, Run};
 use crate::runs::submission::Extra;
 use asked::Asked;
 use assembler::Assembler;
@@ -109,7 +109,7 @@ pub(crate) struct Left {
 
 /// Goes on with a run of a gateway that died.
 pub(crate) async fn resume(core: Arc<Core>, run: Arc<Run>, left: Left, mut ticket: Ticket) {
-    run.settle(Standing::Accepted(left.accepted.clone()));
+    run.settle(MessageStatus::Accepted(left.accepted.clone()));
     core.bus.publish(&DomainEvent::RunBegan(&run));
     tokio::select! {
         biased;
@@ -197,18 +197,18 @@ async fn accept(
     let standing = match core.storage.accept(incoming).await {
         Ok(Acceptance::New(admitted)) => {
             notable::accepted();
-            run.settle(Standing::Accepted(admitted.accepted.clone()));
+            run.settle(MessageStatus::Accepted(admitted.accepted.clone()));
             if let (Some(wish), Said::Text(text)) = (wish, &admitted.said) {
                 queue::arrived(core, run, text, wish, &admitted.overrides);
             }
             core.announce();
             return Some(admitted);
         }
-        Ok(Acceptance::Existing(record)) => Standing::Existing(record),
-        Err(Fault::Blocked) => Standing::Refused(Fault::Blocked),
+        Ok(Acceptance::Existing(record)) => MessageStatus::Existing(record),
+        Err(Fault::Blocked) => MessageStatus::Refused(Fault::Blocked),
         Err(fault) => {
             failure::report("accept the message", &fault);
-            Standing::Refused(fault)
+            MessageStatus::Refused(fault)
         }
     };
     run.settle(standing);

@@ -8,7 +8,7 @@ use tonic::Status;
 
 use crate::agents::Agents;
 use crate::error::Error;
-use crate::keeper::Command;
+use crate::indexer::Command;
 
 /// News that was not read yet.
 const AHEAD: usize = 8;

@@ -272,7 +272,7 @@ impl Patch {
                 }
                 Change::ClearModel => entry.clear_model_override(),
                 Change::Since(name, is_on) => {
-                    if is_on {
+                    if *is_on {
                         entry.set(name, now_ms)
                     } else {
                         entry.clear(name)

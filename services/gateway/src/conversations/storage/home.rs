@@ -10,7 +10,7 @@ use openclaw_sessions::transcript::{self, Count, Draft, Message, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
 
 use super::command::{Incoming, Said};
-use super::shelf::Shelf;
+use super::session_files::SessionFiles;
 use crate::conversations::route;
 
 pub(super) struct Home {
@@ -29,8 +29,8 @@ pub(super) struct Home {
 impl Home {
     /// The default agent's main session. When it has nothing yet and there is a
     /// document, what that says is taken over, once.
-    pub(super) fn open(shelf: &mut Shelf) -> Result<Self, Error> {
-        let settings = shelf.settings();
+    pub(super) fn open(session_files: &mut SessionFiles) -> Result<Self, Error> {
+        let settings = session_files.settings();
         let agent = settings.default_agent.parse().unwrap_or(AgentId::main());
         let home = Self {
             key: route::main(&agent, &settings.session),
@@ -40,7 +40,7 @@ impl Home {
             is_stale: false,
             is_reset: false,
         };
-        home.take_over(shelf)?;
+        home.take_over(session_files)?;
         Ok(home)
     }
 
@@ -112,8 +112,8 @@ impl Home {
 
     /// Brings the view up to date. The messages are durable whatever becomes of
     /// it, so that a failure is told and tried again with the next exchange.
-    pub(super) fn update(&mut self, shelf: &mut Shelf) {
-        let settings = shelf.settings();
+    pub(super) fn update(&mut self, session_files: &mut SessionFiles) {
+        let settings = session_files.settings();
         let key = route::main(self.key.agent(), &settings.session);
         if key != self.key {
             self.key = key;
@@ -122,7 +122,7 @@ impl Home {
         if !self.is_reset && !self.is_stale && self.ended.is_empty() {
             return;
         }
-        if let Err(error) = self.try_update(shelf) {
+        if let Err(error) = self.try_update(session_files) {
             self.is_stale = true;
             let path = self.view.path().display();
             failure::report(
@@ -133,7 +133,7 @@ impl Home {
         }
     }
 
-    fn try_update(&mut self, shelf: &mut Shelf) -> Result<(), Error> {
+    fn try_update(&mut self, session_files: &mut SessionFiles) -> Result<(), Error> {
         if std::mem::take(&mut self.is_reset) {
             self.view.forget()?;
             self.is_stale = false;
@@ -141,7 +141,7 @@ impl Home {
         let ended = std::mem::take(&mut self.ended);
         if self.is_stale || !self.view.is_known() {
             self.is_stale = false;
-            return self.make(shelf);
+            return self.make(session_files);
         }
         ended
             .into_iter()
@@ -149,8 +149,8 @@ impl Home {
     }
 
     /// Makes the view from the transcript.
-    fn make(&mut self, shelf: &mut Shelf) -> Result<(), Error> {
-        let store = shelf.store(self.key.agent())?;
+    fn make(&mut self, session_files: &mut SessionFiles) -> Result<(), Error> {
+        let store = session_files.store(self.key.agent())?;
         let Some(entry) = store.get(&self.key) else {
             return Ok(());
         };
@@ -162,9 +162,13 @@ impl Home {
         self.view.write(exchanges)
     }
 
-    fn take_over(&self, shelf: &mut Shelf) -> Result<(), Error> {
+    fn take_over(&self, session_files: &mut SessionFiles) -> Result<(), Error> {
         let path = self.view.path();
-        if shelf.store(self.key.agent())?.get(&self.key).is_some() {
+        if session_files
+            .store(self.key.agent())?
+            .get(&self.key)
+            .is_some()
+        {
             return Ok(());
         }
         let document = match Document::read(path) {
@@ -176,7 +180,7 @@ impl Home {
             }
         };
         let exchanges = document.messages.len();
-        self.append(shelf, &document, path)?;
+        self.append(session_files, &document, path)?;
         tracing::info!(
             openclaw_session = %self.key,
             path = %path.display(),
@@ -186,10 +190,15 @@ impl Home {
         Ok(())
     }
 
-    fn append(&self, shelf: &mut Shelf, document: &Document, path: &Path) -> Result<(), Error> {
+    fn append(
+        &self,
+        session_files: &mut SessionFiles,
+        document: &Document,
+        path: &Path,
+    ) -> Result<(), Error> {
         let now = now_ms();
-        let workspace = shelf.workspace(self.key.agent());
-        let store = shelf.store(self.key.agent())?;
+        let workspace = session_files.workspace(self.key.agent());
+        let store = session_files.store(self.key.agent())?;
         let (entry, _) = store.resolve_or_create(&self.key, now);
         let transcript = store.transcript_path(&entry);
         let origin = store.origin(&self.key, &entry, &workspace);

@@ -13,7 +13,7 @@ use openclaw_sessions::transcript::{self, Entry};
 use openclaw_sessions::{AgentId, Error};
 
 use super::ledger::{Record, log_of};
-use super::shelf::Shelf;
+use super::session_files::SessionFiles;
 
 /// Milliseconds for which a message may be on its way from its transcript to
 /// the ledger on disk: many times the interval of its syncs. The very write that was to enter it may have been cut off, so
@@ -30,10 +30,10 @@ pub(super) fn settled_until(ledger: &Path) -> i64 {
 
 /// The messages that came into a transcript at `since_ms` or later, as they
 /// are entered; some may be in the ledger already.
-pub(super) fn find(shelf: &mut Shelf, since_ms: i64) -> Result<Vec<Record>, Error> {
+pub(super) fn find(session_files: &mut SessionFiles, since_ms: i64) -> Result<Vec<Record>, Error> {
     let mut records = Vec::new();
-    for agent in shelf.agents() {
-        let store = shelf.store(&agent)?;
+    for agent in session_files.agents() {
+        let store = session_files.store(&agent)?;
         for (key, session) in store.sessions() {
             let path = store.transcript_path(session);
             if modified_ms(&path).is_none_or(|at| at < since_ms) {

@@ -82,7 +82,7 @@ impl Storage {
         query: Query,
         busy: HashMap<String, State>,
     ) -> Result<Asked<Listed>, Fault> {
-        self.work(move |books| Ok(Done::looking(books.list(&query, &busy)?)))
+        self.work(move |state_files| Ok(Done::looking(state_files.list(&query, &busy)?)))
             .await
     }
 
@@ -92,13 +92,13 @@ impl Storage {
         sessions: Vec<(String, String)>,
         fields: &'static [&'static str],
     ) -> Result<Vec<Map<String, Value>>, Fault> {
-        self.work(move |books| Ok(Done::looking(books.fields(&sessions, fields))))
+        self.work(move |state_files| Ok(Done::looking(state_files.fields(&sessions, fields))))
             .await
     }
 
     /// Notes what was counted.
     pub(crate) async fn counted(&self, counts: Vec<(SessionKey, Count)>) -> Result<(), Fault> {
-        self.work(move |books| Ok(Done::looking(books.counted(&counts)?)))
+        self.work(move |state_files| Ok(Done::looking(state_files.counted(&counts)?)))
             .await
     }
 
@@ -110,13 +110,15 @@ impl Storage {
         agent: Option<AgentId>,
         default: AgentId,
     ) -> Result<Asked<SessionKey>, Fault> {
-        self.work(move |books| Ok(Done::looking(books.resolve(&text, agent, &default)?)))
-            .await
+        self.work(move |state_files| {
+            Ok(Done::looking(state_files.resolve(&text, agent, &default)?))
+        })
+        .await
     }
 
     /// The session of `key`, if there is one.
     pub(crate) async fn show(&self, key: SessionKey) -> Result<Option<Shown>, Fault> {
-        self.work(move |books| Ok(Done::looking(books.show(&key)?)))
+        self.work(move |state_files| Ok(Done::looking(state_files.show(&key)?)))
             .await
     }
 
@@ -127,7 +129,7 @@ impl Storage {
         patch: Patch,
         spawned_by: Option<SessionKey>,
     ) -> Result<Asked<Session>, Fault> {
-        self.work(move |books| books.create(&key, &patch, spawned_by.as_ref()))
+        self.work(move |state_files| state_files.create(&key, &patch, spawned_by.as_ref()))
             .await
     }
 
@@ -137,12 +139,14 @@ impl Storage {
         key: SessionKey,
         patch: Patch,
     ) -> Result<Asked<Session>, Fault> {
-        self.work(move |books| books.patch(&key, &patch)).await
+        self.work(move |state_files| state_files.patch(&key, &patch))
+            .await
     }
 
     /// Changes a session, which is entered first when it is new.
     pub(crate) async fn set(&self, key: SessionKey, patch: Patch) -> Result<Asked<Session>, Fault> {
-        self.work(move |books| books.set(&key, &patch)).await
+        self.work(move |state_files| state_files.set(&key, &patch))
+            .await
     }
 
     /// Begins a conversation anew.
@@ -151,13 +155,15 @@ impl Storage {
         key: SessionKey,
         reason: String,
     ) -> Result<Asked<Session>, Fault> {
-        self.work(move |books| books.reset(&key, &reason)).await
+        self.work(move |state_files| state_files.reset(&key, &reason))
+            .await
     }
 
     /// Appends a summary in the place of older entries.
     /// A session with an id that its client chose, unless the key has one.
     pub(crate) async fn begin_as(&self, key: SessionKey, id: String) -> Result<(), Fault> {
-        self.work(move |books| books.begin_as(&key, id)).await
+        self.work(move |state_files| state_files.begin_as(&key, id))
+            .await
     }
 
     pub(crate) async fn compact(
@@ -165,7 +171,7 @@ impl Storage {
         key: SessionKey,
         compaction: Compaction,
     ) -> Result<Asked<Session>, Fault> {
-        self.work(move |books| books.compact(&key, compaction))
+        self.work(move |state_files| state_files.compact(&key, compaction))
             .await
     }
 
@@ -174,13 +180,14 @@ impl Storage {
         &self,
         agents: BTreeSet<AgentId>,
     ) -> Result<HashMap<AgentId, Existing>, Fault> {
-        self.work(move |books| Ok(Done::looking(books.existing(agents)?)))
+        self.work(move |state_files| Ok(Done::looking(state_files.existing(agents)?)))
             .await
     }
 
     /// Enters sessions that come from elsewhere: all of them or none.
     pub(crate) async fn take_over(&self, takeovers: Vec<Takeover>) -> Result<(), Fault> {
-        self.work(move |books| books.take_over(takeovers)).await
+        self.work(move |state_files| state_files.take_over(takeovers))
+            .await
     }
 
     /// The files of an agent's sessions, or of one of them, and the index that
@@ -189,7 +196,7 @@ impl Storage {
         &self,
         key: Option<SessionKey>,
     ) -> Result<Vec<Exportable>, Fault> {
-        self.work(move |books| Ok(Done::looking(books.exportable(key.as_ref())?)))
+        self.work(move |state_files| Ok(Done::looking(state_files.exportable(key.as_ref())?)))
             .await
     }
 
@@ -210,6 +217,7 @@ impl Storage {
         key: SessionKey,
         leftover: Leftover,
     ) -> Result<Asked<Option<PathBuf>>, Fault> {
-        self.work(move |books| books.delete(&key, leftover)).await
+        self.work(move |state_files| state_files.delete(&key, leftover))
+            .await
     }
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::books::Books;
 use super::command::Reply;
 use super::fault::Fault;
 use super::staged::Staged;
+use super::state_files::StateFiles;
 
 /// What a piece of work has done that is not on disk yet.
 pub(super) struct Done<T> {
@@ -16,10 +16,10 @@ pub(super) struct Done<T> {
 }
 
 /// Takes back in memory what could not be written.
-pub(super) type Undo = Box<dyn FnOnce(&mut Books)>;
+pub(super) type Undo = Box<dyn FnOnce(&mut StateFiles)>;
 
 /// The work, as the storage thread gets it.
-pub(super) type Work = Box<dyn FnOnce(&mut Books) -> Staged + Send>;
+pub(super) type Work = Box<dyn FnOnce(&mut StateFiles) -> Staged + Send>;
 
 impl<T: 'static> Done<T> {
     /// Nothing was changed.
@@ -34,7 +34,7 @@ impl<T: 'static> Done<T> {
 
     /// The index was changed, and is to be on disk before the answer; if it
     /// cannot be, `undo` makes the memory what the disk is.
-    pub(super) fn changing(value: T, undo: impl FnOnce(&mut Books) + 'static) -> Self {
+    pub(super) fn changing(value: T, undo: impl FnOnce(&mut StateFiles) + 'static) -> Self {
         Self {
             value,
             file: None,
@@ -60,10 +60,10 @@ impl<T: 'static> Done<T> {
 
 /// Makes a command of `work`.
 pub(super) fn boxed<T: Send + 'static>(
-    work: impl FnOnce(&mut Books) -> Result<Done<T>, Fault> + Send + 'static,
+    work: impl FnOnce(&mut StateFiles) -> Result<Done<T>, Fault> + Send + 'static,
     reply: Reply<T>,
 ) -> Work {
-    Box::new(move |books| match work(books) {
+    Box::new(move |state_files| match work(state_files) {
         Ok(done) => done.staged(reply),
         Err(fault) => Staged::new(reply, Err(fault)),
     })

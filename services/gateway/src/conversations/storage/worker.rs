@@ -12,11 +12,11 @@ use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::Draft;
 
 use super::Envelope;
-use super::books::Books;
 use super::command::Command;
 use super::fault::Fault;
 use super::ledger::{Change, Record};
 use super::staged::Staged;
+use super::state_files::StateFiles;
 
 /// Commands that share syncs. It bounds how long the first of them waits, and
 /// is what 64 busy sessions have under way.
@@ -52,7 +52,7 @@ const MAINTENANCE_PAUSE: Duration = Duration::from_secs(1);
 pub(super) type Findings = Arc<Mutex<Vec<String>>>;
 
 pub(super) struct Worker {
-    books: Books,
+    state_files: StateFiles,
     commands: Receiver<Envelope>,
     sessions: Arc<AtomicU64>,
     /// When a changed index is to be written.
@@ -80,7 +80,7 @@ impl Worker {
         findings: Findings,
     ) -> Result<Self, Fault> {
         let worker = Self {
-            books: Books::open(configuration)?,
+            state_files: StateFiles::open(configuration)?,
             commands,
             sessions,
             flush_at: None,
@@ -97,7 +97,7 @@ impl Worker {
     }
 
     pub(super) fn open_runs(&self) -> Result<Vec<Record>, Fault> {
-        self.books.open_runs()
+        self.state_files.open_runs()
     }
 
     /// Works until it is told to stop, or nobody can ask any more.
@@ -119,10 +119,10 @@ impl Worker {
             self.commit(batch);
         }
         self.sync_ledger();
-        if let Err(error) = self.books.shelf.close_journal() {
+        if let Err(error) = self.state_files.session_files.close_journal() {
             failure::report("write transcripts, doing so at the next start", &error);
         }
-        let flushed = self.books.shelf.flush().map_err(Fault::from);
+        let flushed = self.state_files.session_files.flush().map_err(Fault::from);
         if let Err(fault) = &flushed {
             failure::report("write the session index", fault);
         }
@@ -134,11 +134,11 @@ impl Worker {
     /// The next command; writes the indexes in between when it is time.
     fn next(&mut self) -> Option<Envelope> {
         loop {
-            if self.books.shelf.is_behind() && self.flush_at.is_none() {
+            if self.state_files.session_files.is_behind() && self.flush_at.is_none() {
                 self.flush_at = Some(self.flush_after.max(Instant::now() + INDEX_INTERVAL));
             }
             // Whoever reads the index of a new session should not wait for it.
-            if self.books.shelf.take_is_new() {
+            if self.state_files.session_files.take_is_new() {
                 self.flush_at = Some(self.flush_after.max(Instant::now()));
                 self.maintain_at = self.maintain_at.min(self.maintain_after);
             }
@@ -178,7 +178,7 @@ impl Worker {
     /// Looks after old sessions, and says when that is to be done again. What
     /// is only found is logged when it is other than before.
     fn maintain(&mut self) {
-        let look = self.books.maintain();
+        let look = self.state_files.maintain();
         let wait = look.next_ms.map_or(MAINTENANCE_INTERVAL, |at| {
             Duration::from_millis(u64::try_from(at - now_ms()).unwrap_or_default())
         });
@@ -186,7 +186,7 @@ impl Worker {
         self.maintain_after = now + MAINTENANCE_PAUSE;
         self.maintain_at = now + wait.clamp(MAINTENANCE_PAUSE, MAINTENANCE_INTERVAL);
         self.count_sessions();
-        if self.books.shelf.is_behind() {
+        if self.state_files.session_files.is_behind() {
             self.flush_at.get_or_insert(self.flush_after.max(now));
         }
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,7 +198,7 @@ impl Worker {
 
     fn sync_ledger(&mut self) {
         self.sync_at = None;
-        if let Err(error) = self.books.sync_ledger() {
+        if let Err(error) = self.state_files.sync_ledger() {
             failure::report("put the ledger on disk, trying again later", &error);
             self.sync_at = Some(Instant::now() + LEDGER_INTERVAL);
         }
@@ -213,11 +213,11 @@ impl Worker {
 
     /// Says when transcripts should follow their journal, which has grown.
     fn plan_following(&mut self) {
-        let shelf = &self.books.shelf;
-        if self.follow_at.is_none() && shelf.has_journal() {
+        let session_files = &self.state_files.session_files;
+        if self.follow_at.is_none() && session_files.has_journal() {
             self.follow_at = Some(Instant::now() + FOLLOW_INTERVAL);
         }
-        if shelf.is_journal_full() && self.is_following_well {
+        if session_files.is_journal_full() && self.is_following_well {
             self.follow_journal();
         }
     }
@@ -225,10 +225,10 @@ impl Worker {
     /// Lets the transcripts follow their journal. What is in it is durable
     /// whatever becomes of this.
     fn follow_journal(&mut self) {
-        let shelf = &mut self.books.shelf;
-        let followed = shelf.follow_journal();
+        let session_files = &mut self.state_files.session_files;
+        let followed = session_files.follow_journal();
         // Looked at again, also to hear what became of it.
-        let again = shelf
+        let again = session_files
             .has_journal()
             .then(|| Instant::now() + FOLLOW_INTERVAL);
         self.is_following_well = followed.is_ok();
@@ -246,7 +246,7 @@ impl Worker {
     fn flush(&mut self) -> Result<(), openclaw_sessions::Error> {
         let started = Instant::now();
         self.flush_at = None;
-        let flushed = self.books.shelf.flush();
+        let flushed = self.state_files.session_files.flush();
         let took = started.elapsed();
         self.flush_after = Instant::now() + (took * INDEX_SHARE).max(INDEX_INTERVAL);
         flushed
@@ -260,7 +260,7 @@ impl Worker {
         if !changes.is_empty() {
             self.sync_at
                 .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
-            if let Err(fault) = self.books.tell(&changes) {
+            if let Err(fault) = self.state_files.tell(&changes) {
                 batch
                     .iter_mut()
                     .for_each(|staged| staged.ledger_failed(&fault));
@@ -269,13 +269,13 @@ impl Worker {
         // The last change first, so that each finds what it left.
         for staged in batch.iter_mut().rev() {
             if let Some(undo) = staged.take_undo() {
-                undo(&mut self.books);
+                undo(&mut self.state_files);
             }
         }
         self.count_sessions();
         batch.into_iter().for_each(Staged::answer);
         self.plan_following();
-        self.books.update_home();
+        self.state_files.update_home();
     }
 
     fn sync_transcripts(&mut self, batch: &mut [Staged]) {
@@ -283,7 +283,7 @@ impl Worker {
             .iter()
             .filter_map(|staged| staged.file.clone())
             .collect();
-        let synced: BTreeMap<PathBuf, Option<Fault>> = self.books.shelf.sync(files);
+        let synced: BTreeMap<PathBuf, Option<Fault>> = self.state_files.session_files.sync(files);
         for staged in batch {
             let fault = staged.file.as_ref().and_then(|file| synced.get(file));
             let fault = fault.cloned().flatten();
@@ -307,28 +307,28 @@ impl Worker {
 
     fn stage(&mut self, command: Command) -> Staged {
         match command {
-            Command::Accept(incoming, reply) => self.books.accept(*incoming, reply),
+            Command::Accept(incoming, reply) => self.state_files.accept(*incoming, reply),
             Command::Begin(run_id, key, reply) => {
-                let begun = self.books.begin(&key);
+                let begun = self.state_files.begin(&key);
                 Staged::new(reply, begun).changing(Change::Running { run_id })
             }
             Command::Append(key, messages, reply) => {
                 let drafts = messages.into_iter().map(Draft::from).collect();
-                match self.books.append(&key, drafts) {
+                match self.state_files.append(&key, drafts) {
                     Ok(appended) => Staged::new(reply, Ok(())).touching(appended.written.file),
                     Err(fault) => Staged::new(reply, Err(fault)),
                 }
             }
-            Command::Close(closing, reply) => self.books.close(*closing, reply),
+            Command::Close(closing, reply) => self.state_files.close(*closing, reply),
             Command::Last(limit, reply) => {
-                let last = self.books.last(limit);
+                let last = self.state_files.last(limit);
                 Staged::new(reply, last)
             }
             Command::Find(run_id, reply) => {
-                let found = self.books.find(&run_id);
+                let found = self.state_files.find(&run_id);
                 Staged::new(reply, found)
             }
-            Command::Work(work) => work(&mut self.books),
+            Command::Work(work) => work(&mut self.state_files),
             Command::Maintain(reply) => {
                 self.maintain_at = Instant::now();
                 Staged::new(reply, Ok(()))
@@ -338,7 +338,7 @@ impl Worker {
     }
 
     fn count_sessions(&self) {
-        let count = self.books.shelf.session_count();
+        let count = self.state_files.session_files.session_count();
         self.sessions.store(count, Ordering::Relaxed);
     }
 }

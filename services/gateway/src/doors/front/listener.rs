@@ -51,14 +51,14 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// A TCP socket by its FileDescriptorName.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum TcpDoor {
     /// WebSocket and HTTP.
     Main,
     /// Seed 000's HTTP.
     Cli,
 }
 
-impl Door {
+impl TcpDoor {
     const ALL: [Self; 2] = [Self::Main, Self::Cli];
 
     /// FileDescriptorName= of its socket unit.
@@ -80,7 +80,7 @@ pub(crate) struct Open {
 #[derive(Clone)]
 struct Loop {
     doors: Arc<Doors>,
-    door: Door,
+    door: TcpDoor,
     router: Router,
     places: Arc<Semaphore>,
     stop: CancellationToken,
@@ -98,7 +98,7 @@ pub(crate) fn open(
         tasks: TaskTracker::new(),
     };
     let places = Arc::new(Semaphore::new(CONNECTION_LIMIT));
-    for door in Door::ALL {
+    for door in TcpDoor::ALL {
         for listener in listeners.take_tcp(door.name()) {
             let each = Loop {
                 doors: Arc::clone(doors),
@@ -217,7 +217,7 @@ impl Loop {
     ) -> Result<Response<Body>, Misdirected> {
         let settings = self.doors.front.settings();
         let peer = guard::identify(request.headers(), addr, &settings.gateway)?;
-        if self.door == Door::Main && is_websocket(&request) {
+        if self.door == TcpDoor::Main && is_websocket(&request) {
             return Ok(http::websocket(request, peer, self.doors));
         }
         if let Some(origin) = peer.origin.clone().filter(|_| !peer.origin_ok) {

@@ -19,8 +19,8 @@ const LIMIT: u32 = 1000;
 pub(super) async fn list(doors: &Doors, decided: u32) -> Result<Approvals, Status> {
     let waiting = doors.core.approvals.waiting().into_iter();
     let (decided, grants) = tokio::join!(
-        doors.core.book.history(decided.min(LIMIT)),
-        doors.core.book.grants()
+        doors.core.approval_log.history(decided.min(LIMIT)),
+        doors.core.approval_log.grants()
     );
     Ok(Approvals {
         waiting: waiting.map(described).collect(),
@@ -53,7 +53,11 @@ pub(super) async fn revoke(doors: &Doors, request: wire::RevokeGrantRequest) -> 
         command,
         directory,
     } = request;
-    let revoked = doors.core.book.revoke(agent_id, command, directory).await;
+    let revoked = doors
+        .core
+        .approval_log
+        .revoke(agent_id, command, directory)
+        .await;
     if revoked.map_err(unreadable)? {
         Ok(())
     } else {

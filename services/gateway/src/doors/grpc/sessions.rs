@@ -21,16 +21,16 @@ use crate::runs::auth_profile;
 const PREVIEW_CHARACTERS: usize = 200;
 
 /// The service `openclaw.gateway.v1.Sessions`.
-pub(crate) struct SessionsDoor(pub(crate) Arc<Doors>);
+pub(crate) struct SessionsService(pub(crate) Arc<Doors>);
 
-impl SessionsDoor {
+impl SessionsService {
     async fn key(&self, session: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
         self.0.core.sessions.resolve(session, agent_id).await
     }
 }
 
 #[tonic::async_trait]
-impl sessions_server::Sessions for SessionsDoor {
+impl sessions_server::Sessions for SessionsService {
     type ExportSessionsStream =
         Pin<Box<dyn Stream<Item = Result<wire::ExportSessionsResponse, Status>> + Send>>;
 

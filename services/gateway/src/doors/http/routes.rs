@@ -13,13 +13,13 @@ use hyper::body::Incoming;
 use super::problem::Problem;
 use super::{chat, cli, health, hooks, metrics, models, page, responses};
 use crate::doors::Doors;
-use crate::doors::front::{Door, Peer};
+use crate::doors::front::{Peer, TcpDoor};
 
 /// What a door answers.
-pub(crate) fn router(door: Door, doors: Arc<Doors>) -> Router {
+pub(crate) fn router(door: TcpDoor, doors: Arc<Doors>) -> Router {
     let router = match door {
-        Door::Main => main(),
-        Door::Cli => Router::new()
+        TcpDoor::Main => main(),
+        TcpDoor::Cli => Router::new()
             .route("/message", post(cli::message))
             .route("/session", get(cli::session))
             .route("/history", get(cli::history)),

@@ -74,7 +74,7 @@ pub(super) async fn admit(
         check_device(connect, device, role, nonce)?;
     }
     let proof = shared::prove(doors, peer, connect, role).await?;
-    check_build(doors, connect)?;
+    check_build(connect)?;
     let scopes = match role {
         Role::Operator => Connect::names(&connect.scopes),
         Role::Node | Role::Worker => Vec::new(),
@@ -164,7 +164,7 @@ fn check_device(
 
 /// The Control UI only works with the gateway it was built with, and we have
 /// none.
-fn check_build(doors: &Doors, connect: &Connect) -> Result<(), Rejected> {
+fn check_build(connect: &Connect) -> Result<(), Rejected> {
     if connect.client.id != ClientId::OpenclawControlUi {
         return Ok(());
     }

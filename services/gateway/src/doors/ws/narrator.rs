@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep_until};
 use super::audience::Audience;
 use super::narrations::Narration;
 use crate::doors::Doors;
-use crate::runs::run::{Run, Standing};
+use crate::runs::run::{MessageStatus, Run};
 use levels::Levels;
 use tools::Tool;
 
@@ -68,7 +68,7 @@ fn begin(doors: &Arc<Doors>, run: &Arc<Run>, known: u64) {
 }
 
 async fn follow(doors: Arc<Doors>, run: Arc<Run>, _narration: Narration, known: u64) {
-    let Standing::Accepted(accepted) = run.settled().await else {
+    let MessageStatus::Accepted(accepted) = run.settled().await else {
         return;
     };
     let mut narrator = Narrator::new(&doors, &run, &accepted);

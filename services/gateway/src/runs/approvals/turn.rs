@@ -53,7 +53,7 @@ async fn requested(core: &Core, run: &Run, request: &ApprovalRequested) {
         expires_ms: request.expires_ms,
         of_turn: Some(kept.clone()),
     };
-    if let Err(fault) = core.book.asked(kept).await {
+    if let Err(fault) = core.approval_log.asked(kept).await {
         failure::report("note an approval", &fault);
     }
     match core.approvals.enter(entered.clone()) {
@@ -105,7 +105,9 @@ async fn resolved_in(core: &Core, resolved: &ApprovalResolved) {
         None => Outcome::Expired,
     };
     let (id, by) = (resolved.id.clone(), resolved.by.clone());
-    let decided = core.book.decided(id, resolved.decision, by, now_ms());
+    let decided = core
+        .approval_log
+        .decided(id, resolved.decision, by, now_ms());
     if let Err(fault) = decided.await {
         failure::report("note a decision", &fault);
     }
@@ -118,7 +120,11 @@ pub(crate) async fn run_ended(core: &Core, run_id: &str) {
     if left.is_empty() {
         return;
     }
-    if let Err(fault) = core.book.run_ended(run_id.to_owned(), now_ms()).await {
+    if let Err(fault) = core
+        .approval_log
+        .run_ended(run_id.to_owned(), now_ms())
+        .await
+    {
         failure::report("end approvals", &fault);
     }
     for id in left {

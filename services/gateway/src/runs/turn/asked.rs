@@ -236,7 +236,7 @@ async fn granted(core: &Core, run: &Run) -> Vec<GrantedCommand> {
     if asks != Some(Ask::OnMiss) {
         return Vec::new();
     }
-    let granted = core.book.granted(agent.to_owned()).await;
+    let granted = core.approval_log.granted(agent.to_owned()).await;
     granted.unwrap_or_else(|fault| {
         failure::report("look up what was allowed", &fault);
         Vec::new()

@@ -11,25 +11,25 @@ use openclaw_sessions::{SessionKey, now_ms};
 use super::{Asked, Leftover};
 use crate::conversations::refusal::Refusal;
 use crate::conversations::route;
-use crate::conversations::storage::books::Books;
 use crate::conversations::storage::fault::Fault;
+use crate::conversations::storage::state_files::StateFiles;
 use crate::conversations::storage::work::Done;
 
 type Worked<T> = Result<Done<Asked<T>>, Fault>;
 
-impl Books {
+impl StateFiles {
     pub(super) fn create(
         &mut self,
         key: &SessionKey,
         patch: &Patch,
         spawned_by: Option<&SessionKey>,
     ) -> Worked<Session> {
-        if self.shelf.store(key.agent())?.get(key).is_some() {
+        if self.session_files.store(key.agent())?.get(key).is_some() {
             return refused(Refusal::Exists(key.clone()));
         }
         let depth = match spawned_by {
             None => None,
-            Some(parent) => match self.shelf.store(parent.agent())?.get(parent) {
+            Some(parent) => match self.session_files.store(parent.agent())?.get(parent) {
                 None => return refused(Refusal::UnknownSession(parent.to_string())),
                 Some(entry) => Some(entry.get::<u32>("spawnDepth").unwrap_or_default() + 1),
             },
@@ -38,7 +38,7 @@ impl Books {
             return refused(taken);
         }
         let now = now_ms();
-        let (entry, _) = self.shelf.session(key, now)?;
+        let (entry, _) = self.session_files.session(key, now)?;
         entry.set("createdAt", now);
         if let (Some(parent), Some(depth)) = (spawned_by, depth) {
             entry.set("spawnedBy", parent.as_str());
@@ -47,13 +47,13 @@ impl Books {
         patch.apply(entry, now);
         let key = key.clone();
         let session = self.shown_session(&key)?;
-        Ok(Done::changing(session, move |books| {
-            books.put_back(&key, None);
+        Ok(Done::changing(session, move |state_files| {
+            state_files.put_back(&key, None);
         }))
     }
 
     pub(super) fn begin_as(&mut self, key: &SessionKey, id: String) -> Result<Done<()>, Fault> {
-        let store = self.shelf.store(key.agent())?;
+        let store = self.session_files.store(key.agent())?;
         if store.get(key).is_some() {
             return Ok(Done::looking(()));
         }
@@ -63,7 +63,9 @@ impl Books {
             entry.set("createdAt", now);
         }
         let key = key.clone();
-        Ok(Done::changing((), move |books| books.put_back(&key, None)))
+        Ok(Done::changing((), move |state_files| {
+            state_files.put_back(&key, None)
+        }))
     }
 
     pub(super) fn patch(&mut self, key: &SessionKey, patch: &Patch) -> Worked<Session> {
@@ -74,7 +76,7 @@ impl Books {
     }
 
     pub(super) fn set(&mut self, key: &SessionKey, patch: &Patch) -> Worked<Session> {
-        match self.shelf.store(key.agent())?.get(key) {
+        match self.session_files.store(key.agent())?.get(key) {
             Some(_) => self.patch(key, patch),
             None => self.create(key, patch, None),
         }
@@ -99,16 +101,16 @@ impl Books {
         key: &SessionKey,
         leftover: Leftover,
     ) -> Worked<Option<PathBuf>> {
-        let main = route::main(key.agent(), &self.shelf.settings().session);
+        let main = route::main(key.agent(), &self.session_files.settings().session);
         if key.is_main() || *key == main {
             return refused(Refusal::Main(key.clone()));
         }
-        let store = self.shelf.store(key.agent())?;
+        let store = self.session_files.store(key.agent())?;
         let Some(entry) = store.get(key).cloned() else {
             return refused(Refusal::UnknownSession(key.to_string()));
         };
         let transcript = store.transcript_path(&entry);
-        self.shelf.close(&transcript)?;
+        self.session_files.close(&transcript)?;
         // The transcript first: were it the index, a crash in between would
         // bring the session back when the index is made from transcripts.
         let archive = match leftover {
@@ -118,10 +120,10 @@ impl Books {
                 None
             }
         };
-        self.shelf.store(key.agent())?.remove(key);
+        self.session_files.store(key.agent())?.remove(key);
         let key = key.clone();
-        Ok(Done::changing(Ok(archive), move |books| {
-            books.put_back(&key, Some(entry));
+        Ok(Done::changing(Ok(archive), move |state_files| {
+            state_files.put_back(&key, Some(entry));
         }))
     }
 
@@ -133,7 +135,7 @@ impl Books {
         markers: Vec<Marker>,
         change: impl FnOnce(&mut openclaw_sessions::store::SessionEntry, i64),
     ) -> Worked<Session> {
-        let store = self.shelf.store(key.agent())?;
+        let store = self.session_files.store(key.agent())?;
         let Some(before) = store.get(key).cloned() else {
             return refused(Refusal::UnknownSession(key.to_string()));
         };
@@ -145,17 +147,17 @@ impl Books {
             None
         };
         let now = now_ms();
-        if let Some(entry) = self.shelf.store(key.agent())?.get_mut(key) {
+        if let Some(entry) = self.session_files.store(key.agent())?.get_mut(key) {
             change(entry, now);
         }
         let session = self.shown_session(key)?;
         let key = key.clone();
         let file = written.as_ref().map(|written| written.file.clone());
-        let done = Done::changing(session, move |books| {
+        let done = Done::changing(session, move |state_files| {
             if let Some(written) = written {
-                books.retract(&written);
+                state_files.retract(&written);
             }
-            books.put_back(&key, Some(before));
+            state_files.put_back(&key, Some(before));
         });
         Ok(done.appending(file))
     }
@@ -164,7 +166,7 @@ impl Books {
         let Some(label) = patch.label() else {
             return Ok(None);
         };
-        let store = self.shelf.store(key.agent())?;
+        let store = self.session_files.store(key.agent())?;
         Ok(store
             .has_label(label, key)
             .map(|taken| Refusal::LabelTaken {

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use super::{Asked, Listed, Shown, Uncounted};
 use crate::conversations::refusal::Refusal;
 use crate::conversations::route;
-use crate::conversations::storage::books::Books;
 use crate::conversations::storage::fault::Fault;
+use crate::conversations::storage::state_files::StateFiles;
 
 /// Milliseconds of a minute.
 const MINUTE: i64 = 60_000;
@@ -45,7 +45,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-impl Books {
+impl StateFiles {
     /// `busy` has the states of sessions in which something happens now.
     pub(super) fn list(
         &mut self,
@@ -53,7 +53,7 @@ impl Books {
         busy: &HashMap<String, State>,
     ) -> Result<Asked<Listed>, Fault> {
         let agents = match query.agent_id.as_str() {
-            "" => self.shelf.agents(),
+            "" => self.session_files.agents(),
             id => match id.parse::<AgentId>() {
                 Ok(agent) => vec![agent],
                 Err(invalid) => return Ok(Err(Refusal::Agent(invalid))),
@@ -63,7 +63,7 @@ impl Books {
         let wanted = Filter::new(query, now);
         let mut found = Vec::new();
         for agent in &agents {
-            let Some(store) = self.shelf.known_store(agent) else {
+            let Some(store) = self.session_files.known_store(agent) else {
                 continue;
             };
             let candidates = store
@@ -108,7 +108,7 @@ impl Books {
         let entry = |agent: &str, key: &str| {
             let agent: AgentId = agent.parse().ok()?;
             let key = SessionKey::stored(key, &agent).ok()?;
-            self.shelf.known_store(&agent)?.get(&key)
+            self.session_files.known_store(&agent)?.get(&key)
         };
         let picked = |entry: &SessionEntry| {
             let values = fields
@@ -126,7 +126,9 @@ impl Books {
 
     pub(super) fn counted(&mut self, counts: &[(SessionKey, Count)]) -> Result<(), Fault> {
         for (key, count) in counts {
-            self.shelf.store(key.agent())?.set_count(key, *count);
+            self.session_files
+                .store(key.agent())?
+                .set_count(key, *count);
         }
         Ok(())
     }
@@ -139,7 +141,7 @@ impl Books {
     ) -> Result<Asked<SessionKey>, Fault> {
         let named = named_agent(text);
         let first = named.as_ref().or(agent.as_ref()).unwrap_or(default);
-        let settings = self.shelf.settings();
+        let settings = self.session_files.settings();
         let main = route::main(first, &settings.session);
         let written =
             SessionKey::parse(text, first).map(|key| route::scoped(key, &settings.session));
@@ -148,7 +150,7 @@ impl Books {
         }
         let mut found = self.found(text, first);
         if found.is_empty() && named.is_none() && agent.is_none() {
-            let others = self.shelf.agents().into_iter();
+            let others = self.session_files.agents().into_iter();
             found = others
                 .filter(|agent| agent != first)
                 .flat_map(|agent| self.found(text, &agent))
@@ -165,12 +167,12 @@ impl Books {
     }
 
     fn found(&self, text: &str, agent: &AgentId) -> Vec<SessionKey> {
-        let store = self.shelf.known_store(agent);
+        let store = self.session_files.known_store(agent);
         store.map(|store| store.find(text)).unwrap_or_default()
     }
 
     pub(super) fn show(&mut self, key: &SessionKey) -> Result<Option<Shown>, Fault> {
-        let store = self.shelf.store(key.agent())?;
+        let store = self.session_files.store(key.agent())?;
         let Some(entry) = store.get(key) else {
             return Ok(None);
         };

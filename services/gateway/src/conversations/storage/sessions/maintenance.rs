@@ -14,8 +14,8 @@ use openclaw_sessions::maintenance::{self, Plan, Policy};
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use super::Leftover;
-use crate::conversations::storage::books::Books;
 use crate::conversations::storage::fault::Fault;
+use crate::conversations::storage::state_files::StateFiles;
 
 /// Sessions that are named where something is only said of them.
 const NAMED: usize = 3;
@@ -29,16 +29,16 @@ pub(in crate::conversations::storage) struct Look {
     pub(in crate::conversations::storage) next_ms: Option<i64>,
 }
 
-impl Books {
+impl StateFiles {
     /// Does what the settings say about old sessions, or says what that would
     /// be. One agent's failure is told and leaves the others.
     pub(in crate::conversations::storage) fn maintain(&mut self) -> Look {
-        let settings = self.shelf.settings();
+        let settings = self.session_files.settings();
         let mut look = Look::default();
         let Some(maintenance) = &settings.session.maintenance else {
             return look;
         };
-        for agent in self.shelf.agents() {
+        for agent in self.session_files.agents() {
             if let Err(fault) = self.maintain_agent(&agent, maintenance, &mut look) {
                 failure::report("look after old sessions, trying again later", &fault);
             }
@@ -53,7 +53,7 @@ impl Books {
         look: &mut Look,
     ) -> Result<(), Fault> {
         let (now, busy) = (now_ms(), self.busy(agent)?);
-        let store = self.shelf.store(agent)?;
+        let store = self.session_files.store(agent)?;
         let plan = policy(settings).plan(store, &busy, now);
         let files = Files::of(store.dir());
         let expired = files.expired(settings, now);
@@ -102,7 +102,7 @@ impl Books {
         let Ok(key) = SessionKey::stored(key, agent) else {
             return false;
         };
-        let store = self.shelf.store(agent);
+        let store = self.session_files.store(agent);
         let Some(entry) = store.ok().and_then(|store| store.get_mut(&key)) else {
             return false;
         };
@@ -119,7 +119,7 @@ impl Books {
         };
         match self.delete(&key, leftover) {
             Ok(_) => self
-                .shelf
+                .session_files
                 .known_store(agent)
                 .is_some_and(|it| it.get(&key).is_none()),
             Err(fault) => {
@@ -137,7 +137,7 @@ impl Books {
         budget: DiskBudget,
         busy: &BTreeSet<String>,
     ) -> Result<(), Fault> {
-        let mut files = Files::of(self.shelf.store(agent)?.dir());
+        let mut files = Files::of(self.session_files.store(agent)?.dir());
         if files.bytes <= budget.most {
             return Ok(());
         }
@@ -183,7 +183,7 @@ impl Books {
         agent: &AgentId,
         busy: &BTreeSet<String>,
     ) -> Result<Vec<(String, PathBuf)>, Fault> {
-        let store = self.shelf.store(agent)?;
+        let store = self.session_files.store(agent)?;
         let sessions = store.sessions();
         let mut found: Vec<(i64, String, PathBuf)> = sessions
             .filter(|(key, entry)| maintenance::may_be_evicted(key, entry, busy))

@@ -7,11 +7,11 @@ use openclaw_sessions::transfer::{self, Existing, Takeover};
 use openclaw_sessions::{AgentId, SessionKey};
 
 use super::Exportable;
-use crate::conversations::storage::books::Books;
 use crate::conversations::storage::fault::Fault;
+use crate::conversations::storage::state_files::StateFiles;
 use crate::conversations::storage::work::Done;
 
-impl Books {
+impl StateFiles {
     /// What the agents have already.
     pub(super) fn existing(
         &mut self,
@@ -19,7 +19,7 @@ impl Books {
     ) -> Result<HashMap<AgentId, Existing>, Fault> {
         let mut existing = HashMap::new();
         for agent in agents {
-            let known = Existing::of(self.shelf.store(&agent)?)?;
+            let known = Existing::of(self.session_files.store(&agent)?)?;
             existing.insert(agent, known);
         }
         Ok(existing)
@@ -32,11 +32,11 @@ impl Books {
     ) -> Result<Vec<Exportable>, Fault> {
         let agents = match key {
             Some(key) => vec![key.agent().clone()],
-            None => self.shelf.agents(),
+            None => self.session_files.agents(),
         };
         let mut exportable = Vec::new();
         for agent in agents {
-            let store = self.shelf.store(&agent)?;
+            let store = self.session_files.store(&agent)?;
             let wanted = || {
                 let sessions = store.sessions();
                 sessions.filter(|(known, _)| key.is_none_or(|key| key.as_str() == *known))
@@ -59,19 +59,19 @@ impl Books {
     pub(super) fn take_over(&mut self, takeovers: Vec<Takeover>) -> Result<Done<()>, Fault> {
         let mut moves: Vec<(PathBuf, PathBuf)> = Vec::new();
         for takeover in &takeovers {
-            let store = self.shelf.store(takeover.key.agent())?;
+            let store = self.session_files.store(takeover.key.agent())?;
             moves.push((takeover.staged.clone(), store.dir().join(&takeover.name)));
         }
         transfer::move_in(&moves)?;
         let mut before = Vec::new();
         for takeover in takeovers {
-            let store = self.shelf.store(takeover.key.agent())?;
+            let store = self.session_files.store(takeover.key.agent())?;
             let there = store.insert(&takeover.key, takeover.entry);
             before.push((takeover.key, there));
         }
-        Ok(Done::changing((), move |books| {
+        Ok(Done::changing((), move |state_files| {
             for (key, there) in before {
-                books.put_back(&key, there);
+                state_files.put_back(&key, there);
             }
             // Best effort: the failure that counts is told already, and what
             // stays is a transcript that no index has.

@@ -17,7 +17,7 @@ use crate::conversations::storage::{Found, Record, replay};
 use crate::doors::Doors;
 use crate::doors::ws::narrations::Held;
 use crate::doors::ws::refused::stored;
-use crate::runs::run::{Run, Standing};
+use crate::runs::run::{MessageStatus, Run};
 use crate::runs::submission::{Extra, is_model};
 
 /// The channel of what comes over this protocol, as OpenClaw names it.
@@ -44,11 +44,11 @@ pub(super) async fn start(
     let held = doors.hub.narrations.hold(&id);
     let (run, existing) = doors.core.submit(message, extra, Some(id))?;
     match run.settled().await {
-        Standing::Accepted(accepted) if existing => Ok(Started::Going(run, accepted)),
-        Standing::Accepted(accepted) => Ok(Started::New(run, accepted, held)),
-        Standing::Existing(record) => Ok(Started::Ended(record)),
-        Standing::Refused(fault) => Err(Refusal::of_message(fault).into()),
-        Standing::Asked => Err(Failure::unavailable("the run has no standing")),
+        MessageStatus::Accepted(accepted) if existing => Ok(Started::Going(run, accepted)),
+        MessageStatus::Accepted(accepted) => Ok(Started::New(run, accepted, held)),
+        MessageStatus::Existing(record) => Ok(Started::Ended(record)),
+        MessageStatus::Refused(fault) => Err(Refusal::of_message(fault).into()),
+        MessageStatus::Asked => Err(Failure::unavailable("the run has no standing")),
     }
 }
 

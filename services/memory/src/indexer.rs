@@ -48,7 +48,7 @@ pub(crate) enum Command {
 
 /// Keeps one agent's index.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct Indexer {
     store: Arc<Store>,
     worker: Worker,
     watcher: Option<Arc<Watcher>>,
@@ -63,7 +63,7 @@ pub(crate) struct Keeper {
     costs: HashMap<Key, Duration>,
 }
 
-impl Keeper {
+impl Indexer {
     /// The keeper of `store`.
     pub(crate) fn new(
         store: Arc<Store>,

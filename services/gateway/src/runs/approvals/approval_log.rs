@@ -15,9 +15,9 @@ const GRANTS: i64 = 1000;
 
 /// The tables; see `database`.
 #[derive(Debug, Clone)]
-pub(crate) struct Book(Database);
+pub(crate) struct ApprovalLog(Database);
 
-impl Book {
+impl ApprovalLog {
     pub(crate) fn new(database: Database) -> Self {
         Self(database)
     }
@@ -221,23 +221,36 @@ mod tests {
     #[tokio::test]
     async fn the_first_decision_is_kept_and_always_is_a_grant() {
         let folder = tempfile::tempdir().unwrap();
-        let book = Book::new(Database::at(folder.path().join("ledger.sqlite")));
-        book.asked(asked("a", "make")).await.unwrap();
-        let decide = |decision| book.decided("a".to_owned(), decision, "me".to_owned(), 5);
+        let approval_log = ApprovalLog::new(Database::at(folder.path().join("ledger.sqlite")));
+        approval_log.asked(asked("a", "make")).await.unwrap();
+        let decide = |decision| approval_log.decided("a".to_owned(), decision, "me".to_owned(), 5);
         decide(Some(Decision::AllowAlways)).await.unwrap();
         decide(Some(Decision::Deny)).await.unwrap();
         // Told again after a restart.
-        book.asked(asked("a", "make")).await.unwrap();
-        assert_eq!(book.find("a").await.unwrap().decision, "allow-always");
+        approval_log.asked(asked("a", "make")).await.unwrap();
+        assert_eq!(
+            approval_log.find("a").await.unwrap().decision,
+            "allow-always"
+        );
         let granted = GrantedCommand {
             form: "line".to_owned(),
             command: "make".to_owned(),
             directory: "/ws".to_owned(),
         };
-        assert_eq!(book.granted("main".to_owned()).await.unwrap(), [granted]);
-        assert!(book.granted("other".to_owned()).await.unwrap().is_empty());
-        let revoke =
-            |directory: &str| book.revoke(String::new(), "make".to_owned(), directory.to_owned());
+        assert_eq!(
+            approval_log.granted("main".to_owned()).await.unwrap(),
+            [granted]
+        );
+        assert!(
+            approval_log
+                .granted("other".to_owned())
+                .await
+                .unwrap()
+                .is_empty()
+        );
+        let revoke = |directory: &str| {
+            approval_log.revoke(String::new(), "make".to_owned(), directory.to_owned())
+        };
         assert!(!revoke("/elsewhere").await.unwrap());
         assert!(revoke("/ws").await.unwrap());
         assert!(!revoke("").await.unwrap());
@@ -246,16 +259,16 @@ mod tests {
     #[tokio::test]
     async fn what_was_not_whole_is_not_granted() {
         let folder = tempfile::tempdir().unwrap();
-        let book = Book::new(Database::at(folder.path().join("ledger.sqlite")));
+        let approval_log = ApprovalLog::new(Database::at(folder.path().join("ledger.sqlite")));
         let cut = Approval {
             form: String::new(),
             ..asked("a", "make [… 9 bytes left out …]")
         };
-        book.asked(cut).await.unwrap();
+        approval_log.asked(cut).await.unwrap();
         let always = Some(Decision::AllowAlways);
-        let decided = book.decided("a".to_owned(), always, "me".to_owned(), 5);
+        let decided = approval_log.decided("a".to_owned(), always, "me".to_owned(), 5);
         decided.await.unwrap();
-        assert!(book.grants().await.unwrap().is_empty());
+        assert!(approval_log.grants().await.unwrap().is_empty());
     }
 
     #[tokio::test]
@@ -281,9 +294,9 @@ mod tests {
             .unwrap();
         drop(before);
         for _ in 0..2 {
-            let book = Book::new(Database::at(path.clone()));
-            assert!(book.grants().await.unwrap().is_empty());
-            let history = book.history(9).await.unwrap();
+            let approval_log = ApprovalLog::new(Database::at(path.clone()));
+            assert!(approval_log.grants().await.unwrap().is_empty());
+            let history = approval_log.history(9).await.unwrap();
             assert_eq!(history[0].decision, "allow-always");
             assert_eq!(history[0].form, "");
         }
@@ -292,11 +305,11 @@ mod tests {
     #[tokio::test]
     async fn a_run_that_is_over_leaves_nothing_undecided() {
         let folder = tempfile::tempdir().unwrap();
-        let book = Book::new(Database::at(folder.path().join("ledger.sqlite")));
-        book.asked(asked("a", "make")).await.unwrap();
-        assert!(book.history(9).await.unwrap().is_empty());
-        book.run_ended("r".to_owned(), 7).await.unwrap();
-        let history = book.history(9).await.unwrap();
+        let approval_log = ApprovalLog::new(Database::at(folder.path().join("ledger.sqlite")));
+        approval_log.asked(asked("a", "make")).await.unwrap();
+        assert!(approval_log.history(9).await.unwrap().is_empty());
+        approval_log.run_ended("r".to_owned(), 7).await.unwrap();
+        let history = approval_log.history(9).await.unwrap();
         assert_eq!(history[0].decision, "expired");
         assert_eq!(history[0].decided_ms, 7);
     }

@@ -17,7 +17,7 @@ use super::fault::Fault;
 /// one costs a file descriptor.
 const OPEN_LIMIT: usize = 64;
 
-pub(super) struct Shelf {
+pub(super) struct SessionFiles {
     configuration: Configuration,
     stores: BTreeMap<AgentId, Store>,
     /// The last used is the last.
@@ -44,7 +44,7 @@ pub(super) struct Written {
     pub(super) after: u64,
 }
 
-impl Shelf {
+impl SessionFiles {
     /// Opens the indexes of all agents that are configured, and of those that
     /// have one.
     pub(super) fn open(configuration: Configuration) -> Result<Self, Error> {
@@ -59,7 +59,7 @@ impl Shelf {
                 "the machine went down before transcripts were on the disk; they were brought up to date"
             );
         }
-        let mut shelf = Self {
+        let mut session_files = Self {
             configuration,
             stores: BTreeMap::new(),
             open: Vec::new(),
@@ -67,12 +67,12 @@ impl Shelf {
             is_new: false,
         };
         for agent in settings.agents.keys().filter_map(|id| id.parse().ok()) {
-            shelf.store(&agent)?;
+            session_files.store(&agent)?;
         }
         for agent in agents_on_disk(&settings.paths.agents()) {
-            shelf.store(&agent)?;
+            session_files.store(&agent)?;
         }
-        Ok(shelf)
+        Ok(session_files)
     }
 
     pub(super) fn settings(&self) -> Arc<Settings> {

@@ -11,11 +11,11 @@ const LINES: usize = 1024;
 
 /// The CLI's standard input. It ends when every copy of this is dropped.
 #[derive(Debug, Clone)]
-pub(crate) struct Mouth {
+pub(crate) struct CliInput {
     lines: mpsc::Sender<String>,
 }
 
-impl Mouth {
+impl CliInput {
     /// Says `first` first, whether or not anything else is said.
     pub(crate) fn new(mut stdin: UnixStream, first: String) -> Self {
         let (lines, mut waiting) = mpsc::channel::<String>(LINES);

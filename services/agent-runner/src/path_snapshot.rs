@@ -14,7 +14,7 @@ const MOUNTS: &str = "/proc/self/mountinfo";
 
 /// What the granted paths were at one moment.
 #[derive(Debug)]
-pub(crate) struct Sight {
+pub(crate) struct PathSnapshot {
     mounts: Option<File>,
     grants: Vec<(PathBuf, Identity)>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Sight {
 /// Device and inode; `None`: it is not there.
 type Identity = Option<(u64, u64)>;
 
-impl Sight {
+impl PathSnapshot {
     /// To be taken before the process is started.
     pub(crate) fn of(plan: &Plan) -> Self {
         let paths = plan.read_write.iter().chain(&plan.read_only);
@@ -69,13 +69,13 @@ mod tests {
         fs::create_dir(&workspace).unwrap();
         let mut plan = Plan::new("run", "main", &workspace);
         plan.read_write.push(workspace.clone());
-        let sight = Sight::of(&plan);
+        let path_snapshot = PathSnapshot::of(&plan);
         fs::write(workspace.join("file"), "").unwrap();
-        assert!(sight.holds());
+        assert!(path_snapshot.holds());
         // The old one is kept: its inode is not given to the new one.
         fs::rename(&workspace, dir.path().join("old")).unwrap();
-        assert!(!sight.holds());
+        assert!(!path_snapshot.holds());
         fs::create_dir(&workspace).unwrap();
-        assert!(!sight.holds());
+        assert!(!path_snapshot.holds());
     }
 }

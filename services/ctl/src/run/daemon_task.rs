@@ -55,7 +55,7 @@ pub(super) struct Suite<'a> {
 }
 
 /// Keeps one daemon running.
-pub(super) struct Keeper<'a> {
+pub(super) struct DaemonTask<'a> {
     daemon: Daemon,
     suite: Suite<'a>,
     notify: NotifySocket,
@@ -72,8 +72,8 @@ enum End {
     Died(String),
 }
 
-impl<'a> Keeper<'a> {
-    /// For `daemon`, which is started by [`Keeper::keep`].
+impl<'a> DaemonTask<'a> {
+    /// For `daemon`, which is started by [`DaemonTask::keep`].
     pub(super) fn new(
         daemon: Daemon,
         suite: Suite<'a>,

@@ -21,12 +21,12 @@ use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::job::{Hello, Order, Standing};
+use crate::job::{Hello, Order, ProcessSpec};
 use crate::own_limits;
 use crate::passed;
 use crate::spool::{self, Reader, Spool};
 use crate::table::Entry;
-use crate::turn::Shop;
+use crate::turn::TurnContext;
 use crate::units::{self, Hold, Units, Verdict};
 
 /// How long a turn's process may take to say that it is there.
@@ -83,11 +83,11 @@ impl Held {
         units: &Units,
         settings: &Settings,
         agent: &AgentSettings,
-        standing: &Standing,
+        spec: &ProcessSpec,
         connection: Option<OwnedFd>,
     ) -> Result<Self, Error> {
-        clear(&standing.spool).await?;
-        match Self::attempt(units, settings, agent, standing, connection.as_ref()).await {
+        clear(&spec.spool).await?;
+        match Self::attempt(units, settings, agent, spec, connection.as_ref()).await {
             Err(Error::Ended(verdict)) => {
                 match verdict {
                     Some(Verdict::NoNamespaces) => {
@@ -101,8 +101,8 @@ impl Held {
                         tracing::warn!(why, "a turn's process ended at its start; once more");
                     }
                 }
-                clear(&standing.spool).await?;
-                Self::attempt(units, settings, agent, standing, connection.as_ref()).await
+                clear(&spec.spool).await?;
+                Self::attempt(units, settings, agent, spec, connection.as_ref()).await
             }
             other => other,
         }
@@ -112,7 +112,7 @@ impl Held {
         units: &Units,
         settings: &Settings,
         agent: &AgentSettings,
-        standing: &Standing,
+        spec: &ProcessSpec,
         connection: Option<&OwnedFd>,
     ) -> Result<Self, Error> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(Error::Line)?;
@@ -121,26 +121,26 @@ impl Held {
         let hold = units
             .start(units::Request {
                 part: units::Part::Turn,
-                run_id: &standing.run_id,
+                run_id: &spec.run_id,
                 settings,
                 agent,
-                writable: standing.plan.read_write.clone(),
-                confined: standing.plan.level != Level::Off,
+                writable: spec.plan.read_write.clone(),
+                confined: spec.plan.level != Level::Off,
                 stdin: OwnedFd::from(theirs),
             })
             .await?;
         // A process that ended says why elsewhere.
         let told = match connection {
-            None => tell(&mut line, standing).await,
-            Some(connection) => tell_with(&line, standing, connection).await,
+            None => tell(&mut line, spec).await,
+            Some(connection) => tell_with(&line, spec, connection).await,
         };
         match timeout(HELLO_DEADLINE, hear(&mut line)).await {
             Ok(Ok(Some(hello))) => {
                 told?;
                 Ok(Self {
-                    run_id: standing.run_id.clone(),
+                    run_id: spec.run_id.clone(),
                     pid: hello.pid,
-                    spool: standing.spool.clone(),
+                    spool: spec.spool.clone(),
                     process: Process::open(hello.pid).map_err(Error::Line)?,
                     end: End::Line(line),
                     hold,
@@ -303,7 +303,7 @@ async fn hear(line: &mut UnixStream) -> io::Result<Option<Hello>> {
 
 /// Where a turn's events come from.
 pub(crate) struct Following<'a> {
-    shop: &'a Shop,
+    turn_context: &'a TurnContext,
     entry: &'a Entry,
     held: Held,
     path: PathBuf,
@@ -313,15 +313,19 @@ pub(crate) struct Following<'a> {
 }
 
 impl<'a> Following<'a> {
-    pub(crate) fn new(shop: &'a Shop, entry: &'a Entry, held: Held) -> io::Result<Self> {
+    pub(crate) fn new(
+        turn_context: &'a TurnContext,
+        entry: &'a Entry,
+        held: Held,
+    ) -> io::Result<Self> {
         entry.pid.store(held.pid, Ordering::Relaxed);
-        let path = spool::path(&shop.turns, &held.run_id);
+        let path = spool::path(&turn_context.turns, &held.run_id);
         let name = path.file_name().unwrap_or_default();
         let name = name.to_string_lossy().into_owned();
         Ok(Self {
-            news: shop.watcher.of(&name),
+            news: turn_context.watcher.of(&name),
             reader: Reader::open(&path)?,
-            shop,
+            turn_context,
             entry,
             held,
             path,
@@ -387,8 +391,8 @@ impl<'a> Following<'a> {
             }
         }
         let reports = self.reader.reports();
-        self.shop.cooling.take(&reports);
-        self.shop.renewals.take(&reports);
+        self.turn_context.cooling.take(&reports);
+        self.turn_context.renewals.take(&reports);
     }
 
     fn write_reason(&self) {
@@ -397,7 +401,7 @@ impl<'a> Following<'a> {
             .reason
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let path = spool::reason(&self.shop.turns, &self.held.run_id);
+        let path = spool::reason(&self.turn_context.turns, &self.held.run_id);
         if let Err(error) = std::fs::write(&path, reason.as_bytes()) {
             failure::report_at("keep the reason of an end", &path, &error);
         }
@@ -444,7 +448,7 @@ impl<'a> Following<'a> {
 
 impl Drop for Following<'_> {
     fn drop(&mut self) {
-        self.shop.watcher.forget(&self.name);
+        self.turn_context.watcher.forget(&self.name);
     }
 }
 

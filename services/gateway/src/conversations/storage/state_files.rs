@@ -28,7 +28,7 @@ use super::home::Home;
 use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::policy::{self, Anew};
-use super::shelf::{Appended, Shelf, Written};
+use super::session_files::{Appended, SessionFiles, Written};
 use super::staged::Staged;
 use super::work::Undo;
 
@@ -39,28 +39,28 @@ pub(crate) const RESET_COMMAND: &str = "reset";
 const PRIVATE_DIR: u32 = 0o700;
 const PRIVATE_FILE: u32 = 0o600;
 
-pub(super) struct Books {
-    pub(super) shelf: Shelf,
+pub(super) struct StateFiles {
+    pub(super) session_files: SessionFiles,
     home: Home,
     ledger: Ledger,
     ledger_path: PathBuf,
 }
 
-impl Books {
+impl StateFiles {
     pub(super) fn open(configuration: Configuration) -> Result<Self, Fault> {
         let ledger_path = configuration.settings().paths.ledger();
         create_private(&ledger_path)?;
         let settled_ms = orphans::settled_until(&ledger_path);
         let ledger = Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
-        let mut shelf = Shelf::open(configuration)?;
-        let mut books = Self {
-            home: Home::open(&mut shelf)?,
-            shelf,
+        let mut session_files = SessionFiles::open(configuration)?;
+        let mut state_files = Self {
+            home: Home::open(&mut session_files)?,
+            session_files,
             ledger,
             ledger_path,
         };
-        books.adopt(settled_ms)?;
-        Ok(books)
+        state_files.adopt(settled_ms)?;
+        Ok(state_files)
     }
 
     /// Enters the messages that are durable but not in the ledger: the last
@@ -68,7 +68,7 @@ impl Books {
     /// they may come again, and are then found by their key.
     fn adopt(&mut self, since_ms: i64) -> Result<(), Fault> {
         let mut changes = Vec::new();
-        for record in orphans::find(&mut self.shelf, since_ms)? {
+        for record in orphans::find(&mut self.session_files, since_ms)? {
             let known = self.ledger.by_run_id(&record.run_id);
             if known.map_err(self.of_ledger())?.is_none() {
                 tracing::info!(
@@ -119,7 +119,7 @@ impl Books {
 
     /// Brings the home session's view up to date with what is durable.
     pub(super) fn update_home(&mut self) {
-        self.home.update(&mut self.shelf);
+        self.home.update(&mut self.session_files);
     }
 
     /// The conversation of `key` begins anew.
@@ -131,9 +131,9 @@ impl Books {
     /// the configuration does.
     fn is_blocked(&mut self, incoming: &Incoming) -> Result<bool, Fault> {
         let key = &incoming.key;
-        let entry = self.shelf.store(key.agent())?.get(key);
+        let entry = self.session_files.store(key.agent())?.get(key);
         let own = entry.and_then(|entry| entry.text("sendPolicy").map(str::to_owned));
-        let settings = self.shelf.settings();
+        let settings = self.session_files.settings();
         let policy = &settings.session.send_policy;
         Ok(match own.as_deref() {
             Some("deny") => true,
@@ -160,17 +160,20 @@ impl Books {
             return Err(Fault::Blocked);
         }
         let now = now_ms();
-        let settings = self.shelf.settings();
+        let settings = self.session_files.settings();
         let anew = self.anew(&settings.session, &incoming, now)?;
         let said = match &anew {
             None => Said::Text(incoming.text.clone()),
             Some(anew) => anew.text.clone().map_or(Said::Reset, Said::Text),
         };
         let drafts = drafts(&incoming, anew.as_ref(), &said, now);
-        let before = self.shelf.store(incoming.key.agent())?.get(&incoming.key);
+        let before = self
+            .session_files
+            .store(incoming.key.agent())?
+            .get(&incoming.key);
         let before = before.cloned();
         let appended = self.append(&incoming.key, drafts)?;
-        let (entry, _) = self.shelf.session(&incoming.key, now)?;
+        let (entry, _) = self.session_files.session(&incoming.key, now)?;
         if anew.is_some() {
             entry.reset(now);
         }
@@ -195,10 +198,10 @@ impl Books {
         Ok(Admission {
             acceptance: Acceptance::New(Box::new(admitted)),
             written: Some((appended.written.clone(), record)),
-            undo: Some(Box::new(move |books| {
-                books.retract(&appended.written);
-                books.home.withdrawn(&run_id);
-                books.put_back(&key, before);
+            undo: Some(Box::new(move |state_files| {
+                state_files.retract(&appended.written);
+                state_files.home.withdrawn(&run_id);
+                state_files.put_back(&key, before);
             })),
         })
     }
@@ -214,7 +217,7 @@ impl Books {
         if let Some(asked) = policy::asked(settings, &incoming.text) {
             return Ok(Some(asked));
         }
-        let store = self.shelf.store(incoming.key.agent())?;
+        let store = self.session_files.store(incoming.key.agent())?;
         let Some(entry) = store.get(&incoming.key) else {
             return Ok(None);
         };
@@ -227,14 +230,14 @@ impl Books {
 
     /// Takes back what was appended for a command that is refused.
     pub(super) fn retract(&mut self, written: &Written) {
-        if let Err(error) = self.shelf.retract(written) {
+        if let Err(error) = self.session_files.retract(written) {
             failure::report("take a refused message out of its transcript", &error);
         }
     }
 
     /// Makes the memory of a session what the disk is.
     pub(super) fn put_back(&mut self, key: &SessionKey, before: Option<SessionEntry>) {
-        let Ok(store) = self.shelf.store(key.agent()) else {
+        let Ok(store) = self.session_files.store(key.agent()) else {
             return;
         };
         match before {
@@ -245,7 +248,7 @@ impl Books {
 
     pub(super) fn begin(&mut self, key: &SessionKey) -> Result<BackendSessions, Fault> {
         let now = now_ms();
-        let (entry, _) = self.shelf.session(key, now)?;
+        let (entry, _) = self.session_files.session(key, now)?;
         entry.set("status", "running");
         entry.set("startedAt", now);
         Ok(entry.backend_sessions())
@@ -257,7 +260,7 @@ impl Books {
         drafts: Vec<Draft>,
     ) -> Result<Appended, Fault> {
         self.home.said(&drafts);
-        Ok(self.shelf.append(key, drafts, now_ms())?)
+        Ok(self.session_files.append(key, drafts, now_ms())?)
     }
 
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
@@ -325,7 +328,7 @@ impl Books {
         now: i64,
         count: impl FnOnce(&mut SessionEntry),
     ) -> Result<(), Fault> {
-        let Some(entry) = self.shelf.store(key.agent())?.get_mut(key) else {
+        let Some(entry) = self.session_files.store(key.agent())?.get_mut(key) else {
             return Ok(());
         };
         entry.touch(now);
@@ -363,7 +366,7 @@ impl Books {
             return Ok(None);
         };
         let transcript = self
-            .shelf
+            .session_files
             .transcript_of(&record.agent_id, &record.session_id)?;
         let Some(transcript) = transcript else {
             return Ok(None);
@@ -383,7 +386,7 @@ impl Books {
         let Ok(key) = SessionKey::parse(&record.session_key, &agent) else {
             return Ok(Overrides::default());
         };
-        let entry = self.shelf.store(&agent)?.get(&key);
+        let entry = self.session_files.store(&agent)?.get(&key);
         Ok(entry.map(overrides_of).unwrap_or_default())
     }
 
@@ -392,7 +395,7 @@ impl Books {
         let Kind::Done(done) = outcome else {
             return None;
         };
-        let settings = self.shelf.settings();
+        let settings = self.session_files.settings();
         let model = format!("{}/{}", done.provider, done.model);
         let price = settings.session.prices.get(&model)?;
         Some(
