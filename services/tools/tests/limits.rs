@@ -233,16 +233,24 @@ async fn process_write_takes_a_mebibyte_and_not_a_byte_more() {
 async fn process_tells_the_last_24_kibibytes_and_logs_two_thousand_lines() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
-    // 10 bytes a line.
-    let command = "seq 100000001 100002002; while [ ! -e go ]; do sleep 0.01; done; echo end";
+    // What is said at once is in the answer to the call. 10 bytes a line.
+    let command = "while [ ! -e begin ]; do sleep 0.01; done; seq 100000001 100002002; \
+                   while [ ! -e go ]; do sleep 0.01; done; echo end";
     tools
         .ok("exec", json!({"command": command, "background": true}))
         .await;
+    fs::write(folder.path().join("begin"), "").unwrap();
     let log = json!({"action": "log", "sessionId": "p1"});
-    let mut logged = String::new();
-    while !logged.contains("[2 more lines; use offset 2001]\n") {
-        logged = tools.ok("process", log.clone()).await;
+    let list = json!({"action": "list"});
+    while !tools
+        .ok("process", list.clone())
+        .await
+        .contains(" 20020 bytes of output")
+    {
+        tokio::task::yield_now().await;
     }
+    let logged = tools.ok("process", log).await;
+    assert!(logged.ends_with("[2 more lines; use offset 2001]\n"));
     assert!(logged.starts_with("p1 running (pid "), "{logged}");
     assert!(logged.contains("\n100000001\n") && logged.contains("\n100002000\n"));
     let poll = json!({"action": "poll", "sessionId": "p1", "timeout": 20_000});
@@ -268,10 +276,13 @@ async fn process_says_how_much_it_leaves_out() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
     for (id, bytes, elided) in [("p1", 24 * 1024, None), ("p2", 24 * 1024 + 1, Some(1))] {
-        let command = format!("head -c {bytes} /dev/zero | tr '\\0' x");
+        let command = format!(
+            "while [ ! -e {id} ]; do sleep 0.01; done; head -c {bytes} /dev/zero | tr '\\0' x"
+        );
         tools
             .ok("exec", json!({"command": command, "background": true}))
             .await;
+        fs::write(folder.path().join(id), "").unwrap();
         let listed = format!("{id} ended with exit code 0 ");
         while !tools
             .ok("process", json!({"action": "list"}))
