@@ -10,34 +10,27 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Limited};
-use openclaw_config::auth::renewal::{self, Endpoint, Form, MARGIN_MS, Renewable, Tokens};
+use openclaw_config::auth::renewal::{self, MARGIN_MS, Renewable, Tokens};
 use openclaw_config::auth::{Credential, Profile};
 use openclaw_config::provider;
 use openclaw_config::secret::Secret;
 use openclaw_config::settings::{Settings, now_ms};
 use openclaw_daemon::failure;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Method, StatusCode, Url};
-use serde::Deserialize;
-use serde_json::json;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::model::{self, Upstream};
 use crate::report::{Report, Use};
 
-/// How long a provider may take to give new tokens.
-const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+mod asking;
+
+/// How long a turn waits for new tokens. It then goes on without them; they are
+/// waited for all the same, because the refresh token may be used up.
+const TURN_LIMIT: Duration = Duration::from_secs(5);
 /// How long another process may take that renews a login of the same file.
 const LOCK_LIMIT: Duration = Duration::from_secs(30);
-/// Bytes of an answer; it is two tokens and a few words.
-const BODY_LIMIT: usize = 64 * 1024;
 /// How long a provider that could not be asked is left alone.
 const PAUSE: Duration = Duration::from_secs(60);
-/// Letters of a provider's error code (RFC 6749, 5.2) that are told.
-const CODE_LIMIT: usize = 64;
 
 /// Why there are no new tokens.
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +47,8 @@ enum Error {
     Form(String),
     #[error("{0} did not answer in time")]
     Silent(String),
+    #[error("it takes longer than the {} s that a message waits", TURN_LIMIT.as_secs())]
+    Late,
     #[error(transparent)]
     Unsent(#[from] model::Error),
     #[error(transparent)]
@@ -75,9 +70,46 @@ struct Failed {
     /// For the user.
     message: String,
     provider: String,
-    /// The refresh token that is no good; `None`: it was not the token.
-    refused: Option<Secret>,
-    at: Instant,
+    again: Again,
+}
+
+/// When there is use in asking again.
+#[derive(Debug, Clone)]
+enum Again {
+    /// With another refresh token than the one that is no good.
+    Unlike(Secret),
+    /// [`PAUSE`] after the provider could not be asked.
+    Since(Instant),
+    /// With the next turn: it is still being asked, or was not.
+    Now,
+}
+
+/// Tokens that could not be written.
+#[derive(Debug, Clone)]
+struct Unkept {
+    tokens: Tokens,
+    /// The refresh token that was used up for them. With another one in the
+    /// file, somebody has made the login anew.
+    used: Secret,
+    /// For the user.
+    message: String,
+}
+
+/// What is used from now on.
+#[derive(Debug)]
+struct Renewed {
+    tokens: Tokens,
+    /// What the user should know.
+    note: Option<String>,
+}
+
+impl From<Unkept> for Renewed {
+    fn from(unkept: Unkept) -> Self {
+        Self {
+            tokens: unkept.tokens,
+            note: Some(unkept.message),
+        }
+    }
 }
 
 /// The settings that a turn begins with.
@@ -107,8 +139,41 @@ struct State {
     failed: HashMap<Name, Failed>,
     /// What a provider did not accept though it had not ended.
     rejected: HashSet<Name>,
-    /// What could not be written.
-    unkept: HashMap<Name, Tokens>,
+    unkept: HashMap<Name, Unkept>,
+}
+
+impl State {
+    /// What was read, with what was renewed since. It is the same as long as
+    /// nothing is: what stands ready for a turn is told by that.
+    fn settings(&mut self, read: &Arc<Settings>) -> Arc<Settings> {
+        match &self.settings {
+            Some((known, current)) if Arc::ptr_eq(known, read) => Arc::clone(current),
+            _ => {
+                self.settings = Some((Arc::clone(read), Arc::clone(read)));
+                Arc::clone(read)
+            }
+        }
+    }
+
+    /// The logins that are to be renewed or written.
+    fn due(
+        &mut self,
+        read: &Arc<Settings>,
+        agent_id: &str,
+        providers: &[String],
+    ) -> Vec<(Name, Profile)> {
+        let settings = self.settings(read);
+        let limit = now_ms().saturating_add(MARGIN_MS);
+        let named = settings.logins(agent_id, providers).into_iter();
+        let named = named.map(|(agent, profile)| ((agent, profile.id.clone()), profile));
+        let is_due = |name: &Name, profile: &Profile| {
+            let is_marked = self.rejected.contains(name) || self.unkept.contains_key(name);
+            is_marked || !profile.is_usable(limit)
+        };
+        named
+            .filter(|(name, profile)| is_due(name, profile))
+            .collect()
+    }
 }
 
 impl Renewals {
@@ -120,29 +185,33 @@ impl Renewals {
         agent_id: &str,
         providers: Vec<String>,
     ) -> Prepared {
-        if self.0.due(&read, agent_id, &providers).is_empty() {
-            return Prepared {
-                settings: self.0.settings(&read),
-                notes: Vec::new(),
-            };
+        if self.0.state().due(&read, agent_id, &providers).is_empty() {
+            return self.0.unchanged(&read);
         }
-        let (inner, agent_id, known) = (Arc::clone(&self.0), agent_id.to_owned(), read.clone());
+        let (inner, agent, known) = (Arc::clone(&self.0), agent_id.to_owned(), read.clone());
+        let wanted = providers.clone();
         // Whoever asked may go away; a new refresh token must not go with him.
-        let task = async move { inner.renew_all(known, &agent_id, &providers).await };
-        tokio::spawn(task).await.unwrap_or_else(|error| {
-            failure::report("renew a login", &error);
-            Prepared {
-                settings: self.0.settings(&read),
-                notes: Vec::new(),
+        let task = async move { inner.renew_all(known, &agent, &wanted).await };
+        match timeout(TURN_LIMIT, tokio::spawn(task)).await {
+            Ok(Ok(prepared)) => prepared,
+            Ok(Err(error)) => {
+                failure::report("renew a login", &error);
+                self.0.unchanged(&read)
             }
-        })
+            Err(_) => self.0.without(&read, agent_id, &providers),
+        }
+    }
+
+    /// Waits for what is being asked: the refresh token may be used up.
+    pub(crate) async fn idle(&self) {
+        drop(self.0.attempt.lock().await);
     }
 
     /// The configuration as it will be for the next turn, for a status: a login
     /// that will be renewed is as good as one that has not ended.
     pub(crate) fn expected(&self, read: &Arc<Settings>) -> Arc<Settings> {
-        let settings = self.0.settings(read);
-        let state = self.0.state();
+        let mut state = self.0.state();
+        let settings = state.settings(read);
         settings.with_logins(|agent_id, profile| {
             let name = (agent_id.to_owned(), profile.id.clone());
             profile.renewable().is_some() && !state.failed.contains_key(&name)
@@ -176,34 +245,33 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was read, with what was renewed since. It is the same as long as
-    /// nothing is: what stands ready for a turn is told by that.
-    fn settings(&self, read: &Arc<Settings>) -> Arc<Settings> {
-        let mut state = self.state();
-        match &state.settings {
-            Some((known, current)) if Arc::ptr_eq(known, read) => Arc::clone(current),
-            _ => {
-                state.settings = Some((Arc::clone(read), Arc::clone(read)));
-                Arc::clone(read)
-            }
+    fn unchanged(&self, read: &Arc<Settings>) -> Prepared {
+        Prepared {
+            settings: self.state().settings(read),
+            notes: Vec::new(),
         }
     }
 
-    /// The logins that are to be renewed.
-    fn due(
-        &self,
-        read: &Arc<Settings>,
-        agent_id: &str,
-        providers: &[String],
-    ) -> Vec<(Name, Profile)> {
-        let settings = self.settings(read);
-        let state = self.state();
-        let limit = now_ms().saturating_add(MARGIN_MS);
-        let named = settings.logins(agent_id, providers).into_iter();
-        let named = named.map(|(agent, profile)| ((agent, profile.id.clone()), profile));
-        named
-            .filter(|(name, profile)| !profile.is_usable(limit) || state.rejected.contains(name))
-            .collect()
+    /// The configuration for a turn that does not wait any longer. What is
+    /// renewed at this very moment is there or still due, never both.
+    fn without(&self, read: &Arc<Settings>, agent_id: &str, providers: &[String]) -> Prepared {
+        let mut state = self.state();
+        let mut notes = Vec::new();
+        for (name, profile) in state.due(read, agent_id, providers) {
+            if profile.is_usable(now_ms()) && !state.rejected.contains(&name) {
+                continue;
+            }
+            let failed = state.failed.entry(name).or_insert_with(|| Failed {
+                message: to_words(&profile, &Error::Late),
+                provider: profile.provider.clone(),
+                again: Again::Now,
+            });
+            notes.push(failed.message.clone());
+        }
+        Prepared {
+            settings: state.settings(read),
+            notes,
+        }
     }
 
     async fn renew_all(
@@ -215,14 +283,18 @@ impl Inner {
         let _attempt = self.attempt.lock().await;
         let mut notes = Vec::new();
         // Again: the attempt before may have been for the same.
-        for (name, profile) in self.due(&read, agent_id, providers) {
+        let due = self.state().due(&read, agent_id, providers);
+        for (name, profile) in due {
             let Some(renewable) = profile.renewable() else {
                 continue;
             };
             let renewed = self.renew(&name, &profile, &renewable).await;
             let was_rejected = self.state().rejected.remove(&name);
             match renewed {
-                Ok(tokens) => self.take_over(&name, &tokens),
+                Ok(renewed) => {
+                    self.take_over(&name, &renewed.tokens);
+                    notes.extend(renewed.note);
+                }
                 Err(failed) => {
                     if was_rejected || !profile.is_usable(now_ms()) {
                         notes.push(failed.message.clone());
@@ -232,7 +304,7 @@ impl Inner {
             }
         }
         Prepared {
-            settings: self.settings(&read),
+            settings: self.state().settings(&read),
             notes,
         }
     }
@@ -251,113 +323,108 @@ impl Inner {
         name: &Name,
         profile: &Profile,
         renewable: &Renewable,
-    ) -> Result<Tokens, Failed> {
-        let failed = |error: Error, refresh: Option<Secret>| {
-            let message = to_words(profile, &error);
-            tracing::warn!("{}", openclaw_escape::line(&message));
-            Failed {
-                message,
-                provider: profile.provider.clone(),
-                refused: refresh.filter(|_| matches!(error, Error::Refused { .. })),
-                at: Instant::now(),
-            }
+    ) -> Result<Renewed, Failed> {
+        let renewed = match wait(renewable).await {
+            Ok(turn) => self.renew_in(turn, name, profile, renewable).await,
+            Err(error) => Err(failed(profile, &error, None)),
         };
-        let turn = wait(renewable).await.map_err(|error| failed(error, None))?;
-        let stored = turn.stored().map_err(|error| failed(error.into(), None))?;
-        let unkept = self.state().unkept.get(name).cloned();
-        if let Some(tokens) = unkept {
-            self.keep(name, turn, &tokens).await;
-            return Ok(tokens);
+        // What was given before is good, whether it can be written or not.
+        renewed.or_else(|failed| match self.state().unkept.get(name) {
+            Some(unkept) => Ok(unkept.clone().into()),
+            None => Err(failed),
+        })
+    }
+
+    async fn renew_in(
+        &self,
+        turn: renewal::Turn,
+        name: &Name,
+        profile: &Profile,
+        renewable: &Renewable,
+    ) -> Result<Renewed, Failed> {
+        let failed = |error: Error| failed(profile, &error, None);
+        let stored = turn.stored().map_err(|error| failed(error.into()))?;
+        let unkept = self.state().unkept.remove(name);
+        if let Some(Unkept { tokens, used, .. }) = unkept
+            && used == stored.refresh
+        {
+            return Ok(self.keep(turn, name, profile, tokens, used).await);
         }
         if is_news(profile, &stored) {
-            return Ok(stored);
+            return Ok(Renewed {
+                tokens: stored,
+                note: None,
+            });
         }
         if let Some(before) = self.state().failed.get(name)
             && before.holds(&stored.refresh)
         {
             return Err(before.clone());
         }
-        turn.rehearse()
-            .map_err(|error| failed(error.into(), None))?;
-        let answer = self.ask(&renewable.endpoint, &stored.refresh).await;
-        let tokens = answer.map_err(|error| failed(error, Some(stored.refresh)))?;
-        self.keep(name, turn, &tokens).await;
+        turn.rehearse().map_err(|error| failed(error.into()))?;
+        let used = stored.refresh;
+        let answer = asking::tokens(&self.upstream, &renewable.endpoint, &used).await;
+        let tokens = answer.map_err(|error| self::failed(profile, &error, Some(&used)))?;
         tracing::info!(provider = %profile.provider, "a login was renewed");
-        Ok(tokens)
+        Ok(self.keep(turn, name, profile, tokens, used).await)
     }
 
     /// Writes the tokens. Where that fails they are used all the same, and
-    /// written with the next attempt.
-    async fn keep(&self, name: &Name, turn: renewal::Turn, tokens: &Tokens) {
+    /// written with a later turn.
+    async fn keep(
+        &self,
+        turn: renewal::Turn,
+        name: &Name,
+        profile: &Profile,
+        tokens: Tokens,
+        used: Secret,
+    ) -> Renewed {
         let kept = tokens.clone();
         let written = spawn_blocking(move || turn.keep(&kept)).await;
-        let written = written.map_err(Error::from).and_then(|it| Ok(it?));
-        match written {
-            Ok(()) => drop(self.state().unkept.remove(name)),
-            Err(error) => {
-                failure::report("keep a login that was renewed", &error);
-                self.state().unkept.insert(name.clone(), tokens.clone());
-            }
-        }
-    }
-
-    async fn ask(&self, endpoint: &Endpoint, refresh: &Secret) -> Result<Tokens, Error> {
-        let url = Url::parse(&endpoint.url).map_err(|_| Error::Url)?;
-        let host = url.host_str().unwrap_or_default().to_owned();
-        let silent = || Error::Silent(host.clone());
-        let (kind, body) = body(endpoint, refresh);
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        let began = now_ms();
-        let sent = self.upstream.relay(Method::POST, url, headers, body);
-        let response = timeout(ANSWER_LIMIT, sent).await.map_err(|_| silent())??;
-        let status = response.status();
-        let body = Limited::new(reqwest::Body::from(response), BODY_LIMIT).collect();
-        let body = timeout(ANSWER_LIMIT, body).await.map_err(|_| silent())?;
-        let body = body
-            .map(http_body_util::Collected::to_bytes)
-            .unwrap_or_default();
-        if !status.is_success() {
-            return Err(refusal(host, status, &body));
-        }
-        let given: Given = serde_json::from_slice(&body).map_err(|_| Error::Form(host.clone()))?;
-        if given.access_token.is_empty() {
-            return Err(Error::Form(host));
-        }
-        let lasts = given.expires_in.map(|seconds| seconds.max(0.0) * 1e3);
-        Ok(Tokens {
-            access: Secret::new(given.access_token),
-            // Many providers let the one there is be used again.
-            refresh: match given.refresh_token.filter(|token| !token.is_empty()) {
-                Some(token) => Secret::new(token),
-                None => refresh.clone(),
-            },
-            expires_ms: lasts.map(|lasts| {
-                began
-                    .saturating_add(lasts as u64)
-                    .saturating_sub(endpoint.skew_ms)
-            }),
-        })
+        let Err(error) = written.map_err(Error::from).and_then(|it| Ok(it?)) else {
+            return Renewed { tokens, note: None };
+        };
+        failure::report("keep a login that was renewed", &error);
+        let unkept = Unkept {
+            message: format!(
+                "the login {} was renewed, and could not be kept: {}; it is tried again with the \
+                 next message, and lost when the agent-runner ends before",
+                profile.id,
+                failure::chain(&error)
+            ),
+            tokens,
+            used,
+        };
+        self.state().unkept.insert(name.clone(), unkept.clone());
+        unkept.into()
     }
 }
 
 impl Failed {
     /// Whether there is no use in asking again.
     fn holds(&self, refresh: &Secret) -> bool {
-        match &self.refused {
-            Some(refused) => refused == refresh,
-            None => self.at.elapsed() < PAUSE,
+        match &self.again {
+            Again::Unlike(refused) => refused == refresh,
+            Again::Since(failed) => failed.elapsed() < PAUSE,
+            Again::Now => false,
         }
     }
 }
 
-/// An answer with tokens (RFC 6749, 5.1).
-#[derive(Deserialize)]
-struct Given {
-    access_token: String,
-    refresh_token: Option<String>,
-    expires_in: Option<f64>,
+/// The failure, told; `used` is the refresh token that the provider was asked
+/// with.
+fn failed(profile: &Profile, error: &Error, used: Option<&Secret>) -> Failed {
+    let message = to_words(profile, error);
+    tracing::warn!("{}", openclaw_escape::line(&message));
+    Failed {
+        message,
+        provider: profile.provider.clone(),
+        again: match (error, used) {
+            (Error::Refused { .. }, Some(used)) => Again::Unlike(used.clone()),
+            (Error::Store(_), _) => Again::Now,
+            _ => Again::Since(Instant::now()),
+        },
+    }
 }
 
 /// Whether somebody else has renewed the login.
@@ -377,52 +444,15 @@ async fn wait(renewable: &Renewable) -> Result<renewal::Turn, Error> {
     Ok(lock.map_err(|_| Error::Locked)???)
 }
 
-/// The content type and the body of a request (RFC 6749, 6).
-fn body(endpoint: &Endpoint, refresh: &Secret) -> (&'static str, Bytes) {
-    let fields = [
-        ("grant_type", "refresh_token"),
-        ("client_id", &endpoint.client_id),
-        ("refresh_token", refresh.reveal()),
-    ];
-    match endpoint.form {
-        Form::Json => {
-            let object: serde_json::Map<_, _> = fields
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), json!(value)))
-                .collect();
-            let text = serde_json::Value::Object(object).to_string();
-            ("application/json", text.into())
-        }
-        Form::Fields => {
-            let mut form = form_urlencoded::Serializer::new(String::new());
-            let text = form.extend_pairs(fields).finish();
-            ("application/x-www-form-urlencoded", text.into())
-        }
-    }
-}
-
-/// Of what a provider says only its code is told: the rest may hold anything.
-fn refusal(host: String, status: StatusCode, body: &[u8]) -> Error {
-    let said: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-    let code = said["error"].as_str().or(said["error"]["code"].as_str());
-    let is_plain = |code: &&str| {
-        let is_letter = |c: char| c.is_ascii_lowercase() || c == '_';
-        code.len() <= CODE_LIMIT && code.chars().all(is_letter)
-    };
-    let code = code.filter(is_plain).map(|code| format!(", {code}"));
-    let status = status.as_u16();
-    match status {
-        400 | 401 | 403 => Error::Refused { host, status, code },
-        _ => Error::Status { host, status },
-    }
-}
-
 /// What failed and the way out.
 fn to_words(profile: &Profile, error: &Error) -> String {
     let (variable, _) = provider::variables(&profile.provider);
     let advice = match error {
         Error::Refused { .. } | Error::Store(renewal::Error::Missing(_)) => {
             "log in again with the program that made it, or set "
+        }
+        Error::Late => {
+            "a later message uses it when it is there; until then another key is used, if there is one: set "
         }
         _ => {
             "it is tried again with a later message; until then another key is used, if there is one: set "
@@ -433,51 +463,4 @@ fn to_words(profile: &Profile, error: &Error) -> String {
         profile.id,
         failure::chain(error)
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_have_the_form_of_their_provider() {
-        let mut endpoint = Endpoint {
-            url: String::new(),
-            client_id: "c".to_owned(),
-            form: Form::Json,
-            skew_ms: 0,
-        };
-        let refresh = Secret::new("a+b/c=");
-        let (kind, json) = body(&endpoint, &refresh);
-        assert_eq!(kind, "application/json");
-        let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
-        let expected =
-            json!({"grant_type": "refresh_token", "client_id": "c", "refresh_token": "a+b/c="});
-        assert_eq!(json, expected);
-        endpoint.form = Form::Fields;
-        let (kind, text) = body(&endpoint, &refresh);
-        assert_eq!(kind, "application/x-www-form-urlencoded");
-        let expected = "grant_type=refresh_token&client_id=c&refresh_token=a%2Bb%2Fc%3D";
-        assert_eq!(&text[..], expected.as_bytes());
-    }
-
-    #[test]
-    fn a_refusal_tells_its_code_and_nothing_else() {
-        let said = |status: u16, body: &str| {
-            let status = StatusCode::from_u16(status).unwrap();
-            refusal("h".to_owned(), status, body.as_bytes()).to_string()
-        };
-        let plain = said(
-            400,
-            r#"{"error": "invalid_grant", "error_description": "x"}"#,
-        );
-        assert_eq!(plain, "h refused it (HTTP 400, invalid_grant)");
-        let nested = said(401, r#"{"error": {"code": "refresh_token_reused"}}"#);
-        assert_eq!(nested, "h refused it (HTTP 401, refresh_token_reused)");
-        assert_eq!(
-            said(400, r#"{"error": "Se cret"}"#),
-            "h refused it (HTTP 400)"
-        );
-        assert_eq!(said(503, "x"), "h answered with HTTP 503");
-    }
 }

@@ -17,6 +17,7 @@ use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
+use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
@@ -47,8 +48,8 @@ use crate::warm::Warm;
 use crate::watcher::Watcher;
 use crate::{adoption, answering, catalog, cli};
 
-/// What running turns get to end by themselves when the daemon is to end;
-/// below the daemon's drain deadline, so that they can still be cancelled.
+/// What running turns and logins that are being renewed get to end by themselves
+/// when the daemon is to end; below the daemon's drain deadline, so that they can still be cancelled.
 const GRACE: Duration = Duration::from_secs(12);
 
 /// The agent-runner.
@@ -115,13 +116,14 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         runner.0.turn_context.spare.clear().await;
         runner.0.turn_context.warm.clear().await;
         runner.0.turn_context.servers.clear();
-        if runner.0.turn_context.units.outlive_us() {
-            return;
-        }
-        if tokio::time::timeout(GRACE, runner.0.table.idle())
-            .await
-            .is_err()
-        {
+        let outlive_us = runner.0.turn_context.units.outlive_us();
+        let turns = async {
+            if !outlive_us {
+                runner.0.table.idle().await;
+            }
+        };
+        let idle = async { tokio::join!(turns, runner.0.turn_context.renewals.idle()) };
+        if timeout(GRACE, idle).await.is_err() && !outlive_us {
             runner.0.table.cancel_all("the agent-runner was stopped");
             runner.0.table.idle().await;
         }

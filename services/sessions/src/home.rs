@@ -216,3 +216,17 @@ pub fn add(words: &mut String, more: &str) {
     }
     words.push_str(more);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_further_responses_are_paragraphs() {
+        let mut words = String::new();
+        for more in ["", "one", "", "two", "three\n"] {
+            add(&mut words, more);
+        }
+        assert_eq!(words, "one\n\ntwo\n\nthree\n");
+    }
+}

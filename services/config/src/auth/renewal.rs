@@ -300,11 +300,21 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::process::{Command, Stdio};
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::Duration;
 
     use serde_json::json;
 
     use super::*;
+    use crate::environment::Environment;
+    use crate::paths::Paths;
+
+    /// Bytes of a file's name.
+    const NAME_MAX: usize = 255;
 
     fn turn(folder: &Path, id: &str, document: &Value) -> Turn {
         let file = folder.join("auth-profiles.json");
@@ -369,6 +379,141 @@ mod tests {
             assert!(kept.contains("\"expiresAt\": 99"), "{kept}");
             assert!(!kept.contains("you") || kept.contains("\"refreshToken\": \"r\""));
         }
+    }
+
+    #[test]
+    fn second_waits_for_the_first_and_sees_what_it_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let login = json!({"type": "oauth", "access": "a", "refresh": "r"});
+        let first = turn(folder.path(), "a:b", &json!({"profiles": {"a:b": login}}));
+        let renewable = first.renewable.clone();
+        let (began, begun) = mpsc::channel();
+        thread::scope(|scope| {
+            let second = scope.spawn(move || {
+                began.send(()).unwrap();
+                Turn::wait(&renewable).unwrap().stored().unwrap()
+            });
+            begun.recv().unwrap();
+            while !is_waited_for(&lock_path(&first.renewable.file)) {
+                assert!(!second.is_finished(), "it did not wait");
+                thread::yield_now();
+            }
+            first.keep(&tokens()).unwrap();
+            drop(first);
+            assert_eq!(second.join().unwrap(), tokens());
+        });
+    }
+
+    /// Whether somebody waits for the lock on a file.
+    fn is_waited_for(path: &Path) -> bool {
+        let inode = format!(":{} ", fs::metadata(path).unwrap().ino());
+        let locks = fs::read_to_string("/proc/locks").unwrap();
+        let mut lines = locks.lines();
+        lines.any(|line| line.contains("-> FLOCK") && line.contains(&inode))
+    }
+
+    #[test]
+    fn file_that_cannot_be_written_is_named_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let login = json!({"type": "oauth", "access": "a", "refresh": "r"});
+        let mut turn = turn(folder.path(), "a:b", &json!({"profiles": {"a:b": login}}));
+        // Too long a name for the temporary file beside it: that holds for root too.
+        let long = folder.path().join("x".repeat(NAME_MAX));
+        fs::rename(&turn.renewable.file, &long).unwrap();
+        turn.renewable.file.clone_from(&long);
+        for failed in [turn.rehearse(), turn.keep(&tokens())] {
+            let words = failed.unwrap_err().to_string();
+            assert_eq!(words, format!("write {}", long.display()));
+        }
+        assert_eq!(turn.stored().unwrap().refresh.reveal(), "r");
+        let names = fs::read_dir(folder.path()).unwrap();
+        assert_eq!(names.count(), 2, "the file and its lock");
+    }
+
+    /// Names the folder for the process that is killed.
+    const FOLDER: &str = "OPENCLAW_TEST_RENEWAL_FOLDER";
+    /// The test that is this process.
+    const KEEPER: &str = "auth::renewal::tests::tokens_are_kept_until_the_process_is_killed";
+    /// Killed at so many different moments.
+    const KILLS: u32 = 40;
+    /// Bytes of a field that is not ours: little, so that most of the time goes
+    /// into writing.
+    const BALLAST: usize = 4096;
+
+    fn state(folder: &Path) -> Paths {
+        let state = folder.to_str().unwrap();
+        Paths::resolve(&[("OPENCLAW_STATE_DIR", state)].into_iter().collect()).unwrap()
+    }
+
+    /// A login in the folder that is searched for profiles.
+    fn kept_in(folder: &Path) -> Renewable {
+        Renewable {
+            id: "a:b".to_owned(),
+            file: super::super::folder(&state(folder), "main").join("mine.json"),
+            endpoint: Endpoint::known("anthropic").unwrap(),
+        }
+    }
+
+    #[test]
+    #[ignore = "the process that is killed by the next test"]
+    fn tokens_are_kept_until_the_process_is_killed() {
+        let folder = std::env::var_os(FOLDER).unwrap();
+        let turn = Turn::wait(&kept_in(Path::new(&folder))).unwrap();
+        for number in 1.. {
+            let tokens = Tokens {
+                access: Secret::new(format!("access-{number}")),
+                refresh: Secret::new(format!("refresh-{number}")),
+                expires_ms: Some(number),
+            };
+            turn.keep(&tokens).unwrap();
+            if number == 1 {
+                println!("kept");
+            }
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this program, to be killed")]
+    #[test]
+    fn process_that_is_killed_leaves_the_old_tokens_or_the_new_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let renewable = kept_in(folder.path());
+        let place = renewable.file.parent().unwrap();
+        fs::create_dir_all(place).unwrap();
+        let login = json!({"type": "oauth", "provider": "anthropic", "access": "access-0",
+            "refresh": "refresh-0", "expires": 0, "later": "x".repeat(BALLAST)});
+        let document = json!({"version": 1, "profiles": {"a:b": login}});
+        fs::write(&renewable.file, document.to_string()).unwrap();
+        for kill in 0..KILLS {
+            let mut child = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", KEEPER, "--ignored", "--nocapture"])
+                .env(FOLDER, folder.path())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            lines
+                .map(Result::unwrap)
+                .find(|line| line.contains("kept"))
+                .unwrap();
+            // At another moment of the next write each time.
+            thread::sleep(Duration::from_micros(u64::from(kill) * 137));
+            child.kill().unwrap();
+            child.wait().unwrap();
+
+            let stored = Turn::wait(&renewable).unwrap().stored().unwrap();
+            let number = stored.expires_ms.unwrap();
+            assert_eq!(stored.access.reveal(), format!("access-{number}"));
+            assert_eq!(stored.refresh.reveal(), format!("refresh-{number}"));
+            let none = Environment::default();
+            let profiles = super::super::read(&state(folder.path()), "main", &none);
+            assert_eq!(profiles.warnings, [""; 0]);
+            let [profile] = profiles.list.as_slice() else {
+                panic!("{profiles:?}");
+            };
+            assert_eq!(profile.credential.secret().unwrap().0, &stored.access);
+        }
+        let names = fs::read_dir(place).unwrap();
+        assert!(names.count() > 2, "no process was killed while it wrote");
     }
 
     #[test]

@@ -184,3 +184,20 @@ fn the_login_shell_answers_last() {
     let without = load(&path, &environment, Missing::KeptForGateway).unwrap_err();
     assert!(without.to_string().contains("FROM_PROFILE"), "{without}");
 }
+
+#[test]
+fn values_of_references_are_checked_as_written_ones() {
+    let text = "{ agents: { defaults: { backend: '${BACKEND}' } } }";
+    let files = [("openclaw.json", text)];
+    let document = loaded(&files, &[("BACKEND", "native")]).unwrap();
+    assert_eq!(document["agents"]["defaults"]["backend"], "native");
+    // Known at once, and only after the variables that the file brings.
+    let refused = loaded(&files, &[("BACKEND", "nativ")]).unwrap_err();
+    let brought = "{ env: { vars: { BACKEND: 'nativ' } }, \
+                   agents: { defaults: { backend: '${BACKEND}' } } }";
+    let later = loaded(&[("openclaw.json", brought)], &[]).unwrap_err();
+    for error in [refused, later] {
+        let words = error.to_string();
+        assert!(words.contains("agents.defaults.backend"), "{words}");
+    }
+}

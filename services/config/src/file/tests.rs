@@ -50,6 +50,18 @@ fn a_change_keeps_the_rest_and_the_file_before() {
 }
 
 #[test]
+fn file_is_changed_when_its_text_is_another() {
+    let (_folder, paths) = place();
+    fs::write(&paths.configuration, "{ ui: 1 }").unwrap();
+    let mut file = File::open(&paths).unwrap();
+    assert!(!file.is_changed());
+    file.set(&key("ui"), json!(2)).unwrap();
+    assert!(file.is_changed());
+    file.set(&key("ui"), json!(1)).unwrap();
+    assert!(!file.is_changed());
+}
+
+#[test]
 fn a_patch_touches_only_what_it_says() {
     let (_folder, paths) = place();
     let text = "{ a: 1, // one\n  env: { vars: { K: 'sk-1' } }, b: { c: 2, d: 3 /* three */ } }";

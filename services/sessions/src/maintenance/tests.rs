@@ -222,3 +222,122 @@ fn only_sessions_that_were_too_many_may_be_evicted() {
         .collect();
     assert_eq!(evictable, ["agent:main:a"]);
 }
+
+#[test]
+fn maintenance_knows_what_only_a_program_needed() {
+    for rest in [
+        "subagent:s",
+        "acp:a",
+        "cron:j",
+        "acp-bridge:b",
+        "hook:h",
+        "node:n",
+        "heartbeat",
+        "work:heartbeat",
+        "work:heartbeat:1",
+        "explicit:model-run-0b1c7f0e-8a51-4c55-9d5b-3d6a6f3f8f11",
+    ] {
+        assert!(is_synthetic(rest), "{rest}");
+    }
+    for rest in [
+        "work",
+        "crons",
+        "my-cron:j",
+        "heartbeats",
+        "heartbeat:1",
+        "work:heartbeats",
+        "explicit:model-run-0b1c7f0e8a514c559d5b3d6a6f3f8f11",
+        "explicit:model-run-0b1c7f0e-8a51-4c55-9d5b-3d6a6f3f8fxx",
+        "model-run-0b1c7f0e-8a51-4c55-9d5b-3d6a6f3f8f11",
+    ] {
+        assert!(!is_synthetic(rest), "{rest}");
+    }
+}
+
+#[test]
+fn maintenance_knows_keys_of_channels() {
+    for rest in [
+        "direct:anna",
+        "telegram:direct:42",
+        "telegram:dm:42",
+        "slack:channel:c",
+        "matrix:room:r",
+        "telegram:bot:group:-7",
+        "work:thread:9",
+    ] {
+        assert!(is_of_channel(rest), "{rest}");
+    }
+    for rest in [
+        "work",
+        "direct",
+        "direct:",
+        "group:7",
+        "telegram:direct:",
+        "telegram:direct",
+        ":direct:42",
+        "telegram:bot:group",
+        "telegram:bot:more:group:7",
+        "work:thread:",
+        "work:threads:9",
+    ] {
+        assert!(!is_of_channel(rest), "{rest}");
+    }
+}
+
+#[test]
+fn maintenance_pins_hold_for_conversations_alone() {
+    let old = json!({"updatedAt": ago(400), "pinnedAt": 1});
+    let spawned = json!({"updatedAt": ago(400), "pinnedAt": 1, "spawnedBy": "agent:main:main"});
+    let unlocked = json!({"updatedAt": ago(400), "modelSelectionLocked": false, "status": "done"});
+    let sessions = [
+        ("agent:main:pinned", old.clone()),
+        ("agent:main:subagent:s", old),
+        ("agent:main:spawned", spawned),
+        ("agent:main:unlocked", unlocked),
+    ];
+    let plan = plan(&policy(), &sessions, &[]);
+    let aged = |key| (key, "age-retention");
+    assert_eq!(
+        archived(&plan),
+        [aged("agent:main:spawned"), aged("agent:main:unlocked")]
+    );
+    assert_eq!(plan.remove, ["agent:main:subagent:s"]);
+    assert!(is_primary("agent:work:main", "main") && is_primary("global", "global"));
+    assert!(!is_primary("main", "main") && !is_primary("agent:main:work", "work"));
+}
+
+#[test]
+fn maintenance_is_due_when_the_next_is_too_old() {
+    let day = 86_400_000;
+    let next = |policy: &Policy, sessions: &[(&str, Value)], busy: &[&str]| {
+        plan(policy, sessions, busy).next_ms
+    };
+    let dashboard = [("agent:main:dashboard:d", json!({"updatedAt": ago(1)}))];
+    assert_eq!(next(&policy(), &dashboard, &[]), Some(ago(1) + 7 * day + 1));
+    let none = Policy {
+        dashboards_after: None,
+        ..policy()
+    };
+    assert_eq!(next(&none, &dashboard, &[]), Some(ago(1) + 30 * day + 1));
+    let kept = Policy {
+        preserve_recent: Some(40 * DAY),
+        ..policy()
+    };
+    assert_eq!(next(&kept, &dashboard, &[]), Some(ago(1) + 40 * day + 1));
+    let cron = [("agent:main:cron:j", json!({"updatedAt": ago(2)}))];
+    assert_eq!(next(&kept, &cron, &[]), Some(ago(2) + 30 * day + 1));
+    assert_eq!(next(&kept, &cron, &["agent:main:cron:j"]), None);
+    let main = [("agent:main:main", json!({"updatedAt": ago(2)}))];
+    assert_eq!(next(&policy(), &main, &[]), None);
+    let timeless = [("agent:main:work", json!({"updatedAt": 0}))];
+    assert_eq!(next(&policy(), &timeless, &[]), None);
+}
+
+#[test]
+fn maintenance_counts_age_to_the_millisecond() {
+    let window = Duration::from_millis(10);
+    assert!(is_before(89, 100, window));
+    assert!(!is_before(90, 100, window));
+    assert!(!is_before(0, 100, window));
+    assert!(is_before(1, 100, window));
+}

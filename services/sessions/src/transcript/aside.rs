@@ -109,6 +109,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn places_are_taken_down_up_to_the_limit() {
+        let mut corrupt = Vec::new();
+        for offset in 0..2000 {
+            noted(&mut corrupt, offset);
+        }
+        assert!(corrupt.iter().copied().eq(0..1000));
+    }
+
+    #[test]
     fn a_line_is_kept_once_with_its_bytes() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");

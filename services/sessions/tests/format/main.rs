@@ -5,6 +5,7 @@
     reason = "clippy exempts test functions, not what they call"
 )]
 
+mod discovery;
 mod history;
 mod property;
 mod recorded;

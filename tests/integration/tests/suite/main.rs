@@ -53,6 +53,7 @@ mod property_list;
 mod property_prompt;
 mod property_tools;
 mod renewal;
+mod renewal_failures;
 mod retry;
 mod rounds;
 mod said;

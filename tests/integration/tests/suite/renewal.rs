@@ -8,26 +8,39 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use integration_tests::socket::Socket;
-use integration_tests::{Setup, Site, Suite, asked};
+use integration_tests::{Setup, Site, Suite, asked, until};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// A token endpoint on loopback.
-#[derive(Clone, Default)]
-struct Endpoint {
+#[derive(Clone)]
+pub(crate) struct Endpoint {
     asked: Arc<Mutex<Vec<Value>>>,
     answers: Arc<Mutex<VecDeque<(u16, Value)>>>,
+    /// Answers wait until it is open.
+    door: watch::Sender<bool>,
 }
 
 impl Endpoint {
     /// Serves these answers in turn; the URL it has.
-    async fn start(answers: impl IntoIterator<Item = (u16, Value)>) -> (Self, String) {
+    pub(crate) async fn start(answers: impl IntoIterator<Item = (u16, Value)>) -> (Self, String) {
+        let (endpoint, url) = Self::silent(answers).await;
+        endpoint.release();
+        (endpoint, url)
+    }
+
+    /// One that answers nobody until it is told to.
+    pub(crate) async fn silent(answers: impl IntoIterator<Item = (u16, Value)>) -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/oauth/token", listener.local_addr().unwrap());
-        let endpoint = Self::default();
-        endpoint.answers.lock().unwrap().extend(answers);
+        let endpoint = Self {
+            asked: Arc::default(),
+            answers: Arc::new(Mutex::new(answers.into_iter().collect())),
+            door: watch::Sender::new(false),
+        };
         let serving = endpoint.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -58,6 +71,8 @@ impl Endpoint {
             .lock()
             .unwrap()
             .push(serde_json::from_str(&body).unwrap());
+        let mut door = self.door.subscribe();
+        let _ = door.wait_for(|is_open| *is_open).await;
         let next = self.answers.lock().unwrap().pop_front();
         let (status, answer) = next.unwrap_or((500, json!({})));
         let answer = answer.to_string();
@@ -69,12 +84,25 @@ impl Endpoint {
         let _ = stream.write_all(response.as_bytes()).await;
     }
 
-    fn asked(&self) -> Vec<Value> {
+    /// Lets what waits be answered, and what comes later.
+    pub(crate) fn release(&self) {
+        self.door.send_replace(true);
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Value> {
         self.asked.lock().unwrap().clone()
+    }
+
+    /// Waits until it has been asked so often.
+    pub(crate) async fn is_asked(&self, count: usize) {
+        until("the token endpoint is asked", || {
+            self.asked().len() == count
+        })
+        .await;
     }
 }
 
-fn given(number: u32) -> (u16, Value) {
+pub(crate) fn given(number: u32) -> (u16, Value) {
     let answer = json!({
         "access_token": format!("access-{number}"), "refresh_token": format!("refresh-{number}"),
         "expires_in": 28_800, "token_type": "Bearer",
@@ -82,24 +110,24 @@ fn given(number: u32) -> (u16, Value) {
     (200, answer)
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     u64::try_from(now.unwrap().as_millis()).unwrap()
 }
 
 /// A login of Anthropic's in OpenClaw's form.
-fn login(url: &str, expires: u64) -> Value {
+pub(crate) fn login(url: &str, expires: u64) -> Value {
     json!({
         "type": "oauth", "provider": "anthropic", "access": "access-0", "refresh": "refresh-0",
         "expires": expires, "tokenUrl": url, "email": "me@example.org", "later": {"x": 1},
     })
 }
 
-fn file(site: &Site) -> PathBuf {
+pub(crate) fn file(site: &Site) -> PathBuf {
     site.state().join("agents/main/agent/auth-profiles.json")
 }
 
-fn write(site: &Site, profiles: &Value) {
+pub(crate) fn write(site: &Site, profiles: &Value) {
     let file = file(site);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     let store = json!({"version": 1, "profiles": profiles, "mine": [1, 2]});
@@ -107,12 +135,12 @@ fn write(site: &Site, profiles: &Value) {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-fn stored(site: &Site) -> Value {
+pub(crate) fn stored(site: &Site) -> Value {
     serde_json::from_slice(&fs::read(file(site)).unwrap()).unwrap()
 }
 
 /// The suite with these profiles, and no key beside them.
-async fn with_profiles(model: &Server, profiles: &Value) -> Suite {
+pub(crate) async fn with_profiles(model: &Server, profiles: &Value) -> Suite {
     let site = Setup::anthropic(model)
         .set("agents.defaults.model", "anthropic/claude-sonnet-5")
         .without("ANTHROPIC_API_KEY")
@@ -121,7 +149,7 @@ async fn with_profiles(model: &Server, profiles: &Value) -> Suite {
     Suite::start(site).await
 }
 
-fn bearer(request: &scripted_model::Recorded) -> String {
+pub(crate) fn bearer(request: &scripted_model::Recorded) -> String {
     request
         .header("authorization")
         .unwrap_or_default()

@@ -83,7 +83,7 @@ async fn state_that_is_read_only_is_told_at_once() {
 }
 
 /// A mount that goes with this.
-struct Mounted(std::path::PathBuf);
+pub(crate) struct Mounted(pub(crate) std::path::PathBuf);
 
 impl Drop for Mounted {
     fn drop(&mut self) {
@@ -92,7 +92,7 @@ impl Drop for Mounted {
 }
 
 /// Mounting needs root; without it there is nothing to be tested here.
-fn mount(options: &[&str], from: &Path, to: &Path) -> bool {
+pub(crate) fn mount(options: &[&str], from: &Path, to: &Path) -> bool {
     run("mount", options, &[from, to])
 }
 
