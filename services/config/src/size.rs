@@ -94,4 +94,23 @@ mod tests {
             assert_eq!(Size::parse(text), bytes.map(Size), "{text}");
         }
     }
+
+    #[test]
+    fn sizes_are_whole_and_not_negative() {
+        let read = |text: &str| serde_json::from_str::<Size>(text);
+        for (text, bytes) in [
+            ("0", 0),
+            ("5", 5),
+            ("5.0", 5),
+            ("0.0", 0),
+            ("1e3", 1000),
+            ("\"1K\"", 1024),
+        ] {
+            assert_eq!(read(text).unwrap(), Size(bytes), "{text}");
+        }
+        for text in ["-1", "-1.0", "0.5", "1e30", "18446744073709551616", "true"] {
+            let words = read(text).unwrap_err().to_string();
+            assert!(words.contains("expected bytes, as a number"), "{words}");
+        }
+    }
 }

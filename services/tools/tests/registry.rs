@@ -163,3 +163,36 @@ async fn the_gate_is_asked_after_the_arguments_and_before_the_tool() {
     assert_eq!(runs.load(std::sync::atomic::Ordering::Relaxed), 0);
     assert!(registry.execute(with(json!({"n": 1}))).await.success);
 }
+
+#[test]
+fn calls_that_change_something_run_alone() {
+    let mut registry = Registry::new();
+    let workspace = Workspace::new(std::env::temp_dir());
+    for name in ["read_file", "write_file", "process"] {
+        let tool = Builtin::from_name(name).unwrap();
+        tool.register(&mut registry, &workspace).unwrap();
+    }
+    for name in ["own", "free"] {
+        registry.register(definition(name, json!({})), ok).unwrap();
+    }
+    registry.run_alone("own");
+    let is_alone = |name: &str, arguments: Value| {
+        let call = ToolCall {
+            arguments,
+            ..call(name)
+        };
+        registry.runs_alone(&call)
+    };
+    assert!(is_alone("write_file", json!({"path": "f", "content": "x"})));
+    assert!(!is_alone("read_file", json!({"path": "f"})));
+    let process = |action: &str| json!({"action": action, "sessionId": "p1"});
+    for action in ["write", "kill", "remove"] {
+        assert!(is_alone("process", process(action)), "{action}");
+    }
+    for action in ["list", "poll", "log"] {
+        assert!(!is_alone("process", process(action)), "{action}");
+    }
+    assert!(is_alone("own", json!({})));
+    assert!(!is_alone("free", json!({})));
+    assert!(!is_alone("missing", json!({})));
+}

@@ -162,3 +162,17 @@ fn what_was_taken_out_may_still_be_included() {
     ]);
     assert_eq!(over.held("gateway.port", &[], &[]), []);
 }
+
+#[test]
+fn variable_holds_what_is_asked_for_with_what_is_around_it() {
+    let scene = Scene::new(&[("openclaw.json", "{ gateway: { port: 1, bind: 'lan' } }")]);
+    let variables = [("OPENCLAW_GATEWAY_PORT", "9")];
+    let held = scene.held("gateway.port", &variables, &[]);
+    assert_eq!(held.len(), 1, "{held:?}");
+    let held = scene.held("gateway.bind", &variables, &[]);
+    assert_eq!(held, []);
+    let set = [("gateway.port", "9")];
+    assert_eq!(scene.one("gateway.port", &[], &set).1, json!(9));
+    assert_eq!(scene.held("gateway.bind", &[], &set), []);
+    assert_eq!(scene.held("logging.level", &[], &set), []);
+}

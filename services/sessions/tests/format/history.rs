@@ -308,3 +308,35 @@ fn what_is_kept_in_memory_is_given_up_when_the_file_is_another() {
     fs::remove_file(&path).unwrap();
     assert!(caught_up(&kept).is_none());
 }
+
+#[test]
+fn message_without_an_id_is_no_part_of_the_conversation() {
+    let nameless = r#"{"type":"message","message":{"role":"user","content":"nameless"}}"#;
+    let (_dir, path) = lines(&[
+        &user_line("a", "", "one"),
+        nameless,
+        &user_line("b", "a", "two"),
+    ]);
+    assert_eq!(words(&load(&path, 1000)), ["one", "two"]);
+}
+
+#[test]
+fn what_waits_is_not_counted_among_what_is_kept_in_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let mut transcript = open(&path).transcript;
+    let runs: Vec<String> = (0..6).map(|run| run.to_string()).collect();
+    for run in &runs {
+        let long = "x".repeat(400);
+        transcript
+            .append([Draft::from(ask(run, &long))], NOW)
+            .unwrap();
+    }
+    let none = HashSet::new();
+    let kept = Tail::read(&path, 100, &none).unwrap();
+    let told = kept.history(100, &none).unwrap();
+    assert_eq!(told.messages, load(&path, 100).messages);
+    // All that is kept waits: what came before is to be read.
+    let all = runs.into_iter().collect();
+    assert_eq!(kept.history(100, &all), None);
+}
