@@ -7,8 +7,6 @@ use integration_tests::{Setup, Site, Socket, Suite, seen, until};
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
-/// Between two looks at the index.
-
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
 

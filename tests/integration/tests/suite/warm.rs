@@ -5,8 +5,6 @@ use integration_tests::{Setup, Suite, asked, processes, seen};
 use scripted_model::{Scenario, Server};
 use serde_json::json;
 
-/// Between two looks at the processes of a suite.
-
 /// The processes of CLIs, by their programs' names.
 fn standing(suite: &Suite) -> Vec<i32> {
     processes::of_folder(&suite.path(""))
