@@ -23,8 +23,8 @@ const OF_DOORS: [&str; 4] = [
 
 fn files(floor: &str) -> Vec<PathBuf> {
     fn below(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).expect("the folder of a floor") {
-            let path = entry.expect("an entry").path();
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
             if path.is_dir() {
                 below(&path, found);
             } else {
@@ -46,7 +46,7 @@ fn layers_nothing_names_what_is_above_it() {
         let of_doors = OF_DOORS.iter().filter(|_| floor != "doors");
         let mut looked_at = 0;
         for file in files(floor) {
-            let text = fs::read_to_string(&file).expect("a source file");
+            let text = fs::read_to_string(&file).unwrap();
             looked_at += 1;
             for name in forbidden
                 .iter()
@@ -66,14 +66,8 @@ fn layers_nothing_names_what_is_above_it() {
 #[test]
 fn layers_there_is_nothing_beside_the_floors_but_the_wiring() {
     let mut names: Vec<String> = fs::read_dir(SOURCE)
-        .expect("the sources")
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .into_string()
-                .expect("a name")
-        })
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
     let expected = [
