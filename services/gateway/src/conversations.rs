@@ -7,5 +7,6 @@ pub(crate) mod lanes;
 pub(crate) mod paragraphs;
 pub(crate) mod refusal;
 pub(crate) mod route;
+mod schema;
 pub(crate) mod sessions;
 pub(crate) mod storage;

@@ -1,5 +1,6 @@
 //! Private directories and files that are either old or new, never half.
 
+use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{
@@ -98,6 +99,22 @@ impl Stamp {
             length: found.len(),
             modified: (found.mtime(), found.mtime_nsec()),
         })
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn length(self) -> u64 {
+        self.length
+    }
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, nanoseconds) = self.modified;
+        write!(
+            f,
+            "{}:{}:{seconds}.{nanoseconds:09}",
+            self.inode, self.length
+        )
     }
 }
 

@@ -2,6 +2,7 @@
 //! it.
 
 mod adopt;
+mod behind;
 mod entry;
 mod file;
 mod find;
@@ -20,6 +21,8 @@ use crate::key::SessionKey;
 use crate::time::now_ms;
 use crate::transcript::{Count, Origin};
 
+use behind::Behind;
+pub use behind::Note;
 pub use entry::{BackendSession, ListedEntry, SessionEntry};
 use file::Slot;
 pub(crate) use file::entry_of;
@@ -32,13 +35,14 @@ pub(crate) use rebuild::{candidate, is_transcript, transcripts};
 pub const INDEX: &str = "sessions.json";
 
 /// The index of one agent, held in memory. The owner decides when it is
-/// written: [`Store::is_dirty`], [`Store::flush`].
+/// written, [`Store::flush`], and keeps what changed elsewhere until then:
+/// [`Store::notes`], [`Store::bring_up_to_date`].
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
     agent: AgentId,
     slots: BTreeMap<String, Slot>,
-    dirty: bool,
+    behind: Behind,
     /// The file as it was read or written last.
     known: Option<Stamp>,
 }
@@ -88,7 +92,7 @@ impl Store {
             dir: dir.to_owned(),
             agent,
             slots: BTreeMap::new(),
-            dirty: false,
+            behind: Behind::default(),
             known: None,
         };
         let path = store.path();
@@ -127,7 +131,7 @@ impl Store {
     /// The session of `key`, to be changed; the index is dirty afterwards.
     pub fn get_mut(&mut self, key: &SessionKey) -> Option<&mut SessionEntry> {
         let entry = self.slots.get_mut(key.as_str())?.session_mut()?;
-        self.dirty = true;
+        self.behind.changed(key.as_str());
         Some(entry)
     }
 
@@ -151,17 +155,19 @@ impl Store {
 
     /// Puts a session under `key`; what was there is returned.
     pub fn insert(&mut self, key: &SessionKey, entry: SessionEntry) -> Option<SessionEntry> {
-        self.dirty = true;
         let slot = Slot::session_of(entry);
-        self.slots
-            .insert(key.to_string(), slot)
-            .and_then(Slot::into_session)
+        let before = self.slots.insert(key.to_string(), slot);
+        match &before {
+            Some(Slot::Session(_)) => self.behind.changed(key.as_str()),
+            _ => self.behind.has_other_keys(),
+        }
+        before.and_then(Slot::into_session)
     }
 
     /// Takes the session of `key` out of the index.
     pub fn remove(&mut self, key: &SessionKey) -> Option<SessionEntry> {
         self.get(key)?;
-        self.dirty = true;
+        self.behind.has_other_keys();
         self.slots.remove(key.as_str()).and_then(Slot::into_session)
     }
 
@@ -210,7 +216,9 @@ impl Store {
         if let Some(entry) = slot.and_then(Slot::session_mut)
             && (entry.counted() != count || !entry.is_counted())
         {
-            self.dirty |= entry.counted() != count;
+            if entry.counted() != count {
+                self.behind.changed(key.as_str());
+            }
             entry.set_counted(count);
         }
     }
@@ -234,13 +242,88 @@ impl Store {
 
     /// Whether memory knows more than the file.
     pub fn is_dirty(&self) -> bool {
-        self.dirty
+        self.behind.is_dirty()
+    }
+
+    /// Whether memory knows more than the file and the notes.
+    pub fn is_unnoted(&self) -> bool {
+        self.behind.is_unnoted()
+    }
+
+    /// Whether notes were taken that the file does not have.
+    pub fn has_notes(&self) -> bool {
+        self.behind.noted() > 0
+    }
+
+    /// Whether it is time for the file itself: sessions came or went, or the
+    /// notes have come to a good part of what the file would take.
+    pub fn wants_file(&self) -> bool {
+        self.behind.wants_file(self.known.map_or(0, Stamp::length))
+    }
+
+    /// The sessions that changed since they were noted last. A session that is
+    /// new is in no note: the file has to name it.
+    ///
+    /// # Errors
+    /// An entry cannot be encoded.
+    pub fn notes(&self) -> Result<Vec<Note>, Error> {
+        let entries = self
+            .behind
+            .keys()
+            .filter_map(|key| Some((key, self.slots.get(key)?.session()?)));
+        let base = self
+            .known
+            .map_or_else(String::new, |known| known.to_string());
+        entries
+            .map(|(key, entry)| Note::of(&self.agent, key, entry, &base))
+            .collect::<Result<_, _>>()
+            .map_err(|source| Error::Encode {
+                path: self.path(),
+                source,
+            })
+    }
+
+    /// What changed is kept: `notes` are what [`Store::notes`] gave.
+    pub fn noted(&mut self, notes: &[Note]) {
+        self.behind.note(notes.iter().map(Note::bytes).sum());
+    }
+
+    /// Takes over notes that the file had not been written after. One that is
+    /// older than the file's entry is passed over, as is one of a session that
+    /// the file does not have any more. Returns how many were newer.
+    pub fn bring_up_to_date(&mut self, notes: &[Note]) -> usize {
+        let base = self
+            .known
+            .map_or_else(String::new, |known| known.to_string());
+        let mut newer = 0;
+        if !notes.is_empty() {
+            // They are a crash's, and are not to outlive it for long.
+            self.behind.note(notes.iter().map(Note::bytes).sum());
+            self.behind.has_other_keys();
+        }
+        for note in notes {
+            let Some(entry) = note.session() else {
+                continue;
+            };
+            let Some(slot @ Slot::Session(_)) = self.slots.get_mut(&note.key) else {
+                continue;
+            };
+            let there = slot.session().map_or(0, SessionEntry::updated_at);
+            // Somebody wrote the file since: only what is later counts.
+            let is_newer = note.base == base || entry.updated_at() > there;
+            if is_newer {
+                *slot = Slot::session_of(entry);
+                self.behind.changed(&note.key);
+                newer += 1;
+            }
+        }
+        newer
     }
 
     /// Writes the index, durably; readers see the old or the new one. What
     /// somebody else wrote there meanwhile is kept beside it, and told of.
     pub fn flush(&mut self) -> Result<Option<Notice>, Error> {
-        if !self.dirty {
+        if !self.is_dirty() {
             return Ok(None);
         }
         let path = self.path();
@@ -252,7 +335,7 @@ impl Store {
         };
         file::write(&path, &self.slots)?;
         self.known = Stamp::of(&path);
-        self.dirty = false;
+        self.behind = Behind::default();
         Ok(edited.map(|path| Notice::Edited { path }))
     }
 
@@ -278,7 +361,7 @@ impl Store {
             guessed: found.guessed,
         });
         self.slots = found.sessions;
-        self.dirty = true;
+        self.behind.has_other_keys();
         Ok(())
     }
 
@@ -286,7 +369,7 @@ impl Store {
         let sessions = adopt::adopt(&self.dir, &self.agent, &mut self.slots)?;
         if sessions > 0 {
             notices.push(Notice::Adopted { sessions });
-            self.dirty = true;
+            self.behind.has_other_keys();
         }
         Ok(())
     }

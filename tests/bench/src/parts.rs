@@ -12,6 +12,7 @@ mod activation;
 mod claude;
 mod clients;
 mod crowd;
+mod disk;
 mod front;
 mod gap;
 mod http;
@@ -43,12 +44,14 @@ pub(crate) enum Part {
     Gap,
     /// A hundred turns at once
     Crowd,
+    /// What a message costs the disk, by how many sessions there are
+    Disk,
     /// The claude-cli backend, compared with the plain Claude Code CLI
     Claude,
 }
 
 impl Part {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Start,
         Self::Messages,
         Self::Clients,
@@ -59,6 +62,7 @@ impl Part {
         Self::Offline,
         Self::Gap,
         Self::Crowd,
+        Self::Disk,
         Self::Claude,
     ];
 
@@ -80,6 +84,7 @@ impl Part {
             Self::Offline => offline::measure(stage, table).await,
             Self::Gap => gap::measure(stage, table).await,
             Self::Crowd => crowd::measure(stage, table).await,
+            Self::Disk => disk::measure(stage, table).await,
             Self::Claude => claude::measure(stage, arguments, table).await,
         }
     }

@@ -46,6 +46,16 @@ impl Process {
             .with_context(|| format!("cannot make sense of /proc/{}/smaps_rollup", self.0))
     }
 
+    /// Bytes that it made the kernel write to disks (`write_bytes`, proc_pid_io(5)).
+    pub(crate) fn written(self) -> anyhow::Result<u64> {
+        let io = self.read("io")?;
+        let line = io
+            .lines()
+            .find_map(|line| line.strip_prefix("write_bytes:"));
+        line.and_then(|number| number.trim().parse().ok())
+            .with_context(|| format!("cannot make sense of /proc/{}/io", self.0))
+    }
+
     /// The program it runs.
     pub(crate) fn program(self) -> anyhow::Result<PathBuf> {
         let link = format!("/proc/{}/exe", self.0);

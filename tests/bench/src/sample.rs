@@ -2,13 +2,17 @@
 
 use std::time::Duration;
 
-/// Values of one kind, in milliseconds.
+/// Values of one kind: milliseconds, where nothing else is said.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sample(Vec<f64>);
 
 impl Sample {
     pub(crate) fn add(&mut self, duration: Duration) {
         self.0.push(milliseconds(duration));
+    }
+
+    pub(crate) fn add_value(&mut self, value: f64) {
+        self.0.push(value);
     }
 
     /// The percentile by nearest rank: a value that was measured, never one in between. 0 without values.

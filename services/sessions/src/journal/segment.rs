@@ -11,9 +11,14 @@ use super::replay::{self, Since};
 use crate::disk;
 use crate::error::Error;
 
-/// Bytes by which the file grows. A growth costs a commit of the file system's
-/// journal; a few hundred records go without one.
-const CHUNK: u64 = 256 * 1024;
+/// Bytes by which the file grows at first, and at most: each time to twice what
+/// it was. A growth costs a commit of the file system's journal, and its bytes.
+const FIRST_GROWTH: u64 = 16 * 1024;
+const LARGEST_GROWTH: u64 = 256 * 1024;
+
+/// Bytes of one write of a growth. The kernel keeps what is written at once as
+/// one piece, and counts and may write the whole of it for each later record.
+const PIECE: usize = 4096;
 
 #[derive(Debug)]
 pub(super) struct Segment {
@@ -89,21 +94,20 @@ impl Segment {
         }
         record::append(&mut bytes, self.generation, extents);
         let end = self.end + bytes.len() as u64;
-        if end > self.allocated {
-            let grown = end.next_multiple_of(CHUNK);
-            bytes.resize((grown - self.end) as usize, 0);
-        }
         self.open()?;
         let Some(file) = &self.file else {
             return Err(Error::Interrupted);
         };
-        let written = file.write_all_at(&bytes, self.end);
-        if let Err(error) = written.and_then(|()| file.sync_data()) {
+        let grown = grown(self.allocated, end);
+        let written = zero(file, self.allocated, grown)
+            .and_then(|()| file.write_all_at(&bytes, self.end))
+            .and_then(|()| file.sync_data());
+        if let Err(error) = written {
             // Best effort: whoever asked is not told that it is durable.
             let _ = file.write_all_at(&[0; record::PREFIX], self.record_start());
             return Err(Error::io("write", &self.path)(error));
         }
-        self.allocated = self.allocated.max(self.end + bytes.len() as u64);
+        self.allocated = grown;
         self.end = end;
         self.behind.extend(paths.map(Path::to_owned));
         Ok(())
@@ -179,6 +183,25 @@ impl Segment {
     }
 }
 
+/// How long a file of `length` bytes is to be for a record that ends at `end`.
+fn grown(length: u64, end: u64) -> u64 {
+    if end <= length {
+        return length;
+    }
+    let growth = length.clamp(FIRST_GROWTH, LARGEST_GROWTH);
+    end.max(length + growth).next_multiple_of(FIRST_GROWTH)
+}
+
+fn zero(file: &File, from: u64, to: u64) -> io::Result<()> {
+    let mut at = from;
+    while at < to {
+        let length = (to - at).min(PIECE as u64);
+        file.write_all_at(&[0; PIECE][..length as usize], at)?;
+        at += length;
+    }
+    Ok(())
+}
+
 /// What is left to do for a segment's transcripts.
 pub(super) struct Following {
     path: PathBuf,
@@ -206,5 +229,20 @@ impl Following {
         file.write_all_at(&head, 0)
             .and_then(|()| file.sync_data())
             .map_err(Error::io("empty", &self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segment_grows_to_twice_its_length_and_by_no_more_than_the_largest_growth() {
+        assert_eq!(grown(0, 900), FIRST_GROWTH);
+        assert_eq!(grown(FIRST_GROWTH, 900), FIRST_GROWTH);
+        assert_eq!(grown(FIRST_GROWTH, FIRST_GROWTH + 1), 2 * FIRST_GROWTH);
+        let large = 4 * LARGEST_GROWTH;
+        assert_eq!(grown(large, large + 1), large + LARGEST_GROWTH);
+        assert_eq!(grown(0, 10 * LARGEST_GROWTH), 10 * LARGEST_GROWTH);
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use openclaw_sessions::store::{BackendSession, ListedEntry, Notice, Patch, Store};
+use openclaw_sessions::store::{BackendSession, ListedEntry, Note, Notice, Patch, Store};
 use openclaw_sessions::transcript::{self, Count, Transcript, Usage};
 use openclaw_sessions::{AgentId, SessionKey};
 use serde_json::{Value, json};
@@ -283,4 +283,100 @@ fn store_keeps_what_somebody_else_wrote_into_the_index() {
     assert_eq!(open().len(), 2);
     store.resolve_or_create(&key("third"), NOW);
     assert_eq!(store.flush().unwrap(), None, "told once");
+}
+
+/// An index whose file is large beside one entry.
+fn many(dir: &Path) -> Store {
+    let (mut store, _) = store(dir);
+    for number in 0..40 {
+        store.resolve_or_create(&key(&format!("s{number}")), NOW);
+    }
+    store.flush().unwrap();
+    store
+}
+
+/// Changes a session as a message does, and notes it.
+fn change(store: &mut Store, name: &str, tokens: u64, now: i64) -> Vec<Note> {
+    let entry = store.get_mut(&key(name)).unwrap();
+    entry.add_usage(&Usage::new(tokens, 0, 0, 0), tokens);
+    entry.touch(now);
+    let notes = store.notes().unwrap();
+    store.noted(&notes);
+    notes
+}
+
+fn tokens(store: &Store, name: &str) -> Option<u64> {
+    store.get(&key(name))?.get("inputTokens")
+}
+
+#[test]
+fn store_of_a_crash_has_what_was_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = many(folder.path());
+    assert!(!first.wants_file());
+    let mut notes = change(&mut first, "s3", 7, NOW + 1);
+    assert!(first.is_dirty() && first.has_notes() && !first.is_unnoted());
+    notes.extend(change(&mut first, "s4", 8, NOW + 2));
+    assert_eq!(notes.len(), 2, "each change is noted once");
+    drop(first);
+    let (mut second, _) = store(folder.path());
+    assert_eq!(tokens(&second, "s3"), None);
+    assert_eq!(second.bring_up_to_date(&notes), 2);
+    assert_eq!(tokens(&second, "s3"), Some(7));
+    assert_eq!(tokens(&second, "s4"), Some(8));
+    assert!(second.wants_file(), "what was noted is to reach the file");
+    second.flush().unwrap();
+    assert!(!second.has_notes());
+    assert_eq!(index(folder.path())["agent:main:s4"]["inputTokens"], 8);
+}
+
+#[test]
+fn store_passes_over_notes_that_the_file_was_written_after() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut first = many(folder.path());
+    let notes = change(&mut first, "s3", 7, NOW + 1);
+    first.get_mut(&key("s3")).unwrap().set("label", "Kept");
+    first.remove(&key("s4"));
+    let gone = Note {
+        key: "agent:main:s4".to_owned(),
+        ..notes[0].clone()
+    };
+    first.flush().unwrap();
+    let (mut second, _) = store(folder.path());
+    assert_eq!(second.bring_up_to_date(&[notes[0].clone(), gone]), 0);
+    let entry = second.get(&key("s3")).unwrap();
+    assert_eq!(
+        (entry.label(), tokens(&second, "s3")),
+        (Some("Kept"), Some(7))
+    );
+    assert!(
+        second.get(&key("s4")).is_none(),
+        "a removed session came back"
+    );
+}
+
+#[test]
+fn store_wants_its_file_written_in_proportion_to_what_was_noted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = many(folder.path());
+    let length = || {
+        fs::metadata(folder.path().join("sessions.json"))
+            .unwrap()
+            .len()
+    };
+    let (mut noted, mut written, mut files) = (0, 0, 0);
+    for number in 0..400 {
+        let notes = change(&mut store, &format!("s{}", number % 40), 1, NOW + number);
+        noted += notes
+            .iter()
+            .map(|note| note.entry.len() as u64)
+            .sum::<u64>();
+        if store.wants_file() {
+            store.flush().unwrap();
+            written += length();
+            files += 1;
+        }
+    }
+    assert!(files > 5, "the file was written {files} times");
+    assert!(written <= 9 * noted, "{written} bytes for {noted} noted");
 }

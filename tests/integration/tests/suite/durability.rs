@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use integration_tests::{Setup, Site, Suite, asked, log, processes, transcript};
+use integration_tests::{Setup, Site, Suite, asked, log, processes, transcript, until};
 use scripted_model::Server;
 
 /// The head of a journal whose transcripts have followed names no boot.
@@ -168,4 +168,60 @@ async fn a_torn_last_line_is_cut_off_and_told() {
     let record = suite.log.message("torn line").await;
     assert_eq!(record["level"], "warn", "{record}");
     assert_eq!(words(&suite).len(), 4);
+}
+
+/// So many that a message is noted in the ledger: the index's file is large beside one entry.
+const SESSIONS: usize = 20;
+
+fn index(site: &Site) -> serde_json::Value {
+    let path = site.state().join("agents/main/sessions/sessions.json");
+    serde_json::from_slice(&fs::read(path).expect("read the index")).expect("an index")
+}
+
+#[tokio::test]
+async fn index_of_a_killed_gateway_is_brought_up_to_date_from_the_ledger() {
+    let model = Server::start().await.unwrap();
+    let mut suite = Setup::anthropic(&model).start().await;
+    for n in 0..SESSIONS {
+        let session = format!("s{n}");
+        suite.ctl(&["message", "--session", &session, "hi"]).await;
+    }
+    until("the index names all", || {
+        index(&suite)
+            .as_object()
+            .is_some_and(|all| all.len() == SESSIONS)
+    })
+    .await;
+    // A clean end, so that the file is not behind.
+    suite.terminate();
+    assert_eq!(suite.ended().await, Some(0));
+    let suite = suite.restart().await;
+    let before = index(&suite);
+    let id = before["agent:main:s7"]["sessionId"].as_str().unwrap();
+    suite.ctl(&["message", "--session", "s7", "again"]).await;
+    let noted = format!("{{\"sessionId\":\"{id}\"");
+    let log = suite.state().join("state/ledger.sqlite-wal");
+    until("the ledger has the change", || {
+        let bytes = fs::read(&log).unwrap_or_default();
+        bytes
+            .windows(noted.len())
+            .any(|part| part == noted.as_bytes())
+    })
+    .await;
+    processes::end_all(&suite.path(""));
+    assert_eq!(
+        index(&suite),
+        before,
+        "the file was written for one message"
+    );
+    let suite = suite.restart().await;
+    suite
+        .log
+        .message("brought up to date from the ledger")
+        .await;
+    let told = |index: &serde_json::Value| index["agent:main:s7"]["endedAt"].as_i64();
+    until("the file has it too", || {
+        told(&index(&suite)) > told(&before)
+    })
+    .await;
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use openclaw_proto::event::{Kind, Resources};
+use openclaw_sessions::store::Note;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-/// Counted up with every change of the tables.
-const SCHEMA_VERSION: i64 = 2;
+use crate::conversations::schema::{self, SchemaError};
 
 /// Ended runs are remembered this long: far longer than a client repeats a
 /// message, short enough that the file stays small.
@@ -22,41 +22,6 @@ const CACHE_KIB: i64 = 128;
 
 /// A reader of the file, such as a backup, may hold it this long.
 const BUSY_DEADLINE: Duration = Duration::from_secs(5);
-
-const SCHEMA: &str = "
-    CREATE TABLE runs (
-        run_id          TEXT PRIMARY KEY,
-        idempotency_key TEXT UNIQUE,
-        session_key     TEXT NOT NULL,
-        agent_id        TEXT NOT NULL,
-        session_id      TEXT NOT NULL,
-        channel         TEXT NOT NULL,
-        state           TEXT NOT NULL CHECK (state IN
-            ('accepted', 'running', 'done', 'failed', 'aborted', 'interrupted')),
-        user_entry_id   TEXT NOT NULL,
-        created_ms      INTEGER NOT NULL,
-        ended_ms        INTEGER,
-        reason          TEXT,
-        outcome         TEXT
-    ) WITHOUT ROWID;
-    CREATE INDEX open_runs ON runs (state) WHERE ended_ms IS NULL;
-";
-
-/// What turns cost; a table of its own, because most runs are never looked at
-/// for it. Schema version 2.
-const TURNS: &str = "
-    CREATE TABLE turns (
-        run_id            TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE,
-        unit              TEXT NOT NULL,
-        cpu_ms            INTEGER NOT NULL,
-        memory_peak_bytes INTEGER NOT NULL,
-        tasks_peak        INTEGER NOT NULL,
-        input_tokens      INTEGER NOT NULL,
-        output_tokens     INTEGER NOT NULL,
-        cost_usd          REAL
-    ) WITHOUT ROWID;
-    CREATE INDEX runs_by_time ON runs (created_ms);
-";
 
 const COLUMNS: &str = "run_id, idempotency_key, session_key, agent_id, session_id, channel, \
                        state, user_entry_id, created_ms, ended_ms, outcome";
@@ -70,10 +35,8 @@ pub(crate) enum LedgerError {
         #[source]
         source: rusqlite::Error,
     },
-    #[error(
-        "the ledger has schema version {0}, newer than {SCHEMA_VERSION}: install the newer gateway"
-    )]
-    Newer(i64),
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
     #[error("the ledger's journal mode is {0:?} instead of WAL: is it on a network file system?")]
     NoWal(String),
 }
@@ -82,7 +45,7 @@ impl LedgerError {
     pub(crate) fn is_disk_full(&self) -> bool {
         matches!(
             self,
-            Self::Sqlite { source, .. }
+            Self::Sqlite { source, .. } | Self::Schema(SchemaError::Sqlite(source))
                 if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
         )
     }
@@ -157,8 +120,10 @@ impl Ledger {
     pub(crate) fn open(path: &Path, now_ms: i64) -> Result<Self, LedgerError> {
         let connection = Connection::open(path).map_err(failed("open"))?;
         let mut ledger = Self(connection);
+        let busy = ledger.0.busy_timeout(BUSY_DEADLINE);
+        busy.map_err(failed("configure"))?;
+        schema::bring_up_to_date(&mut ledger.0)?;
         ledger.configure()?;
-        ledger.migrate()?;
         let horizon = now_ms - KEPT.as_millis() as i64;
         ledger
             .0
@@ -176,6 +141,51 @@ impl Ledger {
             write(&transaction, change).map_err(failed("write to"))?;
         }
         transaction.commit().map_err(failed("write to"))
+    }
+
+    /// Keeps what changed in an index until its file is written.
+    pub(crate) fn note(&mut self, notes: &[Note]) -> Result<(), LedgerError> {
+        let transaction = self.0.transaction().map_err(failed("write to"))?;
+        for note in notes {
+            transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO session_notes (agent_id, session_key, entry, base) \
+                     VALUES (?1, ?2, ?3, ?4)",
+                )
+                .and_then(|mut insert| {
+                    insert.execute([&note.agent, &note.key, &note.entry, &note.base])
+                })
+                .map_err(failed("write to"))?;
+        }
+        transaction.commit().map_err(failed("write to"))
+    }
+
+    /// What the file of `agent`'s index has by now.
+    pub(crate) fn forget_notes(&mut self, agent: &str) -> Result<(), LedgerError> {
+        self.0
+            .execute("DELETE FROM session_notes WHERE agent_id = ?1", [agent])
+            .map(|_| ())
+            .map_err(failed("write to"))
+    }
+
+    /// What the last gateway kept and did not come to write.
+    pub(crate) fn notes(&self) -> Result<Vec<Note>, LedgerError> {
+        let mut statement = self
+            .0
+            .prepare("SELECT agent_id, session_key, entry, base FROM session_notes")
+            .map_err(failed("read"))?;
+        let notes = statement.query_map([], |row| {
+            Ok(Note {
+                agent: row.get(0)?,
+                key: row.get(1)?,
+                entry: row.get(2)?,
+                base: row.get(3)?,
+            })
+        });
+        notes
+            .map_err(failed("read"))?
+            .collect::<Result<_, _>>()
+            .map_err(failed("read"))
     }
 
     pub(crate) fn by_idempotency_key(&self, key: &str) -> Result<Option<Record>, LedgerError> {
@@ -218,9 +228,6 @@ impl Ledger {
 
     fn configure(&self) -> Result<(), LedgerError> {
         let connection = &self.0;
-        connection
-            .busy_timeout(BUSY_DEADLINE)
-            .map_err(failed("configure"))?;
         let mode: String = connection
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
             .map_err(failed("configure"))?;
@@ -237,36 +244,6 @@ impl Ledger {
         connection
             .pragma_update(None, "synchronous", "NORMAL")
             .map_err(failed("configure"))
-    }
-
-    fn migrate(&mut self) -> Result<(), LedgerError> {
-        let version: i64 = self
-            .0
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .map_err(failed("read"))?;
-        match version {
-            SCHEMA_VERSION => Ok(()),
-            0 => self.create().map_err(failed("create")),
-            1 => self.add_turns().map_err(failed("migrate")),
-            newer => Err(LedgerError::Newer(newer)),
-        }
-    }
-
-    fn create(&mut self) -> rusqlite::Result<()> {
-        let transaction = self.0.transaction()?;
-        transaction.execute_batch(SCHEMA)?;
-        transaction.execute_batch(TURNS)?;
-        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-        transaction.commit()
-    }
-}
-
-impl Ledger {
-    fn add_turns(&mut self) -> rusqlite::Result<()> {
-        let transaction = self.0.transaction()?;
-        transaction.execute_batch(TURNS)?;
-        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-        transaction.commit()
     }
 }
 
@@ -507,16 +484,25 @@ mod tests {
     }
 
     #[test]
-    fn an_older_file_is_migrated() {
+    fn notes_are_replaced_and_forgotten_by_agent() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("l");
-        let connection = Connection::open(&path).unwrap();
-        connection.execute_batch(SCHEMA).unwrap();
-        connection.pragma_update(None, "user_version", 1).unwrap();
-        drop(connection);
-        let mut ledger = Ledger::open(&path, NOW).unwrap();
-        ledger.apply(&[insert(accepted("r1", None))]).unwrap();
-        assert_eq!(ledger.last(10).unwrap()[0].1, None);
+        let mut ledger = Ledger::open(&dir.path().join("l"), NOW).unwrap();
+        let note = |agent: &str, key: &str, entry: &str| Note {
+            agent: agent.to_owned(),
+            key: key.to_owned(),
+            entry: entry.to_owned(),
+            base: String::new(),
+        };
+        ledger
+            .note(&[note("a", "k", "1"), note("b", "k", "2")])
+            .unwrap();
+        ledger.note(&[note("a", "k", "3")]).unwrap();
+        assert_eq!(
+            ledger.notes().unwrap(),
+            [note("a", "k", "3"), note("b", "k", "2")]
+        );
+        ledger.forget_notes("a").unwrap();
+        assert_eq!(ledger.notes().unwrap(), [note("b", "k", "2")]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use openclaw_config::Settings;
 use openclaw_daemon::Configuration;
 use openclaw_sessions::journal::Journal;
-use openclaw_sessions::store::{Notice, SessionEntry, Store};
+use openclaw_sessions::store::{Note, Notice, SessionEntry, Store};
 use openclaw_sessions::transcript::{self, CutBack, Draft, Repair, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
 
@@ -47,7 +47,8 @@ pub(super) struct Written {
 impl SessionFiles {
     /// Opens the indexes of all agents that are configured, and of those that
     /// have one.
-    pub(super) fn open(configuration: Configuration) -> Result<Self, Error> {
+    /// `notes` are what the files of the indexes were not written after.
+    pub(super) fn open(configuration: Configuration, notes: &[Note]) -> Result<Self, Error> {
         let settings = configuration.settings();
         // Before anything is read: transcripts may be behind it.
         let paths = &settings.paths;
@@ -72,7 +73,23 @@ impl SessionFiles {
         for agent in agents_on_disk(&settings.paths.agents()) {
             session_files.store(&agent)?;
         }
+        session_files.bring_up_to_date(notes);
         Ok(session_files)
+    }
+
+    fn bring_up_to_date(&mut self, notes: &[Note]) {
+        for (agent, store) in &mut self.stores {
+            let own = notes.iter().filter(|note| note.agent == agent.as_str());
+            let own: Vec<Note> = own.cloned().collect();
+            let sessions = store.bring_up_to_date(&own);
+            if sessions > 0 {
+                tracing::info!(
+                    openclaw_agent = %agent,
+                    sessions,
+                    "the session index was brought up to date from the ledger"
+                );
+            }
+        }
     }
 
     pub(super) fn settings(&self) -> Arc<Settings> {
@@ -261,21 +278,53 @@ impl SessionFiles {
         self.journal.is_full()
     }
 
-    /// Whether an index changed that is not written.
+    /// Whether an index changed and neither its file nor the ledger has it.
+    pub(super) fn is_unnoted(&self) -> bool {
+        self.stores.values().any(Store::is_unnoted)
+    }
+
+    /// Whether an index's file is behind.
     pub(super) fn is_behind(&self) -> bool {
         self.stores.values().any(Store::is_dirty)
     }
 
-    /// Writes every index that changed; the first error after trying all.
-    pub(super) fn flush(&mut self) -> Result<(), Error> {
-        let mut result = Ok(());
+    /// What changed, of the indexes whose files are not to be written yet.
+    pub(super) fn notes(&self) -> Result<Vec<Note>, Error> {
+        let stores = self.stores.values().filter(|store| !store.wants_file());
+        let notes: Result<Vec<Vec<Note>>, Error> = stores.map(Store::notes).collect();
+        Ok(notes?.concat())
+    }
+
+    /// The ledger has `notes`.
+    pub(super) fn noted(&mut self, notes: &[Note]) {
         for (agent, store) in &mut self.stores {
+            let own = notes.iter().filter(|note| note.agent == agent.as_str());
+            let own: Vec<Note> = own.cloned().collect();
+            if !own.is_empty() {
+                store.noted(&own);
+            }
+        }
+    }
+
+    /// Writes the files of indexes that changed: those `which` says. Returns
+    /// the agents of which the ledger had notes; the first error after trying
+    /// all.
+    pub(super) fn flush(
+        &mut self,
+        which: impl Fn(&Store) -> bool,
+    ) -> (Vec<AgentId>, Result<(), Error>) {
+        let (mut noted, mut result) = (Vec::new(), Ok(()));
+        for (agent, store) in self.stores.iter_mut().filter(|(_, store)| which(store)) {
+            let had_notes = store.has_notes();
             match store.flush() {
-                Ok(notice) => notice.iter().for_each(|notice| tell(agent, notice)),
+                Ok(notice) => {
+                    notice.iter().for_each(|notice| tell(agent, notice));
+                    noted.extend(had_notes.then(|| agent.clone()));
+                }
                 Err(error) => result = result.and(Err(error)),
             }
         }
-        result
+        (noted, result)
     }
 
     fn take(&mut self, key: &SessionKey) -> Result<Transcript, Error> {

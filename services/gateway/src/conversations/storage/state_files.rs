@@ -11,7 +11,7 @@ use openclaw_config::settings::{SendTarget, SessionSettings};
 use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::gateway::Accepted;
-use openclaw_sessions::store::{BackendSession, SessionEntry};
+use openclaw_sessions::store::{BackendSession, SessionEntry, Store};
 use openclaw_sessions::transcript::{Draft, Marker, Message, Usage, UserMessage};
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
@@ -52,7 +52,8 @@ impl StateFiles {
         create_private(&ledger_path)?;
         let settled_ms = orphans::settled_until(&ledger_path);
         let ledger = Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
-        let mut session_files = SessionFiles::open(configuration)?;
+        let notes = ledger.notes().map_err(Fault::ledger(&ledger_path))?;
+        let mut session_files = SessionFiles::open(configuration, &notes)?;
         let mut state_files = Self {
             home: Home::open(&mut session_files)?,
             session_files,
@@ -100,6 +101,30 @@ impl StateFiles {
     /// Puts on disk what the ledger was told.
     pub(super) fn sync_ledger(&self) -> io::Result<()> {
         ledger::sync(&self.ledger_path)
+    }
+
+    /// Makes what changed in the indexes durable: the files that are to be
+    /// written, and the ledger for the others. The ledger is not synced.
+    pub(super) fn save_indexes(&mut self) -> Result<(), Fault> {
+        let written = self.write_indexes(Store::wants_file);
+        let notes = self.session_files.notes()?;
+        if !notes.is_empty() {
+            self.ledger.note(&notes).map_err(self.of_ledger())?;
+            self.session_files.noted(&notes);
+        }
+        written
+    }
+
+    /// Writes the index files that `which` says.
+    pub(super) fn write_indexes(&mut self, which: impl Fn(&Store) -> bool) -> Result<(), Fault> {
+        let (noted, written) = self.session_files.flush(which);
+        for agent in noted {
+            // What stays is older than the file, and is passed over.
+            if let Err(error) = self.ledger.forget_notes(agent.as_str()) {
+                failure::report("forget what the session index has by now", &error);
+            }
+        }
+        Ok(written?)
     }
 
     pub(super) fn accept(&mut self, incoming: Incoming, reply: Reply<Acceptance>) -> Staged {

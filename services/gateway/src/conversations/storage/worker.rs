@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, failure};
 use openclaw_sessions::now_ms;
+use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::Draft;
 
 use super::Envelope;
@@ -22,9 +23,13 @@ use super::state_files::StateFiles;
 /// is what 64 busy sessions have under way.
 const BATCH_LIMIT: usize = 512;
 
-/// An index is written at most this often; what it says beyond the transcripts
-/// is counters.
+/// What changed in an index is written at most this often, to its file or to
+/// the ledger; what it says beyond the transcripts is counters.
 const INDEX_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The file of an index is at most this much behind: whoever looks into it
+/// while the gateway runs sees the sessions as they were then.
+const FILE_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Writing an index may take one part in so many of the time.
 const INDEX_SHARE: u32 = 20;
@@ -55,8 +60,10 @@ pub(super) struct Worker {
     state_files: StateFiles,
     commands: Receiver<Envelope>,
     sessions: Arc<AtomicU64>,
-    /// When a changed index is to be written.
+    /// When what changed in an index is to be written.
     flush_at: Option<Instant>,
+    /// When index files are to be written that are behind the ledger.
+    file_at: Option<Instant>,
     /// The earliest time for that.
     flush_after: Instant,
     /// When a changed ledger is to be put on disk.
@@ -84,6 +91,7 @@ impl Worker {
             commands,
             sessions,
             flush_at: None,
+            file_at: None,
             flush_after: Instant::now(),
             sync_at: None,
             follow_at: None,
@@ -122,7 +130,7 @@ impl Worker {
         if let Err(error) = self.state_files.session_files.close_journal() {
             failure::report("write transcripts, doing so at the next start", &error);
         }
-        let flushed = self.state_files.session_files.flush().map_err(Fault::from);
+        let flushed = self.state_files.write_indexes(Store::is_dirty);
         if let Err(fault) = &flushed {
             failure::report("write the session index", fault);
         }
@@ -134,7 +142,7 @@ impl Worker {
     /// The next command; writes the indexes in between when it is time.
     fn next(&mut self) -> Option<Envelope> {
         loop {
-            if self.state_files.session_files.is_behind() && self.flush_at.is_none() {
+            if self.state_files.session_files.is_unnoted() && self.flush_at.is_none() {
                 self.flush_at = Some(self.flush_after.max(Instant::now() + INDEX_INTERVAL));
             }
             // Whoever reads the index of a new session should not wait for it.
@@ -144,7 +152,13 @@ impl Worker {
             }
             self.do_what_is_due();
             let maintain_at = Some(self.maintain_at);
-            let times = [self.flush_at, self.sync_at, self.follow_at, maintain_at];
+            let times = [
+                self.flush_at,
+                self.file_at,
+                self.sync_at,
+                self.follow_at,
+                maintain_at,
+            ];
             let Some(at) = times.into_iter().flatten().min() else {
                 return self.commands.recv().ok();
             };
@@ -170,8 +184,11 @@ impl Worker {
         if is_due(Some(self.maintain_at)) {
             self.maintain();
         }
+        if is_due(self.file_at) {
+            self.save(Self::flush);
+        }
         if is_due(self.flush_at) {
-            self.write_indexes();
+            self.save(Self::save_indexes);
         }
     }
 
@@ -186,7 +203,7 @@ impl Worker {
         self.maintain_after = now + MAINTENANCE_PAUSE;
         self.maintain_at = now + wait.clamp(MAINTENANCE_PAUSE, MAINTENANCE_INTERVAL);
         self.count_sessions();
-        if self.state_files.session_files.is_behind() {
+        if self.state_files.session_files.is_unnoted() {
             self.flush_at.get_or_insert(self.flush_after.max(now));
         }
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,9 +221,9 @@ impl Worker {
         }
     }
 
-    fn write_indexes(&mut self) {
-        if let Err(error) = self.flush() {
-            failure::report("write the session index, trying again later", &error);
+    fn save(&mut self, save: fn(&mut Self) -> Result<(), Fault>) {
+        if let Err(fault) = save(self) {
+            failure::report("write the session index, trying again later", &fault);
             self.flush_at = Some(Instant::now() + INDEX_RETRY);
         }
     }
@@ -241,15 +258,38 @@ impl Worker {
         };
     }
 
-    /// Writes the indexes, and says when they may be written again: a large one
+    /// Writes the files of all indexes that changed.
+    fn flush(&mut self) -> Result<(), Fault> {
+        self.timed(|state_files| state_files.write_indexes(Store::is_dirty))
+    }
+
+    /// Makes what changed in the indexes durable, with the next sync of the
+    /// ledger at the latest.
+    fn save_indexes(&mut self) -> Result<(), Fault> {
+        let saved = self.timed(StateFiles::save_indexes);
+        self.sync_at
+            .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
+        saved
+    }
+
+    /// Writes indexes, and says when they may be written again: a large one
     /// less often, so that it takes a small part of the time.
-    fn flush(&mut self) -> Result<(), openclaw_sessions::Error> {
+    fn timed(
+        &mut self,
+        write: impl FnOnce(&mut StateFiles) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
         let started = Instant::now();
         self.flush_at = None;
-        let flushed = self.state_files.session_files.flush();
+        let written = write(&mut self.state_files);
         let took = started.elapsed();
         self.flush_after = Instant::now() + (took * INDEX_SHARE).max(INDEX_INTERVAL);
-        flushed
+        let is_behind = self.state_files.session_files.is_behind();
+        self.file_at = match self.file_at.take() {
+            _ if !is_behind => None,
+            Some(at) if at > Instant::now() => Some(at),
+            _ => Some(Instant::now() + FILE_INTERVAL),
+        };
+        written
     }
 
     /// Syncs what the batch touched, tells the ledger, and answers.
@@ -296,8 +336,7 @@ impl Worker {
         if !batch.iter_mut().any(|staged| wants(&staged)) {
             return;
         }
-        if let Err(error) = self.flush() {
-            let fault = Fault::from(error);
+        if let Err(fault) = self.flush() {
             batch
                 .iter_mut()
                 .filter(wants)

@@ -27,6 +27,10 @@ use self::side::{ROOT, Side, USER};
 /// What the suite promises to try at least.
 const LEAST: usize = 150;
 
+/// Attempts against a limit that counts from what runs on the whole machine when a turn begins: where that becomes less
+/// (another bomb, of an agent without a sandbox, ended meanwhile), they have that much room.
+const BESIDE_OTHERS: &[&str] = &["fork bomb"];
+
 fn scene() -> Result<MutexGuard<'static, Scene>> {
     static SCENE: OnceLock<Result<Mutex<Scene>, String>> = OnceLock::new();
     let scene = SCENE
@@ -89,6 +93,26 @@ fn landlock(scene: &Scene) -> Result<i32> {
         .parse()?)
 }
 
+/// What `tried` comes to when nothing else runs, if all that got out may have got out because other things did.
+fn tried_alone(scene: &Scene, tried: Tried, abi: i32) -> Result<Tried> {
+    let may_be_others = |name: &&str| BESIDE_OTHERS.contains(name);
+    if tried.out.is_empty() || !tried.out.iter().all(may_be_others) {
+        return Ok(tried);
+    }
+    let side = [&USER, &ROOT]
+        .into_iter()
+        .find(|side| side.name == tried.side);
+    let agent = CONFINED.iter().find(|agent| agent.id == tried.agent);
+    let (Some(side), Some(agent)) = (side, agent) else {
+        return Ok(tried);
+    };
+    // Also for what stands ready with limits of before.
+    scene.reconfigure(side, agent.backend == Backend::Server)?;
+    let again = Tried::new(side, agent, abi, &scene.tried_by(side, agent)?);
+    tell(&again);
+    Ok(again)
+}
+
 /// What is done for the user and for root at the same time: neither sees anything of the other.
 fn on_both<T: Send>(work: impl Fn(&Side) -> Result<T> + Sync) -> Result<[T; 2]> {
     let (user, root) = std::thread::scope(|scope| {
@@ -142,7 +166,9 @@ fn nothing_escapes_and_everything_would() -> Result<()> {
     let started = Instant::now();
     let (mut all_tried, mut proved) = (Vec::new(), BTreeSet::new());
     for (tried, succeeded) in on_both(|side| tried_on(&scene, side, abi))? {
-        all_tried.extend(tried);
+        for tried in tried {
+            all_tried.push(tried_alone(&scene, tried, abi)?);
+        }
         proved.extend(succeeded);
     }
     let mut useless = Vec::new();

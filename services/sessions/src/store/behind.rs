@@ -1,0 +1,103 @@
+//! What memory knows more than the index file.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::entry::SessionEntry;
+use super::file::entry_of;
+use crate::agent::AgentId;
+
+/// The file is written when the notes since come to one part in so many of it:
+/// for each byte of a note at most so many bytes of the file are written,
+/// however many sessions there are.
+const FILE_SHARE: u64 = 4;
+
+/// A session that changed since the index file was written, to be kept until
+/// the file is written again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Whose session it is.
+    pub agent: String,
+    /// Its key in the index.
+    pub key: String,
+    /// Its entry, as JSON.
+    pub entry: String,
+    /// Which state of the file it came after.
+    pub base: String,
+}
+
+impl Note {
+    pub(super) fn of(
+        agent: &AgentId,
+        key: &str,
+        entry: &SessionEntry,
+        base: &str,
+    ) -> serde_json::Result<Self> {
+        Ok(Self {
+            agent: agent.to_string(),
+            key: key.to_owned(),
+            entry: serde_json::to_string(entry)?,
+            base: base.to_owned(),
+        })
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.entry.len() as u64
+    }
+
+    /// None: it is no session.
+    pub(super) fn session(&self) -> Option<SessionEntry> {
+        serde_json::from_str::<Value>(&self.entry)
+            .ok()
+            .and_then(entry_of)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Behind {
+    /// Sessions came or went.
+    keys_differ: bool,
+    /// Sessions that changed since they were noted.
+    changed: BTreeSet<String>,
+    /// Bytes of the notes that the file does not have.
+    noted: u64,
+}
+
+impl Behind {
+    pub(super) fn has_other_keys(&mut self) {
+        self.keys_differ = true;
+    }
+
+    pub(super) fn changed(&mut self, key: &str) {
+        if !self.changed.contains(key) {
+            self.changed.insert(key.to_owned());
+        }
+    }
+
+    pub(super) fn note(&mut self, bytes: u64) {
+        self.changed.clear();
+        self.noted = self.noted.saturating_add(bytes);
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.changed.iter().map(String::as_str)
+    }
+
+    pub(super) fn noted(&self) -> u64 {
+        self.noted
+    }
+
+    pub(super) fn is_unnoted(&self) -> bool {
+        self.keys_differ || !self.changed.is_empty()
+    }
+
+    pub(super) fn is_dirty(&self) -> bool {
+        self.is_unnoted() || self.noted > 0
+    }
+
+    /// Whether a file of `length` bytes is to be written now.
+    pub(super) fn wants_file(&self, length: u64) -> bool {
+        self.keys_differ || self.noted.saturating_mul(FILE_SHARE) >= length
+    }
+}
