@@ -4,9 +4,9 @@ use integration_tests::Setup;
 use scripted_model::{Scenario, Server};
 use serde_json::json;
 
-/// Every daemon's own records.
+/// Every daemon's own records; the runs are the gateway's.
 const TARGETS: [&str; 3] = [
-    "openclaw_gateway",
+    "openclaw_runs",
     "openclaw_agent_runner",
     "openclaw_memory",
 ];
