@@ -11,8 +11,17 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The daemons.
-const CRATES: [&str; 3] = ["agent-runner", "gateway", "memory"];
+/// The daemons and the libraries that the gateway is made of.
+const CRATES: [&str; 8] = [
+    "agent-runner",
+    "conversations",
+    "devices",
+    "doors",
+    "gateway",
+    "memory",
+    "runs",
+    "websocket",
+];
 
 /// What opens, makes, lists or removes files by their paths.
 const CALLS: [&str; 8] = [
@@ -59,29 +68,26 @@ const ALLOWED: [(&str, &str); 33] = [
     ("agent-runner/src/steering.rs", TURNS),
     ("agent-runner/src/turn.rs", TURNS),
     ("agent-runner/src/turn_process.rs", TURNS),
-    ("gateway/src/doors/front/token.rs", STATE),
-    ("gateway/src/doors/http/disk.rs", STATE),
-    ("gateway/src/doors/http/metrics.rs", KERNEL),
-    ("gateway/src/runs/recovery.rs", KERNEL),
-    ("gateway/src/conversations/sessions/export.rs", STATE),
-    ("gateway/src/conversations/sessions/import.rs", STATE),
-    ("gateway/src/conversations/storage/state_files.rs", STATE),
-    ("gateway/src/conversations/storage/ledger.rs", STATE),
+    ("doors/src/front/token.rs", STATE),
+    ("doors/src/readiness/disk.rs", STATE),
+    ("doors/src/http/metrics.rs", KERNEL),
+    ("runs/src/recovery.rs", KERNEL),
+    ("conversations/src/sessions/export.rs", STATE),
+    ("conversations/src/sessions/import.rs", STATE),
+    ("conversations/src/storage/state_files.rs", STATE),
+    ("conversations/src/storage/ledger.rs", STATE),
+    ("conversations/src/storage/sessions/maintenance.rs", STATE),
+    ("conversations/src/storage/session_files.rs", STATE),
+    ("runs/src/turn/conversation.rs", STATE),
     (
-        "gateway/src/conversations/storage/sessions/maintenance.rs",
-        STATE,
-    ),
-    ("gateway/src/conversations/storage/session_files.rs", STATE),
-    ("gateway/src/runs/turn/conversation.rs", STATE),
-    (
-        "gateway/src/doors/ws/hello.rs",
+        "websocket/src/hello.rs",
         "the configuration, which is the user's",
     ),
     (
-        "gateway/src/doors/ws/methods/config/file.rs",
+        "websocket/src/methods/config/file.rs",
         "the configuration, which is the user's",
     ),
-    ("gateway/src/doors/ws/presence.rs", KERNEL),
+    ("websocket/src/presence.rs", KERNEL),
     ("memory/src/writers.rs", KERNEL),
 ];
 

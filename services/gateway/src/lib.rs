@@ -1,27 +1,22 @@
 //! The gateway: the front door of the suite and the owner of sessions, runs
 //! and their ledger. It runs no subprocess and holds no model key.
 
-mod conversations;
-mod doors;
-#[cfg(fuzzing)]
-pub mod fuzz;
-mod runs;
 mod settings;
 
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use openclaw_conversations::storage::Storage;
 use openclaw_daemon::Daemon;
+use openclaw_doors::{Classes, Doors, GatewayService, SessionsService, WebSocket};
 use openclaw_proto::MESSAGE_LIMIT;
 use openclaw_proto::wire::gateway::gateway_server::{GatewayServer, SERVICE_NAME};
 use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
+use openclaw_runs::Core;
+use openclaw_runs::{recovery, schedule};
+use openclaw_websocket::Server;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
-
-use crate::conversations::storage::Storage;
-use crate::doors::{Classes, Doors, GatewayService, SessionsService};
-use crate::runs::core::Core;
-use crate::runs::{recovery, schedule};
 
 pub use settings::load;
 
@@ -33,7 +28,8 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let (storage, thread, open_runs) =
         Storage::start(configuration.clone()).context("open the state directory")?;
     let core = Core::new(configuration, storage.clone(), daemon.notifier.clone());
-    let doors = Doors::of(Arc::clone(&core));
+    let doors = Doors::new(Arc::clone(&core));
+    let server = Server::new(Arc::clone(&core), Arc::clone(&doors));
     recovery::take_up(&core, open_runs).await;
     core.announce();
     let reload = Arc::clone(&core).follow_configuration();
@@ -41,9 +37,11 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
 
     let time = schedule::keep_time(Arc::downgrade(&core));
     let _time = AbortOnDropHandle::new(tokio::spawn(time));
-    let secret = doors::follow_secret(Arc::downgrade(&doors));
+    let secret = openclaw_websocket::follow_secret(Arc::downgrade(&server));
     let _secret = AbortOnDropHandle::new(tokio::spawn(secret));
-    let open = doors::open(&doors, &mut daemon.listeners, daemon.shutdown.clone())?;
+    let websocket: Arc<dyn WebSocket> = Arc::<Server>::clone(&server);
+    let shutdown = daemon.shutdown.clone();
+    let open = openclaw_doors::open(&doors, &websocket, &mut daemon.listeners, shutdown)?;
     let door = GatewayServer::new(GatewayService(Arc::clone(&doors)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
@@ -56,7 +54,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));
     let drain = async move {
         core.drain().await;
-        doors.hub.close().await;
+        server.close().await;
         open.close().await;
     };
     let served =

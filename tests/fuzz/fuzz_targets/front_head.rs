@@ -1,4 +1,4 @@
 //! Heads of requests to the gateway's TCP port.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| openclaw_gateway::fuzz::front_head(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| openclaw_doors::fuzz::front_head(bytes));

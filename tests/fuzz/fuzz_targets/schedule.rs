@@ -1,4 +1,4 @@
 //! Jobs as clients describe them.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|text: &str| openclaw_gateway::fuzz::schedule(text));
+libfuzzer_sys::fuzz_target!(|text: &str| openclaw_runs::fuzz::schedule(text));

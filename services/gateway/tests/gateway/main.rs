@@ -12,6 +12,7 @@ mod doubles;
 mod endings;
 mod layers;
 mod messages;
+mod modules;
 mod order;
 mod refusals;
 mod restart;

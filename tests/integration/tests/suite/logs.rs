@@ -4,12 +4,8 @@ use integration_tests::Setup;
 use scripted_model::{Scenario, Server};
 use serde_json::json;
 
-/// Every daemon's own records.
-const TARGETS: [&str; 3] = [
-    "openclaw_gateway",
-    "openclaw_agent_runner",
-    "openclaw_memory",
-];
+/// Every daemon's own records; the runs are the gateway's.
+const TARGETS: [&str; 3] = ["openclaw_runs", "openclaw_agent_runner", "openclaw_memory"];
 
 #[tokio::test]
 async fn one_run_is_followed_through_all_daemons() {

@@ -1,0 +1,17 @@
+//! What was said and done, on the disk: transcripts, the index of sessions and
+//! the ledger. Knows neither how a turn runs nor who asks.
+
+pub mod auth_profile;
+pub mod database;
+mod lanes;
+mod paragraphs;
+mod refusal;
+pub mod route;
+mod schema;
+pub mod sessions;
+pub mod storage;
+
+pub use lanes::{Crowded, Lanes, Ticket};
+pub use paragraphs::Paragraphs;
+pub use refusal::{Missed, Refusal};
+pub use schema::SchemaError;

@@ -1,0 +1,291 @@
+//! The tables of the ledger's file: the one place that makes and changes them.
+
+use rusqlite::Connection;
+
+/// Counted up with every change of the tables.
+pub(crate) const VERSION: i64 = 3;
+
+/// Bytes of a page. A message changes one row here and there, and each costs
+/// its page in the log: SQLite's 4096 would be four times as much to write.
+const PAGE: i64 = 1024;
+
+/// Since version 1.
+const RUNS: &str = "
+    CREATE TABLE runs (
+        run_id          TEXT PRIMARY KEY,
+        idempotency_key TEXT UNIQUE,
+        session_key     TEXT NOT NULL,
+        agent_id        TEXT NOT NULL,
+        session_id      TEXT NOT NULL,
+        channel         TEXT NOT NULL,
+        state           TEXT NOT NULL CHECK (state IN
+            ('accepted', 'running', 'done', 'failed', 'aborted', 'interrupted')),
+        user_entry_id   TEXT NOT NULL,
+        created_ms      INTEGER NOT NULL,
+        ended_ms        INTEGER,
+        reason          TEXT,
+        outcome         TEXT
+    ) WITHOUT ROWID;
+    CREATE INDEX open_runs ON runs (state) WHERE ended_ms IS NULL;
+";
+
+/// What turns cost; a table of its own, because most runs are never looked at
+/// for it. Since version 2.
+const TURNS: &str = "
+    CREATE TABLE turns (
+        run_id            TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE,
+        unit              TEXT NOT NULL,
+        cpu_ms            INTEGER NOT NULL,
+        memory_peak_bytes INTEGER NOT NULL,
+        tasks_peak        INTEGER NOT NULL,
+        input_tokens      INTEGER NOT NULL,
+        output_tokens     INTEGER NOT NULL,
+        cost_usd          REAL
+    ) WITHOUT ROWID;
+    CREATE INDEX runs_by_time ON runs (created_ms);
+";
+
+/// Before version 3 they were made at first use and had no version.
+const SMALL_TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS devices (
+        device_id     TEXT NOT NULL,
+        role          TEXT NOT NULL,
+        public_key    TEXT NOT NULL,
+        scopes        TEXT NOT NULL,
+        facts         TEXT NOT NULL,
+        token_hash    TEXT,
+        created_ms    INTEGER NOT NULL,
+        approved_ms   INTEGER NOT NULL,
+        issued_ms     INTEGER,
+        revoked_ms    INTEGER,
+        last_used_ms  INTEGER,
+        PRIMARY KEY (device_id, role)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS pairings (
+        request_id    TEXT PRIMARY KEY,
+        device_id     TEXT NOT NULL,
+        role          TEXT NOT NULL,
+        public_key    TEXT NOT NULL,
+        scopes        TEXT NOT NULL,
+        facts         TEXT NOT NULL,
+        created_ms    INTEGER NOT NULL,
+        UNIQUE (device_id, role)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS jobs (
+        job_id        TEXT PRIMARY KEY,
+        job           TEXT NOT NULL,
+        next_ms       INTEGER,
+        updated_ms    INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS job_runs (
+        number        INTEGER PRIMARY KEY,
+        job_id        TEXT NOT NULL,
+        run_id        TEXT,
+        ended_ms      INTEGER NOT NULL,
+        entry         TEXT NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS heartbeats (
+        number        INTEGER PRIMARY KEY CHECK (number = 1),
+        event         TEXT NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS approvals (
+        approval_id   TEXT PRIMARY KEY,
+        run_id        TEXT NOT NULL,
+        session_key   TEXT NOT NULL,
+        agent_id      TEXT NOT NULL,
+        tool          TEXT NOT NULL,
+        command       TEXT NOT NULL,
+        cwd           TEXT NOT NULL,
+        reason        TEXT NOT NULL,
+        created_ms    INTEGER NOT NULL,
+        expires_ms    INTEGER NOT NULL,
+        decision      TEXT NOT NULL,
+        decided_by    TEXT NOT NULL,
+        decided_ms    INTEGER NOT NULL,
+        form          TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS command_grants (
+        agent_id      TEXT NOT NULL,
+        form          TEXT NOT NULL,
+        command       TEXT NOT NULL,
+        directory     TEXT NOT NULL,
+        created_ms    INTEGER NOT NULL,
+        granted_by    TEXT NOT NULL,
+        PRIMARY KEY (agent_id, form, command, directory)
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS job_runs_by_job ON job_runs (job_id, number);
+";
+
+/// What changed in session indexes since their files were written, and another
+/// index of the open runs. Since version 3.
+const SESSION_NOTES: &str = "
+    CREATE TABLE session_notes (
+        agent_id      TEXT NOT NULL,
+        session_key   TEXT NOT NULL,
+        entry         TEXT NOT NULL,
+        base          TEXT NOT NULL,
+        PRIMARY KEY (agent_id, session_key)
+    ) WITHOUT ROWID;
+    -- By state it changed with each; the open ones are looked for in order of time.
+    DROP INDEX open_runs;
+    CREATE INDEX open_runs ON runs (created_ms) WHERE ended_ms IS NULL;
+";
+
+/// Why the tables cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SchemaError {
+    /// SQLite refused.
+    #[error("cannot make the tables of the ledger")]
+    Sqlite(#[from] rusqlite::Error),
+    /// A newer gateway wrote the file, with that version of the tables.
+    #[error("the ledger has schema version {0}, newer than {VERSION}: install the newer gateway")]
+    Newer(i64),
+}
+
+/// Makes the tables of a file that is new, and brings those of an earlier
+/// gateway up to date, in one transaction.
+pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), SchemaError> {
+    let version = version(connection)?;
+    match version {
+        VERSION => return Ok(()),
+        0..VERSION => {}
+        newer => return Err(SchemaError::Newer(newer)),
+    }
+    // A full disk is no reason not to start; the tables work with any page.
+    if let Err(error) = make_pages_small(connection) {
+        tracing::warn!(%error, "the ledger keeps its large pages: each message writes more");
+    }
+    let transaction = connection.transaction()?;
+    // Somebody else may have been first.
+    for step in self::version(&transaction)?..VERSION {
+        match step {
+            0 => transaction.execute_batch(RUNS)?,
+            1 => transaction.execute_batch(TURNS)?,
+            _ => {
+                transaction.execute_batch(SMALL_TABLES)?;
+                allow_for_one_directory(&transaction)?;
+                transaction.execute_batch(SESSION_NOTES)?;
+            }
+        }
+    }
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    Ok(transaction.commit()?)
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// SQLite makes the file anew for that, which it does not in WAL mode.
+fn make_pages_small(connection: &Connection) -> rusqlite::Result<()> {
+    let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+    if page == PAGE {
+        return Ok(());
+    }
+    connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
+    connection.pragma_update(None, "page_size", PAGE)?;
+    connection.execute_batch("VACUUM")
+}
+
+/// Tables as they were before a command was allowed for one directory. What was
+/// allowed then does not say where, so it is asked about again; the decided
+/// approvals still tell of it.
+fn allow_for_one_directory(connection: &Connection) -> rusqlite::Result<()> {
+    if !has_column(connection, "approvals", "form")? {
+        connection
+            .execute_batch("ALTER TABLE approvals ADD COLUMN form TEXT NOT NULL DEFAULT ''")?;
+    }
+    if !has_column(connection, "exec_grants", "command")? {
+        return Ok(());
+    }
+    let count: i64 =
+        connection.query_row("SELECT count(*) FROM exec_grants", [], |row| row.get(0))?;
+    connection.execute_batch("DROP TABLE exec_grants")?;
+    if count > 0 {
+        tracing::warn!(
+            count,
+            "commands that were allowed for good are asked about again: what is allowed is now \
+             for one directory, and these had none"
+        );
+    }
+    Ok(())
+}
+
+/// Whether there is such a table with such a column.
+fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) > 0 FROM pragma_table_info(?1) WHERE name = ?2";
+    connection.query_row(sql, [table, column], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a file has: tables with their SQL, and its version.
+    fn made(connection: &Connection) -> (Vec<String>, i64) {
+        let mut statement = connection
+            .prepare("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+            .unwrap();
+        let sql = statement.query_map([], |row| row.get(0)).unwrap();
+        (
+            sql.map(Result::unwrap).collect(),
+            version(connection).unwrap(),
+        )
+    }
+
+    #[test]
+    fn schema_of_every_earlier_version_becomes_that_of_a_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut new = Connection::open(folder.path().join("new")).unwrap();
+        bring_up_to_date(&mut new).unwrap();
+        // With the small tables as they were at first use, and without.
+        for (version, used) in [(1, false), (2, false), (2, true)] {
+            let path = folder.path().join(format!("{version}-{used}"));
+            let mut old = Connection::open(&path).unwrap();
+            old.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+                .unwrap();
+            old.execute_batch(RUNS).unwrap();
+            if version == 2 {
+                old.execute_batch(TURNS).unwrap();
+            }
+            if used {
+                old.execute_batch(SMALL_TABLES).unwrap();
+            }
+            old.pragma_update(None, "user_version", version).unwrap();
+            old.execute_batch(
+                "INSERT INTO runs (run_id, session_key, agent_id, session_id, channel, state, \
+                 user_entry_id, created_ms) VALUES ('r', 'k', 'a', 's', 'cli', 'accepted', 'u', 1)",
+            )
+            .unwrap();
+            bring_up_to_date(&mut old).unwrap();
+            assert_eq!(made(&old), made(&new), "version {version}, used: {used}");
+            let page: i64 = old
+                .pragma_query_value(None, "page_size", |row| row.get(0))
+                .unwrap();
+            assert_eq!(page, PAGE);
+            let runs: i64 = old
+                .query_row("SELECT count(*) FROM runs", [], |row| row.get(0))
+                .unwrap();
+            assert_eq!(runs, 1);
+        }
+    }
+
+    #[test]
+    fn schema_is_brought_up_to_date_beside_a_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l");
+        let mut old = Connection::open(&path).unwrap();
+        old.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
+            .unwrap();
+        old.execute_batch(RUNS).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        let mut reader = Connection::open(&path).unwrap();
+        let reading = reader.transaction().unwrap();
+        let runs: i64 = reading
+            .query_row("SELECT count(*) FROM runs", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(runs, 0);
+        bring_up_to_date(&mut old).unwrap();
+        assert_eq!(version(&old).unwrap(), VERSION);
+    }
+}

@@ -1,0 +1,189 @@
+//! Everything the gateway keeps on disk, behind one thread.
+//!
+//! One thread because the files have one writer, because waiting for the disk
+//! must not stop the async side, and because commands that wait together share
+//! one fdatasync per file and one transaction of the ledger (group commit).
+
+mod command;
+pub(crate) mod fault;
+mod home;
+mod ledger;
+mod orphans;
+mod policy;
+mod replay;
+mod session_files;
+mod sessions;
+mod staged;
+mod state_files;
+mod work;
+mod worker;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::sync::{Arc, PoisonError};
+use std::thread;
+
+use openclaw_daemon::Configuration;
+use openclaw_sessions::SessionKey;
+use openclaw_sessions::transcript::Message;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+pub use command::{Acceptance, Admitted, Closing, Found, Incoming, Overrides, QueueFields, Said};
+use command::{BackendSessions, Command, Reply};
+pub use fault::Fault;
+pub use ledger::{Record, Spent};
+pub use replay::replay;
+pub(crate) use sessions::{Exportable, Listed, Uncounted};
+pub use sessions::{Leftover, Shown, state};
+pub use state_files::RESET_COMMAND;
+use state_files::StateFiles;
+use work::Done;
+use worker::{Findings, Worker};
+
+/// Commands that may wait for the thread. More than the lanes let through at
+/// once means that the disk stands still, and then messages wait unaccepted.
+const COMMAND_LIMIT: usize = 1024;
+
+/// The way to the thread. Cheap to clone.
+#[derive(Clone)]
+pub struct Storage {
+    sender: mpsc::Sender<Envelope>,
+    room: Arc<Semaphore>,
+    sessions: Arc<AtomicU64>,
+    findings: Findings,
+}
+
+/// A command and its place in the queue, which it gives back when it is done.
+struct Envelope {
+    command: Command,
+    _place: OwnedSemaphorePermit,
+}
+
+/// The thread, to be waited for.
+pub struct Thread(thread::JoinHandle<()>);
+
+/// An answer that is on its way.
+pub struct Pending<T>(oneshot::Receiver<Result<T, Fault>>);
+
+impl<T> Pending<T> {
+    /// Waits for it. [`Fault::Stopped`] when the thread ended before.
+    pub async fn answer(self) -> Result<T, Fault> {
+        self.0.await.unwrap_or(Err(Fault::Stopped))
+    }
+}
+
+impl Storage {
+    /// Opens ledger and indexes and starts the thread. Returns the runs that
+    /// the last gateway left open too.
+    pub fn start(configuration: Configuration) -> Result<(Self, Thread, Vec<Record>), Fault> {
+        let (sender, receiver) = mpsc::channel();
+        let sessions = Arc::new(AtomicU64::new(0));
+        let findings = Findings::default();
+        let counted = Arc::clone(&sessions);
+        let worker = Worker::open(configuration, receiver, counted, Arc::clone(&findings))?;
+        let open_runs = worker.open_runs()?;
+        let thread = thread::Builder::new()
+            .name("storage".to_owned())
+            .spawn(move || worker.work())
+            .map_err(Fault::thread)?;
+        let storage = Self {
+            sender,
+            room: Arc::new(Semaphore::new(COMMAND_LIMIT)),
+            sessions,
+            findings,
+        };
+        Ok((storage, Thread(thread), open_runs))
+    }
+
+    /// Makes the user's message durable and enters its run into the ledger, or
+    /// finds the run that its idempotency key names.
+    pub async fn accept(&self, incoming: Incoming) -> Result<Acceptance, Fault> {
+        self.call(|reply| Command::Accept(Box::new(incoming), reply))
+            .await
+    }
+
+    /// Notes that a run's turn begins, and says which sessions backends keep.
+    pub async fn begin(&self, run_id: &str, key: &SessionKey) -> Result<BackendSessions, Fault> {
+        self.call(|reply| Command::Begin(run_id.to_owned(), key.clone(), reply))
+            .await
+    }
+
+    /// Appends entries; they are in order with what is sent later, whether or
+    /// not the answer is waited for.
+    pub async fn append(
+        &self,
+        key: &SessionKey,
+        messages: Vec<Message>,
+    ) -> Result<Pending<()>, Fault> {
+        self.send(|reply| Command::Append(key.clone(), messages, reply))
+            .await
+    }
+
+    /// Makes the end of a run durable.
+    pub async fn close(&self, closing: Closing) -> Result<(), Fault> {
+        self.call(|reply| Command::Close(Box::new(closing), reply))
+            .await
+    }
+
+    /// The run as the ledger has it.
+    pub async fn find(&self, run_id: &str) -> Result<Option<Found>, Fault> {
+        self.call(|reply| Command::Find(run_id.to_owned(), reply))
+            .await
+    }
+
+    /// Does `work` with the books, in order with everything else.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut StateFiles) -> Result<Done<T>, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.call(|reply| Command::Work(work::boxed(work, reply)))
+            .await
+    }
+
+    /// The last `limit` runs and what they cost, the newest first.
+    pub async fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, Fault> {
+        self.call(|reply| Command::Last(limit, reply)).await
+    }
+
+    /// How many sessions the indexes have.
+    pub fn session_count(&self) -> u64 {
+        self.sessions.load(Ordering::Relaxed)
+    }
+
+    /// Looks after old sessions soon: what is said of them may have changed.
+    pub async fn maintain(&self) -> Result<(), Fault> {
+        self.call(Command::Maintain).await
+    }
+
+    /// What would be done with old sessions, where it is only to be said.
+    pub fn findings(&self) -> Vec<String> {
+        let findings = self.findings.lock();
+        findings.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends the thread after everything sent before; the indexes are written.
+    pub async fn stop(&self, thread: Thread) {
+        let stopped = self.call(Command::Stop).await;
+        if stopped.is_ok() && thread.0.join().is_err() {
+            openclaw_daemon::failure::report_text("end the storage", "its thread panicked");
+        }
+    }
+
+    async fn call<T>(&self, command: impl FnOnce(Reply<T>) -> Command) -> Result<T, Fault> {
+        self.send(command).await?.answer().await
+    }
+
+    async fn send<T>(
+        &self,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<Pending<T>, Fault> {
+        let place = Arc::clone(&self.room).acquire_owned().await;
+        let (reply, answer) = oneshot::channel();
+        let envelope = Envelope {
+            command: command(reply),
+            _place: place.map_err(|_| Fault::Stopped)?,
+        };
+        self.sender.send(envelope).map_err(|_| Fault::Stopped)?;
+        Ok(Pending(answer))
+    }
+}

@@ -1,0 +1,164 @@
+//! What the storage thread is asked to do.
+
+use std::path::PathBuf;
+
+use openclaw_proto::event::{Kind, Resources};
+use openclaw_proto::gateway::Accepted;
+use openclaw_proto::runner::AuthProfile;
+use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::BackendSession;
+use openclaw_sessions::transcript::{Message, Usage};
+use tokio::sync::oneshot;
+
+use super::fault::Fault;
+use super::ledger::{Record, Spent};
+use super::work::Work;
+
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
+
+pub(crate) enum Command {
+    Accept(Box<Incoming>, Reply<Acceptance>),
+    Begin(String, SessionKey, Reply<BackendSessions>),
+    Append(SessionKey, Vec<Message>, Reply<()>),
+    Close(Box<Closing>, Reply<()>),
+    Find(String, Reply<Option<Found>>),
+    Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
+    Work(Work),
+    /// Looks after old sessions soon.
+    Maintain(Reply<()>),
+    Stop(Reply<()>),
+}
+
+/// A message that wants to be accepted.
+#[derive(Debug, Clone)]
+pub struct Incoming {
+    /// The id of the run that it is to have.
+    pub run_id: String,
+    /// Its session.
+    pub key: SessionKey,
+    /// The client's name for it: the same message comes once.
+    pub idempotency_key: Option<String>,
+    /// Where it came from.
+    pub channel: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// What became of it.
+#[derive(Debug, Clone)]
+pub enum Acceptance {
+    /// Its entry is durable.
+    New(Box<Admitted>),
+    /// Its idempotency key names a run that ended.
+    Existing(Box<Record>),
+}
+
+/// A message whose entry is durable.
+#[derive(Debug, Clone)]
+pub struct Admitted {
+    /// What its sender is told.
+    pub accepted: Accepted,
+    /// Where its entry is.
+    pub transcript: PathBuf,
+    /// What the model is to be told.
+    pub said: Said,
+    /// What the session wants instead of its agent's settings.
+    pub overrides: Overrides,
+}
+
+/// What a message says to whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// To the model.
+    Text(String),
+    /// To the gateway: the conversation has begun anew.
+    Reset,
+}
+
+/// What a session wants instead of its agent's settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `provider/model`.
+    pub model: Option<String>,
+    /// How much the model is to think.
+    pub thinking_level: Option<String>,
+    /// What is done with messages that find it busy.
+    pub queue: QueueFields,
+    /// Limits of its turns, as JSON; empty: its agent's.
+    pub limits: String,
+    /// The credential that it chose.
+    pub auth_profile: Option<AuthProfile>,
+}
+
+/// What a session's entry says of messages that find it busy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct QueueFields {
+    /// What is done with them.
+    pub mode: Option<String>,
+    /// How long is waited for more of them, in milliseconds.
+    pub debounce_ms: Option<u64>,
+    /// How many may wait.
+    pub cap: Option<u64>,
+    /// Which of them go when there are more.
+    pub drop: Option<String>,
+}
+
+/// A run of the ledger.
+#[derive(Debug)]
+pub struct Found {
+    /// Its row.
+    pub record: Record,
+    /// Where its entries are.
+    pub transcript: PathBuf,
+    /// What its session wants instead of its agent's settings.
+    pub overrides: Overrides,
+}
+
+/// The sessions that the backends keep of a conversation.
+pub(crate) type BackendSessions = Vec<(String, BackendSession)>;
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Closing {
+    /// Its id.
+    pub run_id: String,
+    /// Its session.
+    pub key: SessionKey,
+    /// The entries that are not appended yet.
+    pub messages: Vec<Message>,
+    /// Its terminal event.
+    pub outcome: Kind,
+    /// The tokens of the whole turn.
+    pub usage: Usage,
+    /// The tokens of the last response: how full the context is.
+    pub context_tokens: u64,
+    /// What the run's processes used, when it is known.
+    pub resources: Option<Resources>,
+}
+
+/// The ledger's word for an outcome.
+pub(super) fn state_of(outcome: &Kind) -> &'static str {
+    use openclaw_proto::event::Code;
+    match outcome {
+        Kind::Done(_) => "done",
+        Kind::Aborted { .. } => "aborted",
+        Kind::Failed(failed) if failed.code == Code::Interrupted => "interrupted",
+        _ => "failed",
+    }
+}
+
+/// The session that the backend keeps, if the outcome names one.
+pub(super) fn backend_session_of(outcome: &Kind) -> Option<(&str, &str)> {
+    let (backend, session) = match outcome {
+        Kind::Done(done) => (&done.backend, &done.backend_session),
+        Kind::Failed(failed) => (&failed.backend, &failed.backend_session),
+        Kind::Aborted {
+            backend,
+            backend_session,
+            ..
+        } => (backend, backend_session),
+        _ => return None,
+    };
+    let session = session.as_deref()?;
+    (!backend.is_empty()).then_some((backend, session))
+}

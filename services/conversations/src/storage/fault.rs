@@ -1,0 +1,105 @@
+//! Why something is not on disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use openclaw_proto::invalid::Invalid;
+
+use super::ledger::LedgerError;
+
+/// A failure of the storage; shared, because one failed sync is the failure of
+/// every command that waited for it.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Fault {
+    /// A transcript or an index failed.
+    #[error(transparent)]
+    Session(Arc<openclaw_sessions::Error>),
+    /// The ledger failed.
+    #[error("the ledger {} failed", path.display())]
+    Ledger {
+        /// Its file.
+        path: PathBuf,
+        /// What was tried.
+        #[source]
+        source: Arc<LedgerError>,
+    },
+    /// A file or folder cannot be written.
+    #[error("cannot create {}", path.display())]
+    Create {
+        /// Which one.
+        path: PathBuf,
+        /// What the kernel says.
+        #[source]
+        source: Arc<io::Error>,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// Which one.
+        path: PathBuf,
+        /// What the kernel says.
+        #[source]
+        source: Arc<io::Error>,
+    },
+    /// As OpenClaw says it.
+    #[error("send blocked by session policy")]
+    Blocked,
+    /// There is no thread for the storage.
+    #[error("cannot start the storage thread")]
+    Thread(#[source] Arc<io::Error>),
+    /// A session has a field that clients cannot be told.
+    #[error("a session cannot be listed")]
+    Row(#[from] Invalid),
+    /// The storage was stopped.
+    #[error("the storage thread ended")]
+    Stopped,
+}
+
+impl Fault {
+    pub(super) fn ledger(path: &Path) -> impl Fn(LedgerError) -> Self {
+        move |source| Self::Ledger {
+            path: path.to_owned(),
+            source: Arc::new(source),
+        }
+    }
+
+    /// A file or folder could not be written.
+    pub fn create(path: &Path, source: io::Error) -> Self {
+        Self::Create {
+            path: path.to_owned(),
+            source: Arc::new(source),
+        }
+    }
+
+    /// A file could not be read.
+    pub fn read(path: &Path, source: io::Error) -> Self {
+        Self::Read {
+            path: path.to_owned(),
+            source: Arc::new(source),
+        }
+    }
+
+    pub(super) fn thread(source: io::Error) -> Self {
+        Self::Thread(Arc::new(source))
+    }
+
+    /// Whether there is no room on the disk.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Session(error) => error.is_disk_full(),
+            Self::Ledger { source, .. } => source.is_disk_full(),
+            Self::Create { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ),
+            _ => false,
+        }
+    }
+}
+
+impl From<openclaw_sessions::Error> for Fault {
+    fn from(error: openclaw_sessions::Error) -> Self {
+        Self::Session(Arc::new(error))
+    }
+}

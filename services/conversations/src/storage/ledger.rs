@@ -1,0 +1,535 @@
+//! The ledger of runs: who owns which message, and what became of it.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use openclaw_proto::event::{Kind, Resources};
+use openclaw_sessions::store::Note;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::schema::{self, SchemaError};
+
+/// Ended runs are remembered this long: far longer than a client repeats a
+/// message, short enough that the file stays small.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// KiB of page cache. A row is a few hundred bytes and each is looked up by an
+/// index; the default of 2 MB would be most of the daemon's memory.
+const CACHE_KIB: i64 = 128;
+
+/// A reader of the file, such as a backup, may hold it this long.
+const BUSY_DEADLINE: Duration = Duration::from_secs(5);
+
+const COLUMNS: &str = "run_id, idempotency_key, session_key, agent_id, session_id, channel, \
+                       state, user_entry_id, created_ms, ended_ms, outcome";
+
+/// Why the ledger cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// SQLite refused.
+    #[error("cannot {operation} the ledger")]
+    Sqlite {
+        /// What was to be done.
+        operation: &'static str,
+        /// What SQLite says.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// Its tables cannot be made, or a newer gateway made them.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+    /// It cannot be in WAL mode, but only in that one.
+    #[error("the ledger's journal mode is {0:?} instead of WAL: is it on a network file system?")]
+    NoWal(String),
+}
+
+impl LedgerError {
+    pub(crate) fn is_disk_full(&self) -> bool {
+        matches!(
+            self,
+            Self::Sqlite { source, .. } | Self::Schema(SchemaError::Sqlite(source))
+                if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+        )
+    }
+}
+
+/// One run as the ledger has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Its id.
+    pub run_id: String,
+    /// The client's name for its message.
+    pub idempotency_key: Option<String>,
+    /// The key of its session.
+    pub session_key: String,
+    /// The agent that answers.
+    pub agent_id: String,
+    /// The transcript that its entries are in.
+    pub session_id: String,
+    /// Where its message came from.
+    pub channel: String,
+    /// `accepted`, `running`, `done`, `failed`, `aborted` or `interrupted`.
+    pub state: String,
+    pub(crate) user_entry_id: String,
+    /// When its message was accepted, in Unix milliseconds.
+    pub created_ms: i64,
+    /// When it ended, in Unix milliseconds; None: it has not.
+    pub ended_ms: Option<i64>,
+    /// The terminal event.
+    pub outcome: Option<Kind>,
+}
+
+/// What a turn cost.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Spent {
+    /// What its processes used.
+    pub resources: Resources,
+    /// Tokens that the model read.
+    pub input_tokens: u64,
+    /// Tokens that the model wrote.
+    pub output_tokens: u64,
+    /// In US dollars; none when the price is not known.
+    pub cost_usd: Option<f64>,
+}
+
+/// A change of the ledger.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "few wait at a time, and each is written at once"
+)]
+#[derive(Debug)]
+pub(crate) enum Change {
+    /// A message was accepted.
+    Insert(Box<Record>),
+    /// Its turn began.
+    Running { run_id: String },
+    /// Its turn ended.
+    Close {
+        run_id: String,
+        state: &'static str,
+        at_ms: i64,
+        outcome: Kind,
+        spent: Option<Box<Spent>>,
+    },
+}
+
+pub(crate) struct Ledger(Connection);
+
+/// Puts on disk what was written to the ledger at `path`: its log holds that
+/// until SQLite moves it, with waits of its own.
+pub(super) fn sync(path: &Path) -> io::Result<()> {
+    match File::open(log_of(path)).and_then(|log| log.sync_data()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        synced => synced,
+    }
+}
+
+/// The write-ahead log of the ledger at `path`.
+pub(super) fn log_of(path: &Path) -> PathBuf {
+    PathBuf::from(format!("{}-wal", path.display()))
+}
+
+impl Ledger {
+    /// Opens or creates the ledger and forgets runs that ended long ago.
+    pub(crate) fn open(path: &Path, now_ms: i64) -> Result<Self, LedgerError> {
+        let connection = Connection::open(path).map_err(failed("open"))?;
+        let mut ledger = Self(connection);
+        let busy = ledger.0.busy_timeout(BUSY_DEADLINE);
+        busy.map_err(failed("configure"))?;
+        schema::bring_up_to_date(&mut ledger.0)?;
+        ledger.configure()?;
+        let horizon = now_ms - KEPT.as_millis() as i64;
+        ledger
+            .0
+            .execute("DELETE FROM runs WHERE ended_ms < ?1", [horizon])
+            .map_err(failed("prune"))?;
+        Ok(ledger)
+    }
+
+    /// Applies `changes` in one transaction. They are on disk after the next
+    /// [`sync`]; all of them can be seen in the transcripts too, so that losing
+    /// power before that loses nothing, and nobody waits for the disk twice.
+    pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<(), LedgerError> {
+        let transaction = self.0.transaction().map_err(failed("write to"))?;
+        for change in changes {
+            write(&transaction, change).map_err(failed("write to"))?;
+        }
+        transaction.commit().map_err(failed("write to"))
+    }
+
+    /// Keeps what changed in an index until its file is written.
+    pub(crate) fn note(&mut self, notes: &[Note]) -> Result<(), LedgerError> {
+        let transaction = self.0.transaction().map_err(failed("write to"))?;
+        for note in notes {
+            transaction
+                .prepare_cached(
+                    "INSERT OR REPLACE INTO session_notes (agent_id, session_key, entry, base) \
+                     VALUES (?1, ?2, ?3, ?4)",
+                )
+                .and_then(|mut insert| {
+                    insert.execute([&note.agent, &note.key, &note.entry, &note.base])
+                })
+                .map_err(failed("write to"))?;
+        }
+        transaction.commit().map_err(failed("write to"))
+    }
+
+    /// What the file of `agent`'s index has by now.
+    pub(crate) fn forget_notes(&mut self, agent: &str) -> Result<(), LedgerError> {
+        self.0
+            .execute("DELETE FROM session_notes WHERE agent_id = ?1", [agent])
+            .map(|_| ())
+            .map_err(failed("write to"))
+    }
+
+    /// What the last gateway kept and did not come to write.
+    pub(crate) fn notes(&self) -> Result<Vec<Note>, LedgerError> {
+        let mut statement = self
+            .0
+            .prepare("SELECT agent_id, session_key, entry, base FROM session_notes")
+            .map_err(failed("read"))?;
+        let notes = statement.query_map([], |row| {
+            Ok(Note {
+                agent: row.get(0)?,
+                key: row.get(1)?,
+                entry: row.get(2)?,
+                base: row.get(3)?,
+            })
+        });
+        notes
+            .map_err(failed("read"))?
+            .collect::<Result<_, _>>()
+            .map_err(failed("read"))
+    }
+
+    pub(crate) fn by_idempotency_key(&self, key: &str) -> Result<Option<Record>, LedgerError> {
+        self.one("idempotency_key = ?1", key)
+    }
+
+    pub(crate) fn by_run_id(&self, run_id: &str) -> Result<Option<Record>, LedgerError> {
+        self.one("run_id = ?1", run_id)
+    }
+
+    /// The runs that nobody ended, oldest first.
+    pub(crate) fn open_runs(&self) -> Result<Vec<Record>, LedgerError> {
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended_ms IS NULL ORDER BY created_ms");
+        let mut statement = self.0.prepare(&sql).map_err(failed("read"))?;
+        let records = statement.query_map([], record).map_err(failed("read"))?;
+        records.collect::<Result<_, _>>().map_err(failed("read"))
+    }
+
+    /// The last `limit` runs and what their turns cost, the newest first.
+    pub(crate) fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, LedgerError> {
+        let sql = format!(
+            "SELECT {COLUMNS}, unit, cpu_ms, memory_peak_bytes, tasks_peak, input_tokens, \
+             output_tokens, cost_usd FROM runs LEFT JOIN turns USING (run_id) \
+             ORDER BY created_ms DESC LIMIT ?1"
+        );
+        let mut statement = self.0.prepare_cached(&sql).map_err(failed("read"))?;
+        let rows = statement
+            .query_map([limit], |row| Ok((record(row)?, spent(row)?)))
+            .map_err(failed("read"))?;
+        rows.collect::<Result<_, _>>().map_err(failed("read"))
+    }
+
+    fn one(&self, condition: &str, value: &str) -> Result<Option<Record>, LedgerError> {
+        let sql = format!("SELECT {COLUMNS} FROM runs WHERE {condition}");
+        self.0
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_row([value], record).optional())
+            .map_err(failed("read"))
+    }
+
+    fn configure(&self) -> Result<(), LedgerError> {
+        let connection = &self.0;
+        let mode: String = connection
+            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+            .map_err(failed("configure"))?;
+        if mode != "wal" {
+            return Err(LedgerError::NoWal(mode));
+        }
+        connection
+            .pragma_update(None, "cache_size", -CACHE_KIB)
+            .map_err(failed("configure"))?;
+        // Without it SQLite plans a statement anew for each value it is given.
+        connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+            .map_err(failed("configure"))?;
+        connection
+            .pragma_update(None, "synchronous", "NORMAL")
+            .map_err(failed("configure"))
+    }
+}
+
+fn write(connection: &Connection, change: &Change) -> rusqlite::Result<()> {
+    match change {
+        Change::Insert(record) => insert(connection, record),
+        Change::Running { run_id } => connection
+            .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
+            .execute([run_id]),
+        Change::Close {
+            run_id,
+            state,
+            at_ms,
+            outcome,
+            spent,
+        } => {
+            if let Some(spent) = spent {
+                keep(connection, run_id, spent)?;
+            }
+            connection
+                .prepare_cached(
+                    "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5 \
+                     WHERE run_id = ?1",
+                )?
+                .execute(params![
+                    run_id,
+                    state,
+                    at_ms,
+                    reason(outcome),
+                    encode(outcome)
+                ])
+        }
+    }
+    .map(|_| ())
+}
+
+fn keep(connection: &Connection, run_id: &str, spent: &Spent) -> rusqlite::Result<usize> {
+    let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO turns (run_id, unit, cpu_ms, memory_peak_bytes, tasks_peak, \
+             input_tokens, output_tokens, cost_usd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            run_id,
+            spent.resources.unit,
+            number(spent.resources.cpu_ms),
+            number(spent.resources.memory_peak_bytes),
+            number(spent.resources.tasks_peak),
+            number(spent.input_tokens),
+            number(spent.output_tokens),
+            spent.cost_usd,
+        ])
+}
+
+/// The columns after those of the record.
+fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Spent>> {
+    const FIRST: usize = 11;
+    let number = |at: usize| {
+        let value: i64 = row.get(FIRST + at)?;
+        Ok::<_, rusqlite::Error>(u64::try_from(value).unwrap_or_default())
+    };
+    let Some(unit) = row.get::<_, Option<String>>(FIRST)? else {
+        return Ok(None);
+    };
+    Ok(Some(Spent {
+        resources: Resources {
+            unit,
+            cpu_ms: number(1)?,
+            memory_peak_bytes: number(2)?,
+            tasks_peak: number(3)?,
+            cost_usd: None,
+        },
+        input_tokens: number(4)?,
+        output_tokens: number(5)?,
+        cost_usd: row.get(FIRST + 6)?,
+    }))
+}
+
+fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, \
+             channel, state, user_entry_id, created_ms) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            record.run_id,
+            record.idempotency_key,
+            record.session_key,
+            record.agent_id,
+            record.session_id,
+            record.channel,
+            record.state,
+            record.user_entry_id,
+            record.created_ms,
+        ])
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let outcome: Option<String> = row.get(10)?;
+    Ok(Record {
+        run_id: row.get(0)?,
+        idempotency_key: row.get(1)?,
+        session_key: row.get(2)?,
+        agent_id: row.get(3)?,
+        session_id: row.get(4)?,
+        channel: row.get(5)?,
+        state: row.get(6)?,
+        user_entry_id: row.get(7)?,
+        created_ms: row.get(8)?,
+        ended_ms: row.get(9)?,
+        outcome: outcome.and_then(|text| serde_json::from_str(&text).ok()),
+    })
+}
+
+/// For people who look into the file.
+fn reason(outcome: &Kind) -> Option<&str> {
+    match outcome {
+        Kind::Failed(failed) => Some(&failed.message),
+        Kind::Aborted { reason, .. } => Some(reason),
+        _ => None,
+    }
+}
+
+fn encode(outcome: &Kind) -> Option<String> {
+    serde_json::to_string(outcome).ok()
+}
+
+fn failed(operation: &'static str) -> impl FnOnce(rusqlite::Error) -> LedgerError {
+    move |source| LedgerError::Sqlite { operation, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use openclaw_proto::event::Done;
+
+    const NOW: i64 = 1_795_219_200_000;
+
+    fn accepted(run_id: &str, key: Option<&str>) -> Record {
+        Record {
+            run_id: run_id.to_owned(),
+            idempotency_key: key.map(str::to_owned),
+            session_key: "agent:main:main".to_owned(),
+            agent_id: "main".to_owned(),
+            session_id: "s".to_owned(),
+            channel: "cli".to_owned(),
+            state: "accepted".to_owned(),
+            user_entry_id: "89f78814".to_owned(),
+            created_ms: NOW,
+            ended_ms: None,
+            outcome: None,
+        }
+    }
+
+    fn done() -> Kind {
+        Kind::Done(Done {
+            stop_reason: "stop".to_owned(),
+            ..Done::default()
+        })
+    }
+
+    fn insert(record: Record) -> Change {
+        Change::Insert(Box::new(record))
+    }
+
+    #[test]
+    fn a_run_is_found_by_its_keys_until_it_ended_long_ago() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.sqlite");
+        let mut ledger = Ledger::open(&path, NOW).unwrap();
+        let record = accepted("r1", Some("k1"));
+        ledger.apply(&[insert(record.clone())]).unwrap();
+        assert_eq!(
+            ledger.by_idempotency_key("k1").unwrap(),
+            Some(record.clone())
+        );
+        assert_eq!(ledger.open_runs().unwrap(), [record]);
+        let spent = Spent {
+            resources: Resources {
+                unit: "openclaw-turn-r1.service".to_owned(),
+                cpu_ms: 12,
+                memory_peak_bytes: 1 << 20,
+                tasks_peak: 4,
+                cost_usd: None,
+            },
+            input_tokens: 10,
+            output_tokens: 2,
+            cost_usd: Some(0.25),
+        };
+        ledger
+            .apply(&[
+                Change::Running {
+                    run_id: "r1".to_owned(),
+                },
+                Change::Close {
+                    run_id: "r1".to_owned(),
+                    state: "done",
+                    at_ms: NOW + 1,
+                    outcome: done(),
+                    spent: Some(Box::new(spent.clone())),
+                },
+            ])
+            .unwrap();
+        let listed = ledger.last(10).unwrap();
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0].1, Some(spent));
+        drop(ledger);
+
+        let ledger = Ledger::open(&path, NOW).unwrap();
+        let closed = ledger.by_run_id("r1").unwrap().unwrap();
+        assert_eq!(
+            (closed.state.as_str(), closed.ended_ms),
+            ("done", Some(NOW + 1))
+        );
+        assert_eq!(closed.outcome, Some(done()));
+        assert!(ledger.open_runs().unwrap().is_empty());
+        drop(ledger);
+
+        let later = NOW + KEPT.as_millis() as i64 + 2;
+        let ledger = Ledger::open(&path, later).unwrap();
+        assert_eq!(ledger.by_run_id("r1").unwrap(), None);
+    }
+
+    #[test]
+    fn an_idempotency_key_names_one_run_and_none_names_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(&dir.path().join("l"), NOW).unwrap();
+        let both = [insert(accepted("r1", None)), insert(accepted("r2", None))];
+        ledger.apply(&both).unwrap();
+        let twice = [
+            insert(accepted("r3", Some("k"))),
+            insert(accepted("r4", Some("k"))),
+        ];
+        assert!(ledger.apply(&twice).is_err());
+        assert_eq!(ledger.by_run_id("r3").unwrap(), None, "half a batch stayed");
+    }
+
+    #[test]
+    fn notes_are_replaced_and_forgotten_by_agent() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut ledger = Ledger::open(&dir.path().join("l"), NOW).unwrap();
+        let note = |agent: &str, key: &str, entry: &str| Note {
+            agent: agent.to_owned(),
+            key: key.to_owned(),
+            entry: entry.to_owned(),
+            base: String::new(),
+        };
+        ledger
+            .note(&[note("a", "k", "1"), note("b", "k", "2")])
+            .unwrap();
+        ledger.note(&[note("a", "k", "3")]).unwrap();
+        assert_eq!(
+            ledger.notes().unwrap(),
+            [note("a", "k", "3"), note("b", "k", "2")]
+        );
+        ledger.forget_notes("a").unwrap();
+        assert_eq!(ledger.notes().unwrap(), [note("b", "k", "2")]);
+    }
+
+    #[test]
+    fn a_newer_file_is_refused_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("l");
+        let ledger = Ledger::open(&path, NOW).unwrap();
+        ledger.0.pragma_update(None, "user_version", 9).unwrap();
+        drop(ledger);
+        let error = Ledger::open(&path, NOW).err().unwrap();
+        assert!(error.to_string().contains("version 9"), "{error}");
+    }
+}

@@ -1,0 +1,36 @@
+//! What the ways in share.
+
+use std::sync::Arc;
+
+use openclaw_runs::Core;
+
+use crate::answers::Answers;
+use crate::front::Front;
+use crate::readiness::{Readiness, Report};
+
+/// What the ways in share.
+pub struct Doors {
+    pub(crate) core: Arc<Core>,
+    /// The TCP side.
+    pub front: Arc<Front>,
+    readiness: Readiness,
+    /// What HTTP was answered.
+    pub(crate) answers: Answers,
+}
+
+impl Doors {
+    /// Ways into `core`.
+    pub fn new(core: Arc<Core>) -> Arc<Self> {
+        Arc::new(Self {
+            front: Front::new(core.configuration.clone()),
+            readiness: Readiness::default(),
+            answers: Answers::default(),
+            core,
+        })
+    }
+
+    /// What a message needs, as it is now or was a moment ago.
+    pub async fn report(&self) -> Arc<Report> {
+        self.readiness.report(&self.core).await
+    }
+}

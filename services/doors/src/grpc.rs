@@ -1,0 +1,152 @@
+//! The gRPC service: generated types stop here.
+
+mod approvals;
+mod classes;
+mod refused;
+mod sessions;
+mod status;
+mod token;
+mod turns;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use futures_util::{Stream, StreamExt as _, stream as streams};
+use openclaw_conversations::Refusal;
+use openclaw_proto::gateway::{Message, Reply};
+use openclaw_proto::wire::gateway as wire;
+use openclaw_proto::wire::gateway::gateway_server;
+use openclaw_proto::wire::run::Event as WireEvent;
+use openclaw_runs::Extra;
+use openclaw_runs::stream;
+use tonic::{Request, Response, Status};
+
+use crate::doors::Doors;
+use refused::refused;
+
+pub use classes::Classes;
+pub use sessions::SessionsService;
+
+type Streaming<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+/// The service `openclaw.gateway.v1.Gateway`.
+pub struct GatewayService(pub Arc<Doors>);
+
+#[tonic::async_trait]
+impl gateway_server::Gateway for GatewayService {
+    type SendMessageStream = Streaming<wire::SendMessageResponse>;
+    type AttachStream = Streaming<WireEvent>;
+
+    async fn send_message(
+        &self,
+        request: Request<wire::SendMessageRequest>,
+    ) -> Result<Response<Self::SendMessageStream>, Status> {
+        let message = Message::try_from(request.into_inner())?;
+        let started = self
+            .0
+            .core
+            .begin(message, Extra::default())
+            .await
+            .map_err(refused)?;
+        let first = Ok(Reply::Accepted(started.accepted).into());
+        let rest = started
+            .events
+            .map(|event| Ok(Reply::Event(event.map_err(refused)?).into()));
+        Ok(Response::new(Box::pin(streams::iter([first]).chain(rest))))
+    }
+
+    async fn attach(
+        &self,
+        request: Request<wire::AttachRequest>,
+    ) -> Result<Response<Self::AttachStream>, Status> {
+        let wire::AttachRequest { run_id, from_seq } = request.into_inner();
+        let events = match self.0.core.runs.find(&run_id) {
+            Some(run) => stream::live(run, from_seq),
+            None => stream::stored(&self.0.core, &run_id, from_seq)
+                .await
+                .map_err(refused)?,
+        };
+        Ok(Response::new(Box::pin(events.map(|event| {
+            Ok(WireEvent::from(event.map_err(refused)?))
+        }))))
+    }
+
+    async fn cancel_run(
+        &self,
+        request: Request<wire::CancelRunRequest>,
+    ) -> Result<Response<wire::CancelRunResponse>, Status> {
+        let wire::CancelRunRequest { run_id, reason } = request.into_inner();
+        let reason = if reason.is_empty() {
+            "user".to_owned()
+        } else {
+            reason
+        };
+        let cancelled = match self.0.core.runs.find(&run_id) {
+            Some(run) => run.end(&reason),
+            None => {
+                let known = self
+                    .0
+                    .core
+                    .storage
+                    .find(&run_id)
+                    .await
+                    .map_err(|fault| refused(Refusal::Unreadable(fault)))?;
+                known.ok_or_else(|| refused(Refusal::UnknownRun(run_id)))?;
+                false
+            }
+        };
+        Ok(Response::new(wire::CancelRunResponse { cancelled }))
+    }
+
+    async fn access_token(
+        &self,
+        request: Request<wire::AccessTokenRequest>,
+    ) -> Result<Response<wire::AccessTokenResponse>, Status> {
+        Ok(Response::new(token::answer(&self.0, request.into_inner())?))
+    }
+
+    async fn list_turns(
+        &self,
+        request: Request<wire::ListTurnsRequest>,
+    ) -> Result<Response<wire::ListTurnsResponse>, Status> {
+        let turns = turns::list(&self.0, request.into_inner().limit)
+            .await
+            .map_err(refused)?;
+        Ok(Response::new(wire::ListTurnsResponse {
+            turns: turns.into_iter().map(Into::into).collect(),
+        }))
+    }
+
+    async fn list_approvals(
+        &self,
+        request: Request<wire::ListApprovalsRequest>,
+    ) -> Result<Response<wire::ListApprovalsResponse>, Status> {
+        let approvals = approvals::list(&self.0, request.into_inner().decided).await?;
+        Ok(Response::new(approvals.into()))
+    }
+
+    async fn decide_approval(
+        &self,
+        request: Request<wire::DecideApprovalRequest>,
+    ) -> Result<Response<wire::DecideApprovalResponse>, Status> {
+        let approval = approvals::decide(&self.0, request.into_inner()).await?;
+        Ok(Response::new(wire::DecideApprovalResponse {
+            approval: Some(approval.into()),
+        }))
+    }
+
+    async fn revoke_grant(
+        &self,
+        request: Request<wire::RevokeGrantRequest>,
+    ) -> Result<Response<wire::RevokeGrantResponse>, Status> {
+        approvals::revoke(&self.0, request.into_inner()).await?;
+        Ok(Response::new(wire::RevokeGrantResponse {}))
+    }
+
+    async fn status(
+        &self,
+        _request: Request<wire::StatusRequest>,
+    ) -> Result<Response<wire::StatusResponse>, Status> {
+        Ok(Response::new(status::of(&self.0).await))
+    }
+}

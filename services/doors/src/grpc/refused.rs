@@ -1,0 +1,49 @@
+//! How gRPC says why something is refused.
+
+use openclaw_conversations::Refusal;
+use openclaw_daemon::failure;
+use tonic::Status;
+
+/// Why a call that sends a stream fails: the stream broke off, or it is refused.
+pub(super) struct Failed(pub(super) Status);
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        Self(refused(refusal))
+    }
+}
+
+/// The status that says it.
+pub(super) fn refused(refusal: Refusal) -> Status {
+    let message = failure::chain(&refusal);
+    match refusal {
+        Refusal::Stopping | Refusal::NoRunner(_) => Status::unavailable(message),
+        Refusal::TooLong { .. }
+        | Refusal::Key(_)
+        | Refusal::Agent(_)
+        | Refusal::OtherAgent { .. }
+        | Refusal::UnknownAgent { .. }
+        | Refusal::Route(_)
+        | Refusal::Empty { .. }
+        | Refusal::Import(_)
+        | Refusal::Patch(_)
+        | Refusal::Limit(_)
+        | Refusal::UnknownAuthProfile { .. }
+        | Refusal::Model(_) => Status::invalid_argument(message),
+        Refusal::Compacting(_) => Status::aborted(message),
+        Refusal::Exists(_) | Refusal::LabelTaken { .. } => Status::already_exists(message),
+        Refusal::Ambiguous { .. } | Refusal::Busy(_) | Refusal::Main(_) | Refusal::Blocked => {
+            Status::failed_precondition(message)
+        }
+        Refusal::Crowded(_) | Refusal::ImportTooLarge(_) => Status::resource_exhausted(message),
+        Refusal::Missed(_) => Status::out_of_range(message),
+        Refusal::UnknownRun(_) | Refusal::UnknownSession(_) => Status::not_found(message),
+        Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
+            if fault.is_disk_full() {
+                Status::resource_exhausted(message)
+            } else {
+                Status::internal(message)
+            }
+        }
+    }
+}

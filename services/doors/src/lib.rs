@@ -1,0 +1,22 @@
+//! The gateway's ways in: gRPC over the control socket, HTTP over TCP, and who
+//! is let in over TCP. Each enters the core by [`Core::submit`]. WebSocket is a
+//! crate of its own above, which takes over the connections that ask for it
+//! ([`WebSocket`]).
+//!
+//! [`Core::submit`]: openclaw_runs::Core::submit
+
+mod answers;
+mod doors;
+pub mod front;
+#[cfg(fuzzing)]
+pub mod fuzz;
+mod grpc;
+mod http;
+mod listener;
+mod readiness;
+
+pub use doors::Doors;
+pub use grpc::{Classes, GatewayService, SessionsService};
+pub use http::resident;
+pub use listener::{Open, WebSocket, open};
+pub use readiness::Report;

@@ -1,0 +1,107 @@
+//! What happens below the doors, told to whoever subscribed.
+//!
+//! One after another, in the order in which it happens, and before whatever
+//! published it goes on: a subscriber takes note and returns, and never waits.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use openclaw_sessions::SessionKey;
+use serde_json::Value;
+
+use super::approvals::{Approval, Outcome};
+use super::run::Run;
+use super::schedule::Job;
+
+/// Something that happened.
+pub enum DomainEvent<'a> {
+    /// A message has a run. Whether it is accepted is what
+    /// [`Run::settled`] says.
+    RunBegan(&'a Arc<Run>),
+    /// A scheduled job changed, or a run of it began or ended.
+    JobChanged {
+        /// The job's id.
+        job_id: &'a str,
+        /// What became of it.
+        action: JobAction,
+        /// None: it is gone.
+        job: Option<&'a Job>,
+        /// How its run ended, in OpenClaw's fields.
+        entry: Option<&'a Value>,
+    },
+    /// An agent that was woken has answered; in OpenClaw's fields.
+    HeartbeatEnded(&'a Value),
+    /// Somebody has to decide.
+    ApprovalRequested(&'a Approval),
+    /// It was decided, or nobody did in time.
+    ApprovalResolved {
+        /// What was asked.
+        approval: &'a Approval,
+        /// How it ended.
+        outcome: Outcome,
+        /// Who decided.
+        by: &'a str,
+    },
+    /// The gateway itself said something in a session.
+    Said {
+        /// The session.
+        key: &'a SessionKey,
+        /// The id of the entry.
+        message_id: &'a str,
+        /// What was said.
+        text: &'a str,
+    },
+}
+
+/// What became of a scheduled job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JobAction {
+    /// It is new.
+    Added,
+    /// It was changed.
+    Updated,
+    /// It is gone.
+    Removed,
+    /// A run of it began.
+    Started,
+    /// A run of it ended.
+    Finished,
+}
+
+impl JobAction {
+    /// As OpenClaw's clients know it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Updated => "updated",
+            Self::Removed => "removed",
+            Self::Started => "started",
+            Self::Finished => "finished",
+        }
+    }
+}
+
+/// Somebody who wants to know.
+pub trait Subscriber: Send + Sync {
+    /// Takes note of `event`. Must not wait: everything behind it does.
+    fn take(&self, event: &DomainEvent<'_>);
+}
+
+/// The one place where it is told.
+#[derive(Default)]
+pub struct Bus(RwLock<Vec<Box<dyn Subscriber>>>);
+
+impl Bus {
+    /// Tells `subscriber` whatever happens from now on.
+    pub fn subscribe(&self, subscriber: Box<dyn Subscriber>) {
+        let mut subscribers = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        subscribers.push(subscriber);
+    }
+
+    /// Tells everybody.
+    pub fn publish(&self, event: &DomainEvent<'_>) {
+        let subscribers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        for subscriber in subscribers.iter() {
+            subscriber.take(event);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Messages that the gateway itself says in a session.
+
+use openclaw_conversations::storage::Fault;
+use openclaw_sessions::transcript::{AssistantMessage, Block, Content, Message};
+use openclaw_sessions::{SessionKey, now_ms};
+use serde_json::{Map, json};
+use uuid::Uuid;
+
+use crate::bus::DomainEvent;
+use crate::core::Core;
+
+/// Who says it, as OpenClaw writes it.
+pub const API: &str = "openai-responses";
+/// Likewise.
+pub const PROVIDER: &str = "openclaw";
+/// Likewise.
+pub const MODEL: &str = "gateway-injected";
+
+/// Puts `text` into the transcript as the assistant's and tells whoever listens;
+/// durable when this returns. Returns the message's id.
+pub async fn say(core: &Core, key: &SessionKey, text: &str) -> Result<String, Fault> {
+    let id = Uuid::new_v4().to_string();
+    let message = Message::Assistant(AssistantMessage {
+        content: Content::Blocks(vec![Block::text(text)]),
+        api: API.to_owned(),
+        provider: PROVIDER.to_owned(),
+        model: MODEL.to_owned(),
+        timestamp: now_ms(),
+        rest: Map::from_iter([("messageId".to_owned(), json!(id))]),
+        ..AssistantMessage::default()
+    });
+    let appended = core.storage.append(key, vec![message]).await?;
+    appended.answer().await?;
+    core.bus.publish(&DomainEvent::Said {
+        key,
+        message_id: &id,
+        text,
+    });
+    Ok(id)
+}

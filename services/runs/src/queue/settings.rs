@@ -1,0 +1,132 @@
+//! What a session does with messages that find it busy.
+
+use std::time::Duration;
+
+use openclaw_config::settings::{DEBOUNCE_LIMIT, QueueSettings};
+pub use openclaw_config::settings::{QueueDrop as Drop, QueueMode as Mode};
+use openclaw_conversations::storage::Overrides;
+use serde_json::{Value, json};
+
+/// What a session does with messages that find it busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// What is done with them.
+    pub mode: Mode,
+    /// How long is waited for more of them.
+    pub debounce: Duration,
+    /// Messages that may wait.
+    pub cap: usize,
+    /// Which of them go when there are more than `cap`.
+    pub drop: Drop,
+}
+
+/// A field of a session's entry and its value.
+pub type Change = (&'static str, Value);
+
+impl Settings {
+    /// What the session's entry says, and what is configured for the rest of
+    /// messages over `channel`.
+    pub fn of(overrides: &Overrides, configured: &QueueSettings, channel: &str) -> Self {
+        let queue = &overrides.queue;
+        let mode = queue.mode.as_deref().and_then(Mode::parse);
+        let drop = queue.drop.as_deref().and_then(Drop::parse);
+        let debounce = queue.debounce_ms.map(Duration::from_millis);
+        Self {
+            mode: mode.unwrap_or_else(|| configured.mode(channel)),
+            debounce: debounce.unwrap_or_else(|| configured.debounce(channel)),
+            cap: usize::try_from(queue.cap.unwrap_or(configured.cap)).unwrap_or(usize::MAX),
+            drop: drop.unwrap_or(configured.drop),
+        }
+    }
+
+    /// The changes that `words` ask for, such as `collect debounce:2s cap:25
+    /// drop:old`; the error is the word that makes no sense.
+    pub fn changes(words: &str) -> Result<Vec<Change>, String> {
+        words.split_whitespace().flat_map(change).collect()
+    }
+}
+
+fn change(word: &str) -> Vec<Result<Change, String>> {
+    let lower = word.to_lowercase();
+    let nonsense = || word.to_owned();
+    let one = |change: Option<Change>| vec![change.ok_or_else(nonsense)];
+    match lower.split_once(':') {
+        None if matches!(&*lower, "default" | "reset") => FIELDS
+            .map(|field| Ok((field, Value::Null)))
+            .into_iter()
+            .collect(),
+        None => one(Mode::parse(&lower).map(|mode| ("queueMode", json!(mode.name())))),
+        Some(("debounce", time)) => {
+            let time = duration(time).filter(|time| *time <= DEBOUNCE_LIMIT);
+            one(time.map(|time| ("queueDebounceMs", json!(time.as_millis() as u64))))
+        }
+        Some(("cap", cap)) => {
+            let cap = cap.parse::<u64>().ok().filter(|cap| *cap > 0);
+            one(cap.map(|cap| ("queueCap", json!(cap))))
+        }
+        Some(("drop", drop)) => one(Drop::parse(drop).map(|it| ("queueDrop", json!(it.name())))),
+        Some(_) => one(None),
+    }
+}
+
+/// What a session's entry says of its queue.
+const FIELDS: [&str; 4] = ["queueMode", "queueDebounceMs", "queueCap", "queueDrop"];
+
+/// Milliseconds, or a number with `ms`, `s` or `m`.
+fn duration(text: &str) -> Option<Duration> {
+    let end = text.find(|c: char| c.is_ascii_alphabetic());
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let unit = match unit {
+        "" | "ms" => 0.001,
+        "s" => 1.0,
+        "m" => 60.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number.parse::<f64>().ok()? * unit).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_changes_several_things_at_once() {
+        assert_eq!(
+            Settings::changes("Collect debounce:0.5s cap:25 drop:old").unwrap(),
+            [
+                ("queueMode", json!("collect")),
+                ("queueDebounceMs", json!(500)),
+                ("queueCap", json!(25)),
+                ("queueDrop", json!("old")),
+            ]
+        );
+        assert_eq!(Settings::changes("reset").unwrap().len(), FIELDS.len());
+        for word in [
+            "nonsense",
+            "cap:0",
+            "cap:x",
+            "debounce:2d",
+            "debounce:5m",
+            "drop:all",
+            "x:1",
+        ] {
+            assert_eq!(Settings::changes(word), Err(word.to_owned()));
+        }
+    }
+
+    #[test]
+    fn what_a_session_does_not_say_is_configured_or_the_default() {
+        let mut overrides = Overrides::default();
+        let configured = QueueSettings::default();
+        let settings = Settings::of(&overrides, &configured, "webchat");
+        assert_eq!(
+            (settings.mode, settings.cap, settings.drop),
+            (Mode::Steer, 20, Drop::Summarize)
+        );
+        overrides.queue.mode = Some("collect".to_owned());
+        overrides.queue.debounce_ms = Some(7);
+        let settings = Settings::of(&overrides, &configured, "webchat");
+        assert_eq!(settings.mode, Mode::Collect);
+        assert_eq!(settings.debounce, Duration::from_millis(7));
+    }
+}

@@ -1,0 +1,196 @@
+//! A run: one message and what answers it.
+
+mod log;
+mod registry;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use openclaw_conversations::storage::{Fault, Record};
+use openclaw_proto::event::{Done, Kind};
+use openclaw_proto::gateway::Accepted;
+use openclaw_sessions::{SessionKey, now_ms};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tracing::Span;
+
+use crate::queue::Queued;
+
+pub(crate) use log::EventLog;
+pub(crate) use registry::{Registry, Start};
+
+/// A run that is live, or ended not long ago.
+#[derive(Debug)]
+pub struct Run {
+    /// Its id.
+    pub id: String,
+    /// Its session.
+    pub key: SessionKey,
+    /// Where its message came from.
+    pub channel: String,
+    /// The client's name for its message.
+    pub idempotency_key: Option<String>,
+    /// Its events.
+    pub log: EventLog,
+    /// Set when the message found its session busy.
+    pub queued: OnceLock<Queued>,
+    /// Provider and model that the runner chose for its turn.
+    pub model: OnceLock<(String, String)>,
+    /// The backend that the runner chose for its turn.
+    pub backend: OnceLock<String>,
+    /// Whether its turn is at the runner.
+    pub(crate) has_begun: AtomicBool,
+    absorbed: AtomicBool,
+    collected: Mutex<Vec<String>>,
+    /// Cancelled when somebody ends the run.
+    pub cancel: CancellationToken,
+    /// The journal fields of everything about the run.
+    pub(crate) span: Span,
+    reason: OnceLock<String>,
+    status: watch::Sender<MessageStatus>,
+}
+
+/// What became of the message.
+#[derive(Debug, Clone)]
+pub enum MessageStatus {
+    /// It is on its way to the disk.
+    Asked,
+    /// It is durable and has a run.
+    Accepted(Accepted),
+    /// Its idempotency key names a run that ended.
+    Existing(Box<Record>),
+    /// It could not be made durable.
+    Refused(Fault),
+}
+
+impl Run {
+    pub(crate) fn new(
+        id: String,
+        key: SessionKey,
+        channel: String,
+        idempotency_key: Option<String>,
+    ) -> Arc<Self> {
+        // Of the highest level: a span below the log level would take the fields
+        // of the warnings in it along.
+        let span = tracing::error_span!(
+            "run",
+            openclaw_session = %key,
+            openclaw_run = id,
+            openclaw_agent = %key.agent(),
+            openclaw_channel = channel,
+        );
+        Arc::new(Self {
+            log: EventLog::new(id.clone()),
+            id,
+            key,
+            channel,
+            idempotency_key,
+            queued: OnceLock::new(),
+            model: OnceLock::new(),
+            backend: OnceLock::new(),
+            has_begun: AtomicBool::new(false),
+            absorbed: AtomicBool::new(false),
+            collected: Mutex::default(),
+            cancel: CancellationToken::new(),
+            span,
+            reason: OnceLock::new(),
+            status: watch::Sender::new(MessageStatus::Asked),
+        })
+    }
+
+    /// What clients of the WebSocket protocol know the run by: the idempotency
+    /// key, as in OpenClaw.
+    pub fn public_id(&self) -> &str {
+        self.idempotency_key.as_deref().unwrap_or(&self.id)
+    }
+
+    /// Tells whoever waits what became of the message.
+    pub(crate) fn settle(&self, status: MessageStatus) {
+        self.status.send_replace(status);
+    }
+
+    /// What became of the message, once it is known.
+    pub async fn settled(&self) -> MessageStatus {
+        let mut status = self.status.subscribe();
+        let known = status
+            .wait_for(|status| !matches!(status, MessageStatus::Asked))
+            .await;
+        // The sender lives in `self`.
+        known.map_or(MessageStatus::Refused(Fault::Stopped), |known| {
+            known.clone()
+        })
+    }
+
+    /// Ends the run; the first reason counts. False when it has ended already.
+    pub fn end(&self, reason: &str) -> bool {
+        if self.log.has_ended() {
+            return false;
+        }
+        let _ = self.reason.set(reason.to_owned());
+        self.cancel.cancel();
+        true
+    }
+
+    /// Whether the message found its session busy, and nobody has ended it.
+    pub fn waits(&self) -> bool {
+        self.queued.get().is_some() && !self.cancel.is_cancelled()
+    }
+
+    /// The message is answered with another one; the run ends.
+    pub(crate) fn absorb(&self) {
+        self.absorbed.store(true, Ordering::Relaxed);
+        self.cancel.cancel();
+    }
+
+    /// Whether the message is answered with another one.
+    pub fn is_absorbed(&self) -> bool {
+        self.absorbed.load(Ordering::Relaxed)
+    }
+
+    /// Notes the runs whose messages this one answers too.
+    pub(crate) fn note_collected(&self, ids: impl Iterator<Item = String>) {
+        let mut collected = self
+            .collected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        collected.extend(ids);
+    }
+
+    /// The runs whose messages this one answers too.
+    pub(crate) fn collected(&self) -> Vec<String> {
+        let collected = self
+            .collected
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        collected.clone()
+    }
+
+    /// The outcome of a run whose message is answered with another one.
+    pub(crate) fn answered_elsewhere() -> Kind {
+        Kind::Done(Done {
+            stop_reason: "stop".to_owned(),
+            provider: "openclaw".to_owned(),
+            model: "gateway".to_owned(),
+            ..Done::default()
+        })
+    }
+
+    /// The outcome of a run that was ended before anything ran.
+    pub fn aborted(&self, backend: &str) -> Kind {
+        Kind::Aborted {
+            reason: self.end_reason().to_owned(),
+            backend_session: None,
+            backend: backend.to_owned(),
+        }
+    }
+
+    /// Why somebody ended the run.
+    pub(crate) fn end_reason(&self) -> &str {
+        self.reason.get().map_or("cancelled", String::as_str)
+    }
+
+    /// Adds an event.
+    pub fn publish(&self, kind: Kind) {
+        self.log.push(kind, now_ms());
+    }
+}

@@ -1,0 +1,169 @@
+//! One run of a job, from what is asked to how it ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_conversations::Refusal;
+use openclaw_daemon::failure;
+use openclaw_proto::gateway::Message;
+use openclaw_sessions::SessionKey;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+
+use super::job::{Job, Payload};
+use crate::core::Core;
+use crate::reply_text;
+use crate::submission::{Extra, Started};
+use crate::system_event::{self, When};
+
+/// The channel of turns that a job asks for.
+const CHANNEL: &str = "cron";
+
+/// What is noted of a run in which nothing was answered.
+const TOLD: &str = "told";
+
+/// A run under way.
+pub(super) struct Run {
+    /// As it was when the run began.
+    pub(super) job: Job,
+    /// What clients know it by.
+    pub(super) id: String,
+    pub(super) started_ms: i64,
+    /// It was begun by the gateway before this one.
+    is_resumed: bool,
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The agent was told something and has not answered yet.
+    Told,
+    Answered(String),
+    Failed(String),
+}
+
+impl Outcome {
+    /// What is noted of it.
+    pub(super) fn summary(&self) -> Option<&str> {
+        match self {
+            Self::Told => Some(TOLD),
+            Self::Answered(text) => Some(text),
+            Self::Failed(_) => None,
+        }
+    }
+
+    /// Why it failed, if it did.
+    pub(super) fn error(&self) -> Option<&str> {
+        match self {
+            Self::Failed(error) => Some(error),
+            Self::Told | Self::Answered(_) => None,
+        }
+    }
+}
+
+/// The session a job is run in.
+pub(super) fn target(core: &Core, job: &Job) -> Result<SessionKey, Refusal> {
+    let agent = job.agent_id().unwrap_or_default();
+    match job.session_target.as_str() {
+        "main" => core.key("", agent),
+        "isolated" => core.key(&format!("cron:{}", job.id()), agent),
+        "current" => core.key(job.session_key().unwrap_or_default(), agent),
+        other => core.key(other.strip_prefix("session:").unwrap_or(other), agent),
+    }
+}
+
+impl Run {
+    /// A run that begins now.
+    pub(super) fn begun(job: Job, started_ms: i64) -> Self {
+        Self {
+            id: format!("cron:{}:{started_ms}", job.id()),
+            job,
+            started_ms,
+            is_resumed: false,
+        }
+    }
+
+    /// A run that the last gateway began. What it is asked again is the same.
+    pub(super) fn resumed(job: Job, started_ms: i64) -> Self {
+        Self {
+            is_resumed: true,
+            ..Self::begun(job, started_ms)
+        }
+    }
+
+    /// Does what the job says, in the session `key`.
+    pub(super) async fn perform(&self, core: &Arc<Core>, key: &SessionKey) -> Outcome {
+        let done = match &self.job.payload {
+            Payload::SystemEvent { text, .. } => self.tell(core, key, text).await,
+            Payload::AgentTurn { message, rest, .. } => self.ask(core, key, message, rest).await,
+        };
+        done.unwrap_or_else(|refusal| Outcome::Failed(failure::chain(&refusal)))
+    }
+
+    async fn tell(
+        &self,
+        core: &Arc<Core>,
+        key: &SessionKey,
+        text: &str,
+    ) -> Result<Outcome, Refusal> {
+        let when = match self.job.wake_mode.as_str() {
+            "now" => When::Now,
+            _ => When::NextTurn,
+        };
+        system_event::wake(core, key, text, when, CHANNEL).await?;
+        Ok(Outcome::Told)
+    }
+
+    async fn ask(
+        &self,
+        core: &Arc<Core>,
+        key: &SessionKey,
+        message: &str,
+        rest: &Map<String, Value>,
+    ) -> Result<Outcome, Refusal> {
+        if self.job.session_target == "isolated" && !self.is_resumed {
+            begin_anew(core, key).await?;
+        }
+        let word = |name: &str| Some(rest.get(name)?.as_str()?.to_owned());
+        let extra = Extra {
+            model: word("model"),
+            thinking_level: word("thinking"),
+            ..Extra::default()
+        };
+        let message = Message {
+            text: message.to_owned(),
+            session_key: key.to_string(),
+            channel: CHANNEL.to_owned(),
+            idempotency_key: self.id.clone(),
+            ..Message::default()
+        };
+        let started = core.begin(message, extra).await?;
+        let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
+        Ok(answer(started, limit.filter(|seconds| *seconds > 0)).await)
+    }
+}
+
+/// An isolated run has no history: what it costs does not grow with each.
+async fn begin_anew(core: &Core, key: &SessionKey) -> Result<(), Refusal> {
+    match core.sessions.reset(key, CHANNEL).await {
+        Ok(_) | Err(Refusal::UnknownSession(_)) => Ok(()),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// What the turn says; it is ended when it takes longer than `limit` seconds.
+async fn answer(started: Started, limit: Option<u64>) -> Outcome {
+    let Started { events, run, .. } = started;
+    let mut told = Box::pin(reply_text::of(events));
+    let limit = limit.map_or(Duration::MAX, Duration::from_secs);
+    let reply = match timeout(limit, told.as_mut()).await {
+        Ok(reply) => reply,
+        Err(_) => {
+            if let Some(run) = run {
+                run.end("the job's timeoutSeconds passed");
+            }
+            told.await
+        }
+    };
+    reply.map_or_else(Outcome::Failed, Outcome::Answered)
+}

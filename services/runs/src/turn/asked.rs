@@ -1,0 +1,244 @@
+//! What the runner is given for a message: the conversation as far as it fits.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use openclaw_config::settings::sandbox::Missing;
+use openclaw_config::settings::{Ask, SandboxLevel};
+use openclaw_conversations::storage::{Admitted, Overrides, Said};
+use openclaw_daemon::failure;
+use openclaw_proto::approval::GrantedCommand;
+use openclaw_proto::event::Kind;
+use openclaw_proto::gateway::Accepted;
+use openclaw_proto::runner::{Purpose, Turn};
+use openclaw_sessions::history::History;
+use openclaw_sessions::now_ms;
+use openclaw_sessions::transcript::{Message, UserMessage};
+
+use super::context::Context;
+use super::{Reply, conversation, outcome};
+use crate::compaction::{self, Made, Room, Spent};
+use crate::core::Core;
+use crate::run::Run;
+use crate::system_event;
+
+/// How much longer a conversation may be by the estimate than by the count of
+/// its tokens, and still be taken whole.
+const ESTIMATE_SLACK: usize = 4;
+
+/// A message with everything that is sent along.
+pub(super) struct Asked {
+    accepted: Accepted,
+    transcript: PathBuf,
+    overrides: Overrides,
+    text: String,
+    /// What happened elsewhere, which `text` begins with.
+    events: Option<String>,
+    context: Context,
+    /// All that may be sent to the model, in tokens,
+    tokens: u64,
+    /// and what of it is for the conversation.
+    budget: usize,
+    /// Runs whose messages are not part of the conversation yet.
+    waiting: HashSet<String>,
+    /// Commands that were allowed for good.
+    granted: Vec<GrantedCommand>,
+}
+
+impl Asked {
+    pub(super) fn new(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Self {
+        let Reply { core, run, .. } = reply;
+        let text = match admitted.said {
+            Said::Text(text) => text,
+            Said::Reset => String::new(),
+        };
+        let text = system_event::asked(&run.channel, text);
+        let events = core.system_events.take(&run.key);
+        let text = match &events {
+            Some(events) => format!("{events}\n\n{text}"),
+            None => text,
+        };
+        let settings = core.configuration.settings();
+        let chosen = admitted.overrides.model.as_deref();
+        let model = chosen.or_else(|| settings.model_of(run.key.agent().as_str()));
+        let tokens = settings.context_tokens(model);
+        let mut waiting = core.lanes.runs(&run.key);
+        waiting.extend(run.collected());
+        Self {
+            accepted: admitted.accepted,
+            transcript: admitted.transcript,
+            overrides: admitted.overrides,
+            budget: conversation::history_budget(tokens, &text, &context),
+            tokens,
+            text,
+            events,
+            context,
+            waiting,
+            granted: Vec::new(),
+        }
+    }
+
+    /// The turn, after what does not fit was summarised.
+    pub(super) async fn turn(&mut self, reply: &mut Reply<'_>) -> Result<Turn, Kind> {
+        let (core, run) = (reply.core, reply.run);
+        self.keep_events(reply).await;
+        let (sessions, history, granted) = tokio::join!(
+            core.storage.begin(&run.id, &run.key),
+            self.history(core, self.budget),
+            granted(core, run),
+        );
+        self.granted = granted;
+        let sessions = sessions.map_err(|fault| outcome::internal("begin the turn", &fault))?;
+        let mut history = history?;
+        let sound = core.sessions.keep_aside(&self.transcript, &history.corrupt);
+        sound.await;
+        if history.cut {
+            history = self.shorten(reply, history).await?;
+        }
+        let sessions = conversation::backend_sessions(&history, sessions);
+        Ok(Turn {
+            backend_sessions: sessions,
+            ..self.filled(reply, history)
+        })
+    }
+
+    /// Enters what happened into the transcript as what it was: the next turns
+    /// are to know of it too.
+    async fn keep_events(&mut self, reply: &mut Reply<'_>) {
+        let Some(events) = self.events.take() else {
+            return;
+        };
+        let event = UserMessage::of_event(&reply.run.id, events, now_ms());
+        let storage = &reply.core.storage;
+        let kept = storage.append(&reply.run.key, vec![Message::User(event)]);
+        // Whether it is durable is asked when the reply is to be.
+        reply.appends.extend(kept.await.ok());
+    }
+
+    /// Another turn after the provider found the first too long; none when
+    /// nothing more can give way.
+    pub(super) async fn turn_after_overflow(
+        &mut self,
+        reply: &mut Reply<'_>,
+    ) -> Result<Option<Turn>, Kind> {
+        let note = "the provider says that the conversation is too long; what was said first is \
+                    being summarised";
+        reply
+            .take(Kind::Note {
+                text: note.to_owned(),
+            })
+            .await;
+        let (core, run) = (reply.core, reply.run);
+        let mut spent = Spent::default();
+        let room = self.room(reply);
+        let made = compaction::make_more_room(core, &room, &run.cancel, &mut spent).await;
+        reply.add_before(&spent);
+        match made {
+            Made::Summarised => {}
+            Made::Cancelled => return Err(run.aborted("")),
+            Made::Fits | Made::Failed(_) => return Ok(None),
+        }
+        // A backend's own session is what was too long.
+        let history = self.history(core, self.budget).await?;
+        Ok(Some(self.filled(reply, history)))
+    }
+
+    /// The conversation after a summary has taken the place of its beginning;
+    /// as it was, when there is none.
+    async fn shorten(&mut self, reply: &mut Reply<'_>, history: History) -> Result<History, Kind> {
+        let (core, run) = (reply.core, reply.run);
+        let mut spent = Spent::default();
+        let room = self.room(reply);
+        let made = compaction::make_room(core, &room, &run.cancel, &mut spent).await;
+        reply.add_before(&spent);
+        match made {
+            Made::Summarised => self.history(core, self.budget).await,
+            Made::Fits => {
+                let budget = self.budget.saturating_mul(ESTIMATE_SLACK);
+                self.history(core, budget).await
+            }
+            Made::Cancelled => Err(run.aborted("")),
+            Made::Failed(why) => {
+                let text = format!(
+                    "the conversation is too long and could not be summarised ({why}); this is \
+                     answered without its beginning"
+                );
+                reply.take(Kind::Note { text }).await;
+                Ok(history)
+            }
+        }
+    }
+
+    fn room<'a>(&'a self, reply: &'a Reply<'_>) -> Room<'a> {
+        Room {
+            key: &reply.run.key,
+            session_id: &self.accepted.session_id,
+            run_id: &reply.run.id,
+            tokens: self.tokens,
+            reserved: self.tokens.saturating_sub(self.budget as u64),
+            waiting: &self.waiting,
+            model: self.overrides.model.as_deref(),
+            auth_profile: self.overrides.auth_profile.clone(),
+        }
+    }
+
+    async fn history(&self, core: &Core, budget: usize) -> Result<History, Kind> {
+        let waiting = self.waiting.clone();
+        conversation::load(&core.tails, &self.transcript, budget, waiting)
+            .await
+            .map_err(|error| outcome::internal("read the conversation", &error))
+    }
+
+    fn filled(&mut self, reply: &Reply<'_>, history: History) -> Turn {
+        let context = &mut self.context;
+        let recall = context.recall.clone();
+        let session_id = &self.accepted.session_id;
+        Turn {
+            run_id: reply.run.id.clone(),
+            session_key: self.accepted.session_key.clone(),
+            session_id: session_id.clone(),
+            agent_id: self.accepted.agent_id.clone(),
+            channel: reply.run.channel.clone(),
+            text: self.text.clone(),
+            passages: conversation::passages(
+                recall,
+                &history,
+                (session_id, &reply.run.key),
+                context.received_ms,
+            ),
+            bootstrap: context.bootstrap.clone(),
+            received_ms: context.received_ms,
+            notes: std::mem::take(&mut context.notes),
+            backend_sessions: Vec::new(),
+            history: conversation::messages(history),
+            model: self.overrides.model.clone(),
+            thinking_level: self.overrides.thinking_level.clone(),
+            limits: self.overrides.limits.clone(),
+            auth_profile: self.overrides.auth_profile.clone(),
+            purpose: Purpose::Message,
+            granted_commands: self.granted.clone(),
+        }
+    }
+}
+
+/// The commands of the agent that somebody allowed for good. Where nobody is
+/// asked there are none to look up.
+async fn granted(core: &Core, run: &Run) -> Vec<GrantedCommand> {
+    let settings = core.configuration.settings();
+    let agent = run.key.agent().as_str();
+    let asks = settings.agent(agent).map(|agent| {
+        agent.ask(match settings.sandbox.missing {
+            Missing::Refuse => agent.sandbox.level,
+            // It may come out weaker than it is configured.
+            Missing::Weaken => SandboxLevel::Workspace,
+        })
+    });
+    if asks != Some(Ask::OnMiss) {
+        return Vec::new();
+    }
+    let granted = core.approval_log.granted(agent.to_owned()).await;
+    granted.unwrap_or_else(|fault| {
+        failure::report("look up what was allowed", &fault);
+        Vec::new()
+    })
+}

@@ -1,0 +1,147 @@
+//! `hello-ok`: what a client is told when it is let in.
+
+use std::sync::Arc;
+
+use openclaw_config::settings::gateway::AuthMode;
+use openclaw_protocol::VERSION;
+use openclaw_protocol::client::Role;
+use openclaw_protocol::scope::Scope;
+use openclaw_runs::TEXT_LIMIT;
+use openclaw_sessions::SessionKey;
+use ring::digest::{SHA256, digest};
+use serde_json::{Map, Value, json};
+
+use super::connect::Admitted;
+use super::connection::PAYLOAD_LIMIT;
+use super::hub::TICK_INTERVAL;
+use super::{health, methods, outbox};
+use crate::server::Server;
+
+/// Bytes of a picture. None is taken, and the protocol has no smaller number.
+const IMAGE_LIMIT: usize = 1;
+
+/// What clients of OpenClaw ask for before they use it: `models.list` tells the
+/// models that are configured.
+const CAPABILITIES: [&str; 1] = ["published-model-catalog"];
+
+/// The events that are sent.
+const EVENTS: [&str; 15] = [
+    "connect.challenge",
+    "agent",
+    "chat",
+    "session.message",
+    "sessions.changed",
+    "presence",
+    "tick",
+    "shutdown",
+    "health",
+    "heartbeat",
+    "cron",
+    "device.pair.requested",
+    "device.pair.resolved",
+    "exec.approval.requested",
+    "exec.approval.resolved",
+];
+
+/// The payload for a client that was let in as `admitted`.
+/// `configuration` is what [`configuration_hash`] said.
+pub(super) fn payload(
+    server: &Arc<Server>,
+    conn_id: &str,
+    admitted: &Admitted,
+    configuration: Option<String>,
+) -> Value {
+    let hub = &server.hub;
+    let identity = &admitted.identity;
+    let methods = match identity.role {
+        Role::Operator => methods::names(),
+        Role::Node | Role::Worker => Vec::new(),
+    };
+    json!({
+        "type": "hello-ok",
+        "protocol": VERSION,
+        "server": {
+            "version": env!("CARGO_PKG_VERSION"),
+            "buildId": BUILD_ID,
+            "bootId": hub.boot_id,
+            "connId": conn_id,
+        },
+        "features": { "methods": methods, "events": EVENTS, "capabilities": CAPABILITIES },
+        "snapshot": if identity.may(Scope::Read) { snapshot(server, configuration) } else { bare_snapshot(server) },
+        "auth": auth(admitted),
+        "policy": {
+            "maxPayload": PAYLOAD_LIMIT,
+            "maxBufferedBytes": outbox::BYTE_LIMIT,
+            "tickIntervalMs": TICK_INTERVAL.as_millis() as u64,
+            "attachments": { "maxBytes": TEXT_LIMIT, "maxImageBytes": IMAGE_LIMIT },
+        },
+    })
+}
+
+/// Names this build to clients that must have the same.
+pub(super) const BUILD_ID: &str = concat!("openclaw-rs-", env!("CARGO_PKG_VERSION"));
+
+fn auth(admitted: &Admitted) -> Value {
+    let mut auth = Map::new();
+    auth.insert("role".to_owned(), json!(admitted.identity.role.as_str()));
+    auth.insert("scopes".to_owned(), json!(admitted.identity.scopes));
+    if let Some(issued) = &admitted.issued {
+        auth.insert("deviceToken".to_owned(), json!(issued.token));
+        auth.insert("issuedAtMs".to_owned(), json!(issued.at_ms));
+    }
+    Value::Object(auth)
+}
+
+/// For operators who may read.
+fn snapshot(server: &Arc<Server>, configuration: Option<String>) -> Value {
+    let settings = server.core.configuration.settings();
+    let mut snapshot = bare_snapshot(server);
+    snapshot["presence"] = server.hub.presence.list().into();
+    snapshot["health"] = health::snapshot(server);
+    snapshot["appliedConfigHash"] = json!(configuration);
+    snapshot["configPath"] = json!(settings.paths.configuration.display().to_string());
+    snapshot["stateDir"] = json!(settings.paths.state.display().to_string());
+    snapshot["authMode"] = json!(match settings.gateway.mode {
+        AuthMode::Token => "token",
+        AuthMode::Password => "password",
+        AuthMode::None => "none",
+    });
+    snapshot
+}
+
+/// For nodes and operators without the scope to read: what the protocol wants
+/// to be there, without who else is connected, how the gateway is, and where
+/// its files are.
+fn bare_snapshot(server: &Arc<Server>) -> Value {
+    let settings = server.core.configuration.settings();
+    let agent = &settings.default_agent;
+    let sole = settings.agents.len() == 1;
+    let main = server.core.key("", agent).ok();
+    json!({
+        "suspension": { "phase": "accepting" },
+        "presence": [],
+        "health": {},
+        "stateVersion": server.hub.version(),
+        "uptimeMs": server.core.started.elapsed().as_millis() as u64,
+        "sessionDefaults": {
+            "defaultAgentId": agent,
+            "modelConfigured": settings.default_model.is_some(),
+            "ownership": if sole { "sole" } else { "explicit" },
+            "selectionRequired": false,
+            "mainKey": "main",
+            "mainSessionKey": main.as_ref().map(SessionKey::as_str),
+            "scope": settings.session.scope.name(),
+        },
+    })
+}
+
+/// Names the configuration file's contents; null when there is no file.
+pub(super) async fn configuration_hash(server: &Server) -> Option<String> {
+    let settings = server.core.configuration.settings();
+    let bytes = tokio::fs::read(&settings.paths.configuration).await.ok()?;
+    let hash = digest(&SHA256, &bytes);
+    Some(format!(
+        "sha256:{}",
+        openclaw_protocol::device::hex(hash.as_ref())
+    ))
+}

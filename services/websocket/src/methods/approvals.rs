@@ -1,0 +1,153 @@
+//! `exec.approval.*`: commands that wait until somebody allows them.
+
+use std::time::Duration;
+
+use openclaw_proto::approval::Decision;
+use openclaw_protocol::params::Filled;
+use openclaw_protocol::{Code, Failure};
+use openclaw_runs::DomainEvent;
+use openclaw_runs::approvals::{self, Approval, Outcome, Refused};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Call};
+use crate::server::Server;
+
+/// The longest an approval may be asked to wait, in milliseconds.
+const PATIENCE_LIMIT_MS: u64 = 24 * 3600 * 1000;
+
+fn failed(refused: Refused) -> Failure {
+    let message = refused.to_string();
+    match refused {
+        Refused::Unknown => Failure::new(Code::ApprovalNotFound, message),
+        Refused::TooMany(_) | Refused::Unreachable(_) => Failure::unavailable(message),
+        Refused::NotAllowed(_) | Refused::Taken(_) => Failure::invalid(message),
+    }
+}
+
+/// Enters a request and tells those who may decide.
+pub(crate) fn ask(
+    server: &Server,
+    id: Option<String>,
+    request: Map<String, Value>,
+    patience: Duration,
+) -> Result<Approval, Refused> {
+    let approval = server.core.approvals.request(id, request, patience)?;
+    server
+        .core
+        .bus
+        .publish(&DomainEvent::ApprovalRequested(&approval));
+    Ok(approval)
+}
+
+/// `exec.approval.list`
+pub(super) async fn list(_call: Call) -> Result<Answer, Failure> {
+    let waiting = _call.server.core.approvals.waiting();
+    Ok(Value::Array(waiting.iter().map(Approval::to_json).collect()).into())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ById {
+    id: Filled,
+}
+
+/// `exec.approval.get`
+pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
+    let params: ById = call.params()?;
+    Ok(call
+        .server
+        .core
+        .approvals
+        .find(&params.id)
+        .map_err(failed)?
+        .to_json()
+        .into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Resolve {
+    id: Filled,
+    decision: Filled,
+    #[serde(rename = "reviewer")]
+    _reviewer: Option<Value>,
+    #[serde(rename = "grantExpiresInDays")]
+    _grant_expires_in_days: Option<u32>,
+}
+
+/// `exec.approval.resolve`
+pub(super) async fn resolve(mut call: Call) -> Result<Answer, Failure> {
+    let params: Resolve = call.params()?;
+    decide(&call, &params.id, &params.decision).await?;
+    Ok(json!({ "ok": true }).into())
+}
+
+/// Decides, and tells those who may decide.
+pub(super) async fn decide(call: &Call, id: &str, decision: &str) -> Result<Approval, Failure> {
+    let decision = Decision::parse(decision)
+        .ok_or_else(|| Failure::invalid("invalid decision: allow-once, allow-always or deny"))?;
+    let by = call.client.identity.id.as_str();
+    approvals::decide(&call.server.core, id, decision, by)
+        .await
+        .map_err(failed)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    id: Option<Filled>,
+    command: Option<Filled>,
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    two_phase: bool,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// `exec.approval.request`: waits for the decision, unless the client wants to
+/// wait for it later.
+pub(super) async fn request(mut call: Call) -> Result<Answer, Failure> {
+    let params: Request = call.params()?;
+    let command = params
+        .command
+        .ok_or_else(|| Failure::params(call.method, "must have required property 'command'"))?;
+    let mut shown = params.rest;
+    shown.insert("command".to_owned(), json!(command.0));
+    let patience = params.timeout_ms.map_or(approvals::PATIENCE, |ms| {
+        Duration::from_millis(ms.clamp(1, PATIENCE_LIMIT_MS))
+    });
+    let id = params.id.map(|id| id.0);
+    let approval = ask(&call.server, id, shown, patience).map_err(failed)?;
+    if params.two_phase {
+        return Ok(json!({
+            "status": "accepted",
+            "id": approval.id,
+            "createdAtMs": approval.created_ms,
+            "expiresAtMs": approval.expires_ms,
+        })
+        .into());
+    }
+    decided(&call, &approval.id).await
+}
+
+/// `exec.approval.waitDecision`
+pub(super) async fn wait(mut call: Call) -> Result<Answer, Failure> {
+    let params: ById = call.params()?;
+    decided(&call, &params.id).await
+}
+
+async fn decided(call: &Call, id: &str) -> Result<Answer, Failure> {
+    let (approval, outcome) = call.server.core.approvals.wait(id).await.map_err(failed)?;
+    let decision = match outcome {
+        Outcome::Decided(decision) => Some(decision.as_str()),
+        Outcome::Expired => None,
+    };
+    Ok(json!({
+        "id": approval.id,
+        "decision": decision,
+        "createdAtMs": approval.created_ms,
+        "expiresAtMs": approval.expires_ms,
+    })
+    .into())
+}

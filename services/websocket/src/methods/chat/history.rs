@@ -1,0 +1,318 @@
+//! `chat.history`: the conversation as clients show it.
+
+use crate::refused::refused;
+use std::collections::HashMap;
+
+use openclaw_conversations::Refusal;
+use openclaw_conversations::sessions::{History, Wanted};
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use openclaw_sessions::SessionKey;
+use openclaw_sessions::transcript::Entry;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::{Answer, Call, models};
+use crate::server::Server;
+
+/// Messages when the client does not say how many.
+const DEFAULT_LIMIT: usize = 200;
+
+/// The most it may ask for.
+const LIMIT: usize = 1000;
+
+/// Characters of texts together, when it does not say how many.
+const DEFAULT_CHARS: usize = 500_000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Params {
+    session_key: Filled,
+    agent_id: Option<Filled>,
+    cursor: Option<String>,
+    limit: Option<usize>,
+    offset: Option<usize>,
+    #[serde(rename = "pendingBefore")]
+    _pending_before: Option<u64>,
+    #[serde(rename = "inputRunIds")]
+    _input_run_ids: Option<Vec<Filled>>,
+    message_id: Option<Filled>,
+    session_id: Option<Filled>,
+    max_chars: Option<usize>,
+}
+
+/// `chat.history`
+pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure> {
+    let params: Params = call.params()?;
+    let limit = params.limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=LIMIT).contains(&limit) {
+        let problem = match limit {
+            0 => "at /limit: must be >= 1".to_owned(),
+            _ => format!("at /limit: must be <= {LIMIT}"),
+        };
+        return Err(Failure::params(call.method, &problem));
+    }
+    let chars = params.max_chars.unwrap_or(DEFAULT_CHARS);
+    if !(1..=DEFAULT_CHARS).contains(&chars) {
+        let problem = format!("at /maxChars: must be between 1 and {DEFAULT_CHARS}");
+        return Err(Failure::params(call.method, &problem));
+    }
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    let key = call
+        .server
+        .core
+        .key(&params.session_key, agent)
+        .map_err(refused)?;
+    let session_id = match call.server.core.sessions.get(&key).await {
+        Ok(shown) => Some(shown.session.id),
+        Err(Refusal::UnknownSession(_)) => None,
+        Err(refusal) => return Err(refused(refusal)),
+    };
+    let session_id = session_id.filter(|id| {
+        params
+            .session_id
+            .as_deref()
+            .is_none_or(|wanted| wanted == id)
+    });
+    let place = match (params.message_id, params.cursor.filter(|it| !it.is_empty())) {
+        (Some(id), _) => Place::Around(id.0),
+        (None, Some(cursor)) => Place::Before(read_cursor(call.method, &cursor)?),
+        (None, None) => Place::Offset(params.offset.unwrap_or(0)),
+    };
+    let (offset, history) = match &session_id {
+        Some(_) => page(&call, &key, place, limit).await?,
+        None => (0, None),
+    };
+    let next_cursor = history
+        .as_ref()
+        .and_then(|history| next_cursor(history, offset));
+    let (provider, model) = models::configured(&call.server, key.agent().as_str());
+    let waiting = call.server.core.lanes.waiting(&key);
+    let told = told(history.as_ref(), offset, &waiting, chars);
+    Ok(json!({
+        "sessionKey": params.session_key.0,
+        "sessionId": session_id,
+        "messages": told.messages,
+        "pendingInputs": { "items": told.pending, "total": told.pending.len() },
+        "hasMore": next_cursor.is_some(),
+        "nextCursor": next_cursor,
+        "totalMessages": history.as_ref().map_or(0, |history| history.total),
+        "hasActiveRun": !call.server.core.lanes.runs(&key).is_empty(),
+        "defaults": {
+            "modelProvider": provider,
+            "model": model,
+            "contextTokens": window(&call.server, key.agent().as_str()),
+        },
+    })
+    .into())
+}
+
+/// The window of the agent's model, in tokens.
+fn window(server: &Server, agent: &str) -> u64 {
+    let settings = server.core.configuration.settings();
+    settings.context_window(settings.model_of(agent))
+}
+
+/// Where a page is.
+enum Place {
+    /// So many messages before the newest.
+    Offset(usize),
+    /// Before the message with this number, counted from the oldest.
+    Before(usize),
+    /// Around the message with this id.
+    Around(String),
+}
+
+/// A page, and how many messages are newer than it.
+async fn page(
+    call: &Call,
+    key: &SessionKey,
+    place: Place,
+    limit: usize,
+) -> Result<(usize, Option<History>), Failure> {
+    let read = async |skip: usize, limit: usize| {
+        let wanted = Wanted {
+            skip,
+            limit,
+            all: true,
+        };
+        call.server
+            .core
+            .sessions
+            .history(key, wanted)
+            .await
+            .map_err(refused)
+    };
+    let offset = match place {
+        Place::Offset(offset) => offset,
+        Place::Before(number) => count(read(0, 1).await?.total).saturating_sub(number),
+        Place::Around(id) => {
+            let mut skip = 0;
+            loop {
+                let history = read(skip, LIMIT).await?;
+                let newer = history
+                    .entries
+                    .iter()
+                    .rev()
+                    .position(|entry| entry.id == id);
+                if let Some(newer) = newer {
+                    break (skip + newer).saturating_sub(limit / 2);
+                }
+                skip += history.entries.len();
+                if history.entries.is_empty() {
+                    let problem = format!("at /messageId: there is no message {id:?}");
+                    return Err(Failure::params(call.method, &problem));
+                }
+            }
+        }
+    };
+    Ok((offset, Some(read(offset, limit).await?)))
+}
+
+/// The number of the page's oldest message, when there are older ones: it stays
+/// the same while others come.
+fn next_cursor(history: &History, offset: usize) -> Option<String> {
+    let newer = history.entries.len().saturating_add(offset);
+    let older = count(history.total).checked_sub(newer)?;
+    (older > 0).then(|| format!("{CURSOR}{older}"))
+}
+
+/// What a cursor begins with.
+const CURSOR: &str = "before-";
+
+fn read_cursor(method: &str, cursor: &str) -> Result<usize, Failure> {
+    let number = cursor.strip_prefix(CURSOR).and_then(|it| it.parse().ok());
+    number.ok_or_else(|| {
+        let problem = "at /cursor: must be a nextCursor of an earlier answer";
+        Failure::params(method, problem)
+    })
+}
+
+fn count(total: u64) -> usize {
+    usize::try_from(total).unwrap_or(usize::MAX)
+}
+
+/// What a page has for the client.
+struct Told {
+    messages: Vec<Value>,
+    /// Messages that wait for their turn.
+    pending: Vec<Value>,
+}
+
+fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usize) -> Told {
+    let entries = history.map_or(&[][..], |history| &history.entries);
+    let total = history.map_or(0, |history| history.total);
+    let passed = entries.len().saturating_add(offset);
+    let first = usize::try_from(total)
+        .unwrap_or(usize::MAX)
+        .saturating_sub(passed);
+    let names = names(entries);
+    let (mut messages, mut pending) = (Vec::new(), Vec::new());
+    for (at, entry) in entries.iter().enumerate() {
+        let run_id = entry.message.run_id();
+        if run_id.is_some_and(|id| waiting.iter().any(|waits| waits == id)) {
+            pending.push(waits(entry, run_id.unwrap_or_default(), &names));
+        } else {
+            messages.push(shown(entry, first + at + 1, &names));
+        }
+    }
+    Told {
+        messages: within(messages, chars),
+        pending,
+    }
+}
+
+/// The keys that clients gave the runs of a page, by the runs' ids.
+type Names<'a> = HashMap<&'a str, String>;
+
+fn names(entries: &[Entry]) -> Names<'_> {
+    let named = entries.iter().filter_map(|entry| {
+        let run_id = entry.message.run_id()?;
+        let message = json!(entry.message);
+        let key = message["__openclaw"]["senderKey"].as_str()?.to_owned();
+        Some((run_id, key))
+    });
+    named.collect()
+}
+
+/// Puts the client's key where the run's own id is.
+fn rename(message: &mut Value, run_id: Option<&str>, names: &Names<'_>) {
+    let Some(name) = run_id.and_then(|id| names.get(id)) else {
+        return;
+    };
+    if message.get("idempotencyKey").is_some() {
+        message["idempotencyKey"] = json!(format!("{name}:user"));
+    }
+    if message["__openclaw"].get("runId").is_some() {
+        message["__openclaw"]["runId"] = json!(name);
+    }
+}
+
+/// A message that waits for its turn.
+fn waits(entry: &Entry, run_id: &str, names: &Names<'_>) -> Value {
+    let mut message = json!(entry.message);
+    rename(&mut message, Some(run_id), names);
+    let run_id = names.get(run_id).map_or(run_id, String::as_str);
+    message["__openclaw"] = json!({ "id": format!("pending:{}", entry.id) });
+    json!({
+        "id": entry.id,
+        "acceptedAt": entry.message.timestamp(),
+        "state": "queued",
+        "message": message,
+        "runId": run_id,
+    })
+}
+
+/// The message at place `seq` of its session as clients know it.
+pub(crate) fn single(entry: &Entry, seq: u64, run_id: &str) -> Value {
+    let names = entry.message.run_id().map(|id| (id, run_id.to_owned()));
+    shown(
+        entry,
+        usize::try_from(seq).unwrap_or(usize::MAX),
+        &names.into_iter().collect(),
+    )
+}
+
+/// A message with what the transcript says of it.
+fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
+    let mut message = json!(entry.message);
+    hide_signatures(&mut message);
+    rename(&mut message, entry.message.run_id(), names);
+    let mut about = match message.get("__openclaw") {
+        Some(Value::Object(about)) => about.clone(),
+        _ => serde_json::Map::new(),
+    };
+    about.insert("id".to_owned(), json!(entry.id));
+    about.insert("seq".to_owned(), json!(seq));
+    if let Ok(at) = entry.timestamp.parse::<jiff::Timestamp>() {
+        about.insert("recordTimestampMs".to_owned(), json!(at.as_millisecond()));
+    }
+    message["__openclaw"] = Value::Object(about);
+    message
+}
+
+/// What thinking is signed with is for its model alone, and long.
+fn hide_signatures(message: &mut Value) {
+    let blocks = message.get_mut("content").and_then(Value::as_array_mut);
+    for block in blocks.into_iter().flatten() {
+        if let Some(block) = block.as_object_mut() {
+            block.remove("thinkingSignature");
+        }
+    }
+}
+
+/// The newest of them that have at most so many characters together; the
+/// newest one always.
+fn within(mut messages: Vec<Value>, chars: usize) -> Vec<Value> {
+    let mut left = chars;
+    let fits = |message: &Value| {
+        let size = message.to_string().len();
+        let fits = size <= left;
+        left = left.saturating_sub(size);
+        fits
+    };
+    let kept = messages.iter().rev().map(fits).take_while(|fits| *fits);
+    let kept = kept.count().max(1).min(messages.len());
+    messages.drain(..messages.len() - kept);
+    messages
+}

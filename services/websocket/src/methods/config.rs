@@ -1,0 +1,179 @@
+//! `config.*`: the configuration file, with its secrets covered.
+
+mod file;
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+use openclaw_config::schema::Schema;
+use openclaw_config::{Environment, key::KeyPath};
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Call};
+
+/// Bytes of a configuration that a client may send.
+const RAW_LIMIT: usize = 1024 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// `config.get`
+pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
+    let Nothing {} = call.params()?;
+    let paths = call.server.core.configuration.settings().paths.clone();
+    let configuration = call.server.core.configuration.clone();
+    let shown = file::blocking(move || file::show(&paths)).await?;
+    let told: Vec<Value> = match configuration.problem().as_str() {
+        "" => Vec::new(),
+        problem => vec![json!({ "path": "", "message": problem })],
+    };
+    let (issues, warnings) = if configuration.is_in_use() {
+        (Vec::new(), told)
+    } else {
+        (told, Vec::new())
+    };
+    Ok(json!({
+        "path": shown.path,
+        "exists": shown.exists,
+        "raw": shown.raw,
+        "parsed": shown.document,
+        "sourceConfig": shown.document,
+        "resolved": shown.document,
+        "config": shown.document,
+        "valid": issues.is_empty(),
+        "hash": shown.hash,
+        "configRevisionHash": shown.hash,
+        "issues": issues,
+        "warnings": warnings,
+        "legacyIssues": [],
+    })
+    .into())
+}
+
+/// The channels that the file configures, by their names.
+pub(super) async fn channels(call: &Call) -> Result<Map<String, Value>, Failure> {
+    let paths = call.server.core.configuration.settings().paths.clone();
+    let mut shown = file::blocking(move || file::show(&paths)).await?;
+    Ok(
+        match shown.document.pointer_mut("/channels").map(Value::take) {
+            Some(Value::Object(channels)) => channels,
+            _ => Map::new(),
+        },
+    )
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Write {
+    raw: Filled,
+    base_hash: Option<Filled>,
+    #[serde(rename = "sessionKey")]
+    _session_key: Option<String>,
+    #[serde(rename = "deliveryContext")]
+    _delivery_context: Option<Value>,
+    #[serde(rename = "note")]
+    _note: Option<String>,
+    #[serde(rename = "restartDelayMs")]
+    _restart_delay_ms: Option<u64>,
+    #[serde(rename = "replacePaths")]
+    _replace_paths: Option<Vec<Filled>>,
+}
+
+/// `config.set`: another text for the whole file.
+pub(super) async fn set(call: Call) -> Result<Answer, Failure> {
+    write(call, false).await
+}
+
+/// `config.apply`: the same. What changed takes effect without a restart where
+/// it can.
+pub(super) async fn apply(call: Call) -> Result<Answer, Failure> {
+    write(call, false).await
+}
+
+/// `config.patch`: a merge patch (RFC 7396); the rest stays as it is written.
+pub(super) async fn patch(call: Call) -> Result<Answer, Failure> {
+    write(call, true).await
+}
+
+async fn write(mut call: Call, is_patch: bool) -> Result<Answer, Failure> {
+    let params: Write = call.params()?;
+    if params.raw.len() > RAW_LIMIT {
+        let problem = format!("at /raw: must NOT have more than {RAW_LIMIT} bytes");
+        return Err(Failure::params(call.method, &problem));
+    }
+    call.server
+        .hub
+        .config_writes
+        .take(call.method, &call.client, Instant::now())?;
+    let paths = call.server.core.configuration.settings().paths.clone();
+    let change = file::Change {
+        raw: params.raw.0,
+        base_hash: params.base_hash.map(|hash| hash.0),
+        is_patch,
+    };
+    let environment = Environment::inherit();
+    let written = file::blocking(move || file::write(&paths, change, &environment)).await?;
+    tracing::info!(
+        method = call.method,
+        client = call.client.identity.id.as_str(),
+        "the configuration was changed by a client"
+    );
+    Ok(json!({
+        "ok": true,
+        "noop": !written.changed,
+        "path": written.shown.path,
+        "config": written.shown.document,
+        "hash": written.shown.hash,
+        "restart": null,
+    })
+    .into())
+}
+
+/// `config.schema`
+pub(super) async fn schema(mut call: Call) -> Result<Answer, Failure> {
+    let Nothing {} = call.params()?;
+    let schema: Value = serde_json::from_str(openclaw_config::schema::TEXT)
+        .map_err(|error| Failure::unavailable(error.to_string()))?;
+    Ok(json!({
+        "schema": schema,
+        "uiHints": {},
+        "version": env!("CARGO_PKG_VERSION"),
+        "generatedAt": Timestamp::now().to_string(),
+    })
+    .into())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Lookup {
+    path: Filled,
+}
+
+/// `config.schema.lookup`: the part of the schema for one key.
+pub(super) async fn lookup(mut call: Call) -> Result<Answer, Failure> {
+    let params: Lookup = call.params()?;
+    let path = KeyPath::parse(&params.path).map_err(|error| Failure::invalid(error.to_string()))?;
+    let schema = Schema::shipped();
+    let node = schema.at(&path).ok_or_else(|| {
+        Failure::invalid(format!("config schema path not found: {}", params.path.0))
+    })?;
+    let properties = node.get("properties").and_then(Value::as_object);
+    let children: Vec<Value> = properties
+        .into_iter()
+        .flatten()
+        .map(|(key, node)| {
+            json!({
+                "key": key,
+                "path": path.child(key).to_string(),
+                "type": node.get("type"),
+                "required": false,
+                "hasChildren": node.get("properties").is_some(),
+            })
+        })
+        .collect();
+    Ok(json!({ "path": params.path.0, "schema": node, "children": children }).into())
+}

@@ -1,0 +1,212 @@
+//! `sessions.*`: the index, its sessions, and who follows what.
+
+mod change;
+pub(super) mod compact;
+mod list;
+mod look;
+pub(crate) mod row;
+
+use crate::refused::refused;
+use openclaw_proto::gateway::Message;
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use openclaw_sessions::{SessionKey, now_ms};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use openclaw_conversations::sessions::Shown;
+use openclaw_runs::Extra;
+use openclaw_runs::queue::Wish;
+
+use super::attachments::{self, Attachment};
+use super::run::{self, CHANNEL, Started};
+use super::{Answer, Call};
+use crate::audience::Audience;
+use crate::narrator::narrate;
+use crate::server::Server;
+
+pub(super) use change::{create, delete, patch, reset};
+pub(super) use compact::compact;
+pub(super) use list::list;
+use row::Rows;
+
+pub(super) use look::{describe, preview, resolve};
+
+/// Who follows the index is told of a change.
+pub(super) async fn tell_changed(server: &Server, key: &SessionKey, reason: &str) {
+    if !server.hub.has(Audience::Index) {
+        return;
+    }
+    if let Ok(shown) = server.core.sessions.get(key).await {
+        tell_shown(server, &shown, reason);
+    }
+}
+
+fn tell_shown(server: &Server, shown: &Shown, reason: &str) {
+    let row = Rows::new(server).row(&shown.session, &shown.entry);
+    let about = json!({ "reason": reason, "ts": now_ms() });
+    server
+        .hub
+        .tell(Audience::Index, "sessions.changed", || changed(row, about));
+}
+
+/// The payload of `sessions.changed`: the row under its name, and its fields
+/// beside it, where what is not set is null.
+pub(crate) fn changed(row: Value, about: Value) -> Value {
+    let mut payload = json!({ "sessionKey": row["key"] });
+    for name in row::FIELDS {
+        payload[name] = Value::Null;
+    }
+    if let (Some(row), Some(about)) = (row.as_object(), about.as_object()) {
+        for (name, value) in row.iter().filter(|(name, _)| *name != "key").chain(about) {
+            payload[name] = value.clone();
+        }
+    }
+    payload["session"] = row;
+    payload
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Send {
+    key: Filled,
+    agent_id: Option<Filled>,
+    message: String,
+    idempotency_key: Option<Filled>,
+    timeout_ms: Option<u64>,
+    #[serde(default)]
+    attachments: Vec<Attachment>,
+    thinking: Option<String>,
+}
+
+/// `sessions.send`: a message to a session.
+pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
+    let params: Send = call.session_params("key")?;
+    let text = attachments::joined(params.message, &params.attachments)?;
+    if text.trim().is_empty() {
+        return Err(Failure::invalid("message or attachment required"));
+    }
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    let key = call.server.core.key(&params.key, agent).map_err(refused)?;
+    let run_id = params.idempotency_key.map(|key| key.0);
+    let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+    let thinking = run::thinking(call.method, params.thinking)?;
+    let sent = send_text(&call, &key, text, run_id.clone(), thinking).await?;
+    let status = match sent {
+        Started::New(run, ..) => {
+            run::limit(&run, params.timeout_ms);
+            "started"
+        }
+        Started::Going(..) => "in_flight",
+        Started::Ended(_) => "ok",
+    };
+    Ok(json!({ "runId": run_id, "status": status, "sessionKey": key.as_str() }).into())
+}
+
+/// Sends a message to a session and lets the clients hear of its run.
+async fn send_text(
+    call: &Call,
+    key: &SessionKey,
+    text: String,
+    run_id: String,
+    thinking_level: Option<String>,
+) -> Result<Started, Failure> {
+    let message = Message {
+        text,
+        session_key: key.to_string(),
+        idempotency_key: run_id,
+        channel: CHANNEL.to_owned(),
+        ..Message::default()
+    };
+    let extra = Extra {
+        queue: Some(Wish::default()),
+        thinking_level,
+        ..Extra::default()
+    };
+    let started = run::start(&call.server, message, extra).await?;
+    if let Started::New(run, ..) = &started {
+        narrate(&call.server, run);
+    }
+    Ok(started)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Abort {
+    key: Option<Filled>,
+    run_id: Option<Filled>,
+    agent_id: Option<Filled>,
+    #[serde(rename = "clearQueued")]
+    _clear_queued: Option<bool>,
+}
+
+/// `sessions.abort`: the runs of a session, or one run.
+pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
+    let params: Abort = call.params()?;
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    let id = params.run_id.as_deref();
+    let key = match (&params.key, id.and_then(|id| run::find(&call.server, id))) {
+        (Some(key), _) => call.server.core.key(key, agent).map_err(refused)?,
+        (None, Some(run)) => run.key.clone(),
+        (None, None) => return Err(Failure::invalid("key or runId of a live run required")),
+    };
+    let ended = run::abort(&call.server, &key, id).await?;
+    let status = if ended.is_empty() {
+        "no-active-run"
+    } else {
+        "aborted"
+    };
+    Ok(json!({
+        "ok": true,
+        "abortedRunId": ended.first(),
+        "runIds": ended,
+        "status": status,
+    })
+    .into())
+}
+
+/// `sessions.subscribe`: changes of the index are told from now on.
+pub(super) async fn subscribe(call: Call) -> Result<Answer, Failure> {
+    call.client.follow_index(true);
+    Ok(json!({ "subscribed": true }).into())
+}
+
+/// `sessions.unsubscribe`
+pub(super) async fn unsubscribe(call: Call) -> Result<Answer, Failure> {
+    call.client.follow_index(false);
+    Ok(json!({ "subscribed": false }).into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Follow {
+    key: Filled,
+    agent_id: Option<Filled>,
+    #[serde(rename = "includeApprovals")]
+    _include_approvals: Option<bool>,
+}
+
+/// `sessions.messages.subscribe`: the messages of a session are told.
+pub(super) async fn follow(mut call: Call) -> Result<Answer, Failure> {
+    let key = followed(&mut call)?;
+    call.client.follow(&key)?;
+    Ok(json!({ "subscribed": true, "key": key }).into())
+}
+
+/// `sessions.messages.unsubscribe`
+pub(super) async fn unfollow(mut call: Call) -> Result<Answer, Failure> {
+    let key = followed(&mut call)?;
+    call.client.unfollow(&key);
+    Ok(json!({ "subscribed": false, "key": key }).into())
+}
+
+fn followed(call: &mut Call) -> Result<String, Failure> {
+    let params: Follow = call.params()?;
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    Ok(call
+        .server
+        .core
+        .key(&params.key, agent)
+        .map_err(refused)?
+        .to_string())
+}

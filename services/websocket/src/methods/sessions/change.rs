@@ -1,0 +1,265 @@
+//! Changing sessions: `sessions.patch`, `reset`, `delete`, `create`.
+
+use crate::refused::refused;
+use openclaw_proto::sessions::Session;
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use openclaw_protocol::scope::Scope;
+use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::Patch;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use openclaw_conversations::Refusal;
+use openclaw_conversations::sessions::NewSession;
+use openclaw_conversations::storage::Leftover;
+use openclaw_runs::auth_profile;
+
+use super::super::{Answer, Call, models};
+use super::{tell_changed, tell_shown};
+use crate::server::Server;
+
+/// Parameters of `sessions.patch` that say which session, or under which
+/// condition, and change nothing themselves.
+const CONDITIONS: [&str; 5] = [
+    "key",
+    "agentId",
+    "expectedSessionId",
+    "expectedLifecycleRevision",
+    "expectedMarkedUnreadAt",
+];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Target {
+    key: Filled,
+    agent_id: Option<Filled>,
+    expected_session_id: Option<Filled>,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+impl Target {
+    fn key(&self, server: &Server) -> Result<SessionKey, Refusal> {
+        server
+            .core
+            .key(&self.key, self.agent_id.as_deref().unwrap_or_default())
+    }
+
+    /// The session must be the one the client thinks it is.
+    async fn check(&self, server: &Server, key: &SessionKey) -> Result<(), Failure> {
+        let Some(expected) = &self.expected_session_id else {
+            return Ok(());
+        };
+        let shown = server.core.sessions.get(key).await.map_err(refused)?;
+        if shown.session.id == expected.0 {
+            return Ok(());
+        }
+        Err(Failure::invalid(
+            "the session has changed since; read it again and retry",
+        ))
+    }
+}
+
+/// `sessions.patch`: null clears a field.
+pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
+    call.client.need(Scope::Write)?;
+    let target: Target = call.session_params("key")?;
+    let key = target.key(&call.server).map_err(refused)?;
+    target.check(&call.server, &key).await?;
+    let mut patch = Patch::default();
+    for (name, value) in &target.fields {
+        if !CONDITIONS.contains(&name.as_str()) {
+            patch
+                .change(name, value)
+                .map_err(|error| refused(Refusal::Patch(error)))?;
+        }
+    }
+    auth_profile::check(&call.server.core, key.agent(), &patch)
+        .await
+        .map_err(refused)?;
+    let session = call
+        .server
+        .core
+        .sessions
+        .set(&key, patch)
+        .await
+        .map_err(refused)?;
+    changed(&call, &key, &session, "patch").await
+}
+
+/// `sessions.reset`: begins the conversation anew under the same id.
+pub(in super::super) async fn reset(mut call: Call) -> Result<Answer, Failure> {
+    let target: Target = call.session_params("key")?;
+    let key = target.key(&call.server).map_err(refused)?;
+    let reason = match target.fields.get("reason").and_then(Value::as_str) {
+        None | Some("reset") => "reset",
+        Some("new") => "new",
+        Some(_) => {
+            let problem = "at /reason: must be equal to one of the allowed values";
+            return Err(Failure::params(call.method, problem));
+        }
+    };
+    let session = call
+        .server
+        .core
+        .sessions
+        .reset(&key, reason)
+        .await
+        .map_err(refused)?;
+    call.server.core.release(&key);
+    changed(&call, &key, &session, reason).await
+}
+
+/// The answer that tells the session as it is now.
+async fn changed(
+    call: &Call,
+    key: &SessionKey,
+    session: &Session,
+    reason: &str,
+) -> Result<Answer, Failure> {
+    tell_changed(&call.server, key, reason).await;
+    let shown = call.server.core.sessions.get(key).await.map_err(refused)?;
+    let settings = call.server.core.configuration.settings();
+    let path = settings.paths.sessions(key.agent().as_str());
+    let (provider, model) = match session.model_override.split_once('/') {
+        Some((provider, model)) => (provider.to_owned(), model.to_owned()),
+        None => models::configured(&call.server, key.agent().as_str()),
+    };
+    Ok(json!({
+        "ok": true,
+        "path": path.join("sessions.json").display().to_string(),
+        "key": key.as_str(),
+        "entry": shown.entry,
+        "resolved": { "modelProvider": provider, "model": model },
+    })
+    .into())
+}
+
+/// `sessions.delete`: the transcript is archived, unless it is to go too.
+pub(in super::super) async fn delete(mut call: Call) -> Result<Answer, Failure> {
+    call.client.need(Scope::Admin)?;
+    let target: Target = call.session_params("key")?;
+    let key = target.key(&call.server).map_err(refused)?;
+    target.check(&call.server, &key).await?;
+    let leftover = match target.fields.get("deleteTranscript") {
+        Some(Value::Bool(true)) => Leftover::Removed,
+        _ => Leftover::Archived,
+    };
+    let before = call.server.core.sessions.get(&key).await;
+    let deleted = match call.server.core.sessions.delete(&key, leftover).await {
+        Ok(deleted) => deleted,
+        Err(Refusal::UnknownSession(_)) => {
+            let key = key.as_str();
+            return Ok(json!({ "ok": true, "key": key, "deleted": false, "archived": [] }).into());
+        }
+        Err(refusal) => return Err(refused(refusal)),
+    };
+    call.server.core.release(&key);
+    if let Ok(shown) = before {
+        tell_shown(&call.server, &shown, "delete");
+    }
+    let archived: Vec<String> = deleted.archive_path.into_iter().collect();
+    Ok(json!({
+        "ok": true,
+        "key": key.as_str(),
+        "deleted": true,
+        "archived": archived,
+    })
+    .into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Create {
+    key: Option<Filled>,
+    agent_id: Option<Filled>,
+    parent_session_key: Option<Filled>,
+    message: Option<String>,
+    idempotency_key: Option<Filled>,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+/// What a session can be given from the beginning.
+const INITIAL: [&str; 5] = ["label", "displayName", "category", "model", "thinkingLevel"];
+
+/// What would make another session than the one there is: one that begins
+/// otherwise than it was asked does not begin.
+const NOT_OFFERED: [&str; 5] = [
+    "fork",
+    "forkFrom",
+    "permissionMode",
+    "toolOverrides",
+    "incognito",
+];
+
+/// `sessions.create`: with a first message when there is one.
+pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> {
+    call.client.need(Scope::Write)?;
+    let params: Create = call.params()?;
+    let asked = NOT_OFFERED.into_iter().find(|name| {
+        let value = params.fields.get(*name);
+        value.is_some_and(|value| !value.is_null() && value != false)
+    });
+    if let Some(name) = asked {
+        let problem = format!("at /{name}: is not offered; leave it out");
+        return Err(Failure::params(call.method, &problem));
+    }
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    let named = params.key.as_deref();
+    let key = named
+        .map(|key| call.server.core.key(key, agent))
+        .transpose()
+        .map_err(refused)?;
+    let key = match key {
+        None if !agent.is_empty() => {
+            let own = format!("explicit:{}", uuid::Uuid::new_v4());
+            Some(call.server.core.key(&own, agent).map_err(refused)?)
+        }
+        key => key,
+    };
+    let parent = params.parent_session_key.as_deref();
+    let parent = parent
+        .map(|key| call.server.core.key(key, agent))
+        .transpose()
+        .map_err(refused)?;
+    let mut patch = Patch::default();
+    for name in INITIAL {
+        if let Some(value) = params.fields.get(name) {
+            patch
+                .change(name, value)
+                .map_err(|error| refused(Refusal::Patch(error)))?;
+        }
+    }
+    let new = NewSession {
+        key,
+        patch,
+        spawned_by: parent,
+    };
+    let session = call
+        .server
+        .core
+        .sessions
+        .create(new)
+        .await
+        .map_err(refused)?;
+    let key = call.server.core.key(&session.key, "").map_err(refused)?;
+    tell_changed(&call.server, &key, "create").await;
+    let shown = call.server.core.sessions.get(&key).await.map_err(refused)?;
+    let mut answer = json!({
+        "ok": true,
+        "key": session.key,
+        "sessionId": session.id,
+        "entry": shown.entry,
+        "runStarted": false,
+    });
+    if let Some(message) = params.message.filter(|text| !text.trim().is_empty()) {
+        let run_id = params.idempotency_key.map(|key| key.0);
+        let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+        super::send_text(&call, &key, message, run_id.clone(), None).await?;
+        answer["runStarted"] = json!(true);
+        answer["runId"] = json!(run_id);
+    }
+    Ok(answer.into())
+}

@@ -1,0 +1,63 @@
+//! `sessions.compact`: older messages give way to a summary.
+
+use crate::refused::refused;
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use openclaw_sessions::SessionKey;
+use serde::Deserialize;
+use serde_json::json;
+
+use openclaw_runs::compaction::{self, Made};
+
+use super::super::{Answer, Call};
+use super::tell_changed;
+use crate::server::Server;
+
+/// Messages that stay as they are when the client does not say how many.
+const KEPT: u32 = 20;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Params {
+    key: Filled,
+    agent_id: Option<Filled>,
+    max_lines: Option<u32>,
+}
+
+/// `sessions.compact`
+pub(in super::super) async fn compact(mut call: Call) -> Result<Answer, Failure> {
+    let params: Params = call.session_params("key")?;
+    let agent = params.agent_id.as_deref().unwrap_or_default();
+    let key = call.server.core.key(&params.key, agent).map_err(refused)?;
+    let compacted = of_session(&call.server, &key, params.max_lines).await?;
+    Ok(json!({ "ok": true, "key": key.as_str(), "compacted": compacted }).into())
+}
+
+/// Puts a summary that the agent writes in the place of all but the last `kept`
+/// messages, 20 unless said; false when there are no more than these.
+pub(in super::super) async fn of_session(
+    server: &Server,
+    key: &SessionKey,
+    kept: Option<u32>,
+) -> Result<bool, Failure> {
+    if !server.core.lanes.runs(key).is_empty() {
+        return Err(Failure::invalid(format!(
+            "Session {key} has an active run; retry after it finishes."
+        )));
+    }
+    let kept = kept.unwrap_or(KEPT).max(1);
+    match compaction::on_request(&server.core, key, kept)
+        .await
+        .map_err(refused)?
+    {
+        Made::Summarised => {
+            tell_changed(server, key, "compact").await;
+            Ok(true)
+        }
+        Made::Fits => Ok(false),
+        Made::Cancelled => Err(Failure::unavailable("the compaction was cancelled")),
+        Made::Failed(why) => Err(Failure::unavailable(format!(
+            "Session {key} was not compacted: {why}"
+        ))),
+    }
+}

@@ -1,0 +1,86 @@
+//! `health`, `system-*` and other questions about the gateway itself.
+
+use crate::refused::{refused, unrecorded};
+use openclaw_protocol::Failure;
+use openclaw_protocol::params::Filled;
+use openclaw_protocol::scope::Scope;
+use openclaw_sessions::now_ms;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{Answer, Call};
+use crate::{health, presence};
+
+/// Characters of a system event.
+const EVENT_LIMIT: usize = 4000;
+
+#[derive(Deserialize)]
+struct Health {
+    #[serde(default)]
+    probe: bool,
+}
+
+/// `health`. A node learns that the gateway answers, and no more.
+pub(super) async fn health(mut call: Call) -> Result<Answer, Failure> {
+    let params: Health = call.params()?;
+    if !call.client.may(Scope::Read) {
+        return Ok(json!({ "ok": true, "ts": now_ms() }).into());
+    }
+    let snapshot = health::current(&call.server, params.probe).await;
+    let snapshot = snapshot.map_err(refused)?;
+    Ok(Value::clone(&snapshot).into())
+}
+
+/// `system-presence`
+pub(super) async fn presence(call: Call) -> Result<Answer, Failure> {
+    Ok(Value::Array(call.server.hub.presence.list()).into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event {
+    text: Filled,
+    #[serde(flatten)]
+    about: Map<String, Value>,
+}
+
+/// `system-event`: somebody tells how a system is.
+pub(super) async fn event(mut call: Call) -> Result<Answer, Failure> {
+    let params: Event = call.params()?;
+    let text: String = params.text.chars().take(EVENT_LIMIT).collect();
+    let mut entry = Map::new();
+    for name in [
+        "host",
+        "ip",
+        "version",
+        "platform",
+        "deviceFamily",
+        "modelIdentifier",
+        "mode",
+        "reason",
+        "deviceId",
+        "instanceId",
+    ] {
+        let value = params.about.get(name).filter(|it| it.is_string());
+        entry.extend(value.map(|value| (name.to_owned(), value.clone())));
+    }
+    let key = call.server.core.key("", "").map_err(refused)?;
+    call.server.core.system_events.push(&key, &text);
+    entry.insert("text".to_owned(), json!(text));
+    entry.insert("ts".to_owned(), json!(now_ms()));
+    call.server.hub.presence.note(entry);
+    presence::announce(&call.server.hub);
+    Ok(json!({ "ok": true }).into())
+}
+
+/// `last-heartbeat`: how an agent took it that was woken last; null: none was.
+pub(super) async fn last_heartbeat(call: Call) -> Result<Answer, Failure> {
+    let last = call
+        .server
+        .core
+        .heartbeats
+        .last()
+        .await
+        .map_err(unrecorded)?;
+    Ok(last.unwrap_or(Value::Null).into())
+}
