@@ -11,7 +11,6 @@ mod document;
 mod embed;
 mod engine;
 mod error;
-pub mod evaluation;
 mod part;
 mod passage;
 mod query;
