@@ -24,5 +24,5 @@ pub use database::Hash;
 pub use document::{Body, Document, Message, Source};
 pub use engine::{Change, Engine, Missing, Opened, Options, Passage, Status};
 pub use error::Error;
-pub use query::{Choice, DEFAULT_LIMIT, Found, Hit, LIMIT, Parts, Query};
+pub use query::{Choice, DEFAULT_LIMIT, Hit, LIMIT, Parts, Query, SearchResult};
 pub use ranking::{Ranking, Weights};
