@@ -14,14 +14,14 @@ use crate::failure::Failure;
 use crate::output;
 
 mod contents;
-mod found;
+mod login_file;
 
-use found::Found;
+use login_file::LoginFile;
 
 /// Of an adopted login: its owner's alone.
 const MODE: u32 = 0o600;
 
-/// What whoever is asked has to know.
+/// Shown before the question.
 const WARNING: &str = "An agent can write whatever it likes to its home, this login too. When it is \
      adopted, every later turn of this agent that the CLI answers runs on that account, whoever's \
      it is, which can then read what is said.";
@@ -45,7 +45,7 @@ fn adopt(arguments: &Adopt, environment: &Environment) -> Result<ExitCode, Failu
     let folder = folder.ok_or_else(nothing)?;
     let mut all = Vec::new();
     for login in &logins {
-        all.extend(found::look(&folder, *login)?);
+        all.extend(login_file::look(&folder, *login)?);
     }
     if all.is_empty() {
         return Err(nothing());
@@ -53,7 +53,7 @@ fn adopt(arguments: &Adopt, environment: &Environment) -> Result<ExitCode, Failu
     for found in &all {
         output::stdout_line(&found.description(&agent_id))?;
     }
-    let usable: Vec<&Found> = all.iter().filter(|found| found.contents.is_ok()).collect();
+    let usable: Vec<&LoginFile> = all.iter().filter(|found| found.contents.is_ok()).collect();
     if usable.is_empty() {
         return Err(Failure::new("none of this is a login that can be adopted"));
     }
@@ -95,7 +95,7 @@ fn nothing(agent_id: &str, logins: &[Login]) -> Failure {
 }
 
 /// All of them, unless it is not clear which.
-fn unasked<'a>(usable: &[&'a Found]) -> Result<Vec<&'a Found>, Failure> {
+fn unasked<'a>(usable: &[&'a LoginFile]) -> Result<Vec<&'a LoginFile>, Failure> {
     for login in Login::ALL {
         if usable.iter().filter(|found| found.login == login).count() > 1 {
             let title = login.title();
@@ -106,14 +106,14 @@ fn unasked<'a>(usable: &[&'a Found]) -> Result<Vec<&'a Found>, Failure> {
     Ok(usable.to_vec())
 }
 
-fn asked<'a>(usable: &[&'a Found], agent_id: &str) -> Result<Vec<&'a Found>, Failure> {
+fn asked<'a>(usable: &[&'a LoginFile], agent_id: &str) -> Result<Vec<&'a LoginFile>, Failure> {
     if !io::stdin().is_terminal() {
         return Err(
             Failure::undecided("nobody can be asked: standard input is no terminal")
                 .hint("run this in a terminal, or add --yes to adopt what is shown above"),
         );
     }
-    let mut chosen: Vec<&Found> = Vec::new();
+    let mut chosen: Vec<&LoginFile> = Vec::new();
     for found in usable {
         let is_settled = chosen.iter().any(|other| other.login == found.login);
         if !is_settled && says_yes(found, agent_id)? {
@@ -123,7 +123,7 @@ fn asked<'a>(usable: &[&'a Found], agent_id: &str) -> Result<Vec<&'a Found>, Fai
     Ok(chosen)
 }
 
-fn says_yes(found: &Found, agent_id: &str) -> Result<bool, Failure> {
+fn says_yes(found: &LoginFile, agent_id: &str) -> Result<bool, Failure> {
     let mut stderr = io::stderr().lock();
     let title = found.login.title();
     let question = format!(
@@ -140,7 +140,7 @@ fn says_yes(found: &Found, agent_id: &str) -> Result<bool, Failure> {
 
 /// Writes what is known of a login where turns find it, and removes the
 /// original.
-fn keep(folder: &Folder, found: &Found) -> Result<(), Failure> {
+fn keep(folder: &Folder, found: &LoginFile) -> Result<(), Failure> {
     let Ok(contents) = &found.contents else {
         return Ok(());
     };

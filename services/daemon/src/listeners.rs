@@ -111,11 +111,6 @@ impl Listeners {
             }
         }
     }
-
-    /// Adds a TCP listener, as [`Listeners::inherit`] does.
-    pub fn add_tcp(&mut self, name: &str, listener: TcpListener) {
-        self.tcp.entry(name.to_owned()).or_default().push(listener);
-    }
 }
 
 impl<N: Into<String>> FromIterator<(N, UnixListener)> for Listeners {

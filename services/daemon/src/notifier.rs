@@ -76,7 +76,7 @@ impl Notifier {
 
     /// How often the service manager wants to hear that the daemon is alive
     /// (WatchdogSec=), if it does.
-    pub fn watchdog_interval(&self) -> Option<Duration> {
+    pub(crate) fn watchdog_interval(&self) -> Option<Duration> {
         sd_notify::watchdog_enabled()
     }
 }

@@ -16,7 +16,7 @@ pub use cut::{cut, line_within};
 use unseen::{Form, is_unseen};
 
 /// Stands for the end of a line.
-pub const LINE_END: char = '⏎';
+const LINE_END: char = '⏎';
 
 /// On one line: line ends are `⏎`, tabs `\t`, and whatever is not seen `\x1b`
 /// or `\u{202e}`.

@@ -30,12 +30,12 @@ pub(crate) struct Agents {
     table: Option<PathBuf>,
     worker: Worker,
     hub: Hub,
-    kept: Mutex<BTreeMap<String, Kept>>,
+    kept: Mutex<BTreeMap<String, AgentMemory>>,
 }
 
 /// An agent's memory and those who work on it.
 #[derive(Debug)]
-struct Kept {
+struct AgentMemory {
     store: Arc<Store>,
     commands: mpsc::Sender<Command>,
     _keeper: AbortOnDropHandle<()>,
@@ -116,7 +116,7 @@ impl Agents {
         }
     }
 
-    fn of<T>(&self, id: &str, what: impl FnOnce(&Kept) -> T) -> Result<T, Error> {
+    fn of<T>(&self, id: &str, what: impl FnOnce(&AgentMemory) -> T) -> Result<T, Error> {
         let settings = self.configuration.settings();
         let id = match id {
             "" => &settings.default_agent,
@@ -133,10 +133,10 @@ impl Agents {
     /// The memory of `agent` as it is configured now.
     fn keep<'a>(
         &self,
-        kept: &'a mut BTreeMap<String, Kept>,
+        kept: &'a mut BTreeMap<String, AgentMemory>,
         agent: &AgentSettings,
         settings: &Settings,
-    ) -> &'a Kept {
+    ) -> &'a AgentMemory {
         let before = kept.remove(&agent.id);
         let index = before
             .as_ref()
@@ -156,11 +156,11 @@ impl Agents {
         Index::new(settings.paths.state.join(FOLDER).join(&agent.id), options)
     }
 
-    fn start(&self, store: Arc<Store>) -> Kept {
+    fn start(&self, store: Arc<Store>) -> AgentMemory {
         let (commands, received) = mpsc::channel(COMMANDS);
         let indexer = Indexer::new(Arc::clone(&store), self.worker.clone(), received);
         let backlog = backlog::work(Arc::clone(&store), self.worker.clone(), self.hub.clone());
-        Kept {
+        AgentMemory {
             store,
             commands,
             _keeper: AbortOnDropHandle::new(tokio::spawn(indexer.keep())),
@@ -168,7 +168,7 @@ impl Agents {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, AgentMemory>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

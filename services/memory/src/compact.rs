@@ -56,7 +56,7 @@ impl Budget {
     }
 }
 
-/// What is to be done with a conversation.
+/// The next step for a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// The steps before this one are to be summarised.

@@ -10,7 +10,7 @@ use openclaw_proto::memory::Progress;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
-use crate::store::{Found, Store, Todo};
+use crate::store::{ScanResult, Store, Todo};
 use crate::watch::{self, Event, Events, Phase, Watcher};
 use crate::worker::Worker;
 
@@ -231,7 +231,7 @@ impl Indexer {
         self.show();
     }
 
-    fn found(&mut self, found: Found) {
+    fn found(&mut self, found: ScanResult) {
         self.pending.clear_settled();
         let now = Instant::now();
         for file in found.open {

@@ -11,7 +11,6 @@ mod bootstrap;
 mod compact;
 mod embedding;
 mod error;
-pub mod evaluate;
 mod index;
 mod indexer;
 mod intake;

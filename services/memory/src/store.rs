@@ -24,7 +24,7 @@ mod get;
 mod scan;
 mod take_in;
 
-pub(crate) use scan::{Found, Todo};
+pub(crate) use scan::{ScanResult, Todo};
 
 /// One agent's memory. Its methods block.
 #[derive(Debug)]

@@ -52,7 +52,7 @@ pub(crate) enum Phase {
     Created,
     /// Somebody is writing.
     Writing,
-    /// Whoever wrote has closed it, or it was moved, or it is gone.
+    /// The file was closed after writing, moved, or deleted.
     Settled,
 }
 

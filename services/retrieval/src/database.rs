@@ -55,7 +55,7 @@ pub(crate) struct PartRow {
     pub(crate) segment: Option<i64>,
 }
 
-/// A unit with what is to be told of it.
+/// A unit and the fields a hit shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stored {
     pub(crate) path: String,

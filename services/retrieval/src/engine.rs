@@ -100,7 +100,7 @@ pub struct Passage {
 /// A text that has no vector yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    /// What the vector is to be stored under.
+    /// The hash under which the vector is stored.
     pub hash: Hash,
     /// The text.
     pub text: String,

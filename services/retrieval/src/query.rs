@@ -27,7 +27,7 @@ pub struct Query {
     /// that asks.
     pub without: Vec<String>,
     /// When this is past, what is found by then is given and
-    /// [`Found::complete`] is false.
+    /// [`SearchResult::complete`] is false.
     pub deadline: Option<Instant>,
     /// How scores are made.
     pub ranking: Ranking,
@@ -53,7 +53,7 @@ impl Query {
 }
 
 /// Which embedder a search uses. What it needs and has not is said in
-/// [`Found::warnings`], and the search goes on with what there is.
+/// [`SearchResult::warnings`], and the search goes on with what there is.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Choice {
     /// Keywords only.
@@ -73,7 +73,7 @@ pub enum Choice {
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// Best first.
     pub hits: Vec<Hit>,
     /// False when the deadline cut it short.

@@ -47,7 +47,7 @@ pub(crate) struct Candidate {
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     pub(crate) list: Vec<Candidate>,
-    /// What is to be shown of them.
+    /// The fields shown of each.
     pub(crate) wanted: Wanted,
     /// Whether the deadline passed before all was looked at.
     pub(crate) cut_short: bool,

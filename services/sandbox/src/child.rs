@@ -107,7 +107,7 @@ fn confine(plan: ValidPlan, doors: Option<OwnedFd>, supervisor: OwnedFd) -> Resu
     Ok(())
 }
 
-/// What there is to be seen: of files, of the network. Returns what is granted beside the grants.
+/// Limits the view of files and of the network. Returns what is granted beside the grants.
 fn look(plan: &ValidPlan, doors: Option<&OwnedFd>) -> Result<Vec<Grant>, Failure> {
     let Some(confinement) = &plan.confinement else {
         return Ok(Vec::new());

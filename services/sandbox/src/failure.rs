@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Exit status when a confinement step failed; nothing was executed.
 pub const EXIT_CONFINEMENT: u8 = 125;
 /// Exit status when the program is there and cannot be executed.
-pub const EXIT_NOT_EXECUTABLE: u8 = 126;
+pub(crate) const EXIT_NOT_EXECUTABLE: u8 = 126;
 /// Exit status when the program, or its interpreter, is not there.
-pub const EXIT_NOT_FOUND: u8 = 127;
+pub(crate) const EXIT_NOT_FOUND: u8 = 127;
 /// Exit status for wrong arguments (`EX_USAGE` of sysexits.h).
 pub const EXIT_USAGE: u8 = 64;
 

@@ -52,10 +52,10 @@ mod usage;
 mod valid;
 mod view;
 
-pub use failure::{EXIT_CONFINEMENT, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND, EXIT_USAGE, Failure};
+pub use failure::{EXIT_CONFINEMENT, EXIT_USAGE, Failure};
 pub use launcher::{LaunchError, Launcher};
 pub use mapping::Mapping;
-pub use plan::{AGENT_USER, Level, Limits, Network, Plan};
+pub use plan::{Level, Limits, Network, Plan};
 pub use process::Process;
 pub use programs::Closed;
 pub use supervisor::run;

@@ -1,14 +1,11 @@
 //! Files seen as memory, read-only.
 
-use std::ffi::c_void;
 use std::fs::File;
 use std::io;
-use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::path::Path;
-use std::ptr::NonNull;
 
-use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
+use memmap2::{Mmap, MmapOptions};
 
 /// A whole file in memory, of which only what is looked at takes room, and
 /// which the kernel can take back at any time.
@@ -18,42 +15,19 @@ use nix::sys::mman::{MapFlags, ProtFlags, mmap, munmap};
 /// stops another program from cutting such a file off; whoever reads it then
 /// past its end is ended with SIGBUS.
 #[derive(Debug)]
-pub struct Mapping {
-    start: NonNull<c_void>,
-    length: usize,
-}
-
-// SAFETY: the memory is never written through this type, so any thread may read
-// it, and munmap may be called from any thread.
-unsafe impl Send for Mapping {}
-// SAFETY: as above.
-unsafe impl Sync for Mapping {}
+pub struct Mapping(Mmap);
 
 impl Mapping {
     /// Maps the file at `path`.
     ///
     /// # Errors
-    /// What open(2) and mmap(2) say. An empty file is mapped to no memory.
+    /// What open(2) and mmap(2) say. An empty file is an empty slice.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
-        let length = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
-        let Some(nonzero) = NonZeroUsize::new(length) else {
-            let start = NonNull::dangling();
-            return Ok(Self { start, length });
-        };
-        // SAFETY: a new private mapping at an address of the kernel's choice
-        // touches no memory that is in use.
-        let start = unsafe {
-            mmap(
-                None,
-                nonzero,
-                ProtFlags::PROT_READ,
-                MapFlags::MAP_PRIVATE,
-                &file,
-                0,
-            )
-        }?;
-        Ok(Self { start, length })
+        // SAFETY: the bytes do not change while they are borrowed: the mapping is
+        // private and read-only, and the files are of the kind the type is for.
+        let mapping = unsafe { MmapOptions::new().map_copy_read_only(&file) }?;
+        Ok(Self(mapping))
     }
 }
 
@@ -61,21 +35,7 @@ impl Deref for Mapping {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: `start` is either dangling and `length` 0, or the start of a
-        // readable mapping of `length` bytes that lives as long as `self`. Its
-        // bytes do not change: the mapping is private, and the files are of the
-        // kind the type is for.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast::<u8>(), self.length) }
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        if self.length > 0 {
-            // SAFETY: the mapping is this value's own, and every borrow of it
-            // has ended.
-            let _ = unsafe { munmap(self.start, self.length) };
-        }
+        &self.0
     }
 }
 

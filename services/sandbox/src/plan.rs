@@ -38,7 +38,7 @@ const DEVICES: [&str; 5] = [
 ];
 
 /// The user an agent runs as when the runner itself is root.
-pub const AGENT_USER: &str = "openclaw-agent";
+pub(crate) const AGENT_USER: &str = "openclaw-agent";
 
 /// How much of the confinement applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -195,7 +195,7 @@ impl Plan {
     }
 
     /// The devices every program expects, as far as they exist here.
-    pub fn standard_devices() -> Vec<PathBuf> {
+    fn standard_devices() -> Vec<PathBuf> {
         existing(&DEVICES)
     }
 }

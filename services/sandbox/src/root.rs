@@ -31,7 +31,7 @@ const TOP_LEVEL: usize = 2;
 const NONE: Option<&str> = None;
 
 /// A grant, cloned off the tree of mounts outside.
-struct Taken<'a> {
+struct ClonedGrant<'a> {
     mount: OwnedFd,
     directory: bool,
     grant: &'a Grant,
@@ -74,17 +74,17 @@ fn build(grants: &[Grant], tmp: Option<&Path>) -> Result<Vec<Grant>, StepError> 
 
 /// Enclosing grants first; those that an enclosing one brings along with the same access are left
 /// out.
-fn take(grants: &[Grant]) -> Result<Vec<Taken<'_>>, StepError> {
+fn take(grants: &[Grant]) -> Result<Vec<ClonedGrant<'_>>, StepError> {
     let mut sorted: Vec<&Grant> = grants.iter().filter(|grant| !is_own(&grant.real)).collect();
     sorted.sort_by_key(|grant| grant.real.components().count());
-    let mut taken: Vec<Taken<'_>> = Vec::new();
+    let mut taken: Vec<ClonedGrant<'_>> = Vec::new();
     for grant in sorted {
-        let encloses = |other: &&Taken<'_>| grant.real.starts_with(&other.grant.real);
+        let encloses = |other: &&ClonedGrant<'_>| grant.real.starts_with(&other.grant.real);
         // The innermost of those is the last.
         let around = taken.iter().rev().find(encloses);
         if around.is_none_or(|around| around.grant.access != grant.access) {
             let (mount, directory) = clone(&grant.real, grant.access)?;
-            taken.push(Taken {
+            taken.push(ClonedGrant {
                 mount,
                 directory,
                 grant,
@@ -113,7 +113,7 @@ fn clone(path: &Path, access: Access) -> Result<(OwnedFd, bool), StepError> {
     Ok((clone, directory))
 }
 
-fn put(taken: &Taken<'_>) -> Result<(), StepError> {
+fn put(taken: &ClonedGrant<'_>) -> Result<(), StepError> {
     let target = inside(&taken.grant.real);
     make_place(&target, taken.directory).map_err(io("make", target.display()))?;
     sys::move_mount(&taken.mount, &target).map_err(system("put", target.display()))

@@ -25,7 +25,7 @@ const MESSAGE_LIMIT: usize = 128 * 1024;
 /// The variable in which a started process finds the spawner's process id.
 pub const PARENT: &str = "OPENCLAW_SPAWNER";
 
-/// What is to be started.
+/// A process to start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {

@@ -1,18 +1,22 @@
-//! System calls that nix does not wrap, or cannot wrap safely.
+//! System calls that nix does not wrap: through rustix where it does, by number where neither does
+//! or where no wrapper can be safe. Unsafe code is in this crate alone: here, and where a
+//! descriptor is taken over (`doors`, `passing`, `spawner/serve`) or memory is mapped or given
+//! back (`mapping`, `text`).
 
-use std::ffi::CString;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::signal::{SigSet, Signal};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use nix::unistd::{ForkResult, Pid};
+use rustix::fs::CWD;
+use rustix::mount::{self, MoveMountFlags, OpenTreeFlags};
+use rustix::process::{self, PidfdFlags};
+use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
-/// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h; nix and libc do not carry it.
-const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
 /// `LANDLOCK_CREATE_RULESET_VERSION` of linux/landlock.h.
 const LANDLOCK_CREATE_RULESET_VERSION: u32 = 1;
 /// `AT_RECURSIVE` of linux/fcntl.h.
@@ -60,44 +64,40 @@ pub(crate) fn close_from(first: u32) -> Result<(), Errno> {
     Errno::result(code).map(drop)
 }
 
+/// The error of a call made through rustix, as nix has it.
+fn errno(error: rustix::io::Errno) -> Errno {
+    Errno::from_raw(error.raw_os_error())
+}
+
 /// Takes one capability out of the bounding set. `EINVAL` above the last one the kernel knows.
 pub(crate) fn drop_bounding(capability: u32) -> Result<(), Errno> {
-    // SAFETY: takes integers only.
-    let code = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, u64::from(capability), 0, 0, 0) };
-    Errno::result(code).map(drop)
+    thread::remove_capability_from_bounding_set(one(capability)?).map_err(errno)
 }
 
 /// Whether a capability is in the bounding set. `EINVAL` above the last one the kernel knows.
 pub(crate) fn in_bounding(capability: u32) -> Result<bool, Errno> {
-    // SAFETY: takes integers only.
-    let code = unsafe { libc::prctl(libc::PR_CAPBSET_READ, u64::from(capability), 0, 0, 0) };
-    Errno::result(code).map(|held| held == 1)
+    thread::capability_is_in_bounding_set(one(capability)?).map_err(errno)
+}
+
+/// The set with one capability alone. It may be one that rustix has no name for.
+fn one(capability: u32) -> Result<CapabilitySet, Errno> {
+    let bit = 1_u64.checked_shl(capability).ok_or(Errno::EINVAL)?;
+    Ok(CapabilitySet::from_bits_retain(bit))
 }
 
 /// Empties the ambient set.
 pub(crate) fn clear_ambient() -> Result<(), Errno> {
-    let all = libc::PR_CAP_AMBIENT_CLEAR_ALL as u64;
-    // SAFETY: takes integers only.
-    let code = unsafe { libc::prctl(libc::PR_CAP_AMBIENT, all, 0, 0, 0) };
-    Errno::result(code).map(drop)
+    thread::clear_ambient_capability_set().map_err(errno)
 }
 
 /// Empties the effective, permitted and inheritable sets.
 pub(crate) fn clear_capabilities() -> Result<(), Errno> {
-    #[repr(C)]
-    struct Header {
-        version: u32,
-        pid: i32,
-    }
-    let header = Header {
-        version: CAPABILITY_VERSION_3,
-        pid: 0,
+    let sets = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
     };
-    let sets = [[0_u32; 3]; 2];
-    // SAFETY: header and sets have the layout of version 3 (two words of three sets) and live
-    // through the call, which only reads them for this version.
-    let code = unsafe { libc::syscall(libc::SYS_capset, &raw const header, sets.as_ptr()) };
-    Errno::result(code).map(drop)
+    thread::set_capabilities(None, sets).map_err(errno)
 }
 
 /// The Landlock version the running kernel offers, if it is enabled.
@@ -127,21 +127,19 @@ pub(crate) fn wait_signal(set: &SigSet, limit: Option<Duration>) -> Result<Optio
 }
 
 /// A descriptor that keeps meaning this process, whoever gets its number later.
+///
+/// # Errors
+/// `EINVAL` for a number that no process can have, `ESRCH` when there is no such process.
 pub(crate) fn pidfd_open(pid: Pid) -> Result<OwnedFd, Errno> {
-    // SAFETY: takes integers only.
-    let code = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
-    let descriptor = i32::try_from(Errno::result(code)?).map_err(|_| Errno::EOVERFLOW)?;
-    // SAFETY: the kernel just made this descriptor, close-on-exec, and nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    let number = Some(pid.as_raw()).filter(|number| *number > 0);
+    let pid = number.and_then(process::Pid::from_raw);
+    process::pidfd_open(pid.ok_or(Errno::EINVAL)?, PidfdFlags::empty()).map_err(errno)
 }
 
 /// Sends a signal to the process behind `pidfd`.
 pub(crate) fn pidfd_send(pidfd: &OwnedFd, signal: Signal) -> Result<(), Errno> {
-    let none = std::ptr::null::<libc::siginfo_t>();
-    let (pidfd, signal) = (pidfd.as_raw_fd(), signal as i32);
-    // SAFETY: a null pointer for the details of the signal is allowed by pidfd_send_signal(2).
-    let code = unsafe { libc::syscall(libc::SYS_pidfd_send_signal, pidfd, signal, none, 0) };
-    Errno::result(code).map(drop)
+    let signal = process::Signal::from_named_raw(signal as i32).ok_or(Errno::EINVAL)?;
+    process::pidfd_send_signal(pidfd, signal).map_err(errno)
 }
 
 /// Attributes a mount is restricted by, `MOUNT_ATTR_*` of linux/mount.h.
@@ -163,22 +161,13 @@ impl std::ops::BitOr for MountFlags {
     }
 }
 
-fn c_path(path: &Path) -> Result<CString, Errno> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL)
-}
-
 /// A copy of what is mounted at `object` and below, attached nowhere (open_tree(2)).
 pub(crate) fn clone_mount(object: &OwnedFd) -> Result<OwnedFd, Errno> {
-    let flags = libc::OPEN_TREE_CLONE
-        | libc::OPEN_TREE_CLOEXEC
-        | RECURSIVE
-        | libc::AT_EMPTY_PATH.unsigned_abs();
-    let (object, path) = (object.as_raw_fd(), c"".as_ptr());
-    // SAFETY: the path is a string that lives through the call and is only read.
-    let code = unsafe { libc::syscall(libc::SYS_open_tree, object, path, flags) };
-    let descriptor = i32::try_from(Errno::result(code)?).map_err(|_| Errno::EOVERFLOW)?;
-    // SAFETY: the kernel just made this descriptor, and nothing else owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    mount::open_tree(object, c"", flags).map_err(errno)
 }
 
 /// Adds attributes to a copy and all below it (mount_setattr(2)).
@@ -214,20 +203,9 @@ pub(crate) fn restrict_mount(mount: &OwnedFd, flags: MountFlags) -> Result<(), E
 }
 
 /// Attaches a copy at `target` (move_mount(2)).
-pub(crate) fn move_mount(mount: &OwnedFd, target: &Path) -> Result<(), Errno> {
-    let target = c_path(target)?;
-    // SAFETY: both paths are strings that live through the call and are only read.
-    let code = unsafe {
-        libc::syscall(
-            libc::SYS_move_mount,
-            mount.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_FDCWD,
-            target.as_ptr(),
-            libc::MOVE_MOUNT_F_EMPTY_PATH,
-        )
-    };
-    Errno::result(code).map(drop)
+pub(crate) fn move_mount(copy: &OwnedFd, target: &Path) -> Result<(), Errno> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    mount::move_mount(copy, c"", CWD, target, flags).map_err(errno)
 }
 
 /// Brings up the interface `lo` of this network namespace, which starts down (netdevice(7)).
@@ -238,11 +216,12 @@ pub(crate) fn bring_up_loopback() -> Result<(), Errno> {
         *to = from.cast_signed();
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
-    // SAFETY: takes integers only.
-    let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
-    let socket = Errno::result(socket)?;
-    // SAFETY: the kernel just made this descriptor, and nothing else owns it.
-    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    let socket = socket(
+        AddressFamily::Inet,
+        SockType::Datagram,
+        SockFlag::SOCK_CLOEXEC,
+        None,
+    )?;
     // SAFETY: the request has the type this ioctl wants and lives through the call.
     let code = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
     Errno::result(code).map(drop)

@@ -24,7 +24,7 @@ const TMPFS_OPTIONS: &str = "mode=0755,size=1m,nr_inodes=4k";
 const NONE: Option<&str> = None;
 
 /// A grant that lies in a hidden directory, held open while that is covered.
-struct Kept<'a> {
+struct HeldGrant<'a> {
     object: OwnedFd,
     directory: bool,
     targets: Vec<&'a Path>,
@@ -94,7 +94,7 @@ fn reachable(path: &Path, identity: &Identity) -> bool {
 }
 
 /// Opens the grants inside hidden directories, enclosing ones first.
-fn open_kept<'a>(hide: &[PathBuf], grants: &'a [Grant]) -> Result<Vec<Kept<'a>>, StepError> {
+fn open_kept<'a>(hide: &[PathBuf], grants: &'a [Grant]) -> Result<Vec<HeldGrant<'a>>, StepError> {
     let inside = |path: &Path| hide.iter().any(|dir| path.starts_with(dir));
     let mut kept = Vec::new();
     for grant in grants {
@@ -106,7 +106,7 @@ fn open_kept<'a>(hide: &[PathBuf], grants: &'a [Grant]) -> Result<Vec<Kept<'a>>,
         if !targets.is_empty() {
             let (object, directory) =
                 real::open(&grant.real).map_err(io("open", grant.path.display()))?;
-            kept.push(Kept {
+            kept.push(HeldGrant {
                 object,
                 directory,
                 targets,
@@ -130,7 +130,7 @@ fn cover(dir: &Path) -> Result<(), StepError> {
     .map_err(system("cover", dir.display()))
 }
 
-fn bring_back(kept: &Kept<'_>) -> Result<(), StepError> {
+fn bring_back(kept: &HeldGrant<'_>) -> Result<(), StepError> {
     let source = format!("/proc/self/fd/{}", kept.object.as_raw_fd());
     for target in &kept.targets {
         make_mount_point(target, kept.directory).map_err(io("make", target.display()))?;
@@ -156,7 +156,7 @@ fn make_mount_point(target: &Path, directory: bool) -> std::io::Result<()> {
 }
 
 /// A remount sets all flags anew, so those the administrator gave the file system are repeated.
-fn flags_of(kept: &Kept<'_>) -> Result<MsFlags, StepError> {
+fn flags_of(kept: &HeldGrant<'_>) -> Result<MsFlags, StepError> {
     let held = fstatvfs(&kept.object)
         .map_err(system("look at", "mount"))?
         .flags();

@@ -1,4 +1,4 @@
-//! What somebody is asked about, as it is shown before the decision.
+//! An approval request as it is shown before the decision.
 
 use crate::output;
 

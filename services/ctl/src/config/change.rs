@@ -126,7 +126,7 @@ impl<'a> Change<'a> {
         Self::of(&keys, paths, environment)
     }
 
-    /// What the change, now written, does not do, and what is to be done.
+    /// Says what the written change still needs to take effect.
     fn tell(&self) {
         held::tell(&self.keys, self.paths, self.environment);
         let (Some(before), Some(after)) = (&self.fixed, &fixed(self.environment)) else {

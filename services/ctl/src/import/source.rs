@@ -36,13 +36,13 @@ const CHUNK: usize = 256 * 1024;
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: PathBuf,
-    files: Vec<Found>,
+    files: Vec<SessionFile>,
     /// Databases of a later OpenClaw, which are not read.
     databases: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
-struct Found {
+struct SessionFile {
     agent: String,
     path: PathBuf,
     /// What it was called where it belongs.
@@ -65,7 +65,7 @@ impl Source {
             } else {
                 source
                     .files
-                    .push(Found::at(&agent_of(path), path.to_owned()))
+                    .push(SessionFile::at(&agent_of(path), path.to_owned()))
             }
             return source.some();
         }
@@ -89,7 +89,7 @@ impl Source {
         source.some()
     }
 
-    /// What is there and not read, with the reason.
+    /// Databases that are not imported, with the reason.
     pub(super) fn unread(&self) -> Vec<Skipped> {
         let databases = self.databases.iter();
         databases
@@ -126,11 +126,11 @@ impl Source {
             let Some(name) = name_before(&file) else {
                 continue;
             };
-            let is_there = |found: &Found| found.agent == agent && found.name == name;
+            let is_there = |found: &SessionFile| found.agent == agent && found.name == name;
             if !self.files.iter().any(is_there) {
-                self.files.push(Found {
+                self.files.push(SessionFile {
                     name,
-                    ..Found::at(agent, path)
+                    ..SessionFile::at(agent, path)
                 });
             }
         }
@@ -154,14 +154,14 @@ impl Source {
                 continue;
             }
             let files = entries(&place)?.into_iter().filter(|path| path.is_file());
-            let found = files.map(|path| Found::at(agent, path));
+            let found = files.map(|path| SessionFile::at(agent, path));
             self.files.extend(found);
         }
         Ok(())
     }
 }
 
-impl Found {
+impl SessionFile {
     fn at(agent: &str, path: PathBuf) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         Self {

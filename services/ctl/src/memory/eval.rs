@@ -1,4 +1,4 @@
-//! `memory eval`: the memory program does it, on files and without a daemon.
+//! `memory eval`: a program of tests/retrieval does it, on files and without a daemon.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
@@ -11,8 +11,8 @@ use openclaw_config::{Environment, programs};
 
 use crate::failure::Failure;
 
-/// The program that searches.
-const PROGRAM: &str = "openclaw-memory";
+/// The program that evaluates. It comes with the source tree and is not installed.
+const PROGRAM: &str = "openclaw-memory-eval";
 
 /// Arguments of `memory eval`.
 #[derive(Debug, Args)]
@@ -44,8 +44,9 @@ enum Embedder {
 
 /// Becomes the program that evaluates; returns only when that failed.
 pub(super) fn run(arguments: Arguments, environment: &Environment) -> Result<ExitCode, Failure> {
-    let program = programs::sibling(PROGRAM, environment).context("cannot evaluate")?;
-    let error = command(&program).arg("eval").args(told(arguments)).exec();
+    let program = programs::sibling(PROGRAM, environment)
+        .context("cannot evaluate without the program of tests/retrieval")?;
+    let error = command(&program).args(told(arguments)).exec();
     let error = anyhow::Error::new(error);
     Err(error
         .context(format!("cannot start {}", program.display()))

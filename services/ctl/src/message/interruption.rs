@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::failure::Failure;
 
-/// Why the run is to be cancelled.
+/// Why the run is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// Ctrl-C.

@@ -31,7 +31,7 @@ impl Lines {
 }
 
 /// A span's fields, kept with the span.
-struct Kept(Map<String, Value>);
+struct SpanFields(Map<String, Value>);
 
 impl<S> Layer<S> for Lines
 where
@@ -41,7 +41,7 @@ where
         let mut fields = Fields::default();
         attributes.record(&mut fields);
         if let Some(span) = context.span(id) {
-            span.extensions_mut().insert(Kept(fields.0));
+            span.extensions_mut().insert(SpanFields(fields.0));
         }
     }
 
@@ -50,7 +50,7 @@ where
         // Before the lock, which the record of a panic in here takes too.
         values.record(&mut fields);
         if let Some(span) = context.span(id)
-            && let Some(Kept(kept)) = span.extensions_mut().get_mut()
+            && let Some(SpanFields(kept)) = span.extensions_mut().get_mut()
         {
             kept.append(&mut fields.0);
         }
@@ -60,7 +60,7 @@ where
         let mut fields = Fields::default();
         let scope = context.event_scope(event).into_iter();
         for span in scope.flat_map(|scope| scope.from_root()) {
-            if let Some(Kept(kept)) = span.extensions().get() {
+            if let Some(SpanFields(kept)) = span.extensions().get() {
                 fields.0.extend(kept.clone());
             }
         }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// rest of a daemon.
 const BYTE_LIMIT: usize = 128 * 1024;
 
-static KEPT: Mutex<Kept> = Mutex::new(Kept {
+static KEPT: Mutex<RecentLines> = Mutex::new(RecentLines {
     wanted: false,
     lines: VecDeque::new(),
     bytes: 0,
@@ -15,7 +15,7 @@ static KEPT: Mutex<Kept> = Mutex::new(Kept {
 });
 
 #[derive(Debug)]
-struct Kept {
+struct RecentLines {
     wanted: bool,
     lines: VecDeque<String>,
     bytes: usize,
@@ -95,7 +95,7 @@ pub fn tail(cursor: Option<u64>, limit: usize, bytes: usize) -> Tail {
     }
 }
 
-fn lock() -> MutexGuard<'static, Kept> {
+fn lock() -> MutexGuard<'static, RecentLines> {
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! What whoever writes the summary is given to read.
+//! The text given to the model that writes the summary.
 
 use std::fmt::Write as _;
 

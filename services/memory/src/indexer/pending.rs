@@ -26,7 +26,7 @@ struct Entry {
     open: bool,
 }
 
-/// What is to be looked at.
+/// Files the indexer has still to look at.
 #[derive(Debug, Default)]
 pub(super) struct Pending(BTreeMap<Key, Entry>);
 
@@ -55,7 +55,7 @@ impl Pending {
         self.0.entry(key).or_insert(Entry { due, open: false });
     }
 
-    /// What somebody is writing to.
+    /// Files that a process is writing to.
     pub(super) fn open(&self) -> BTreeSet<Key> {
         let open = self.0.iter().filter(|(_, entry)| entry.open);
         open.map(|(key, _)| key.clone()).collect()

@@ -8,7 +8,7 @@ use super::FOLDER;
 /// `2026-03-04`.
 const DATE_LENGTH: usize = 10;
 
-/// Whether `name` is that of a Markdown file that is to be seen.
+/// Whether `name` names a Markdown file that is indexed.
 pub(super) fn is_markdown(name: &str) -> bool {
     !name.starts_with('.')
         && name

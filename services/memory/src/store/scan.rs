@@ -12,7 +12,7 @@ use crate::watch::Watcher;
 use crate::workspace::{Stamp, Workspace};
 use crate::writers;
 
-/// A file that is to be taken in.
+/// A file to be indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Todo {
     /// Which place.
@@ -23,9 +23,9 @@ pub(crate) struct Todo {
     pub(crate) stamp: Stamp,
 }
 
-/// What a look at everything found.
+/// The files that a scan of all places found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ScanResult {
     /// The most recently written last.
     pub(crate) todo: Vec<Todo>,
     /// Somebody is still writing them.
@@ -44,7 +44,7 @@ impl Store {
         &self,
         watcher: Option<&Watcher>,
         is_open: &dyn Fn(usize, &str) -> bool,
-    ) -> Result<Found, Error> {
+    ) -> Result<ScanResult, Error> {
         self.update_health(Health::look_again);
         if let Some(watcher) = watcher {
             watcher.begin();
@@ -82,7 +82,7 @@ impl Store {
             watcher.end();
         }
         let found = self.compare(there, &unread, is_open)?;
-        Ok(Found { unwatched, ..found })
+        Ok(ScanResult { unwatched, ..found })
     }
 
     /// A place that cannot be read is not a place without files: what is known
@@ -92,7 +92,7 @@ impl Store {
         there: BTreeMap<String, Todo>,
         unread: &BTreeSet<usize>,
         is_open: &dyn Fn(usize, &str) -> bool,
-    ) -> Result<Found, Error> {
+    ) -> Result<ScanResult, Error> {
         let engine = self.engine()?;
         let known = engine.known()?;
         let is_unread = |name: &str| {
@@ -106,9 +106,9 @@ impl Store {
         if !gone.is_empty() {
             engine.remove(&gone)?;
         }
-        let mut found = Found {
+        let mut found = ScanResult {
             total: there.len(),
-            ..Found::default()
+            ..ScanResult::default()
         };
         let changed = there.into_iter().filter(|(name, file)| {
             let same = known.get(name) == Some(&file.stamp.to_string());

@@ -3,7 +3,6 @@
 
 mod calls;
 mod embedding;
-mod eval;
 mod harness;
 mod notes;
 mod properties;

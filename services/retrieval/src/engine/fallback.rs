@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use super::find::shown;
 use super::*;
 use crate::analysis::{self, Word};
-use crate::query::{Found, Hit, Parts, Query};
+use crate::query::{Hit, Parts, Query, SearchResult};
 use crate::search::{self, Wanted};
 
 /// Words looked for, the first; a list of more is a pasted document.
@@ -20,7 +20,7 @@ impl Engine {
         &self,
         query: &Query,
         wanted: &Wanted,
-        found: &mut Found,
+        found: &mut SearchResult,
     ) -> Result<(), Error> {
         let waiting = self.waiting.load(Ordering::Relaxed);
         if waiting == 0 {

@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::embed::vector::Quantised;
-use crate::query::{Choice, Found, Hit, LIMIT, Parts, Query};
+use crate::query::{Choice, Hit, LIMIT, Parts, Query, SearchResult};
 use crate::search::{self, Candidate, Candidates, Pool, Question, Wanted, snippet};
 
 impl Engine {
     /// The passages that answer `query` best, best first.
-    pub fn search(&self, query: &Query) -> Result<Found, Error> {
+    pub fn search(&self, query: &Query) -> Result<SearchResult, Error> {
         let snapshot = self.snapshot();
         let mut warnings = Vec::new();
         let table = match query.embedder {
@@ -29,7 +29,7 @@ impl Engine {
         let hits = self
             .reader()
             .together(|db| hits(db, &snapshot, &question, query, &candidates))?;
-        let mut found = Found {
+        let mut found = SearchResult {
             hits,
             complete: !candidates.cut_short,
             warnings,

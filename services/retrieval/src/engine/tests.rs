@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
 use crate::document::{Body, Document, Message, Source};
-use crate::query::{Choice, Found, Query};
+use crate::query::{Choice, Query, SearchResult};
 
 const DAY_MS: i64 = 86_400_000;
 /// 2026-03-04T12:00:00Z.
@@ -51,7 +51,7 @@ fn conversation(path: &str, said: &[(&str, &str)]) -> Document {
     }
 }
 
-fn find(engine: &Engine, question: &str) -> Found {
+fn find(engine: &Engine, question: &str) -> SearchResult {
     engine.search(&Query::new(question, NOW_MS)).unwrap()
 }
 

@@ -59,7 +59,7 @@ pub(super) fn zero<T: Copy + Default>(numbers: &mut Vec<T>, count: usize) {
 
 /// Where a word is: numbers of units or parts in their segments, and how often.
 #[derive(Debug, Default)]
-struct Found {
+struct Occurrences {
     units: Vec<(u32, u32)>,
     windows: Vec<(u32, u32)>,
     parts: Vec<(u32, u32)>,
@@ -74,7 +74,7 @@ struct Ends {
     parts: usize,
 }
 
-impl Found {
+impl Occurrences {
     fn clear(&mut self) {
         self.units.clear();
         self.windows.clear();
@@ -115,7 +115,7 @@ impl<'a> Scores<'a> {
             weights: Vec::new(),
             cut_short: false,
         };
-        let mut found = Found::default();
+        let mut found = Occurrences::default();
         for word in rarest(space, question) {
             if space.is_late() {
                 scores.cut_short = true;
@@ -129,7 +129,7 @@ impl<'a> Scores<'a> {
         scores
     }
 
-    fn add(&mut self, space: &Space<'_>, word: &'a [Key], found: &Found) {
+    fn add(&mut self, space: &Space<'_>, word: &'a [Key], found: &Occurrences) {
         let size = space.size;
         let units = size.units.max(1) as f32;
         let rarity = idf(size.units, found.units.len());
@@ -222,7 +222,7 @@ impl Bm25 {
 }
 
 /// Where a word is, in all segments. `counts` is all zero, before and after.
-fn collect(space: &Space<'_>, word: &[Key], found: &mut Found, counts: &mut [u32]) {
+fn collect(space: &Space<'_>, word: &[Key], found: &mut Occurrences, counts: &mut [u32]) {
     for (index, live) in space.live.iter().enumerate() {
         let (first, first_part) = space.starts[index];
         let begin = (found.windows.len(), found.parts.len());

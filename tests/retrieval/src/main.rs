@@ -1,4 +1,4 @@
-//! `openclaw-memory eval`: how well searches find what is known to answer, in
+//! `openclawctl memory eval`: how well searches find what is known to answer, in
 //! conversations from files. It needs no daemon and touches no agent's memory.
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -7,17 +7,21 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use openclaw_config::Environment;
-use openclaw_daemon::{exit, failure};
-use openclaw_retrieval::evaluation::{Outcome, Report, Set, Settings};
+use openclaw_daemon::{arguments, exit, failure};
+use openclaw_memory::shared;
 use openclaw_retrieval::{Choice, Options, Ranking};
 
-use crate::shared;
+use crate::measure::Report;
+use crate::set::{Outcome, Set, Settings};
 
+mod measure;
+mod set;
 mod table;
 
-/// What is evaluated, and how.
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
+/// Measures how well searches find what is known to answer.
+#[derive(Debug, clap::Parser)]
+#[command(name = "openclaw-memory-eval", version)]
+struct Arguments {
     /// Conversations with questions; the format is in services/memory/README.md
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -43,9 +47,12 @@ enum Kind {
     None,
 }
 
-/// Evaluates, and prints the figures.
-pub fn run(arguments: &Arguments, environment: &Environment) -> ExitCode {
-    let result = evaluate(arguments, environment).and_then(|text| {
+fn main() -> ExitCode {
+    let arguments = match arguments::parse::<Arguments>() {
+        Ok(arguments) => arguments,
+        Err(code) => return code,
+    };
+    let result = evaluate(&arguments, &Environment::inherit()).and_then(|text| {
         let mut output = io::stdout().lock();
         let written = output
             .write_all(text.as_bytes())

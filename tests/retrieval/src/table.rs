@@ -1,7 +1,8 @@
 //! The figures of an evaluation, for people and for programs.
 
-use openclaw_retrieval::evaluation::{Interval, Report, Scores};
 use serde_json::json;
+
+use crate::measure::{Interval, Report, Scores};
 
 /// As a table.
 pub(super) fn text(report: &Report, embedder: &str, sets: &[&str]) -> String {

@@ -1,15 +1,15 @@
-//! `openclaw-memory eval`, on a small conversation of our own.
+//! `openclaw-memory-eval`, on a small conversation of our own.
+#![allow(clippy::unwrap_used, reason = "only #[test] functions are excepted")]
 
 use std::process::{Command, Output};
 
 use serde_json::Value;
 
-const SET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/memory/eval.json");
+const SET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/eval.json");
 
 #[expect(clippy::disallowed_methods, reason = "the program under test")]
 fn eval(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_openclaw-memory"))
-        .arg("eval")
+    Command::new(env!("CARGO_BIN_EXE_openclaw-memory-eval"))
         .args(arguments)
         .output()
         .unwrap()

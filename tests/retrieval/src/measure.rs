@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{Outcome, by_category};
+use crate::set::{Outcome, by_category};
 
 /// Resamples of the bootstrap.
 const RESAMPLES: usize = 1000;
@@ -15,48 +15,48 @@ const SEED: u64 = 0x2545_F491_4F6C_DD1D;
 
 /// A mean with its 95 % bootstrap interval, in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// The mean.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// The 2.5th percentile of the means of resamples.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The 97.5th.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 /// How well questions were answered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Scores {
+pub(crate) struct Scores {
     /// How many.
-    pub questions: usize,
+    pub(crate) questions: usize,
     /// Of what answers, the share among the first five hits.
-    pub recall_at_5: Interval,
+    pub(crate) recall_at_5: Interval,
     /// Among the first ten.
-    pub recall_at_10: Interval,
+    pub(crate) recall_at_10: Interval,
     /// Normalised discounted cumulative gain of the first ten hits.
-    pub ndcg_at_10: Interval,
+    pub(crate) ndcg_at_10: Interval,
     /// One over the rank of the first hit that answers, if among ten.
-    pub mrr_at_10: Interval,
+    pub(crate) mrr_at_10: Interval,
 }
 
 /// Everything that is told of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub(crate) struct Report {
     /// Of all questions.
-    pub all: Scores,
+    pub(crate) all: Scores,
     /// By category, where the set has some.
-    pub categories: BTreeMap<String, Scores>,
+    pub(crate) categories: BTreeMap<String, Scores>,
     /// Half of the searches took no longer, in milliseconds.
-    pub p50_ms: f64,
+    pub(crate) p50_ms: f64,
     /// 99 of 100 took no longer.
-    pub p99_ms: f64,
+    pub(crate) p99_ms: f64,
 }
 
 impl Report {
     /// The report on `outcomes`.
-    pub fn new(outcomes: &[Outcome]) -> Self {
+    pub(crate) fn new(outcomes: &[Outcome]) -> Self {
         let groups = by_category(outcomes);
         let named = groups.into_iter().filter(|(name, _)| !name.is_empty());
         let mut latencies: Vec<Duration> = outcomes.iter().map(|o| o.latency).collect();

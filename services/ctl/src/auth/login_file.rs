@@ -20,7 +20,7 @@ const LIMIT: u64 = 64 << 10;
 const SHOWN: usize = 100;
 
 /// A file that is where logins are.
-pub(super) struct Found {
+pub(super) struct LoginFile {
     pub(super) login: Login,
     /// Seen from the agent's folder.
     pub(super) place: String,
@@ -33,7 +33,7 @@ pub(super) struct Found {
 }
 
 /// What is in the agent's home, and where earlier versions moved it.
-pub(super) fn look(agent: &Folder, login: Login) -> Result<Vec<Found>, Failure> {
+pub(super) fn look(agent: &Folder, login: Login) -> Result<Vec<LoginFile>, Failure> {
     let places = [
         format!("home/{}", login.in_home()),
         format!("auth/{}", login.earlier()),
@@ -45,14 +45,14 @@ pub(super) fn look(agent: &Folder, login: Login) -> Result<Vec<Found>, Failure> 
     Ok(all)
 }
 
-fn one(agent: &Folder, login: Login, place: &str) -> Result<Option<Found>, Failure> {
+fn one(agent: &Folder, login: Login, place: &str) -> Result<Option<LoginFile>, Failure> {
     let opened = agent.open_file(place);
     let Some((file, status)) = opened.with_context(|| format!("cannot look at {place}"))? else {
         return Ok(None);
     };
     let bytes = agent.read_open(file, &status, Path::new(place), LIMIT);
     let contents = bytes.map_err(|error| error.to_string());
-    Ok(Some(Found {
+    Ok(Some(LoginFile {
         login,
         place: place.to_owned(),
         owner: owner(Uid::from_raw(status.st_uid)),
@@ -61,7 +61,7 @@ fn one(agent: &Folder, login: Login, place: &str) -> Result<Option<Found>, Failu
     }))
 }
 
-impl Found {
+impl LoginFile {
     /// For whoever decides. What the file says of itself is escaped.
     pub(super) fn description(&self, agent_id: &str) -> String {
         let mut lines = vec![format!(

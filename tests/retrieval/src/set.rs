@@ -7,15 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use crate::document::{Body, Document, Message, Source};
-use crate::engine::{Engine, Options};
-use crate::error::Error;
-use crate::query::{Choice, Query};
-use crate::ranking::Ranking;
-
-mod measure;
-
-pub use measure::{Interval, Report, Scores};
+use openclaw_retrieval::{
+    Body, Choice, Document, Engine, Error, Message, Options, Query, Ranking, Source,
+};
 
 /// Hits looked at for each question.
 const HITS: usize = 10;
@@ -25,9 +19,9 @@ const BETWEEN_MS: i64 = 1000;
 
 /// A conversation with questions, as it is in a file.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Set {
+pub(crate) struct Set {
     /// What it is called.
-    pub name: String,
+    pub(crate) name: String,
     sessions: Vec<Session>,
     queries: Vec<Asked>,
 }
@@ -57,31 +51,31 @@ struct Asked {
 
 /// What answered one question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The question's category.
-    pub category: String,
+    pub(crate) category: String,
     /// For each hit, best first, whether it is one that answers.
-    pub hits: Vec<bool>,
+    pub(crate) hits: Vec<bool>,
     /// How many answer.
-    pub relevant: usize,
+    pub(crate) relevant: usize,
     /// How long the search took.
-    pub latency: Duration,
+    pub(crate) latency: Duration,
 }
 
 /// How a set is evaluated.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The models.
-    pub options: Options,
+    pub(crate) options: Options,
     /// Which of them is used.
-    pub embedder: Choice,
+    pub(crate) embedder: Choice,
     /// How scores are made.
-    pub ranking: Ranking,
+    pub(crate) ranking: Ranking,
 }
 
 /// Why a set cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
-pub enum EvaluationError {
+pub(crate) enum EvaluationError {
     /// Its file cannot be read.
     #[error("cannot read {path}")]
     Unreadable {
@@ -116,7 +110,7 @@ pub enum EvaluationError {
 
 impl Set {
     /// Reads the set in the file at `path`.
-    pub fn read(path: &Path) -> Result<Self, EvaluationError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, EvaluationError> {
         let name = path.display().to_string();
         let text = std::fs::read(path).map_err(|source| EvaluationError::Unreadable {
             path: name.clone(),
@@ -127,18 +121,13 @@ impl Set {
     }
 
     /// Questions in it.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.queries.len()
-    }
-
-    /// Whether it asks nothing.
-    pub fn is_empty(&self) -> bool {
-        self.queries.is_empty()
     }
 
     /// Indexes the conversation in `folder`, as transcripts are, and asks every
     /// question; `progress` is called after each.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         folder: &Path,
         settings: &Settings,

@@ -1,5 +1,5 @@
-//! Measures indexing and searching: `cargo run --release -p openclaw-retrieval
-//! --example measure`, with `-- --chunks N --shape notes|messages` for one size.
+//! Measures indexing and searching: `cargo run --release -p
+//! retrieval-evaluation --bin retrieval-speed`, with `-- --chunks N --shape notes|messages` for one size.
 //!
 //! The words are made up and as frequent as words are (Zipf's law), half of
 //! them English stop words; notes have passages of about 1,500 characters,
