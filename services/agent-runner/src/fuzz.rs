@@ -11,6 +11,7 @@ use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
 use openclaw_tools::approval::effect::Ground;
 use openclaw_tools::approval::{Ask, Rules};
+use openclaw_turn::Offer;
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -22,7 +23,6 @@ use crate::cli::Limits;
 use crate::host::{Searches, Tools};
 use crate::servers::Servers;
 use crate::spool::{self, Header, Spool};
-use crate::tools::Offer;
 
 pub use crate::approvals::fuzz::decisions;
 pub use crate::claude::fuzz::claude_output;

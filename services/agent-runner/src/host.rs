@@ -5,96 +5,51 @@ use std::sync::Arc;
 
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
-use serde::{Deserialize, Serialize};
+use openclaw_turn::{
+    APPROVAL, ApprovalQuestion, HostAnswer, HostTool, OFFER, Offer, OfferAnswer, OfferQuestion,
+};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::approvals::{Approvals, Question};
-use crate::servers::{CallError, Image, Servers};
-use crate::tools::Offer;
+use crate::servers::{CallError, Servers};
 
 mod recall;
 mod searches;
 
 pub(crate) use searches::{Allowance, Searches};
 
-/// Asks whether a call may run; no tool of a model's.
-const APPROVAL: &str = "approval";
-/// Tells which tools there are; no tool of a model's.
-const OFFER: &str = "offer";
-
-/// The call that is asked about.
-#[derive(Deserialize)]
-struct Asked {
-    call_id: String,
-    tool: String,
-    #[serde(default)]
-    arguments: Value,
-}
-
 /// The longest a search may take before the agent is told to go on without.
 const DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// What a host tool answered.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Answer {
-    ok: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<String>,
-    /// Pictures that came with it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    images: Vec<Image>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Failure>,
+/// The host tool, by whichever of its names.
+fn known(name: &str) -> Option<HostTool> {
+    HostTool::from_name(openclaw_tools::catalog::find(name)?.name)
 }
 
-#[derive(Debug, Clone, Serialize)]
-struct Failure {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    message: String,
+/// Answers the question which tools there are, which a tool server of our version
+/// asks with `arguments`.
+pub(crate) fn offered(arguments: &Value, offer: Offer) -> HostAnswer {
+    let question = OfferQuestion::deserialize(arguments);
+    let version = question.ok().and_then(|question| question.version);
+    match openclaw_turn::check("openclaw-agent", version) {
+        Ok(()) => {
+            let answer = OfferAnswer::new(offer);
+            HostAnswer::done(serde_json::to_string(&answer).unwrap_or_default())
+        }
+        Err(mismatch) => HostAnswer::failed("unavailable", mismatch.to_string()),
+    }
 }
 
-impl Answer {
-    /// Which tools there are.
-    pub(crate) fn of_offer(offer: &Offer) -> Self {
-        Self::done(serde_json::to_string(offer).unwrap_or_default())
-    }
-
-    fn done(output: String) -> Self {
-        Self {
-            ok: true,
-            output: Some(output),
-            images: Vec::new(),
-            error: None,
+fn failure(error: CallError) -> HostAnswer {
+    match error {
+        CallError::Tool(output) => {
+            HostAnswer::failed("tool_error", output.text).with_images(output.images)
         }
-    }
-
-    fn of_error(error: CallError) -> Self {
-        match error {
-            CallError::Tool(output) => {
-                Self::failed("tool_error", output.text).with_images(output.images)
-            }
-            CallError::TooSlow(_) => Self::failed("timeout", error.to_string()),
-            CallError::Gone(_) => Self::failed("unavailable", error.to_string()),
-            CallError::Unknown | CallError::Arguments => {
-                Self::failed("tool_error", error.to_string())
-            }
-        }
-    }
-
-    fn with_images(self, images: Vec<Image>) -> Self {
-        Self { images, ..self }
-    }
-
-    fn failed(kind: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            ok: false,
-            output: None,
-            images: Vec::new(),
-            error: Some(Failure {
-                kind,
-                message: message.into(),
-            }),
+        CallError::TooSlow(_) => HostAnswer::failed("timeout", error.to_string()),
+        CallError::Gone(_) => HostAnswer::failed("unavailable", error.to_string()),
+        CallError::Unknown | CallError::Arguments => {
+            HostAnswer::failed("tool_error", error.to_string())
         }
     }
 }
@@ -121,20 +76,20 @@ pub(crate) struct Tools {
 
 impl Tools {
     /// Answers one call.
-    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Answer {
+    pub(crate) async fn call(&self, tool: &str, arguments: Value) -> HostAnswer {
         match tool {
             // It takes as long as somebody needs.
             APPROVAL => return self.approve(arguments).await,
             OFFER => {
                 self.servers.settled().await;
-                return Answer::of_offer(&self.offer());
+                return offered(&arguments, self.offer());
             }
             tool if !self.offer.has(tool) && !self.servers.has(tool) => {
                 if let Some(why) = self.servers.absence(tool) {
-                    return Answer::failed("unavailable", why);
+                    return HostAnswer::failed("unavailable", why);
                 }
                 let message = "the policy of this agent does not have it";
-                return Answer::failed("not_allowed", message);
+                return HostAnswer::failed("not_allowed", message);
             }
             _ => {}
         }
@@ -143,18 +98,18 @@ impl Tools {
             return self.serve(tool, arguments).await;
         }
         let call = async {
-            match tool {
-                "memory_search" => self.search(arguments).await,
-                "memory_get" => self.get(arguments).await,
-                "memory_write" => self.write(arguments).await,
-                "session_status" | "status" => Answer::done(self.status.clone()),
-                other => Answer::failed("not_found", format!("there is no host tool {other:?}")),
+            match known(tool) {
+                Some(HostTool::MemorySearch) => self.search(arguments).await,
+                Some(HostTool::MemoryGet) => self.get(arguments).await,
+                Some(HostTool::MemoryWrite) => self.write(arguments).await,
+                Some(HostTool::SessionStatus) => HostAnswer::done(self.status.clone()),
+                None => HostAnswer::failed("not_found", format!("there is no host tool {tool:?}")),
             }
         };
         tokio::time::timeout(DEADLINE, call)
             .await
             .unwrap_or_else(|_| {
-                Answer::failed(
+                HostAnswer::failed(
                     "timeout",
                     format!("memory did not answer within {DEADLINE:?}"),
                 )
@@ -167,7 +122,7 @@ impl Tools {
     }
 
     /// A tool of a server, when that may run.
-    async fn serve(&self, tool: &str, arguments: Value) -> Answer {
+    async fn serve(&self, tool: &str, arguments: Value) -> HostAnswer {
         let question = Question {
             call_id: "",
             tool,
@@ -176,21 +131,21 @@ impl Tools {
         };
         // Nobody is asked about what cannot be done.
         if let Err(error) = self.servers.would_answer(tool).await {
-            return Answer::of_error(error);
+            return failure(error);
         }
         if let Err(why) = self.approvals.ask(question).await {
-            return Answer::failed("denied", why);
+            return HostAnswer::failed("denied", why);
         }
         match self.servers.call(tool, arguments).await {
-            Ok(output) => Answer::done(output.text).with_images(output.images),
-            Err(error) => Answer::of_error(error),
+            Ok(output) => HostAnswer::done(output.text).with_images(output.images),
+            Err(error) => failure(error),
         }
     }
 
-    async fn approve(&self, arguments: Value) -> Answer {
-        let asked: Asked = match serde_json::from_value(arguments) {
+    async fn approve(&self, arguments: Value) -> HostAnswer {
+        let asked: ApprovalQuestion = match serde_json::from_value(arguments) {
             Ok(asked) => asked,
-            Err(error) => return Answer::failed("validation", error.to_string()),
+            Err(error) => return HostAnswer::failed("validation", error.to_string()),
         };
         let question = Question {
             call_id: &asked.call_id,
@@ -199,8 +154,41 @@ impl Tools {
             only_reads: false,
         };
         match self.approvals.ask(question).await {
-            Ok(()) => Answer::done(String::new()),
-            Err(why) => Answer::failed("denied", why),
+            Ok(()) => HostAnswer::done(String::new()),
+            Err(why) => HostAnswer::failed("denied", why),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_turn::VERSION;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn offered_answers_a_tool_server_of_our_version_alone() {
+        let offer = Offer {
+            tools: vec!["edit".to_owned()],
+            ..Offer::default()
+        };
+        let question = json!(OfferQuestion::default());
+        let answer = offered(&question, offer.clone());
+        let told: OfferAnswer =
+            openclaw_turn::read("the agent-runner", answer.output.as_bytes()).unwrap();
+        assert_eq!(told.offer, offer);
+        for question in [json!({"version": VERSION + 1}), json!({}), Value::Null] {
+            let answer = offered(&question, offer.clone());
+            let why = answer.error.unwrap().message;
+            assert!(!answer.ok && why.contains("from one build"), "{why}");
+        }
+    }
+
+    #[test]
+    fn known_host_tool_has_all_its_names() {
+        assert_eq!(known("status"), Some(HostTool::SessionStatus));
+        assert_eq!(known("memory_get"), Some(HostTool::MemoryGet));
+        assert_eq!(known("read_file"), None);
     }
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use openclaw_sandbox::Plan;
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
+use openclaw_turn::{Offer, TurnRequest};
 use serde::{Deserialize, Serialize};
 
 use crate::bill::Budget;
@@ -18,7 +19,6 @@ use crate::doors::model::{Prices, Relay};
 use crate::host::Allowance;
 use crate::route::Stop;
 use crate::servers::Pace;
-use crate::tools::Offer;
 use crate::wire::{Grants, Wanted};
 
 /// Bytes of one line: a turn is at most one gRPC message, and JSON escapes at
@@ -122,8 +122,8 @@ pub(crate) struct Order {
 pub(crate) enum Speech {
     /// Our own agent, over the turn socket.
     Socket {
-        /// The answer to `GET /turn`, JSON.
-        request: String,
+        /// What the agent is told, but for the tools of servers.
+        request: Box<TurnRequest>,
         /// Where the model is asked, in order; empty: there is none.
         route: Vec<Stop>,
         /// The longest that all waits of one question may take, in

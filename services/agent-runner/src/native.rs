@@ -7,10 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use openclaw_config::settings::{AgentSettings, MAX_TOKENS};
-use openclaw_proto::history::Message;
-use openclaw_proto::runner::{Passage, Turn};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use openclaw_proto::runner::Turn;
+use openclaw_turn::{Api, Mode, Offer, TurnRequest, VERSION};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -21,11 +19,12 @@ use crate::prompt;
 use crate::route::Stop;
 use crate::steering::Inbox;
 use crate::thinking;
-use crate::tools::Offer;
 
 mod asking;
+mod code;
 #[cfg(fuzzing)]
 pub(crate) mod fuzz;
+mod history;
 mod lines;
 mod refusal;
 mod retry;
@@ -36,33 +35,6 @@ pub(crate) use lines::Lines;
 
 /// Where the step limit is set.
 const STEPS: &str = "agents.defaults.limits.steps";
-
-/// What the agent is given over the turn socket.
-#[derive(Debug, Serialize)]
-struct Request<'a> {
-    run_id: &'a str,
-    session_key: &'a str,
-    agent_id: &'a str,
-    mode: &'static str,
-    api: &'static str,
-    provider: &'a str,
-    model: &'a str,
-    max_tokens: u32,
-    thinking_tokens: u32,
-    reasoning_effort: Option<&'static str>,
-    step_limit: u32,
-    step_limit_key: String,
-    identical_call_limit: u32,
-    workspace: String,
-    system: String,
-    history: &'a [Message],
-    text: String,
-    hits: &'a [Passage],
-    #[serde(flatten)]
-    offer: &'a Offer,
-    hint: &'a str,
-    sees_images: bool,
-}
 
 /// Our end of a turn socket: what the agent asks for waits until a turn is
 /// given.
@@ -90,7 +62,7 @@ impl TurnSocket {
     /// Gives the agent its turn. Without `asking` the turn is offline.
     pub(crate) fn give(
         &self,
-        request: String,
+        request: TurnRequest,
         asking: Option<Arc<Asking>>,
         tools: host::Tools,
         inbox: Inbox,
@@ -100,7 +72,7 @@ impl TurnSocket {
     }
 }
 
-/// What the agent is told, as JSON. Without a model the turn is offline.
+/// What the agent is told. Without a model the turn is offline.
 pub(crate) fn request(
     turn: &Turn,
     agent: &AgentSettings,
@@ -108,67 +80,52 @@ pub(crate) fn request(
     model: Option<&Stop>,
     offer: &Offer,
     hint: &str,
-) -> serde_json::Result<String> {
-    serde_json::to_string(&render(turn, agent, places, model, offer, hint))
-}
-
-/// The same request with tools that were not known when it was written.
-fn with_tools(request: &str, offer: &Offer) -> String {
-    if offer.host_tools.is_empty() && offer.instructions.is_empty() {
-        return request.to_owned();
-    }
-    // It was written by us a moment ago.
-    let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(request) else {
-        return request.to_owned();
-    };
-    fields.insert("host_tools".to_owned(), json!(offer.host_tools));
-    fields.insert("alone".to_owned(), json!(offer.alone));
-    fields.insert("system".to_owned(), json!(system(request, offer)));
-    Value::Object(fields).to_string()
-}
-
-/// What the model is told with the tools of `offer`, in the turn of `request`.
-fn system(request: &str, offer: &Offer) -> String {
-    #[derive(Deserialize)]
-    struct Known {
-        system: String,
-    }
-    let known = serde_json::from_str::<Known>(request).map(|known| known.system);
-    known.unwrap_or_default() + &prompt::instructions(&offer.instructions)
-}
-
-fn render<'a>(
-    turn: &'a Turn,
-    agent: &AgentSettings,
-    places: &Places,
-    model: Option<&'a Stop>,
-    offer: &'a Offer,
-    hint: &'a str,
-) -> Request<'a> {
-    Request {
-        run_id: &turn.run_id,
-        session_key: &turn.session_key,
-        agent_id: &turn.agent_id,
-        mode: if model.is_some() { "native" } else { "offline" },
-        api: model.map_or("anthropic", Stop::api),
-        provider: model.map_or("openclaw", |model| &model.provider),
-        model: model.map_or("memory", |model| &model.model),
+) -> TurnRequest {
+    TurnRequest {
+        version: VERSION,
+        run_id: turn.run_id.clone(),
+        mode: if model.is_some() {
+            Mode::Native
+        } else {
+            Mode::Offline
+        },
+        api: model.map_or(Api::Anthropic, Stop::api),
+        provider: model.map_or("openclaw", |model| &model.provider).to_owned(),
+        model: model.map_or("memory", |model| &model.model).to_owned(),
         max_tokens: model.map_or(MAX_TOKENS, |model| model.max_tokens),
         thinking_tokens: thinking::budget(turn.thinking_level.as_deref()).unwrap_or_default(),
-        reasoning_effort: thinking::effort(turn.thinking_level.as_deref()),
+        reasoning_effort: thinking::effort(turn.thinking_level.as_deref()).map(str::to_owned),
         step_limit: agent.limits.steps,
         step_limit_key: own_limits::advise(STEPS.to_owned(), &own_limits::names(turn)),
         identical_call_limit: agent.limits.identical_calls,
-        workspace: places.workspace.display().to_string(),
+        workspace: places.workspace.clone(),
         system: prompt::system(turn, places, &agent.persona),
-        history: &turn.history,
+        history: turn.history.iter().map(history::entry).collect(),
         text: match model {
             Some(_) => prompt::message(&turn.text, &turn.passages),
             None => turn.text.clone(),
         },
-        hits: &turn.passages,
-        offer,
-        hint,
+        hits: turn.passages.iter().map(history::passage).collect(),
+        offer: offer.clone(),
+        hint: hint.to_owned(),
         sees_images: model.is_some_and(|model| model.sees_images),
     }
+}
+
+/// The same request with tools that were not known when it was written.
+fn with_tools(request: &TurnRequest, offer: Offer) -> TurnRequest {
+    TurnRequest {
+        system: system(request, &offer),
+        offer: Offer {
+            host_tools: offer.host_tools,
+            alone: offer.alone,
+            ..request.offer.clone()
+        },
+        ..request.clone()
+    }
+}
+
+/// What the model is told with the tools of `offer`, in the turn of `request`.
+fn system(request: &TurnRequest, offer: &Offer) -> String {
+    request.system.clone() + &prompt::instructions(&offer.instructions)
 }

@@ -126,12 +126,12 @@ impl Stop {
         self.provider == other.provider && self.model == other.model
     }
 
-    /// The name of its kind of API, as the agent knows it.
-    pub(crate) fn api(&self) -> &'static str {
+    /// The protocol that the agent speaks to it.
+    pub(crate) fn api(&self) -> openclaw_turn::Api {
         if self.anthropic {
-            "anthropic"
+            openclaw_turn::Api::Anthropic
         } else {
-            "openai"
+            openclaw_turn::Api::Openai
         }
     }
 }

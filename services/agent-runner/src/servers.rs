@@ -48,7 +48,7 @@ pub(crate) use client::{CallError, Changes, Servers};
 pub(crate) use kept::{Kept, Wanted};
 pub(crate) use line::Pace;
 pub(crate) use notes::Notes;
-pub(crate) use output::{Image, Output};
+pub(crate) use output::Output;
 use pool::Pool;
 pub use process::main;
 

@@ -17,6 +17,7 @@ use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
+use openclaw_turn::SteeringMessage;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
@@ -323,7 +324,7 @@ impl AgentRunner for Runner {
                 request.run_id
             )));
         }
-        let message = steering::Message {
+        let message = SteeringMessage {
             run_id: request.message_run_id,
             text: request.text,
         };

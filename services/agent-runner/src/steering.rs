@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
+use openclaw_turn::SteeringMessage;
 
 use crate::torn;
 
@@ -21,14 +21,6 @@ const SIZE_LIMIT: u64 = 8 * 1024 * 1024;
 const ENDING: &str = "steering";
 /// What users say is theirs alone.
 const PRIVATE: u32 = 0o600;
-
-/// A message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Message {
-    /// The run that it began as.
-    pub(crate) run_id: String,
-    pub(crate) text: String,
-}
 
 /// Why a message cannot be kept.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +41,7 @@ pub(crate) fn path(folder: &Path, run_id: &str) -> PathBuf {
 }
 
 /// Keeps `message` for the turn whose messages are at `path`.
-pub(crate) fn keep(path: &Path, message: &Message) -> Result<(), Error> {
+pub(crate) fn keep(path: &Path, message: &SteeringMessage) -> Result<(), Error> {
     let failed = |source| Error::Write {
         path: path.to_owned(),
         source,
@@ -89,7 +81,7 @@ impl Inbox {
     }
 
     /// Those that came since this was last called.
-    pub(crate) fn take(&self) -> io::Result<Vec<Message>> {
+    pub(crate) fn take(&self) -> io::Result<Vec<SteeringMessage>> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = match File::open(&self.path) {
             Ok(file) => file,
@@ -118,8 +110,8 @@ pub(crate) mod fuzz;
 mod tests {
     use super::*;
 
-    fn message(text: &str) -> Message {
-        Message {
+    fn message(text: &str) -> SteeringMessage {
+        SteeringMessage {
             run_id: "r".to_owned(),
             text: text.to_owned(),
         }

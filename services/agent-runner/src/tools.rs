@@ -12,7 +12,8 @@ use openclaw_proto::runner::Purpose;
 use openclaw_tools::approval::safe::{self, SafeBins};
 use openclaw_tools::approval::{self, Form, Grant, Rules, effect};
 use openclaw_tools::catalog::Profile;
-use openclaw_tools::{Denial, Layer, Policy, ToolDefinition};
+use openclaw_tools::{Layer, Policy};
+use openclaw_turn::{HostTool, Offer};
 use serde::{Deserialize, Serialize};
 
 use crate::environment;
@@ -129,75 +130,33 @@ fn mcp_problems(settings: &Settings) -> impl Iterator<Item = String> + '_ {
     problems.map(|(key, problem)| format!("{key} {problem}"))
 }
 
-/// The tools as the one who runs them is told.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Offer {
-    /// Known tools, by name.
-    pub(crate) tools: Vec<String>,
-    /// Known tools that are not there, and why.
-    pub(crate) denied: Vec<Denial>,
-    /// Tools about whose calls this process is asked first.
-    pub(crate) gated: Vec<String>,
-    /// Tools that this process runs, beside the known ones.
-    pub(crate) host_tools: Vec<ToolDefinition>,
-    /// Those of them that change what others look at.
-    pub(crate) alone: Vec<String>,
-    /// What those who offer them say of how they are to be used.
-    pub(crate) instructions: String,
-    /// Whether the file tools stay in the workspace.
-    #[serde(default)]
-    pub(crate) workspace_only: bool,
-    /// Seconds that a command may take that names no time; none: as the tool
-    /// has it.
-    #[serde(default)]
-    pub(crate) command_seconds: Option<u64>,
+/// What the policy and the rules leave.
+pub(crate) fn offer(policy: &Policy, rules: &Rules) -> Offer {
+    let (tools, denied) = policy.split();
+    let gated = tools.iter().filter(|tool| is_asked_about(tool, rules));
+    Offer {
+        gated: gated.map(|tool| (*tool).to_owned()).collect(),
+        tools: tools.into_iter().map(str::to_owned).collect(),
+        denied,
+        ..Offer::default()
+    }
 }
 
-impl Offer {
-    /// What the policy and the rules leave.
-    pub(crate) fn new(policy: &Policy, rules: &Rules) -> Self {
-        let (tools, denied) = policy.split();
-        let gated = tools.iter().filter(|tool| is_asked_about(tool, rules));
-        Self {
-            gated: gated.map(|tool| (*tool).to_owned()).collect(),
-            tools: tools.into_iter().map(str::to_owned).collect(),
-            denied,
-            host_tools: Vec::new(),
-            alone: Vec::new(),
-            instructions: String::new(),
-            workspace_only: false,
-            command_seconds: None,
-        }
+/// The tools of an agent that summarises a conversation: what is worth keeping
+/// goes into the notes first.
+pub(crate) fn offer_for_summary() -> Offer {
+    Offer {
+        tools: vec![HostTool::MemoryWrite.name().to_owned()],
+        ..Offer::default()
     }
+}
 
-    /// The tools of an agent that summarises a conversation: what is worth
-    /// keeping goes into the notes first.
-    pub(crate) fn for_summary() -> Self {
-        Self {
-            tools: vec!["memory_write".to_owned()],
-            ..Self::default()
-        }
-    }
-
-    /// With what the agent's settings say of how tools work.
-    pub(crate) fn of_agent(self, agent: &AgentSettings) -> Self {
-        Self {
-            workspace_only: agent.tools.workspace_only,
-            command_seconds: agent.tools.command_time.map(|time| time.as_secs()),
-            ..self
-        }
-    }
-
-    /// Leaves out what whoever runs them does itself.
-    pub(crate) fn without(mut self, covered: &[&str]) -> Self {
-        self.tools.retain(|tool| !covered.contains(&tool.as_str()));
-        self
-    }
-
-    /// Whether the tool is there.
-    pub(crate) fn has(&self, tool: &str) -> bool {
-        let name = openclaw_tools::catalog::find(tool).map_or(tool, |known| known.name);
-        self.tools.iter().any(|known| known == name)
+/// The same with what the agent's settings say of how tools work.
+pub(crate) fn offer_of_agent(offer: Offer, agent: &AgentSettings) -> Offer {
+    Offer {
+        workspace_only: agent.tools.workspace_only,
+        command_seconds: agent.tools.command_time.map(|time| time.as_secs()),
+        ..offer
     }
 }
 
@@ -281,11 +240,11 @@ mod tests {
     #[test]
     fn an_offer_has_what_the_policy_leaves() {
         let (policy, rules) = with(&["group:fs"], approval::Ask::Always);
-        let offer = Offer::new(&policy, &rules);
+        let offer = offer(&policy, &rules);
         assert!(!offer.has("read_file") && offer.has("memory_search"));
         assert_eq!(offer.gated, [COMMANDS]);
         let (policy, rules) = with(&[], approval::Ask::OnMiss);
-        let gated = Offer::new(&policy, &rules).gated;
+        let gated = super::offer(&policy, &rules).gated;
         assert_eq!(gated, ["write_file", "edit", "apply_patch", COMMANDS]);
         assert!(offer.denied.iter().any(|denial| denial.tool == "edit"));
     }

@@ -441,7 +441,7 @@ impl Turn {
                 let _telling = notes.follow();
                 if let Some(socket) = &socket {
                     let inbox = Inbox::beside(&self.spec.spool);
-                    socket.give(request, asking.clone(), tools, inbox);
+                    socket.give(*request, asking.clone(), tools, inbox);
                 }
                 let mut lines = Lines {
                     backend: order.backend,

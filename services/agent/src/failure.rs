@@ -1,45 +1,9 @@
-//! Why a turn failed, in the vocabulary all backends share.
+//! Why a turn failed.
 
 use std::io;
 use std::time::Duration;
 
-use crate::event::Event;
-
-/// The words of the shared vocabulary that this program uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Code {
-    NotLoggedIn,
-    Auth,
-    RateLimited,
-    Overloaded,
-    ModelError,
-    MalformedOutput,
-    Network,
-    Timeout,
-    LoopDetected,
-    ContextOverflow,
-    ResourceLimit,
-    Internal,
-}
-
-impl Code {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::NotLoggedIn => "not_logged_in",
-            Self::Auth => "auth",
-            Self::RateLimited => "rate_limited",
-            Self::Overloaded => "overloaded",
-            Self::ModelError => "model_error",
-            Self::MalformedOutput => "malformed_output",
-            Self::Network => "network",
-            Self::Timeout => "timeout",
-            Self::LoopDetected => "loop_detected",
-            Self::ContextOverflow => "context_overflow",
-            Self::ResourceLimit => "resource_limit",
-            Self::Internal => "internal",
-        }
-    }
-}
+use openclaw_turn::{Code, Event};
 
 /// A failure the user is told about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +26,8 @@ impl Failure {
     pub(crate) fn event(&self) -> Event<'_> {
         let millis = |wait: Duration| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         Event::Error {
-            code: self.code.as_str(),
-            message: &self.message,
+            code: self.code,
+            message: self.message.as_str().into(),
             retry_after_ms: self.retry_after.map(millis),
         }
     }

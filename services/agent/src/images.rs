@@ -4,15 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::Deserialize;
-
-/// A picture.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct Image {
-    pub(crate) mime_type: String,
-    /// In base64.
-    pub(crate) data: String,
-}
+use openclaw_turn::Image;
 
 /// Those of calls that have ended, by the calls' ids. Cheap to clone.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! The agent that runs inside the sandbox: one turn of the native or offline
 //! backend, or the tool server of another agent's CLI.
 
-mod event;
+mod emitter;
 mod failure;
 #[cfg(fuzzing)]
 pub mod fuzz;
@@ -11,7 +11,6 @@ mod mcp;
 mod native;
 mod offline;
 mod process;
-mod request;
 mod socket;
 mod toolbox;
 mod turn;

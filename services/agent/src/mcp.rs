@@ -11,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use anyhow::Context as _;
 use openclaw_tools::{Builtin, Registry, ToolCall, ToolDefinition, ToolResult, Workspace};
+use openclaw_turn::{HostTool, OFFER, Offer, OfferAnswer, OfferQuestion};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
@@ -19,13 +20,12 @@ use rmcp::model::{
 use rmcp::service::{Peer, RequestContext};
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 #[cfg(fuzzing)]
 pub(crate) use pipe::fuzz as pipe_fuzz;
 
 use crate::images::Images;
-use crate::request::Offer;
 use crate::toolbox::{self, Runner};
 use crate::{host, process};
 use pipe::ToolPipe;
@@ -113,9 +113,10 @@ impl Shared {
 
     /// Asks which tools there are.
     async fn offered(&self) -> anyhow::Result<Offered> {
-        let told = (self.runner)(host::OFFER.to_owned(), Value::Null).await;
-        let told = told.and_then(host::HostAnswer::into_result);
-        let offer: Offer = serde_json::from_str(&told.context("ask the runner for the tools")?)
+        let told = (self.runner)(OFFER.to_owned(), json!(OfferQuestion::default())).await;
+        let told = told.and_then(host::result);
+        let told = told.context("ask the runner for the tools")?;
+        let OfferAnswer { offer, .. } = openclaw_turn::read("the agent-runner", told.as_bytes())
             .context("read the runner's tools")?;
         let instructions = offer.instructions.clone();
         let registry = toolbox::registry(offer, &self.workspace, &self.runner, &self.images)?;
@@ -276,8 +277,10 @@ impl ToolServer {
             Some(Builtin::ReadFile | Builtin::ListDirectory) => true,
             Some(Builtin::ExecuteShell) => self.is_of_turn,
             Some(_) => false,
-            None if host::tool(name).is_some() => host::only_reads(name),
-            None => self.is_of_turn && !registry.is_alone(name),
+            None => match HostTool::from_name(name) {
+                Some(tool) => tool.only_reads(),
+                None => self.is_of_turn && !registry.is_alone(name),
+            },
         }
     }
 }

@@ -14,11 +14,11 @@ mod status;
 pub(crate) use answer::fuzz;
 
 use openclaw_tools::Registry;
+use openclaw_turn::{Code, Event, News, SteeringMessage, StopReason, TurnRequest};
 
-use crate::event::{Emitter, Event, StopReason};
-use crate::failure::{Code, Failure, TurnError};
+use crate::emitter::Emitter;
+use crate::failure::{Failure, TurnError};
 use crate::process;
-use crate::request::{News, Steering, TurnRequest};
 use crate::socket::TurnSocket;
 use crate::turn::{Done, Tools};
 use calls::Calls;
@@ -121,7 +121,7 @@ async fn news(socket: &TurnSocket) -> News {
 
 /// Goes on with what the user said meanwhile.
 fn take(
-    steering: Vec<Steering>,
+    steering: Vec<SteeringMessage>,
     conversation: &mut Conversation,
     out: &Emitter,
 ) -> std::io::Result<()> {
@@ -132,7 +132,9 @@ fn take(
     for message in steering {
         conversation.push_user(message.text);
     }
-    out.emit(&Event::Steered { run_ids: &run_ids })
+    out.emit(&Event::Steered {
+        run_ids: run_ids.into(),
+    })
 }
 
 fn step_limit_text(steps: u32, key: &str, first: bool) -> String {

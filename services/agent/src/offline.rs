@@ -4,13 +4,13 @@ mod answer;
 mod command;
 
 use openclaw_tools::{Registry, ToolCall};
+use openclaw_turn::{HostTool, Passage, StopReason, TurnRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::event::{Emitter, StopReason};
+use crate::emitter::Emitter;
 use crate::failure::TurnError;
 use crate::host;
-use crate::request::{Hit, TurnRequest};
 use crate::socket::TurnSocket;
 use crate::turn::{self, Done};
 use command::Command;
@@ -28,11 +28,16 @@ pub(crate) async fn run(
     match Command::parse(&request.text) {
         None => answer::passages(&request.hits, &request.hint, out)?,
         Some(Command::Remember(text)) => {
-            let answer = ask(socket, host::MEMORY_WRITE, json!({"text": text})).await;
+            let answer = ask(socket, HostTool::MemoryWrite.name(), json!({"text": text})).await;
             out.text(&remembered(&answer))?;
         }
         Some(Command::Search(query)) => {
-            let answer = ask(socket, host::MEMORY_SEARCH, json!({"query": query})).await;
+            let answer = ask(
+                socket,
+                HostTool::MemorySearch.name(),
+                json!({"query": query}),
+            )
+            .await;
             out.text(&found(query, answer))?;
         }
         Some(Command::Status) => out.text(&plain(ask(socket, "status", json!({})).await))?,
@@ -49,7 +54,7 @@ pub(crate) async fn run(
 
 async fn ask(socket: &TurnSocket, tool: &str, arguments: Value) -> Result<String, String> {
     match socket.tool(tool, &arguments).await {
-        Ok(answer) => answer.into_result().map_err(|error| error.message),
+        Ok(answer) => host::result(answer).map_err(|error| error.message),
         Err(error) => Err(turn::chain(&error)),
     }
 }
@@ -76,7 +81,7 @@ fn remembered(answer: &Result<String, String>) -> String {
 /// What a search found, as the host says it.
 #[derive(Deserialize)]
 struct Found {
-    results: Vec<Hit>,
+    results: Vec<Passage>,
     #[serde(default)]
     error: Option<String>,
     #[serde(default)]

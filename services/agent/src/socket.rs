@@ -15,18 +15,13 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::net::UnixStream;
 
-use crate::failure::Code;
-use crate::host::HostAnswer;
-use crate::request::{News, TurnRequest};
+use openclaw_turn::{Code, HostAnswer, News, Problem, TurnRequest, VERSION, path};
 
 /// The turn with its history; above what any model's context holds.
 const MAX_TURN_BYTES: usize = 64 * 1024 * 1024;
 
 /// Answer of a host tool: as much as a built-in tool's output, and its images.
 const MAX_TOOL_ANSWER_BYTES: usize = 12 * 1024 * 1024;
-
-/// Tells the runner why the answer to the same question came to nothing.
-const BROKE_OFF: &str = "openclaw-broke-off";
 
 /// The other end, as a URL has it.
 const RUNNER: &str = "http://runner";
@@ -54,6 +49,10 @@ pub(crate) enum SocketError {
     Request(#[from] hyper::http::Error),
     #[error("the runner answered {path} with status {status}")]
     Status { path: String, status: StatusCode },
+    #[error("the runner refused {path}: {why}")]
+    Refused { path: String, why: String },
+    #[error("cannot take the turn from the runner")]
+    Turn(#[source] openclaw_turn::ReadError),
     #[error("the runner's answer to {path} is longer than {limit} bytes")]
     TooLong { path: String, limit: usize },
     #[error("the runner's answer to {path} broke off")]
@@ -82,14 +81,15 @@ impl TurnSocket {
 
     /// Asks what to do.
     pub(crate) async fn turn(&self) -> Result<TurnRequest, SocketError> {
-        let path = "/turn";
+        let path = path::TURN;
         let response = self.send(Method::GET, path, None, Bytes::new()).await?;
-        read_json(path, response, MAX_TURN_BYTES).await
+        let body = read_body(path, response, MAX_TURN_BYTES).await?;
+        TurnRequest::read(&body).map_err(SocketError::Turn)
     }
 
     /// Takes what is new since it was last asked.
     pub(crate) async fn news(&self) -> Result<News, SocketError> {
-        let path = "/news";
+        let path = path::NEWS;
         let response = self.send(Method::GET, path, None, Bytes::new()).await?;
         read_json(path, response, MAX_TURN_BYTES).await
     }
@@ -110,7 +110,7 @@ impl TurnSocket {
         name: &str,
         arguments: &Value,
     ) -> Result<HostAnswer, SocketError> {
-        let path = format!("/tool/{name}");
+        let path = format!("{}{name}", path::TOOLS);
         let body = arguments.to_string().into();
         let response = self.send(Method::POST, &path, None, body).await?;
         read_json(&path, response, MAX_TOOL_ANSWER_BYTES).await
@@ -126,9 +126,10 @@ impl TurnSocket {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{RUNNER}{path}"))
-            .header(header::CONTENT_TYPE, "application/json");
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(path::VERSION, VERSION);
         if let Some(code) = broke_off {
-            request = request.header(BROKE_OFF, code.as_str());
+            request = request.header(path::BROKE_OFF, code.as_str());
         }
         let request = request.body(Full::new(body))?;
         let mut sender = self.sender.clone();
@@ -150,12 +151,21 @@ async fn read_json<T: serde::de::DeserializeOwned>(
     response: Response<Incoming>,
     limit: usize,
 ) -> Result<T, SocketError> {
+    let body = read_body(path, response, limit).await?;
+    serde_json::from_slice(&body).map_err(|source| SocketError::Malformed {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The body of an answer, or the reason that a refusal states.
+async fn read_body(
+    path: &str,
+    response: Response<Incoming>,
+    limit: usize,
+) -> Result<Bytes, SocketError> {
     let path = || path.to_owned();
     let status = response.status();
-    if status != StatusCode::OK {
-        let path = path();
-        return Err(SocketError::Status { path, status });
-    }
     let body = Limited::new(response.into_body(), limit).collect().await;
     let body = body.map_err(|source| {
         if source.is::<LengthLimitError>() {
@@ -165,9 +175,17 @@ async fn read_json<T: serde::de::DeserializeOwned>(
         let path = path();
         SocketError::Body { path, source }
     })?;
-    serde_json::from_slice(&body.to_bytes()).map_err(|source| {
-        let path = path();
-        SocketError::Malformed { path, source }
+    let body = body.to_bytes();
+    if status == StatusCode::OK {
+        return Ok(body);
+    }
+    let path = path();
+    Err(match serde_json::from_slice::<Problem>(&body) {
+        Ok(problem) => SocketError::Refused {
+            path,
+            why: problem.message().to_owned(),
+        },
+        Err(_) => SocketError::Status { path, status },
     })
 }
 

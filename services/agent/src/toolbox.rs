@@ -9,11 +9,10 @@ use std::time::Duration;
 use openclaw_tools::{
     Builtin, Gate, HandlerError, RegisterError, Registry, ToolDefinition, Workspace,
 };
+use openclaw_turn::{APPROVAL, ApprovalQuestion, HostAnswer, HostTool, Offer};
 use serde_json::{Value, json};
 
-use crate::host::HostAnswer;
 use crate::images::Images;
-use crate::request::Offer;
 use crate::{host, process};
 
 /// What the runner answers.
@@ -37,7 +36,7 @@ pub(crate) fn registry(
     for name in &offer.tools {
         if let Some(tool) = Builtin::from_name(name) {
             tool.register(&mut registry, &workspace)?;
-        } else if let Some(tool) = host::tool(name) {
+        } else if let Some(tool) = HostTool::from_name(name).map(HostTool::definition) {
             add(&mut registry, tool, runner, images)?;
         } else {
             process::log(&format!(
@@ -53,7 +52,7 @@ pub(crate) fn registry(
             ));
         }
     }
-    registry.run_alone(host::MEMORY_WRITE);
+    registry.run_alone(HostTool::MemoryWrite.name());
     offer
         .alone
         .into_iter()
@@ -80,7 +79,7 @@ fn add(
         async move {
             let mut answer = answering.await?;
             images.put(context.call_id(), std::mem::take(&mut answer.images));
-            answer.into_result()
+            host::result(answer)
         }
     })
 }
@@ -88,8 +87,12 @@ fn add(
 /// Asks the runner, which asks people where it must.
 fn gate(tools: Vec<String>, runner: Runner) -> Gate {
     Gate::new(tools, move |call_id, tool, arguments| {
-        let question = json!({"call_id": call_id, "tool": tool, "arguments": arguments});
-        let answering = runner(host::APPROVAL.to_owned(), question);
-        async move { answering.await?.into_result().map(drop) }
+        let question = ApprovalQuestion {
+            call_id: call_id.to_owned(),
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
+        };
+        let answering = runner(APPROVAL.to_owned(), json!(question));
+        async move { host::result(answering.await?).map(drop) }
     })
 }

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use openclaw_tools::{Registry, Workspace};
+use openclaw_turn::{Code, Event, Mode, Offer, StopReason, TurnRequest};
 
-use crate::event::{Emitter, Event, StopReason};
-use crate::failure::{Code, Failure, TurnError};
+use crate::emitter::Emitter;
+use crate::failure::{Failure, TurnError};
 use crate::images::Images;
-use crate::request::{Mode, Offer, TurnRequest};
 use crate::socket::{SocketError, TurnSocket};
 use crate::toolbox::{self, Runner};
 use crate::{host, native, offline, process};
@@ -58,7 +58,7 @@ async fn run(out: &Emitter) -> ExitCode {
     let said = match turn(out).await {
         Ok(done) => out.emit(&Event::Done {
             stop_reason: done.stop_reason,
-            model: &done.model,
+            model: done.model.as_str().into(),
         }),
         Err(TurnError::Failed(failure)) => out.emit(&failure.event()),
         Err(TurnError::Output(error)) => Err(error),

@@ -195,7 +195,7 @@ fn runner(pipes: &Path) -> Vec<Value> {
         .write(true)
         .open(pipes.join("response"))
         .unwrap();
-    let offer = json!({"tools": ["memory_search"]}).to_string();
+    let offer = json!({"version": 1, "tools": ["memory_search"]}).to_string();
     let answers = [
         json!({"ok": true, "output": offer}),
         json!({"ok": true, "output": "USER.md:3 cats"}),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::BytesMut;
 use futures_util::StreamExt as _;
 use openclaw_folder::Folder;
-use serde::{Deserialize, Serialize};
+use openclaw_turn::{HostAnswer, HostCall, HostLine, Offer};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -19,10 +19,9 @@ use tokio_util::codec::{Decoder, FramedRead, LinesCodec, LinesCodecError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::host::{Answer, Tools};
+use crate::host::{self, Tools};
 use crate::job::{Waiting, WaitingServers};
 use crate::servers::Servers;
-use crate::tools::Offer;
 
 /// One request, in bytes.
 const LINE_LIMIT: usize = 1 << 20;
@@ -32,28 +31,11 @@ const ANSWERS: usize = 32;
 /// for somebody, so that these do not hold up the others. The next request is
 /// not read before one is answered.
 const REQUESTS: usize = 32;
-/// Says that there are other tools now.
-const CHANGED: &[u8] = b"{\"changed\":true}\n";
 /// The FIFOs' names.
 const REQUEST: &str = "request";
 const RESPONSE: &str = "response";
 /// Of both.
 pub(super) const NAMES: [&str; 2] = [REQUEST, RESPONSE];
-
-#[derive(Debug, Deserialize)]
-struct Request {
-    id: u64,
-    tool: String,
-    #[serde(default)]
-    arguments: Value,
-}
-
-#[derive(Debug, Serialize)]
-struct Response {
-    id: u64,
-    #[serde(flatten)]
-    answer: Answer,
-}
 
 /// The pair of FIFOs and the task that answers.
 #[derive(Debug)]
@@ -73,22 +55,22 @@ struct Early {
     has_servers: bool,
     /// The connection to them ends when they were told: it would keep them up.
     servers: Mutex<Option<Arc<Servers>>>,
-    told: OnceCell<Answer>,
+    told: OnceCell<Offer>,
 }
 
 impl Early {
-    async fn answer(&self) -> Answer {
-        let answer = self.told.get_or_init(|| async {
+    async fn answer(&self, arguments: &Value) -> HostAnswer {
+        let told = self.told.get_or_init(|| async {
             let servers = lock(&self.servers).clone();
             let Some(servers) = servers else {
-                return Answer::of_offer(&self.offer);
+                return self.offer.clone();
             };
             servers.settled().await;
-            let answer = Answer::of_offer(&servers.added_to(&self.offer));
+            let told = servers.added_to(&self.offer);
             *lock(&self.servers) = None;
-            answer
+            told
         });
-        answer.await.clone()
+        host::offered(arguments, told.await.clone())
     }
 }
 
@@ -174,10 +156,10 @@ enum Answering {
 }
 
 impl Answering {
-    async fn call(&self, tool: &str, arguments: Value) -> Answer {
+    async fn call(&self, tool: &str, arguments: Value) -> HostAnswer {
         match self {
             Self::Tools(tools) => tools.call(tool, arguments).await,
-            Self::Waiting(early) => early.answer().await,
+            Self::Waiting(early) => early.answer(&arguments).await,
         }
     }
 }
@@ -222,7 +204,11 @@ async fn tell_changes(tools: &Answering, answers: mpsc::Sender<Vec<u8>>, is_news
             tools.servers.settled().await;
             is_told = true;
         }
-        if answers.send(CHANGED.to_vec()).await.is_err() {
+        if answers
+            .send(encoded(&HostLine::Changed { changed: true }))
+            .await
+            .is_err()
+        {
             return;
         }
     }
@@ -278,10 +264,10 @@ async fn read_all(
                 return;
             }
         };
-        let request = match line.map_err(|error| error.to_string()).and_then(|line| {
-            serde_json::from_str::<Request>(&line).map_err(|error| error.to_string())
+        let call = match line.map_err(|error| error.to_string()).and_then(|line| {
+            serde_json::from_str::<HostCall>(&line).map_err(|error| error.to_string())
         }) {
-            Ok(request) => request,
+            Ok(call) => call,
             Err(error) => {
                 tracing::warn!(%error, "the MCP server sent a request that cannot be read");
                 continue;
@@ -294,19 +280,22 @@ async fn read_all(
         };
         tokio::spawn(async move {
             let _place = place;
-            let answer = tools.call(&request.tool, request.arguments).await;
-            let response = Response {
-                id: request.id,
+            let answer = tools.call(&call.tool, call.arguments).await;
+            let answer = HostLine::Answer {
+                id: call.id,
                 answer,
             };
-            let Ok(mut line) = serde_json::to_vec(&response) else {
-                return;
-            };
-            line.push(b'\n');
             // Nobody waits for an answer when the turn has ended.
-            let _ = answers.send(line).await;
+            let _ = answers.send(encoded(&answer)).await;
         });
     }
+}
+
+/// A line as it is sent.
+fn encoded(line: &HostLine) -> Vec<u8> {
+    let mut json = serde_json::to_vec(line).unwrap_or_default();
+    json.push(b'\n');
+    json
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 
 use openclaw_proto::memory::{Found, Hit, Lines, Question};
 use openclaw_proto::origin::is_isolated;
+use openclaw_turn::HostAnswer;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tonic::{Code, Status};
 
-use super::{Answer, Tools};
+use super::Tools;
 
 /// What a search gets; below the deadline of the call, so that what was found
 /// by then is still told.
@@ -42,13 +43,13 @@ struct Write {
 
 impl Tools {
     /// `memory_search`.
-    pub(super) async fn search(&self, arguments: Value) -> Answer {
+    pub(super) async fn search(&self, arguments: Value) -> HostAnswer {
         let search: Search = match parsed(arguments) {
             Ok(search) => search,
             Err(answer) => return answer,
         };
         if let Err(why) = self.searches.admit(&search.query) {
-            return Answer::failed("limit", why);
+            return HostAnswer::failed("limit", why);
         }
         let question = Question {
             agent_id: self.agent_id.clone(),
@@ -68,7 +69,7 @@ impl Tools {
     }
 
     /// `memory_get`.
-    pub(super) async fn get(&self, arguments: Value) -> Answer {
+    pub(super) async fn get(&self, arguments: Value) -> HostAnswer {
         let get: Get = match parsed(arguments) {
             Ok(get) => get,
             Err(answer) => return answer,
@@ -104,7 +105,7 @@ impl Tools {
     }
 
     /// `memory_write`.
-    pub(super) async fn write(&self, arguments: Value) -> Answer {
+    pub(super) async fn write(&self, arguments: Value) -> HostAnswer {
         let write: Write = match parsed(arguments) {
             Ok(write) => write,
             Err(answer) => return answer,
@@ -114,7 +115,7 @@ impl Tools {
             .remember(&self.origin, &self.agent_id, &write.text);
         match written.await {
             Ok(noted) => told(&json!({ "path": noted.path, "line": noted.line })),
-            Err(status) => Answer::failed("unavailable", status.message()),
+            Err(status) => HostAnswer::failed("unavailable", status.message()),
         }
     }
 }
@@ -127,14 +128,14 @@ fn corpus(name: &str) -> &str {
     }
 }
 
-fn parsed<T: DeserializeOwned>(arguments: Value) -> Result<T, Answer> {
+fn parsed<T: DeserializeOwned>(arguments: Value) -> Result<T, HostAnswer> {
     serde_json::from_value(arguments)
-        .map_err(|error| Answer::failed("validation", error.to_string()))
+        .map_err(|error| HostAnswer::failed("validation", error.to_string()))
 }
 
-fn told(document: &Value) -> Answer {
+fn told(document: &Value) -> HostAnswer {
     // Indented as OpenClaw does; models read it a little better.
-    Answer::done(serde_json::to_string_pretty(document).unwrap_or_default())
+    HostAnswer::done(serde_json::to_string_pretty(document).unwrap_or_default())
 }
 
 fn results(found: Found) -> Value {
@@ -183,9 +184,9 @@ fn rounded(score: f64) -> f64 {
 
 /// A memory that does not answer does not end a turn: the model is told, in
 /// OpenClaw's shape, and goes on. What the model can put right is an error.
-fn refused(status: &Status, nothing: Value) -> Answer {
+fn refused(status: &Status, nothing: Value) -> HostAnswer {
     if status.code() == Code::InvalidArgument {
-        return Answer::failed("validation", status.message());
+        return HostAnswer::failed("validation", status.message());
     }
     let mut document = nothing;
     document["disabled"] = true.into();

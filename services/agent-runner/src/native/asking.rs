@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use openclaw_daemon::failure;
-use openclaw_proto::event::{Code, Kind};
+use openclaw_proto::event::Kind;
+use openclaw_turn::{Code, Target};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
@@ -33,12 +34,7 @@ pub(super) enum Answer {
     /// The model's answer, as it comes, and what counts it.
     Stream(reqwest::Response, Box<Metered>),
     /// It is to ask again, in the form that another model takes.
-    Elsewhere {
-        api: &'static str,
-        provider: String,
-        model: String,
-        sees_images: bool,
-    },
+    Elsewhere(Target),
     /// The provider's refusal.
     Refused(Refusal),
     /// The provider could not be asked.
@@ -167,17 +163,15 @@ impl Asking {
             if !stop.takes_requests_of(&self.route[state.form]) {
                 state.form = state.at;
                 state.is_turning = true;
-                let (api, provider, model) =
-                    (stop.api(), stop.provider.clone(), stop.model.clone());
                 if let Some((_, tab)) = admitted {
                     tab.forget();
                 }
-                return Answer::Elsewhere {
-                    api,
-                    provider,
-                    model,
+                return Answer::Elsewhere(Target {
+                    api: stop.api(),
+                    provider: stop.provider.clone(),
+                    model: stop.model.clone(),
                     sees_images: stop.sees_images,
-                };
+                });
             }
             let (judged, tab) = match admitted.take() {
                 Some(admitted) => admitted,

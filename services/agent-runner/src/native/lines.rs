@@ -6,69 +6,10 @@ use std::sync::Arc;
 use openclaw_proto::event::{
     Code, Done, Failed, Kind, ThinkingSigned, ToolFailure, ToolResult, Usage,
 };
-use serde::Deserialize;
-use serde_json::Value;
+use openclaw_turn::{Event, StopReason};
 
-use super::Asking;
+use super::{Asking, code};
 use crate::translate::{Translate, UNKNOWN_TOOL, ending, why_failed};
-
-/// One line; what the agent writes and this daemon reads.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
-    TextDelta {
-        text: String,
-    },
-    Thinking {
-        text: String,
-    },
-    ThinkingSigned {
-        signature: String,
-        #[serde(default)]
-        redacted: bool,
-        provider: String,
-        model: String,
-    },
-    ToolCall {
-        id: String,
-        name: String,
-        arguments: Value,
-    },
-    ToolResult {
-        call_id: String,
-        success: bool,
-        #[serde(default)]
-        output: String,
-        error: Option<ToolFailure>,
-    },
-    ToolOutput {
-        call_id: String,
-        text: String,
-    },
-    Usage {
-        #[serde(default)]
-        input: u64,
-        #[serde(default)]
-        output: u64,
-        #[serde(default)]
-        cache_read: u64,
-        #[serde(default)]
-        cache_write: u64,
-    },
-    Steered {
-        run_ids: Vec<String>,
-    },
-    Done {
-        stop_reason: String,
-        #[serde(default)]
-        model: String,
-    },
-    Error {
-        code: Code,
-        message: String,
-        retry_after_ms: Option<u64>,
-    },
-}
 
 /// Translates the native and the offline backend.
 #[derive(Debug)]
@@ -130,14 +71,14 @@ impl Lines {
         }
     }
 
-    fn done(&self, stop_reason: String, model: String) -> Kind {
+    fn done(&self, stop_reason: StopReason, model: String) -> Kind {
         let speaker = self.asking.as_ref().and_then(|asking| asking.speaker());
         let (provider, asked) = match speaker {
             Some(stop) => (&stop.provider, &stop.model),
             None => (&self.provider, &self.model),
         };
         Kind::Done(Done {
-            stop_reason,
+            stop_reason: stop_reason.as_str().to_owned(),
             provider: provider.clone(),
             model: if model.is_empty() {
                 asked.clone()
@@ -149,64 +90,79 @@ impl Lines {
         })
     }
 
-    fn kind(&self, line: Line) -> Kind {
-        match line {
-            Line::TextDelta { text } => Kind::TextDelta { text },
-            Line::Thinking { text } => Kind::Thinking { text },
-            Line::ThinkingSigned {
+    fn kind(&self, event: Event<'_>) -> Kind {
+        match event {
+            Event::TextDelta { text } => Kind::TextDelta {
+                text: text.into_owned(),
+            },
+            Event::Thinking { text } => Kind::Thinking {
+                text: text.into_owned(),
+            },
+            Event::ThinkingSigned {
                 signature,
                 redacted,
                 provider,
                 model,
             } => Kind::ThinkingSigned(ThinkingSigned {
-                signature,
+                signature: signature.into_owned(),
                 redacted,
-                provider,
-                model,
+                provider: provider.into_owned(),
+                model: model.into_owned(),
             }),
-            Line::ToolCall {
+            Event::ToolCall {
                 id,
                 name,
                 arguments,
             } => Kind::ToolCall {
-                id,
-                name,
-                arguments,
+                id: id.into_owned(),
+                name: name.into_owned(),
+                arguments: arguments.into_owned(),
             },
-            Line::ToolResult {
+            Event::ToolResult {
                 call_id,
                 success,
                 output,
                 error,
-            } => Kind::ToolResult(ToolResult {
-                call_id,
-                success,
-                error: error.or_else(|| (!success).then(|| unexplained(&output))),
-                output,
+            } => {
+                let error = error.map(|error| tool_failure(error.into_owned()));
+                Kind::ToolResult(ToolResult {
+                    call_id: call_id.into_owned(),
+                    success,
+                    error: error.or_else(|| (!success).then(|| unexplained(&output))),
+                    output: output.into_owned(),
+                })
+            }
+            Event::ToolOutput { call_id, text } => Kind::ToolOutput {
+                call_id: call_id.into_owned(),
+                text: text.into_owned(),
+            },
+            Event::Usage(usage) => Kind::Usage(Usage {
+                input: usage.input,
+                output: usage.output,
+                cache_read: usage.cache_read,
+                cache_write: usage.cache_write,
             }),
-            Line::ToolOutput { call_id, text } => Kind::ToolOutput { call_id, text },
-            Line::Usage {
-                input,
-                output,
-                cache_read,
-                cache_write,
-            } => Kind::Usage(Usage {
-                input,
-                output,
-                cache_read,
-                cache_write,
-            }),
-            Line::Steered { run_ids } => Kind::Steered { run_ids },
-            Line::Done { stop_reason, model } => self.done(stop_reason, model),
-            Line::Error {
-                code,
+            Event::Steered { run_ids } => Kind::Steered {
+                run_ids: run_ids.into_owned(),
+            },
+            Event::Done { stop_reason, model } => self.done(stop_reason, model.into_owned()),
+            Event::Error {
+                code: why,
                 message,
                 retry_after_ms,
             } => Kind::Failed(Failed {
                 retry_after_ms,
-                ..self.failed(code, message)
+                ..self.failed(code::of_run(why), message.into_owned())
             }),
         }
+    }
+}
+
+fn tool_failure(failure: openclaw_tools::ToolFailure) -> ToolFailure {
+    ToolFailure {
+        tool: failure.tool,
+        kind: failure.kind.to_string(),
+        message: failure.message,
     }
 }
 

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, RETRY_AFTER};
-use openclaw_proto::event::Code;
+use openclaw_proto::event;
+use openclaw_turn::Code;
 
 use super::retry::{Failure, Fault};
 use crate::model;
@@ -73,9 +74,9 @@ impl Failure {
     /// No answer at all.
     pub(super) fn unsent(error: &model::Error) -> Self {
         let fault = match error.code() {
-            Code::Timeout => Fault::Silent,
-            Code::Auth => Fault::Refused,
-            Code::Network => Fault::Unreachable,
+            event::Code::Timeout => Fault::Silent,
+            event::Code::Auth => Fault::Refused,
+            event::Code::Network => Fault::Unreachable,
             _ => Fault::Request,
         };
         Self::without_status(fault)

@@ -14,14 +14,15 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use openclaw_daemon::failure;
-use openclaw_proto::event::Code;
-use serde_json::{Value, json};
+use openclaw_turn::{Code, Mismatch, News, Problem, RenewedTools, TurnRequest, path};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::sync::watch;
 
 use super::asking::{Answer, Asking, Metered, Question};
 use super::refusal::Refusal;
-use super::{system, with_tools};
+use super::{code, system, with_tools};
 use crate::host::Tools;
 use crate::servers::Changes;
 use crate::steering::Inbox;
@@ -37,14 +38,11 @@ const ARGUMENTS_LIMIT: usize = 4 * 1024 * 1024;
 /// calls. The next one waits at the client.
 const REQUESTS: u32 = 80;
 
-/// Why the answer to the same question came to nothing: a [`Code`].
-const BROKE_OFF: &str = "openclaw-broke-off";
-
 /// What the agent may ask for.
 #[derive(Debug)]
 pub(super) struct Host {
     /// Without the tools of servers.
-    request: String,
+    request: TurnRequest,
     asking: Option<Arc<Asking>>,
     /// Held while the model begins to answer: an agent asks one thing at a time,
     /// and what it asks is kept in memory.
@@ -83,7 +81,7 @@ pub(super) async fn serve(stream: UnixStream, turn: watch::Receiver<Option<Arc<H
 
 impl Host {
     pub(super) fn new(
-        request: String,
+        request: TurnRequest,
         asking: Option<Arc<Asking>>,
         tools: Tools,
         inbox: Inbox,
@@ -101,13 +99,9 @@ impl Host {
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path().to_owned();
         match (request.method(), path.as_str()) {
-            (&Method::GET, "/turn") => {
-                self.is_changed();
-                let request = with_tools(&self.request, &self.tools.offer());
-                reply(StatusCode::OK, request.into())
-            }
-            (&Method::GET, "/news") => self.news(),
-            (&Method::POST, path) if path.starts_with("/model/") => {
+            (&Method::GET, path::TURN) => self.turn(request.headers()),
+            (&Method::GET, path::NEWS) => self.news(),
+            (&Method::POST, path) if path.starts_with(path::MODEL) => {
                 let question = question(request.headers());
                 let _turn = self.turn_to_ask.lock().await;
                 match read(request.into_body(), REQUEST_LIMIT).await {
@@ -115,7 +109,7 @@ impl Host {
                     Err(refusal) => refusal,
                 }
             }
-            (&Method::POST, path) => match path.strip_prefix("/tool/") {
+            (&Method::POST, path) => match path.strip_prefix(path::TOOLS) {
                 Some(tool) => match read(request.into_body(), ARGUMENTS_LIMIT).await {
                     Ok(body) => self.tool(tool, &body).await,
                     Err(refusal) => refusal,
@@ -134,6 +128,22 @@ impl Host {
         }
     }
 
+    /// The turn, for an agent of our version.
+    fn turn(&self, headers: &HeaderMap) -> Response<Body> {
+        if let Err(mismatch) = check_version(headers) {
+            return problem(
+                StatusCode::BAD_REQUEST,
+                Code::Internal,
+                &mismatch.to_string(),
+            );
+        }
+        self.is_changed();
+        reply(
+            StatusCode::OK,
+            &with_tools(&self.request, self.tools.offer()),
+        )
+    }
+
     /// Whether there are other tools than were told last.
     fn is_changed(&self) -> bool {
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,8 +156,7 @@ impl Host {
         match self.inbox.take() {
             Ok(messages) => {
                 let tools = self.is_changed().then(|| self.renewed());
-                let news = json!({"messages": messages, "tools": tools});
-                reply(StatusCode::OK, news.to_string().into())
+                reply(StatusCode::OK, &News { messages, tools })
             }
             Err(error) => problem(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -157,11 +166,12 @@ impl Host {
         }
     }
 
-    fn renewed(&self) -> Value {
+    fn renewed(&self) -> RenewedTools {
         let offer = self.tools.offer();
-        let mut tools = json!(offer);
-        tools["system"] = system(&self.request, &offer).into();
-        tools
+        RenewedTools {
+            system: system(&self.request, &offer),
+            offer,
+        }
     }
 
     /// The path the agent names is not used: the endpoint is the provider's.
@@ -175,20 +185,11 @@ impl Host {
         };
         match asking.ask(question, body).await {
             Answer::Stream(response, metered) => streamed(response, *metered),
-            Answer::Elsewhere {
-                api,
-                provider,
-                model,
-                sees_images,
-            } => {
-                let target = json!({
-                    "api": api, "provider": provider, "model": model, "sees_images": sees_images,
-                });
-                reply(StatusCode::MISDIRECTED_REQUEST, target.to_string().into())
-            }
+            Answer::Elsewhere(target) => reply(StatusCode::MISDIRECTED_REQUEST, &target),
             Answer::Refused(refusal) => refused(refusal),
             Answer::Failed(error) => {
-                problem(StatusCode::BAD_GATEWAY, error.code(), &error.to_words())
+                let code = code::of_turn(error.code());
+                problem(StatusCode::BAD_GATEWAY, code, &error.to_words())
             }
             Answer::BrokenOff => problem(
                 StatusCode::GONE,
@@ -215,17 +216,22 @@ impl Host {
                 );
             }
         };
-        let answer = self.tools.call(tool, arguments).await;
-        let json = serde_json::to_vec(&answer).unwrap_or_default();
-        reply(StatusCode::OK, json.into())
+        reply(StatusCode::OK, &self.tools.call(tool, arguments).await)
     }
+}
+
+fn check_version(headers: &HeaderMap) -> Result<(), Mismatch> {
+    let version = headers.get(path::VERSION);
+    let version = version.and_then(|version| version.to_str().ok()?.parse().ok());
+    openclaw_turn::check("openclaw-agent", version)
 }
 
 /// What the agent says of its question.
 fn question(headers: &HeaderMap) -> Question {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
     Question {
-        broke_off: text(BROKE_OFF).map(Code::parse),
+        broke_off: text(path::BROKE_OFF)
+            .map(|name| Code::from_name(name).unwrap_or(Code::Internal)),
     }
 }
 
@@ -290,8 +296,9 @@ fn counted(piece: Option<reqwest::Result<Bytes>>, metered: &mut Metered) -> Opti
         .ok()
 }
 
-fn reply(status: StatusCode, json: Bytes) -> Response<Body> {
-    let body = Full::new(json).boxed();
+fn reply(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
+    let json = serde_json::to_vec(answer).unwrap_or_default();
+    let body = Full::new(Bytes::from(json)).boxed();
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
@@ -299,9 +306,26 @@ fn reply(status: StatusCode, json: Bytes) -> Response<Body> {
     response
 }
 
-/// An error in the shape both kinds of provider use; its type is one of the
-/// codes of a failed run, which the agent passes on.
 fn problem(status: StatusCode, code: Code, message: &str) -> Response<Body> {
-    let body = json!({"error": {"type": code.as_str(), "message": message}});
-    reply(status, body.to_string().into())
+    reply(status, &Problem::new(code, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_turn::VERSION;
+
+    use super::*;
+
+    #[test]
+    fn check_version_takes_an_agent_of_our_version_alone() {
+        let mut headers = HeaderMap::new();
+        assert!(check_version(&headers).is_err());
+        headers.insert(path::VERSION, VERSION.into());
+        assert_eq!(check_version(&headers), Ok(()));
+        for other in ["0", "2x", ""] {
+            headers.insert(path::VERSION, HeaderValue::from_static(other));
+            let why = check_version(&headers).unwrap_err().to_string();
+            assert!(why.contains("openclaw-agent speaks"), "{why}");
+        }
+    }
 }

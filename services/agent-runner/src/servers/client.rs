@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use openclaw_tools::{Policy, ToolDefinition};
+use openclaw_turn::Offer;
 use serde_json::{Map, Value};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
@@ -22,7 +23,6 @@ use tokio_util::task::AbortOnDropHandle;
 use super::line::{Call, CallFailure, CallResult, LINE_BYTES, Pace, Told};
 use super::offered::State;
 use super::output::Output;
-use crate::tools::Offer;
 
 /// The longest a turn waits for what its servers offer. They say themselves
 /// when they are not to be waited for; this is for a pool that says nothing.

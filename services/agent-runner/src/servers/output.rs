@@ -1,5 +1,6 @@
 //! What a call of a server's tool gave back, as it is passed on.
 
+use openclaw_turn::Image;
 use rmcp::model::{CallToolResult, ContentBlock, ImageContent};
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +17,6 @@ const IMAGE_BYTES: usize = 5 * 1024 * 1024;
 const ALL_IMAGES_BYTES: usize = 8 * 1024 * 1024;
 /// Kinds of images that the models' providers take.
 const IMAGE_TYPES: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
-
-/// A picture.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Image {
-    pub(crate) mime_type: String,
-    /// In base64.
-    pub(crate) data: String,
-}
 
 /// The text, in which images are named, and those that are passed on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

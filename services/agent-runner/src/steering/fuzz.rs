@@ -13,7 +13,7 @@ pub fn steering(bytes: &[u8]) {
     fs::write(&path, bytes).expect("write");
     let inbox = Inbox::beside(&folder.path().join("r.events"));
     assert_eq!(inbox.take().expect("read"), whole(bytes));
-    let message = Message {
+    let message = SteeringMessage {
         run_id: "next".to_owned(),
         text: String::from_utf8_lossy(bytes).into_owned(),
     };
@@ -26,7 +26,7 @@ pub fn steering(bytes: &[u8]) {
 }
 
 /// The messages of the lines that have their end.
-fn whole(bytes: &[u8]) -> Vec<Message> {
+fn whole(bytes: &[u8]) -> Vec<SteeringMessage> {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
     let lines = bytes[..end].split(|byte| *byte == b'\n');
     lines

@@ -7,6 +7,7 @@ use std::time::Duration;
 use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_tools::approval::Rules;
+use openclaw_turn::{Offer, TurnRequest};
 
 use super::ready::stand_ready;
 use super::{Begun, Error, TurnContext};
@@ -23,7 +24,7 @@ use crate::servers::Wanted;
 use crate::spare::Ready;
 use crate::spending;
 use crate::spool;
-use crate::tools::{self, Offer};
+use crate::tools;
 use crate::wire::Grants;
 
 /// A turn with everything it needs at hand.
@@ -86,10 +87,10 @@ impl Stage<'_> {
         } = ready;
         let is_offline = route.is_empty();
         let offer = self.offer(is_offline);
-        let request = self.request(&places, route.first(), &offer)?;
+        let request = self.request(&places, route.first(), &offer);
         let patience_ms = milliseconds(self.agent.limits.retry_wait);
         let speech = Speech::Socket {
-            request,
+            request: Box::new(request),
             route,
             patience_ms,
         };
@@ -113,12 +114,7 @@ impl Stage<'_> {
         Passing::of(paths, &self.agent.id, &self.turn.run_id)
     }
 
-    fn request(
-        &self,
-        places: &Places,
-        model: Option<&Stop>,
-        offer: &Offer,
-    ) -> serde_json::Result<String> {
+    fn request(&self, places: &Places, model: Option<&Stop>, offer: &Offer) -> TurnRequest {
         let hint = self.choice.hint();
         native::request(self.turn, self.agent, places, model, offer, &hint)
     }
@@ -127,15 +123,15 @@ impl Stage<'_> {
     /// policy could be about.
     pub(super) fn offer(&self, is_offline: bool) -> Offer {
         if self.turn.purpose == Purpose::Summary {
-            return Offer::for_summary();
+            return tools::offer_for_summary();
         }
         let rules = self.rules();
-        if is_offline {
-            Offer::new(&openclaw_tools::Policy::default(), &rules)
+        let policy = if is_offline {
+            openclaw_tools::Policy::default()
         } else {
-            Offer::new(&tools::policy(self.agent), &rules)
-        }
-        .of_agent(self.agent)
+            tools::policy(self.agent)
+        };
+        tools::offer_of_agent(tools::offer(&policy, &rules), self.agent)
     }
 
     /// Those of ours that a CLI does not do itself.

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe::{OpenOptions, Receiver, Sender};
@@ -16,7 +15,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{sleep, timeout};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::host::{self, HostAnswer};
+use openclaw_turn::{HostAnswer, HostCall, HostLine, HostTool, OFFER};
 
 /// For the whole of one call. A search takes milliseconds.
 const CALL_LIMIT: Duration = Duration::from_secs(30);
@@ -69,26 +68,6 @@ pub(super) enum PipeError {
     Unwritable(#[source] serde_json::Error),
 }
 
-#[derive(Serialize)]
-struct Request<'a> {
-    id: u64,
-    tool: &'a str,
-    arguments: &'a Value,
-}
-
-/// What the runner says.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Said {
-    Answer {
-        id: u64,
-        #[serde(flatten)]
-        answer: HostAnswer,
-    },
-    /// There are other tools now.
-    Changed { changed: bool },
-}
-
 impl ToolPipe {
     pub(super) fn new(folder: PathBuf) -> Self {
         // The server may be started again within a turn; an answer to its
@@ -119,12 +98,12 @@ impl ToolPipe {
         let (answer, answered) = oneshot::channel();
         lock(&self.waiting).insert(id, answer);
         let _forgotten = Forgotten(&self.waiting, id);
-        let request = Request {
+        let call = HostCall {
             id,
-            tool,
-            arguments,
+            tool: tool.to_owned(),
+            arguments: arguments.clone(),
         };
-        timeout(CALL_LIMIT, self.send(&request))
+        timeout(CALL_LIMIT, self.send(&call))
             .await
             .unwrap_or(Err(PipeError::Timeout))?;
         let answered = async { answered.await.map_err(|_| PipeError::Broken) };
@@ -136,8 +115,8 @@ impl ToolPipe {
             .unwrap_or(Err(PipeError::Timeout))
     }
 
-    async fn send(&self, request: &Request<'_>) -> Result<(), PipeError> {
-        let mut line = serde_json::to_vec(request).map_err(PipeError::Unwritable)?;
+    async fn send(&self, call: &HostCall) -> Result<(), PipeError> {
+        let mut line = serde_json::to_vec(call).map_err(PipeError::Unwritable)?;
         line.push(b'\n');
         let mut ends = self.ends.lock().await;
         let broken = |ends: &Ends| ends.reader.is_finished();
@@ -196,7 +175,7 @@ impl ToolPipe {
 
 /// Whether the runner answers by itself, without asking anybody else.
 fn is_quick(tool: &str) -> bool {
-    tool == host::OFFER || host::tool(tool).is_some()
+    tool == OFFER || HostTool::from_name(tool).is_some()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -222,14 +201,14 @@ fn open_error(path: &std::path::Path, source: io::Error) -> PipeError {
 async fn read_all(mut receiver: BufReader<Receiver>, waiting: Waiting, changes: Arc<Notify>) {
     while let Ok(line) = read_line(&mut receiver).await {
         match serde_json::from_slice(&line) {
-            Ok(Said::Answer { id, answer }) => {
+            Ok(HostLine::Answer { id, answer }) => {
                 if let Some(caller) = lock(&waiting).remove(&id) {
                     // Who does not wait any more needs no answer.
                     let _ = caller.send(answer);
                 }
             }
-            Ok(Said::Changed { changed: true }) => changes.notify_one(),
-            Ok(Said::Changed { changed: false }) | Err(_) => {}
+            Ok(HostLine::Changed { changed: true }) => changes.notify_one(),
+            Ok(HostLine::Changed { changed: false }) | Err(_) => {}
         }
     }
     // Everybody who waits hears of the break by this.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
+use openclaw_turn::{Code, Event, Target};
 use serde::de::IgnoredAny;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -14,9 +15,8 @@ use super::openai::Dialect;
 use super::reply::{Delta, Reply};
 use super::sse::{Parser, TooLong};
 use super::{anthropic, openai};
-use crate::event::{Emitter, Event};
-use crate::failure::{Code, Failure, TurnError};
-use crate::request::Api;
+use crate::emitter::Emitter;
+use crate::failure::{Failure, TurnError};
 
 /// How long the end mark of a complete answer is waited for.
 const END_GRACE: Duration = Duration::from_secs(5);
@@ -45,17 +45,6 @@ pub(super) enum Fault {
     Elsewhere(Target),
     /// The end of the turn.
     Final(TurnError),
-}
-
-/// Who is to be asked, as the runner says.
-#[derive(Debug, serde::Deserialize)]
-pub(super) struct Target {
-    pub(super) api: Api,
-    pub(super) model: String,
-    #[serde(default)]
-    pub(super) provider: String,
-    #[serde(default)]
-    pub(super) sees_images: bool,
 }
 
 impl From<Failure> for Fault {
@@ -219,12 +208,12 @@ impl Reading<'_> {
             self.emitted = true;
             match &delta {
                 Delta::Text(text) => self.out.text(text)?,
-                Delta::Thinking(text) => self.out.emit(&Event::Thinking { text })?,
+                Delta::Thinking(text) => self.out.emit(&Event::Thinking { text: text.into() })?,
                 Delta::Signed(signed) => self.out.emit(&Event::ThinkingSigned {
-                    signature: &signed.signature,
+                    signature: signed.signature.as_str().into(),
                     redacted: signed.redacted,
-                    provider: &self.asked.provider,
-                    model: &self.asked.name,
+                    provider: self.asked.provider.as_str().into(),
+                    model: self.asked.name.as_str().into(),
                 })?,
             }
         }

@@ -5,12 +5,13 @@ use std::ops::Range;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use openclaw_tools::{FailureKind, Registry, Repeats, ToolCall, ToolFailure, ToolResult};
+use openclaw_turn::Code;
 use serde_json::{Map, Value};
 
 use super::conversation::{Assistant, Call, Outcome};
 use super::reply::{RawCall, Reply};
-use crate::event::Emitter;
-use crate::failure::{Code, Failure, TurnError};
+use crate::emitter::Emitter;
+use crate::failure::{Failure, TurnError};
 use crate::images::Images;
 
 /// Calls of one reply; a model that asks for more is out of control.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::{Response, StatusCode, header};
 use openclaw_tools::ToolDefinition;
+use openclaw_turn::{Api, Code, SignedThinking};
 use tokio::time::timeout;
 
 use super::answer::{self, Decoder, Fault};
@@ -13,9 +14,8 @@ use super::conversation::Entry;
 use super::openai::Dialect;
 use super::reply::Reply;
 use super::{anthropic, openai, status};
-use crate::event::Emitter;
-use crate::failure::{Code, Failure, TurnError};
-use crate::request::{Api, SignedThinking};
+use crate::emitter::Emitter;
+use crate::failure::{Failure, TurnError};
 use crate::socket::{Question, TurnSocket};
 use crate::{process, turn};
 

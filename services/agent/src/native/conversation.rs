@@ -1,9 +1,7 @@
 //! The conversation in a form both protocols accept.
 
+use openclaw_turn::{HistoryCall, HistoryEntry, Image, SignedThinking};
 use serde_json::{Map, Value};
-
-use crate::images::Image;
-use crate::request::{HistoryCall, HistoryEntry, SignedThinking};
 
 /// What a model is told about a call that has no result on record.
 const NO_RESULT: &str = "no result: the call was cancelled, because the turn was ended or interrupted before it had \

@@ -1,8 +1,7 @@
 //! A model's answer, whichever protocol it came in.
 
+use openclaw_turn::{StopReason, Usage};
 use serde_json::{Map, Value};
-
-use crate::event::{StopReason, Usage};
 
 /// A complete answer. Its text has been emitted already, as it came.
 #[derive(Debug)]

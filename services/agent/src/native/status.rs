@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use hyper::StatusCode;
 use hyper::header::{HeaderMap, RETRY_AFTER};
+use openclaw_turn::Code;
 use serde_json::Value;
 
-use crate::failure::{Code, Failure};
+use crate::failure::Failure;
 
 /// Longest message of a provider that is passed on.
 const MAX_MESSAGE_CHARS: usize = 500;
@@ -54,18 +55,18 @@ pub(super) fn refusal(status: StatusCode, retry_after: Option<Duration>, body: &
 /// Errors of the runner itself carry a word of the shared vocabulary as their
 /// type, and a complete message. Providers' types all end in `_error`.
 fn own_code(body: &Value) -> Option<Code> {
-    let kind = body["error"]["type"].as_str()?;
-    [
-        Code::NotLoggedIn,
-        Code::Auth,
-        Code::Network,
-        Code::Timeout,
-        Code::MalformedOutput,
-        Code::ResourceLimit,
-        Code::Internal,
-    ]
-    .into_iter()
-    .find(|code| code.as_str() == kind)
+    let code = Code::from_name(body["error"]["type"].as_str()?)?;
+    matches!(
+        code,
+        Code::NotLoggedIn
+            | Code::Auth
+            | Code::Network
+            | Code::Timeout
+            | Code::MalformedOutput
+            | Code::ResourceLimit
+            | Code::Internal
+    )
+    .then_some(code)
 }
 
 /// What providers and servers of models say of a prompt that is too long: the

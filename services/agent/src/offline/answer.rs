@@ -2,8 +2,9 @@
 
 use std::io;
 
-use crate::event::Emitter;
-use crate::request::Hit;
+use openclaw_turn::Passage;
+
+use crate::emitter::Emitter;
 
 /// Passages quoted; the hits come best first.
 const MAX_PASSAGES: usize = 5;
@@ -12,7 +13,7 @@ const MAX_PASSAGES: usize = 5;
 const MAX_LINES: usize = 12;
 
 /// Emits the best passages, each with its place, and how to connect a model.
-pub(super) fn passages(hits: &[Hit], hint: &str, out: &Emitter) -> io::Result<()> {
+pub(super) fn passages(hits: &[Passage], hint: &str, out: &Emitter) -> io::Result<()> {
     if hits.is_empty() {
         out.text(
             "I found nothing about that in your memory files, and no model is connected to ask. \
@@ -31,7 +32,7 @@ pub(super) fn passages(hits: &[Hit], hint: &str, out: &Emitter) -> io::Result<()
 }
 
 /// A passage with its place.
-pub(super) fn passage(hit: &Hit) -> String {
+pub(super) fn passage(hit: &Passage) -> String {
     let mut text = format!("{}:{}-{}\n", hit.path, hit.start_line, hit.end_line);
     let snippet = hit.snippet.trim_end();
     for line in snippet.lines().take(MAX_LINES) {

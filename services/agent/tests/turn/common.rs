@@ -135,9 +135,10 @@ impl Outcome {
 /// A turn request with everything a test does not care about.
 pub(crate) fn request(workspace: &Path, api: &str, text: &str) -> Value {
     json!({
-        "run_id": "0190-run", "session_key": "agent:main:main", "agent_id": "main",
-        "mode": "native", "api": api, "model": "test-model", "max_tokens": 1024,
-        "step_limit": 10, "identical_call_limit": 3, "workspace": workspace,
+        "version": 1, "run_id": "0190-run", "mode": "native", "api": api, "provider": "test",
+        "model": "test-model", "max_tokens": 1024, "thinking_tokens": 0, "step_limit": 10,
+        "step_limit_key": "agents.defaults.limits.steps", "identical_call_limit": 3,
+        "workspace": workspace, "sees_images": false,
         "system": "You are a test.", "history": [], "text": text, "hits": [],
         "tools": ["read_file", "write_file", "list_directory", "execute_shell", "memory_search"],
         "hint": "Connect a model: see the README."

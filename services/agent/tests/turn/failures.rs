@@ -28,6 +28,34 @@ fn message(outcome: &Outcome) -> &str {
 }
 
 #[tokio::test]
+async fn turn_of_another_version_is_refused_with_both_versions_and_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    for (version, theirs) in [
+        (json!(99), "the agent-runner speaks version 99"),
+        (
+            Value::Null,
+            "the agent-runner speaks a version that it does not state",
+        ),
+    ] {
+        let mut other = json!({"new": "and unknown"});
+        other["version"] = version;
+        let outcome = turn(other, vec![], vec![]).await;
+        assert_eq!(outcome.end()["code"], "internal");
+        for part in [theirs, "this one speaks version 1 ", "from one build"] {
+            assert!(message(&outcome).contains(part), "{}", message(&outcome));
+        }
+    }
+    let mut without_limit = request(folder.path(), "anthropic", "hi");
+    without_limit.as_object_mut().unwrap().remove("step_limit");
+    let outcome = turn(without_limit, vec![], vec![]).await;
+    assert!(
+        message(&outcome).contains("step_limit"),
+        "{}",
+        message(&outcome)
+    );
+}
+
+#[tokio::test]
 async fn refused_credentials_say_what_to_do() {
     let outcome = ask(vec![Answer::status(
         401,
@@ -60,7 +88,10 @@ async fn patience_is_the_runners() {
 
 #[tokio::test]
 async fn another_model_is_asked_in_its_own_form_when_the_runner_says_so() {
-    let elsewhere = Answer::status(421, r#"{"api":"openai","model":"gpt-test"}"#);
+    let elsewhere = Answer::status(
+        421,
+        r#"{"api":"openai","provider":"other","model":"gpt-test","sees_images":false}"#,
+    );
     let answer = Answer::sse(&openai(&[
         chunk(json!({"role": "assistant", "content": "hello"}), None),
         chunk(json!({}), Some("stop")),

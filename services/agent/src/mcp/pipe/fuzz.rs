@@ -42,9 +42,9 @@ fn nonblocking(end: OwnedFd) -> Receiver {
 fn first(bytes: &[u8], id: u64) -> Option<String> {
     let lines = bytes.split_inclusive(|byte| *byte == b'\n');
     let lines = lines.filter(|line| line.ends_with(b"\n"));
-    let said = lines.filter_map(|line| serde_json::from_slice::<Said>(line).ok());
+    let said = lines.filter_map(|line| serde_json::from_slice::<HostLine>(line).ok());
     let mut answers = said.filter_map(|said| match said {
-        Said::Answer { id: to, answer } if to == id => Some(answer),
+        HostLine::Answer { id: to, answer } if to == id => Some(answer),
         _ => None,
     });
     Some(format!("{:?}", answers.next()?))

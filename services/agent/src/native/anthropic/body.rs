@@ -1,11 +1,11 @@
 //! The request body.
 
+use openclaw_turn::Thought;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::native::client::{Model, Prompt};
 use crate::native::conversation::{Assistant, Entry, Outcome};
-use crate::request::Thought;
 
 /// Borrowed throughout: a history is large, and each step sends it again.
 #[derive(Serialize)]

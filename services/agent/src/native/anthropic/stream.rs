@@ -1,10 +1,9 @@
 //! The events of a streamed answer.
 
+use openclaw_turn::{Code, StopReason, Usage};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::event::{StopReason, Usage};
-use crate::failure::Code;
 use crate::native::answer::StreamError;
 use crate::native::reply::{Delta, RawCall, Reply, Signed};
 

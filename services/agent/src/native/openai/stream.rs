@@ -1,10 +1,9 @@
 //! The chunks of a streamed answer, with the liberties servers take.
 
+use openclaw_turn::{Code, StopReason, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::event::{StopReason, Usage};
-use crate::failure::Code;
 use crate::native::answer::StreamError;
 use crate::native::reply::{Delta, RawCall, Reply};
 

@@ -1,0 +1,148 @@
+//! Tools that run in the runner, not in the sandbox: they need what the sandbox
+//! keeps away.
+
+use openclaw_tools::ToolDefinition;
+use serde_json::json;
+
+/// Asks whether a call may run, with an
+/// [`ApprovalQuestion`](crate::ApprovalQuestion); no tool of a model's.
+pub const APPROVAL: &str = "approval";
+
+/// Asks which tools there are, with an [`OfferQuestion`](crate::OfferQuestion); no
+/// tool of a model's.
+pub const OFFER: &str = "offer";
+
+/// A host tool that models may call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostTool {
+    /// Searches what is remembered.
+    MemorySearch,
+    /// Reads lines of what is remembered.
+    MemoryGet,
+    /// Appends to the day's note.
+    MemoryWrite,
+    /// Says which backend, agent and session this is.
+    SessionStatus,
+}
+
+impl HostTool {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::MemorySearch,
+        Self::MemoryGet,
+        Self::MemoryWrite,
+        Self::SessionStatus,
+    ];
+
+    /// The name by which it is called, OpenClaw's.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MemorySearch => "memory_search",
+            Self::MemoryGet => "memory_get",
+            Self::MemoryWrite => "memory_write",
+            Self::SessionStatus => "session_status",
+        }
+    }
+
+    /// The tool that is called `name`.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// What models are told about it, with OpenClaw's parameters.
+    #[must_use]
+    pub fn definition(self) -> ToolDefinition {
+        match self {
+            Self::MemorySearch => memory_search(),
+            Self::MemoryGet => memory_get(),
+            Self::MemoryWrite => memory_write(),
+            Self::SessionStatus => session_status(),
+        }
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn only_reads(self) -> bool {
+        self != Self::MemoryWrite
+    }
+}
+
+fn memory_search() -> ToolDefinition {
+    ToolDefinition::new(
+        HostTool::MemorySearch.name(),
+        "Search the user's memory: MEMORY.md, USER.md, notes and past conversations. Use it \
+         before saying that you do not know something about the user or earlier work. Returns \
+         passages with path, lines, score and time.",
+        json!({
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "minLength": 1},
+                "maxResults": {"type": "integer", "minimum": 1, "maximum": 50},
+                "minScore": {"type": "number", "minimum": 0, "maximum": 1},
+                "corpus": {"type": "string", "enum": ["memory", "sessions", "all", "wiki"]}
+            },
+            "required": ["query"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn memory_get() -> ToolDefinition {
+    ToolDefinition::new(
+        HostTool::MemoryGet.name(),
+        "Read lines of a memory file or a past conversation that memory_search named.",
+        json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "minLength": 1},
+                "from": {"type": "integer", "minimum": 1},
+                "lines": {"type": "integer", "minimum": 1},
+                "corpus": {"type": "string", "enum": ["memory", "sessions", "all", "wiki"]}
+            },
+            "required": ["path"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn memory_write() -> ToolDefinition {
+    ToolDefinition::new(
+        HostTool::MemoryWrite.name(),
+        "Note a fact, decision or preference in today's memory file, in words that make sense \
+         by themselves.",
+        json!({
+            "type": "object",
+            "properties": {"text": {"type": "string", "minLength": 1}},
+            "required": ["text"],
+            "additionalProperties": false
+        }),
+    )
+}
+
+fn session_status() -> ToolDefinition {
+    ToolDefinition::new(
+        HostTool::SessionStatus.name(),
+        "Which backend, agent and session this is.",
+        json!({"type": "object", "additionalProperties": false}),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_tools::catalog;
+
+    use super::*;
+
+    #[test]
+    fn host_tool_has_one_name() {
+        for tool in HostTool::ALL {
+            assert_eq!(HostTool::from_name(tool.name()), Some(tool));
+            assert_eq!(tool.definition().name, tool.name());
+            assert!(catalog::is_known(tool.name()), "{tool:?}");
+        }
+        assert_eq!(HostTool::from_name(APPROVAL), None);
+        assert_eq!(HostTool::from_name(OFFER), None);
+    }
+}
