@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use openclaw_retrieval::{Body, Document, Engine, Found, Options, Query, Source};
+use openclaw_retrieval::{Body, Document, Engine, Options, Query, SearchResult, Source};
 use proptest::prelude::*;
 
 /// Given here, so that no variable of the environment lowers it.
@@ -97,12 +97,12 @@ impl Indexed {
         }
     }
 
-    fn search(&self, query: &Query) -> Found {
+    fn search(&self, query: &Query) -> SearchResult {
         self.engine.search(query).unwrap()
     }
 }
 
-fn search(documents: &[Document], question: &str, limit: usize) -> Found {
+fn search(documents: &[Document], question: &str, limit: usize) -> SearchResult {
     let query = Query {
         limit,
         ..Query::new(question, NOW_MS)
