@@ -137,7 +137,7 @@ pub(crate) enum Speech {
         tools: PathBuf,
         /// What is behind its door to the model; `None`: it has keys of its
         /// own, and no door.
-        relay: Option<Relay>,
+        relay: Option<Box<Relay>>,
         /// How the model behind it is to be asked.
         wanted: Box<Wanted>,
         /// What it may do at most.

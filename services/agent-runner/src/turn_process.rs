@@ -461,7 +461,7 @@ impl Turn {
             } => {
                 if let (Some(doors), Some(relay)) = (&doors, relay) {
                     doors.give(Beyond {
-                        relay,
+                        relay: *relay,
                         wanted: *wanted,
                         grants: order.grants,
                         prices,

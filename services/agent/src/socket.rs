@@ -51,7 +51,10 @@ pub(crate) enum SocketError {
     Status { path: String, status: StatusCode },
     #[error("the runner refused {path}: {why}")]
     Refused { path: String, why: String },
-    #[error("cannot take the turn from the runner")]
+    #[error(
+        "cannot take the turn from the runner's answer to {}",
+        openclaw_turn::path::TURN
+    )]
     Turn(#[source] openclaw_turn::ReadError),
     #[error("the runner's answer to {path} is longer than {limit} bytes")]
     TooLong { path: String, limit: usize },

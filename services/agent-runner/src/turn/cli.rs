@@ -85,7 +85,7 @@ impl Stage<'_> {
             dialogue: Box::new(prepared_cli.dialogue),
             tools: prepared_cli.given.path().to_owned(),
             wanted: Box::new(self.wanted(chosen, prepared_cli.relay.as_ref())),
-            relay: prepared_cli.relay,
+            relay: prepared_cli.relay.map(Box::new),
             limits: prepared_cli.limits,
             prices: self.prices(chosen.cli, chosen.model),
         };

@@ -18,13 +18,25 @@ const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 #[tokio::test]
 async fn a_turn_it_cannot_read_is_an_internal_error() {
-    let outcome = turn(json!({"mode": "telepathic"}), vec![], vec![]).await;
+    let unreadable = json!({"version": openclaw_turn::VERSION, "mode": "telepathic"});
+    let outcome = turn(unreadable, vec![], vec![]).await;
     assert_eq!(outcome.end()["code"], "internal");
     assert!(
         outcome.end()["message"].as_str().unwrap().contains("/turn"),
         "{:?}",
         outcome.end()
     );
+}
+
+#[tokio::test]
+async fn turn_of_another_version_is_an_internal_error_with_the_way_out() {
+    let other = openclaw_turn::VERSION + 1;
+    for request in [json!({"version": other}), json!({"mode": "native"})] {
+        let outcome = turn(request, vec![], vec![]).await;
+        assert_eq!(outcome.end()["code"], "internal");
+        let message = outcome.end()["message"].as_str().unwrap();
+        assert!(message.contains("from one build"), "{message}");
+    }
 }
 
 #[test]

@@ -44,8 +44,10 @@ enum Embedder {
 
 /// Becomes the program that evaluates; returns only when that failed.
 pub(super) fn run(arguments: Arguments, environment: &Environment) -> Result<ExitCode, Failure> {
-    let program = programs::sibling(PROGRAM, environment)
-        .context("cannot evaluate without the program of tests/retrieval")?;
+    let program = programs::sibling(PROGRAM, environment).context(
+        "cannot evaluate: openclaw-memory-eval comes with the source tree; build it there with \
+             `cargo build --release` and use the openclawctl beside it",
+    )?;
     let error = command(&program).args(told(arguments)).exec();
     let error = anyhow::Error::new(error);
     Err(error

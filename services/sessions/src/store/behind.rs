@@ -13,6 +13,10 @@ use crate::agent::AgentId;
 /// however many sessions there are.
 const FILE_SHARE: u64 = 4;
 
+/// Bytes of a file that is written for every change: a note of it in the ledger
+/// would cost as much, and whoever looks into the file sees it as it is.
+const SMALL_FILE: u64 = 8 * 1024;
+
 /// A session that changed since the index file was written, to be kept until
 /// the file is written again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +102,6 @@ impl Behind {
 
     /// Whether a file of `length` bytes is to be written now.
     pub(super) fn wants_file(&self, length: u64) -> bool {
-        self.keys_differ || self.noted.saturating_mul(FILE_SHARE) >= length
+        self.keys_differ || length <= SMALL_FILE || self.noted.saturating_mul(FILE_SHARE) >= length
     }
 }

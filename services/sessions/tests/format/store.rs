@@ -380,3 +380,13 @@ fn store_wants_its_file_written_in_proportion_to_what_was_noted() {
     assert!(files > 5, "the file was written {files} times");
     assert!(written <= 9 * noted, "{written} bytes for {noted} noted");
 }
+
+#[test]
+fn store_of_few_sessions_wants_its_file_written_for_every_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, _) = store(folder.path());
+    store.resolve_or_create(&key("main"), NOW);
+    store.flush().unwrap();
+    store.get_mut(&key("main")).unwrap().touch(NOW + 1);
+    assert!(store.wants_file());
+}
