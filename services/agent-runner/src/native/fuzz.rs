@@ -8,6 +8,8 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2::handshake;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use openclaw_proto::event::{Code, Kind};
+use openclaw_turn::path::VERSION as VERSION_HEADER;
+use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
 
@@ -59,7 +61,7 @@ pub fn agent_output(bytes: &[u8]) {
 pub fn turn_socket(bytes: &[u8]) {
     let scene = Scene::new();
     let inbox = Inbox::beside(&scene.folder.path().join("r.events"));
-    let host = socket::Host::new("{}".to_owned(), None, scene.tools(), inbox);
+    let host = socket::Host::new(offline(), None, scene.tools(), inbox);
     scene.runtime.block_on(async {
         let (_sender, turn) = watch::channel(Some(Arc::new(host)));
         let (ours, theirs) = tokio::net::UnixStream::pair().expect("a pair");
@@ -78,6 +80,32 @@ pub fn turn_socket(bytes: &[u8]) {
             .expect("it ends")
             .expect("it does not crash");
     });
+}
+
+/// A turn without a model.
+fn offline() -> TurnRequest {
+    TurnRequest {
+        version: VERSION,
+        run_id: "r".to_owned(),
+        mode: Mode::Offline,
+        api: Api::Anthropic,
+        provider: String::new(),
+        model: String::new(),
+        max_tokens: 1,
+        thinking_tokens: 0,
+        reasoning_effort: None,
+        step_limit: 1,
+        step_limit_key: STEPS.to_owned(),
+        identical_call_limit: 3,
+        workspace: "/".into(),
+        system: String::new(),
+        history: Vec::new(),
+        text: String::new(),
+        hits: Vec::new(),
+        offer: Offer::default(),
+        hint: String::new(),
+        sees_images: false,
+    }
 }
 
 /// Frames that may be none.
@@ -99,6 +127,7 @@ async fn ask(theirs: tokio::net::UnixStream, request: &[u8]) {
     let request = hyper::Request::builder()
         .method(method)
         .uri(format!("http://runner{path}"))
+        .header(VERSION_HEADER, VERSION)
         .body(Full::new(Bytes::copy_from_slice(sent)));
     // What is no path cannot be asked.
     let Ok(request) = request else {
