@@ -4,8 +4,10 @@ use std::{env, error::Error, fs, path::PathBuf};
 
 use prost::Message as _;
 
-const FILES: [&str; 5] = [
+const FILES: [&str; 7] = [
+    "openclaw/gateway/v1/events.proto",
     "openclaw/gateway/v1/gateway.proto",
+    "openclaw/gateway/v1/outbox.proto",
     "openclaw/gateway/v1/sessions.proto",
     "openclaw/memory/v1/memory.proto",
     "openclaw/run/v1/run.proto",

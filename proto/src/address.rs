@@ -8,6 +8,8 @@ use hyper_util::rt::TokioIo;
 use tokio::net::UnixStream;
 use tonic::transport::{Channel, Endpoint, Uri};
 
+use crate::call::NotConnected;
+
 /// How long a connect may take. Under socket activation the manager accepts
 /// the connection at once, so a connect that hangs means a full backlog.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
@@ -21,6 +23,11 @@ pub fn channel(socket: PathBuf) -> Channel {
         Endpoint::from_static("http://openclaw.invalid").connect_timeout(CONNECT_DEADLINE);
     endpoint.connect_with_connector_lazy(tower::service_fn(move |_: Uri| {
         let socket = Arc::clone(&socket);
-        async move { UnixStream::connect(&*socket).await.map(TokioIo::new) }
+        async move {
+            let stream = UnixStream::connect(&*socket).await;
+            stream
+                .map(TokioIo::new)
+                .map_err(|error| NotConnected::new(&socket, &error))
+        }
     }))
 }

@@ -7,13 +7,13 @@ pub use turn::Turn;
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
 use crate::approval::{Approval, Approvals, Decision};
+use crate::call::CallError;
 use crate::event::Event;
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
@@ -62,20 +62,27 @@ pub enum Reply {
 }
 
 /// Where on its channel a message came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Route {
     /// The bot's account; empty: the channel's default one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub account: String,
     /// The kind of chat.
     pub chat: ChatKind,
     /// The person, group, channel or room.
     pub id: String,
     /// The thread or topic in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
+    /// Who says it; None: in a direct chat the one it is with, elsewhere nobody
+    /// is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sender: Option<String>,
 }
 
 /// A kind of chat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ChatKind {
     /// With one person.
     Direct,
@@ -120,10 +127,10 @@ impl Client {
     pub async fn send_message(
         &self,
         message: Message,
-    ) -> Result<impl Stream<Item = Result<Reply, Status>> + Send + use<>, Status> {
+    ) -> Result<impl Stream<Item = Result<Reply, CallError>> + Send + use<>, CallError> {
         let request: wire::SendMessageRequest = message.into();
         let stream = self.0.clone().send_message(request).await?.into_inner();
-        Ok(stream.map(|reply| Reply::try_from(reply?).map_err(Status::from)))
+        Ok(stream.map(|reply| Reply::try_from(reply?).map_err(CallError::from)))
     }
 
     /// The events of a run from `from_seq` on, the terminal one last.
@@ -131,17 +138,17 @@ impl Client {
         &self,
         run_id: &str,
         from_seq: u64,
-    ) -> Result<impl Stream<Item = Result<Event, Status>> + Send + use<>, Status> {
+    ) -> Result<impl Stream<Item = Result<Event, CallError>> + Send + use<>, CallError> {
         let request = wire::AttachRequest {
             run_id: run_id.to_owned(),
             from_seq,
         };
         let stream = self.0.clone().attach(request).await?.into_inner();
-        Ok(stream.map(|event| Event::try_from(event?).map_err(Status::from)))
+        Ok(stream.map(|event| Event::try_from(event?).map_err(CallError::from)))
     }
 
     /// Ends a run; false when it had ended already.
-    pub async fn cancel_run(&self, run_id: &str, reason: &str) -> Result<bool, Status> {
+    pub async fn cancel_run(&self, run_id: &str, reason: &str) -> Result<bool, CallError> {
         let request = wire::CancelRunRequest {
             run_id: run_id.to_owned(),
             reason: reason.to_owned(),
@@ -151,7 +158,7 @@ impl Client {
     }
 
     /// The token that clients over TCP need; `rotate` makes another first.
-    pub async fn access_token(&self, rotate: bool) -> Result<AccessToken, Status> {
+    pub async fn access_token(&self, rotate: bool) -> Result<AccessToken, CallError> {
         let request = wire::AccessTokenRequest { rotate };
         let response = self.0.clone().access_token(request).await?.into_inner();
         Ok(AccessToken {
@@ -161,7 +168,7 @@ impl Client {
     }
 
     /// The last `limit` turns, the newest first; 0 for the default number.
-    pub async fn list_turns(&self, limit: u32) -> Result<Vec<Turn>, Status> {
+    pub async fn list_turns(&self, limit: u32) -> Result<Vec<Turn>, CallError> {
         let request = wire::ListTurnsRequest { limit };
         let response = self.0.clone().list_turns(request).await?.into_inner();
         Ok(response.turns.into_iter().map(Turn::from).collect())
@@ -169,7 +176,7 @@ impl Client {
 
     /// What waits to be allowed, at most `decided` of what was decided, and
     /// what was allowed for good.
-    pub async fn list_approvals(&self, decided: u32) -> Result<Approvals, Status> {
+    pub async fn list_approvals(&self, decided: u32) -> Result<Approvals, CallError> {
         let request = wire::ListApprovalsRequest { decided };
         let response = self.0.clone().list_approvals(request).await?;
         Ok(response.into_inner().into())
@@ -181,7 +188,7 @@ impl Client {
         id: &str,
         decision: Decision,
         by: &str,
-    ) -> Result<Approval, Status> {
+    ) -> Result<Approval, CallError> {
         let request = wire::DecideApprovalRequest {
             id: id.to_owned(),
             decision: decision.as_str().to_owned(),
@@ -198,7 +205,7 @@ impl Client {
         agent_id: &str,
         command: &str,
         directory: &str,
-    ) -> Result<(), Status> {
+    ) -> Result<(), CallError> {
         let request = wire::RevokeGrantRequest {
             agent_id: agent_id.to_owned(),
             command: command.to_owned(),
@@ -209,7 +216,7 @@ impl Client {
     }
 
     /// What the suite says of itself.
-    pub async fn status(&self) -> Result<wire::StatusResponse, Status> {
+    pub async fn status(&self) -> Result<wire::StatusResponse, CallError> {
         let response = self.0.clone().status(wire::StatusRequest {}).await?;
         Ok(response.into_inner())
     }
@@ -301,17 +308,36 @@ impl From<Accepted> for wire::Accepted {
     }
 }
 
+impl TryFrom<wire::ChatKind> for ChatKind {
+    type Error = Invalid;
+
+    fn try_from(chat: wire::ChatKind) -> Result<Self, Invalid> {
+        match chat {
+            wire::ChatKind::Direct => Ok(Self::Direct),
+            wire::ChatKind::Group => Ok(Self::Group),
+            wire::ChatKind::Channel => Ok(Self::Channel),
+            wire::ChatKind::Room => Ok(Self::Room),
+            wire::ChatKind::Unspecified => Err(Invalid::missing("Route", "chat")),
+        }
+    }
+}
+
+impl From<ChatKind> for wire::ChatKind {
+    fn from(chat: ChatKind) -> Self {
+        match chat {
+            ChatKind::Direct => Self::Direct,
+            ChatKind::Group => Self::Group,
+            ChatKind::Channel => Self::Channel,
+            ChatKind::Room => Self::Room,
+        }
+    }
+}
+
 impl TryFrom<wire::Route> for Route {
     type Error = Invalid;
 
     fn try_from(route: wire::Route) -> Result<Self, Invalid> {
-        let chat = match route.chat() {
-            wire::ChatKind::Direct => ChatKind::Direct,
-            wire::ChatKind::Group => ChatKind::Group,
-            wire::ChatKind::Channel => ChatKind::Channel,
-            wire::ChatKind::Room => ChatKind::Room,
-            wire::ChatKind::Unspecified => return Err(Invalid::missing("Route", "chat")),
-        };
+        let chat = ChatKind::try_from(route.chat())?;
         if route.id.trim().is_empty() {
             return Err(Invalid::missing("Route", "id"));
         }
@@ -320,23 +346,20 @@ impl TryFrom<wire::Route> for Route {
             chat,
             id: route.id,
             thread: Some(route.thread).filter(|thread| !thread.is_empty()),
+            sender: Some(route.sender).filter(|sender| !sender.is_empty()),
         })
     }
 }
 
 impl From<Route> for wire::Route {
     fn from(route: Route) -> Self {
-        let chat = match route.chat {
-            ChatKind::Direct => wire::ChatKind::Direct,
-            ChatKind::Group => wire::ChatKind::Group,
-            ChatKind::Channel => wire::ChatKind::Channel,
-            ChatKind::Room => wire::ChatKind::Room,
-        };
+        let chat = wire::ChatKind::from(route.chat);
         Self {
             account: route.account,
             chat: chat.into(),
             id: route.id,
             thread: route.thread.unwrap_or_default(),
+            sender: route.sender.unwrap_or_default(),
         }
     }
 }

@@ -1,7 +1,5 @@
 //! What is wrong with a message that came in.
 
-use tonic::Status;
-
 /// A message that does not say what it must.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}: field {field} {problem}")]
@@ -27,7 +25,8 @@ impl Invalid {
     }
 }
 
-impl From<Invalid> for Status {
+#[expect(clippy::disallowed_types, reason = "what a server answers")]
+impl From<Invalid> for tonic::Status {
     fn from(invalid: Invalid) -> Self {
         Self::invalid_argument(invalid.to_string())
     }

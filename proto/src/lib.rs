@@ -8,12 +8,15 @@
 
 pub mod address;
 pub mod approval;
+pub mod call;
 pub mod event;
+pub mod feed;
 pub mod gateway;
 pub mod history;
 pub mod invalid;
 pub mod memory;
 pub mod origin;
+pub mod outbox;
 pub mod runner;
 pub mod sessions;
 

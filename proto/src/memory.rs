@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
+use crate::call::CallError;
 use crate::origin::Origin;
 use crate::wire::memory as wire;
 use wire::memory_client::MemoryClient;
@@ -17,7 +17,7 @@ mod hit;
 mod index;
 
 pub use compaction::{Compaction, Conversation, Shortened};
-pub use document::{BootstrapFile, Exported, Forgotten, Lines, Remembered, Text};
+pub use document::{BootstrapFile, Exported, Forgotten, Lines, NoteLines, Remembered, Text};
 pub use hit::{Found, Hit, Parts, Question, Recall, Recalled};
 pub use index::Progress;
 
@@ -40,7 +40,7 @@ impl Client {
         &self,
         origin: &Origin,
         agent_id: &str,
-    ) -> Result<Vec<BootstrapFile>, Status> {
+    ) -> Result<Vec<BootstrapFile>, CallError> {
         let request = wire::LoadBootstrapRequest {
             agent_id: agent_id.to_owned(),
         };
@@ -54,7 +54,7 @@ impl Client {
     }
 
     /// The best passages, best first.
-    pub async fn search(&self, origin: &Origin, question: Question) -> Result<Found, Status> {
+    pub async fn search(&self, origin: &Origin, question: Question) -> Result<Found, CallError> {
         let request: wire::SearchRequest = question.into();
         let response = self.0.clone().search(origin.request(request)).await?;
         Ok(response.into_inner().into())
@@ -66,7 +66,7 @@ impl Client {
         origin: &Origin,
         agent_id: &str,
         text: &str,
-    ) -> Result<Recall, Status> {
+    ) -> Result<Recall, CallError> {
         let request = wire::RecallRequest {
             agent_id: agent_id.to_owned(),
             text: text.to_owned(),
@@ -83,7 +83,7 @@ impl Client {
         agent_id: &str,
         path: &str,
         lines: Lines,
-    ) -> Result<Option<Text>, Status> {
+    ) -> Result<Option<Text>, CallError> {
         self.get_for(origin, agent_id, path, lines, None).await
     }
 
@@ -100,7 +100,7 @@ impl Client {
         path: &str,
         lines: Lines,
         isolated: Option<&str>,
-    ) -> Result<Option<Text>, Status> {
+    ) -> Result<Option<Text>, CallError> {
         let request = wire::GetRequest {
             agent_id: agent_id.to_owned(),
             path: path.to_owned(),
@@ -120,7 +120,7 @@ impl Client {
         origin: &Origin,
         agent_id: &str,
         text: &str,
-    ) -> Result<Remembered, Status> {
+    ) -> Result<Remembered, CallError> {
         let request = wire::RememberRequest {
             agent_id: agent_id.to_owned(),
             text: text.to_owned(),
@@ -144,7 +144,7 @@ impl Client {
         agent_id: &str,
         path: &str,
         (from, to): (u32, u32),
-    ) -> Result<Forgotten, Status> {
+    ) -> Result<Forgotten, CallError> {
         let request = wire::ForgetRequest {
             agent_id: agent_id.to_owned(),
             path: path.to_owned(),
@@ -155,16 +155,32 @@ impl Client {
         Ok(response.into_inner().into())
     }
 
+    /// The lines of notes that have the words; with `forget`, they are taken away.
+    pub async fn notes_with(
+        &self,
+        agent_id: &str,
+        words: &str,
+        forget: bool,
+    ) -> Result<Vec<NoteLines>, CallError> {
+        let request = wire::FindNotesRequest {
+            agent_id: agent_id.to_owned(),
+            words: words.to_owned(),
+            forget,
+        };
+        let response = self.0.clone().find_notes(request).await?.into_inner();
+        Ok(response.lines.into_iter().map(Into::into).collect())
+    }
+
     /// Everything that is searched.
     pub async fn export(
         &self,
         agent_id: &str,
-    ) -> Result<impl Stream<Item = Result<Exported, Status>> + Send + use<>, Status> {
+    ) -> Result<impl Stream<Item = Result<Exported, CallError>> + Send + use<>, CallError> {
         let request = wire::ExportRequest {
             agent_id: agent_id.to_owned(),
         };
         let stream = self.0.clone().export(request).await?.into_inner();
-        Ok(stream.map(|document| document.map(Into::into)))
+        Ok(stream.map(|document| Ok(document?.into())))
     }
 
     /// Takes in what has changed, or with `force` everything anew. The last
@@ -173,13 +189,13 @@ impl Client {
         &self,
         agent_id: &str,
         force: bool,
-    ) -> Result<impl Stream<Item = Result<Progress, Status>> + Send + use<>, Status> {
+    ) -> Result<impl Stream<Item = Result<Progress, CallError>> + Send + use<>, CallError> {
         let request = wire::IndexRequest {
             agent_id: agent_id.to_owned(),
             force,
         };
         let stream = self.0.clone().index(request).await?.into_inner();
-        Ok(stream.map(|progress| progress.map(Into::into)))
+        Ok(stream.map(|progress| Ok(progress?.into())))
     }
 
     /// Plans which part of a conversation gives way to a summary.
@@ -187,7 +203,7 @@ impl Client {
         &self,
         origin: &Origin,
         conversation: Conversation,
-    ) -> Result<Compaction, Status> {
+    ) -> Result<Compaction, CallError> {
         let request: wire::CompactRequest = conversation.into();
         let response = self.0.clone().compact(origin.request(request)).await?;
         Ok(response.into_inner().into())
@@ -200,7 +216,7 @@ impl Client {
         origin: &Origin,
         agent_id: &str,
         (text, max_tokens): (String, u32),
-    ) -> Result<String, Status> {
+    ) -> Result<String, CallError> {
         let request = wire::ShortenRequest {
             agent_id: agent_id.to_owned(),
             text,
@@ -211,15 +227,19 @@ impl Client {
     }
 
     /// Offers to make vectors: `results` go in, jobs come out.
-    pub async fn embed(
+    pub async fn embed<R>(
         &self,
-        results: impl Stream<Item = wire::EmbedResult> + Send + 'static,
-    ) -> Result<tonic::Streaming<wire::EmbedJob>, Status> {
-        Ok(self.0.clone().embed(results).await?.into_inner())
+        results: R,
+    ) -> Result<impl Stream<Item = Result<wire::EmbedJob, CallError>> + Send + use<R>, CallError>
+    where
+        R: Stream<Item = wire::EmbedResult> + Send + 'static,
+    {
+        let jobs = self.0.clone().embed(results).await?.into_inner();
+        Ok(jobs.map(|job| Ok(job?)))
     }
 
     /// What the daemon says of itself.
-    pub async fn status(&self) -> Result<wire::StatusResponse, Status> {
+    pub async fn status(&self) -> Result<wire::StatusResponse, CallError> {
         let response = self.0.clone().status(wire::StatusRequest {}).await?;
         Ok(response.into_inner())
     }

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::Status;
 use tonic::transport::Channel;
 
 use crate::address;
 use crate::approval::{Decision, GrantedCommand};
+use crate::call::CallError;
 use crate::event::{Event, Resources};
 use crate::history::Message;
 use crate::invalid::Invalid;
@@ -103,7 +103,7 @@ pub struct ContextFile {
 }
 
 /// A search hit of the memory daemon.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Passage {
     /// Relative to the workspace.
     pub path: String,
@@ -115,6 +115,24 @@ pub struct Passage {
     pub score: f64,
     /// The passage.
     pub snippet: String,
+    /// What it is, and who said it: `note`, `user`, `assistant` or a name.
+    pub role: String,
+    /// Unix milliseconds.
+    pub timestamp_ms: i64,
+    /// What it stands under, outermost first.
+    pub context: Vec<String>,
+    /// The sentences of it that answer.
+    pub answer: String,
+}
+
+/// How a turn is ended.
+#[derive(Debug, Clone, Copy)]
+pub struct End<'a> {
+    /// Why, for whoever reads it.
+    pub reason: &'a str,
+    /// It is killed with everything in it when it does not end by itself in half
+    /// a second, and the answer comes when it is gone.
+    pub at_once: bool,
 }
 
 /// A session that a backend keeps itself.
@@ -143,7 +161,7 @@ impl Client {
     }
 
     /// Starts a turn and returns what answers it.
-    pub async fn start_turn(&self, turn: Turn) -> Result<Started, Status> {
+    pub async fn start_turn(&self, turn: Turn) -> Result<Started, CallError> {
         let request: wire::StartTurnRequest = turn.into();
         let response = self.0.clone().start_turn(request).await?.into_inner();
         Ok(Started {
@@ -156,7 +174,7 @@ impl Client {
     }
 
     /// Says that the turn's events are durable: its spool may go.
-    pub async fn close_turn(&self, run_id: &str) -> Result<(), Status> {
+    pub async fn close_turn(&self, run_id: &str) -> Result<(), CallError> {
         let request = wire::CloseTurnRequest {
             run_id: run_id.to_owned(),
         };
@@ -171,7 +189,7 @@ impl Client {
         run_id: &str,
         message_run_id: &str,
         text: &str,
-    ) -> Result<(), Status> {
+    ) -> Result<(), CallError> {
         let request = wire::SteerTurnRequest {
             run_id: run_id.to_owned(),
             message_run_id: message_run_id.to_owned(),
@@ -182,7 +200,7 @@ impl Client {
     }
 
     /// The run ids of the turns that were begun and not closed.
-    pub async fn kept_turns(&self) -> Result<Vec<String>, Status> {
+    pub async fn kept_turns(&self) -> Result<Vec<String>, CallError> {
         let request = wire::KeptTurnsRequest {};
         let response = self.0.clone().kept_turns(request).await?;
         Ok(response.into_inner().run_ids)
@@ -193,20 +211,21 @@ impl Client {
         &self,
         run_id: &str,
         from_seq: u64,
-    ) -> Result<impl Stream<Item = Result<Event, Status>> + Send + use<>, Status> {
+    ) -> Result<impl Stream<Item = Result<Event, CallError>> + Send + use<>, CallError> {
         let request = wire::AttachRequest {
             run_id: run_id.to_owned(),
             from_seq,
         };
         let stream = self.0.clone().attach(request).await?.into_inner();
-        Ok(stream.map(|event| Event::try_from(event?).map_err(Status::from)))
+        Ok(stream.map(|event| Event::try_from(event?).map_err(CallError::from)))
     }
 
     /// Ends the turn's whole process tree; false when it had ended already.
-    pub async fn cancel_turn(&self, run_id: &str, reason: &str) -> Result<bool, Status> {
+    pub async fn cancel_turn(&self, run_id: &str, end: End<'_>) -> Result<bool, CallError> {
         let request = wire::CancelTurnRequest {
             run_id: run_id.to_owned(),
-            reason: reason.to_owned(),
+            reason: end.reason.to_owned(),
+            at_once: end.at_once,
         };
         let response = self.0.clone().cancel_turn(request).await?;
         Ok(response.into_inner().cancelled)
@@ -219,7 +238,7 @@ impl Client {
         approval_id: &str,
         decision: Decision,
         by: &str,
-    ) -> Result<(), Status> {
+    ) -> Result<(), CallError> {
         let request = wire::DecideApprovalRequest {
             run_id: run_id.to_owned(),
             approval_id: approval_id.to_owned(),
@@ -231,7 +250,7 @@ impl Client {
     }
 
     /// The turns that run, by run id, with what they use right now.
-    pub async fn list_turns(&self) -> Result<Vec<(String, Resources)>, Status> {
+    pub async fn list_turns(&self) -> Result<Vec<(String, Resources)>, CallError> {
         let response = self.0.clone().list_turns(wire::ListTurnsRequest {}).await?;
         let turns = response.into_inner().turns.into_iter();
         Ok(turns
@@ -240,7 +259,7 @@ impl Client {
     }
 
     /// What the daemon says of itself.
-    pub async fn status(&self) -> Result<wire::StatusResponse, Status> {
+    pub async fn status(&self) -> Result<wire::StatusResponse, CallError> {
         let response = self.0.clone().status(wire::StatusRequest {}).await?;
         Ok(response.into_inner())
     }
@@ -370,6 +389,10 @@ impl From<wire::Passage> for Passage {
             end_line: passage.end_line,
             score: passage.score,
             snippet: passage.snippet,
+            role: passage.role,
+            timestamp_ms: passage.timestamp_ms,
+            context: passage.context,
+            answer: passage.answer,
         }
     }
 }
@@ -382,6 +405,10 @@ impl From<Passage> for wire::Passage {
             end_line: passage.end_line,
             score: passage.score,
             snippet: passage.snippet,
+            role: passage.role,
+            timestamp_ms: passage.timestamp_ms,
+            context: passage.context,
+            answer: passage.answer,
         }
     }
 }

@@ -353,6 +353,48 @@ pub struct Findings {
     pub problems: Vec<String>,
 }
 
+/// Where words are in what was said.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Mentions {
+    /// The transcripts and archives that have them.
+    pub files: Vec<Mention>,
+    /// How often they are, or were, in the gateway's tables.
+    pub in_tables: u64,
+    /// How often they were covered.
+    pub forgotten: u64,
+}
+
+/// A transcript or an archive that has the words.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Mention {
+    /// The agent.
+    pub agent_id: String,
+    /// The session that goes on in it; empty: none.
+    pub session_key: String,
+    /// The file.
+    pub path: String,
+    /// How often.
+    pub matches: u64,
+    /// The first of them.
+    pub excerpts: Vec<Excerpt>,
+}
+
+/// What is around words that were found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Excerpt {
+    /// The entry's id; empty: the line is no entry.
+    pub entry_id: String,
+    /// Who said it; empty: nobody.
+    pub role: String,
+    /// Unix milliseconds; 0: not known.
+    pub at_ms: i64,
+    /// The words with what is around them.
+    pub text: String,
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde calls it with a reference"

@@ -60,6 +60,41 @@ pub struct Forgotten {
     pub removed: bool,
 }
 
+/// Lines of a note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NoteLines {
+    /// As a search names it.
+    pub path: String,
+    /// The first, counted from 1.
+    pub from: u32,
+    /// The last.
+    pub to: u32,
+    /// What they say.
+    pub text: String,
+}
+
+impl From<wire::NoteLines> for NoteLines {
+    fn from(wire: wire::NoteLines) -> Self {
+        Self {
+            path: wire.path,
+            from: wire.from,
+            to: wire.to,
+            text: wire.text,
+        }
+    }
+}
+
+impl From<NoteLines> for wire::NoteLines {
+    fn from(lines: NoteLines) -> Self {
+        Self {
+            path: lines.path,
+            from: lines.from,
+            to: lines.to,
+            text: lines.text,
+        }
+    }
+}
+
 /// A document of a memory, whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

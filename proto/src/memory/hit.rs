@@ -11,6 +11,8 @@ pub struct Question {
     pub agent_id: String,
     /// In the user's words.
     pub text: String,
+    /// The same in other words, or parts of it.
+    pub others: Vec<String>,
     /// The most hits; 0: the configured number.
     pub limit: u32,
     /// Hits below it are left out; `None`: the configured score.
@@ -44,7 +46,7 @@ pub struct Found {
 }
 
 /// A passage that a search found (seed 002, `SearchResult`).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hit {
     /// Relative to the workspace; `sessions/ID.jsonl` for transcripts.
@@ -71,6 +73,16 @@ pub struct Hit {
     /// Who said it, in a transcript.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub speaker: String,
+    /// `note`, `said`, `question`, `answer` or `quote`.
+    pub kind: String,
+    /// What it stands under, outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<String>,
+    /// The sentences of it that answer.
+    #[serde(skip)]
+    pub answer: String,
+    /// Whether it is clearly about the question.
+    pub answers: bool,
     /// What the score is made of.
     #[serde(skip)]
     pub parts: Parts,
@@ -91,7 +103,7 @@ impl Hit {
     }
 }
 
-/// What a score is made of; all but the last three are relative to the best of
+/// What a score is made of; all but the last five are relative to the best of
 /// the search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -116,6 +128,10 @@ pub struct Parts {
     pub cosine: f64,
     /// The share of the question that is in it.
     pub coverage: f64,
+    /// Whether it has the kind of fact that is asked for.
+    pub fact: f64,
+    /// How sure it is that it answers, as it is.
+    pub evidence: f64,
 }
 
 /// What a message may be given unasked.
@@ -165,6 +181,7 @@ impl From<Question> for wire::SearchRequest {
             since_ms: question.since_ms,
             deadline_ms: question.deadline_ms,
             isolated: question.isolated,
+            queries: question.others,
         }
     }
 }
@@ -181,6 +198,7 @@ impl From<wire::SearchRequest> for Question {
             since_ms: request.since_ms,
             deadline_ms: request.deadline_ms,
             isolated: request.isolated,
+            others: request.queries,
         }
     }
 }
@@ -254,6 +272,10 @@ impl From<wire::Hit> for Hit {
             source: hit.source,
             message_id: hit.message_id,
             speaker: hit.speaker,
+            kind: hit.kind,
+            context: hit.context,
+            answer: hit.answer,
+            answers: hit.answers,
             parts: hit.parts.unwrap_or_default().into(),
         }
     }
@@ -273,6 +295,10 @@ impl From<Hit> for wire::Hit {
             source: hit.source,
             message_id: hit.message_id,
             speaker: hit.speaker,
+            kind: hit.kind,
+            context: hit.context,
+            answer: hit.answer,
+            answers: hit.answers,
             parts: Some(hit.parts.into()),
         }
     }
@@ -291,6 +317,8 @@ impl From<wire::ScoreParts> for Parts {
             bm25: parts.bm25,
             cosine: parts.cosine,
             coverage: parts.coverage,
+            fact: parts.fact,
+            evidence: parts.evidence,
         }
     }
 }
@@ -308,6 +336,8 @@ impl From<Parts> for wire::ScoreParts {
             bm25: parts.bm25,
             cosine: parts.cosine,
             coverage: parts.coverage,
+            fact: parts.fact,
+            evidence: parts.evidence,
         }
     }
 }

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::Status;
 use tonic::transport::Channel;
 
 use super::{
-    Change, Deleted, Exported, Findings, Import, ImportReport, Named, Page, Part, Preview, Query,
-    Reading, Rows, Search, Session,
+    Change, Deleted, Exported, Findings, Import, ImportReport, Mentions, Named, Page, Part,
+    Preview, Query, Reading, Rows, Search, Session,
 };
 use crate::address;
+use crate::call::CallError;
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
 use wire::sessions_client::SessionsClient;
@@ -30,14 +30,14 @@ impl Client {
     }
 
     /// The sessions that `query` wants, the latest first.
-    pub async fn list(&self, query: Query) -> Result<Page, Status> {
+    pub async fn list(&self, query: Query) -> Result<Page, CallError> {
         let request: wire::ListSessionsRequest = query.into();
         let response = self.0.clone().list_sessions(request).await?;
         Ok(Rows::from(response.into_inner()).page()?)
     }
 
     /// A session, and its index entry as JSON.
-    pub async fn get(&self, named: Named<'_>) -> Result<(Session, String), Status> {
+    pub async fn get(&self, named: Named<'_>) -> Result<(Session, String), CallError> {
         let request = wire::GetSessionRequest {
             session: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
@@ -53,7 +53,7 @@ impl Client {
         named: Named<'_>,
         changes: Vec<Change>,
         spawned_by: &str,
-    ) -> Result<Session, Status> {
+    ) -> Result<Session, CallError> {
         let request = wire::CreateSessionRequest {
             key: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
@@ -65,7 +65,11 @@ impl Client {
     }
 
     /// Changes fields of a session.
-    pub async fn patch(&self, named: Named<'_>, changes: Vec<Change>) -> Result<Session, Status> {
+    pub async fn patch(
+        &self,
+        named: Named<'_>,
+        changes: Vec<Change>,
+    ) -> Result<Session, CallError> {
         let request = wire::PatchSessionRequest {
             session: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
@@ -76,7 +80,7 @@ impl Client {
     }
 
     /// Begins a conversation anew.
-    pub async fn reset(&self, named: Named<'_>, reason: &str) -> Result<Session, Status> {
+    pub async fn reset(&self, named: Named<'_>, reason: &str) -> Result<Session, CallError> {
         let request = wire::ResetSessionRequest {
             session: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
@@ -87,7 +91,7 @@ impl Client {
     }
 
     /// Deletes a session; with `purge` its transcript too.
-    pub async fn delete(&self, named: Named<'_>, purge: bool) -> Result<Deleted, Status> {
+    pub async fn delete(&self, named: Named<'_>, purge: bool) -> Result<Deleted, CallError> {
         let request = wire::DeleteSessionRequest {
             session: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
@@ -103,7 +107,7 @@ impl Client {
         named: Named<'_>,
         summary: &str,
         keep: u32,
-    ) -> Result<Session, Status> {
+    ) -> Result<Session, CallError> {
         let request = wire::CompactSessionRequest {
             session: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
@@ -120,7 +124,7 @@ impl Client {
         keys: Vec<String>,
         limit: u32,
         max_characters: u32,
-    ) -> Result<Vec<Preview>, Status> {
+    ) -> Result<Vec<Preview>, CallError> {
         let request = wire::PreviewSessionsRequest {
             keys,
             limit,
@@ -132,7 +136,7 @@ impl Client {
     }
 
     /// What was said.
-    pub async fn read(&self, named: Named<'_>, part: Part) -> Result<Reading, Status> {
+    pub async fn read(&self, named: Named<'_>, part: Part) -> Result<Reading, CallError> {
         let request = wire::ReadSessionRequest {
             session: named.session.to_owned(),
             agent_id: named.agent_id.to_owned(),
@@ -146,7 +150,7 @@ impl Client {
     }
 
     /// The transcripts that are looked for.
-    pub async fn find(&self, search: Search) -> Result<Findings, Status> {
+    pub async fn find(&self, search: Search) -> Result<Findings, CallError> {
         let request = wire::FindSessionsRequest {
             project: search.project,
             agent_id: search.agent_id,
@@ -158,11 +162,28 @@ impl Client {
         Ok(response.into_inner().into())
     }
 
+    /// Where words are in what was said, of one agent or, when it is empty, of
+    /// all; with `forget`, they are taken out for good.
+    pub async fn mentions(
+        &self,
+        words: &str,
+        agent_id: &str,
+        forget: bool,
+    ) -> Result<Mentions, CallError> {
+        let request = wire::FindWordsRequest {
+            words: words.to_owned(),
+            agent_id: agent_id.to_owned(),
+            forget,
+        };
+        let response = self.0.clone().find_words(request).await?;
+        Ok(response.into_inner().into())
+    }
+
     /// Takes sessions over.
     pub async fn import(
         &self,
         parts: impl Stream<Item = Import> + Send + 'static,
-    ) -> Result<ImportReport, Status> {
+    ) -> Result<ImportReport, CallError> {
         let parts = parts.map(wire::ImportSessionsRequest::from);
         let response = self.0.clone().import_sessions(parts).await?;
         Ok(response.into_inner().into())
@@ -172,17 +193,17 @@ impl Client {
     pub async fn export(
         &self,
         named: Named<'_>,
-    ) -> Result<impl Stream<Item = Result<Exported, Status>> + Send + use<>, Status> {
+    ) -> Result<impl Stream<Item = Result<Exported, CallError>> + Send + use<>, CallError> {
         let request = wire::ExportSessionsRequest {
             agent_id: named.agent_id.to_owned(),
             session: named.session.to_owned(),
         };
         let stream = self.0.clone().export_sessions(request).await?.into_inner();
-        Ok(stream.map(|part| Exported::try_from(part?).map_err(Status::from)))
+        Ok(stream.map(|part| Exported::try_from(part?).map_err(CallError::from)))
     }
 }
 
-fn required(session: Option<wire::Session>, message: &'static str) -> Result<Session, Status> {
+fn required(session: Option<wire::Session>, message: &'static str) -> Result<Session, CallError> {
     let session = session.ok_or(Invalid::missing(message, "session"))?;
     Ok(session.into())
 }

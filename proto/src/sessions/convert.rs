@@ -1,8 +1,8 @@
 //! Between these types and the wire.
 
 use super::{
-    Archived, Change, Deleted, Findings, Found, Item, Preview, PreviewItem, Query, Reading, Said,
-    Session, State, Tokens,
+    Archived, Change, Deleted, Excerpt, Findings, Found, Item, Mention, Mentions, Preview,
+    PreviewItem, Query, Reading, Said, Session, State, Tokens,
 };
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
@@ -327,6 +327,62 @@ impl From<wire::FoundSession> for Found {
             first_user_message: found.first_user_message,
             last_user_messages: found.last_user_messages,
             matched: found.matched,
+        }
+    }
+}
+
+impl From<Mentions> for wire::FindWordsResponse {
+    fn from(mentions: Mentions) -> Self {
+        Self {
+            mentions: mentions.files.into_iter().map(Into::into).collect(),
+            in_tables: mentions.in_tables,
+            forgotten: mentions.forgotten,
+        }
+    }
+}
+
+impl From<wire::FindWordsResponse> for Mentions {
+    fn from(wire: wire::FindWordsResponse) -> Self {
+        Self {
+            files: wire.mentions.into_iter().map(Into::into).collect(),
+            in_tables: wire.in_tables,
+            forgotten: wire.forgotten,
+        }
+    }
+}
+
+impl From<Mention> for wire::Mention {
+    fn from(mention: Mention) -> Self {
+        let excerpts = mention.excerpts.into_iter().map(|excerpt| wire::Excerpt {
+            entry_id: excerpt.entry_id,
+            role: excerpt.role,
+            at_ms: excerpt.at_ms,
+            text: excerpt.text,
+        });
+        Self {
+            agent_id: mention.agent_id,
+            session_key: mention.session_key,
+            path: mention.path,
+            matches: mention.matches,
+            excerpts: excerpts.collect(),
+        }
+    }
+}
+
+impl From<wire::Mention> for Mention {
+    fn from(wire: wire::Mention) -> Self {
+        let excerpts = wire.excerpts.into_iter().map(|excerpt| Excerpt {
+            entry_id: excerpt.entry_id,
+            role: excerpt.role,
+            at_ms: excerpt.at_ms,
+            text: excerpt.text,
+        });
+        Self {
+            agent_id: wire.agent_id,
+            session_key: wire.session_key,
+            path: wire.path,
+            matches: wire.matches,
+            excerpts: excerpts.collect(),
         }
     }
 }

@@ -6,39 +6,34 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use openclaw_config::settings::Settings;
+use openclaw_backends::places::{self, RunFolders};
+use openclaw_handoff::spool::{self, Header, Reader};
 use openclaw_sandbox::Process;
+use openclaw_settings::Settings;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
 use crate::log::Log;
-use crate::places::{self, Passing};
-use crate::service::Inner;
-use crate::spool::{self, Header, Reader};
-use crate::turn;
-use crate::turn_handle::{self, Held};
+use crate::turn::{self, Runs};
+use crate::turn_handle::TurnHandle;
 
 /// A process that stood ready for the daemon before this one ends at once when
 /// that one is gone; what is still there after this has a turn.
 const SPARE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Takes over what the last daemon left.
-pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
-    let runs = match spool::runs(&inner.turn_context.turns) {
-        Ok(runs) => runs,
+pub(crate) async fn adopt(runs: &Arc<Runs>, settings: &Arc<Settings>) {
+    let spools = match spool::runs(&runs.context.turns) {
+        Ok(spools) => spools,
         Err(error) => {
-            openclaw_daemon::failure::report_at(
-                "list the spools",
-                &inner.turn_context.turns,
-                &error,
-            );
+            openclaw_daemon::failure::report_at("list the spools", &runs.context.turns, &error);
             return;
         }
     };
     let mut go_on = Vec::new();
-    for run_id in runs {
-        let path = spool::path(&inner.turn_context.turns, &run_id);
-        match one(inner, settings, &run_id, &path).await {
+    for run_id in spools {
+        let path = spool::path(&runs.context.turns, &run_id);
+        match one(runs, settings, &run_id, &path).await {
             Ok(true) => go_on.push(run_id),
             Ok(false) => {}
             Err(error) => {
@@ -51,7 +46,7 @@ pub(crate) async fn adopt(inner: &Arc<Inner>, settings: &Arc<Settings>) {
 
 /// True when the turn goes on.
 async fn one(
-    inner: &Arc<Inner>,
+    runs: &Arc<Runs>,
     settings: &Arc<Settings>,
     run_id: &str,
     path: &Path,
@@ -69,13 +64,13 @@ async fn one(
         Some(header) if reader.has_begun() => header,
         header => return forget(path, header),
     };
-    let entry = inner.table.adopt(run_id);
+    let entry = runs.table.adopt(run_id);
     for event in events {
         entry.log.take(event);
     }
-    if let Ok(held) = Held::adopt(&inner.turn_context.units, run_id, header.pid, path).await {
-        let passing = Passing::of(&settings.paths, &header.agent_id, run_id);
-        follow(Arc::clone(inner), held, entry, passing, header);
+    if let Ok(held) = TurnHandle::adopt(&runs.context.units, run_id, header.pid, path).await {
+        let passing = RunFolders::of(&settings.paths, &header.agent_id, run_id);
+        follow(Arc::clone(runs), held, entry, passing, header);
         return Ok(true);
     }
     // It may have said its last word between the two looks.
@@ -88,11 +83,11 @@ async fn one(
             openclaw_agent = header.agent_id,
             "a turn's process is gone; closing the turn as interrupted"
         );
-        turn_handle::close_spool(&mut reader, path, run_id, turn_handle::lost(), &entry);
+        turn::close_spool(&mut reader, path, run_id, turn::lost(), &entry);
     }
-    turn::account(&inner.turn_context, run_id, &header.agent_id, &entry);
-    inner.turn_context.spending.keep();
-    inner.table.close(run_id);
+    turn::account(&runs.context, run_id, &header.agent_id, &entry);
+    runs.context.spending.keep();
+    runs.table.close(run_id);
     Ok(false)
 }
 
@@ -122,10 +117,10 @@ pub(crate) fn recall(path: &Path, run_id: &str) -> Option<Arc<Log>> {
 }
 
 fn follow(
-    inner: Arc<Inner>,
-    held: Held,
+    runs: Arc<Runs>,
+    held: TurnHandle,
     entry: crate::table::Entry,
-    passing: Passing,
+    passing: RunFolders,
     header: Header,
 ) {
     let span = tracing::info_span!(
@@ -136,8 +131,8 @@ fn follow(
     tokio::spawn(
         async move {
             tracing::info!("the turn goes on");
-            turn::resume(&inner.turn_context, held, &header.agent_id, entry, passing).await;
-            inner.table.close(&header.run_id);
+            turn::resume(&runs.context, held, &header.agent_id, entry, passing).await;
+            runs.table.close(&header.run_id);
         }
         .instrument(span),
     );

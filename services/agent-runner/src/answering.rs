@@ -1,13 +1,14 @@
 //! What would answer an agent's next message, for a status: chosen as for a turn.
 
-use openclaw_config::settings::{AgentSettings, Backend, Settings};
+use openclaw_backends::choice::{self, Choice, Plan};
 use openclaw_proto::wire::runner as wire;
+use openclaw_sandbox::Level;
+use openclaw_settings::{AgentSettings, Backend, Settings};
 
-use crate::backend::{self, Choice, Plan};
-
-/// What would answer `agent`, and which of its models cannot.
-pub(crate) fn of(settings: &Settings, agent: &AgentSettings) -> wire::AgentModel {
-    let choice = backend::choose(settings, agent, None);
+/// What would answer `agent`, and which of its models cannot. `held`: what the
+/// sandbox makes of it.
+pub(crate) fn of(settings: &Settings, agent: &AgentSettings, held: &Held) -> wire::AgentModel {
+    let choice = choice::choose(settings, agent, None, held.barred.as_deref());
     let (provider, model) = match &choice.plan {
         Ok(plan) => (plan.provider().to_owned(), plan.model().to_owned()),
         Err(_) => Default::default(),
@@ -26,7 +27,22 @@ pub(crate) fn of(settings: &Settings, agent: &AgentSettings) -> wire::AgentModel
             .into_iter()
             .map(str::to_owned)
             .collect(),
+        sandbox_level: held.level.map(Level::name).unwrap_or_default().to_owned(),
+        ask: held
+            .level
+            .map(|level| agent.ask(level.has_namespaces()).name())
+            .unwrap_or_default()
+            .to_owned(),
     }
+}
+
+/// What the sandbox makes of an agent.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    /// The level of its turns; `None`: none is started.
+    pub(crate) level: Option<Level>,
+    /// Why no CLI may be it.
+    pub(crate) barred: Option<String>,
 }
 
 fn problems(
@@ -34,7 +50,7 @@ fn problems(
     agent: &AgentSettings,
     choice: &Choice,
 ) -> Vec<wire::ModelProblem> {
-    let unusable = backend::unusable(settings, agent);
+    let unusable = choice::unusable(settings, agent);
     let is_native = |plan: &Plan| matches!(plan, Plan::Native { .. });
     let by_model = |is_fatal: bool| {
         let told = unusable
@@ -82,7 +98,8 @@ fn model_key(settings: &Settings, agent: &AgentSettings, place: usize) -> String
 
 #[cfg(test)]
 mod tests {
-    use openclaw_config::{Environment, Origin};
+    use openclaw_config::Environment;
+    use openclaw_settings::Origin;
 
     use super::*;
 
@@ -95,8 +112,8 @@ mod tests {
             .map(|(name, value)| (*name, (*value).to_owned()))
             .chain([("OPENCLAW_STATE_DIR", text)])
             .collect();
-        let settings = crate::settings::load(&environment, Origin::File).unwrap();
-        of(&settings, settings.agent(id).unwrap())
+        let settings = openclaw_backends::settings::load(&environment, Origin::File).unwrap();
+        of(&settings, settings.agent(id).unwrap(), &Held::default())
     }
 
     fn told(answering: &wire::AgentModel) -> Vec<(&str, bool)> {

@@ -1,7 +1,7 @@
 //! Keeps models.json true: what can be used now.
 
-use openclaw_config::models_file;
 use openclaw_daemon::Configuration;
+use openclaw_settings::models_file;
 
 /// Writes it at the start and after every reload.
 pub(crate) async fn keep(mut configuration: Configuration) {

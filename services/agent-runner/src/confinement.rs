@@ -1,9 +1,10 @@
-//! What the sandbox promises, proved once at start (invariant 6).
+//! What the sandbox promises, proved once at start (invariant 6), and the level
+//! that agents run at by it.
 
-use openclaw_config::settings::sandbox::Missing;
-use openclaw_config::settings::{AgentSandbox, SandboxLevel};
-use openclaw_sandbox::probe::{Report, State};
+use openclaw_sandbox::probe::{Remedy, Report, State};
 use openclaw_sandbox::{Launcher, Level};
+use openclaw_settings::sandbox::Missing;
+use openclaw_settings::{AgentSandbox, Network, SandboxLevel};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 
@@ -21,12 +22,15 @@ pub(crate) enum Error {
     )]
     Unproved { level: &'static str, failed: String },
     #[error(
-        "the sandbox level \"strict\" cannot be had on this machine: {0}; mend that, or set \
-         sandbox.level to \"workspace\" in openclaw.json, which does without namespaces (agents then \
-         see the names of other files and processes), or sandbox.missing to \"weaken\", which takes \
-         that level where strict cannot be had"
+        "the sandbox level {level:?} cannot be had on this machine: {failed}; mend that, or take \
+         sandbox.level out of openclaw.json, which then is the strictest that holds here \
+         ({instead:?}), or set sandbox.missing to \"weaken\""
     )]
-    Strict(String),
+    Lower {
+        level: &'static str,
+        failed: String,
+        instead: &'static str,
+    },
     #[error(
         "at the sandbox level \"workspace\" this kernel cannot keep a program that uses the network \
          to its model: that needs Linux 6.7 (Landlock version 4); use level \"strict\", or set \
@@ -39,13 +43,16 @@ pub(crate) enum Error {
 #[derive(Debug)]
 pub(crate) struct Confinement {
     launcher: Launcher,
+    /// The command that has it made anew.
+    restart: &'static str,
     report: OnceCell<Result<Report, Error>>,
 }
 
 impl Confinement {
-    pub(crate) fn new(launcher: Launcher) -> Self {
+    pub(crate) fn new(launcher: Launcher, restart: &'static str) -> Self {
         Self {
             launcher,
+            restart,
             report: OnceCell::new(),
         }
     }
@@ -56,37 +63,72 @@ impl Confinement {
         report.as_ref().map_err(Clone::clone)
     }
 
-    /// The level that an agent runs at: its own, when everything that it
-    /// promises holds; a lower one where the user permits that.
+    /// The level that an agent runs at: the one that is set for it, when
+    /// everything that it promises holds, a lower one where the user permits that;
+    /// where none is set the strictest that holds.
     pub(crate) async fn level(
         &self,
         agent: &AgentSandbox,
         missing: Missing,
-    ) -> Result<SandboxLevel, Error> {
-        if agent.level == SandboxLevel::Off {
-            return Ok(SandboxLevel::Off);
-        }
-        let report = self.report().await?;
-        let Err(error) = holds(report, agent.level) else {
-            return Ok(agent.level);
+    ) -> Result<Level, Error> {
+        let wanted = match agent.level {
+            Some(SandboxLevel::Off) => return Ok(Level::Off),
+            wanted => wanted.map(named),
         };
-        let weaker = SandboxLevel::Workspace;
-        match missing {
-            Missing::Weaken if agent.level != weaker && holds(report, weaker).is_ok() => Ok(weaker),
-            _ => Err(error),
-        }
+        choose(self.report().await?, wanted, missing)
     }
 
     /// Fails where an agent without a network of its own could reach more
-    /// than its doors.
+    /// than its proxies.
     pub(crate) async fn require_ports(&self, missing: Missing) -> Result<(), Error> {
-        let report = self.report().await?;
-        let check = report.get(PORTS);
-        let is_enforced = check.is_some_and(|check| check.state == State::Enforced);
-        if is_enforced || missing == Missing::Weaken {
+        if rules_ports(self.report().await?) || missing == Missing::Weaken {
             Ok(())
         } else {
             Err(Error::Ports)
+        }
+    }
+
+    /// Whether the agent may have no proxy: nobody set the level, and at the one
+    /// that this machine gives nothing would hold a program to it.
+    pub(crate) async fn bars_proxies(&self, agent: &AgentSandbox, missing: Missing) -> bool {
+        let (Ok(level), Ok(report)) = (self.level(agent, missing).await, self.report().await)
+        else {
+            return false;
+        };
+        match level {
+            Level::Text => true,
+            Level::Workspace => {
+                agent.level.is_none() && !rules_ports(report) && missing == Missing::Refuse
+            }
+            Level::Strict | Level::Namespaces | Level::Off => false,
+        }
+    }
+
+    /// Why the agent cannot be a program that is not ours, and what would permit
+    /// that; `None`: it can.
+    pub(crate) async fn bars_clis(&self, agent: &AgentSandbox, missing: Missing) -> Option<String> {
+        let is_open = agent.network == Network::Full;
+        let why = match self.level(agent, missing).await.ok()? {
+            Level::Text => "at the sandbox level \"text\" no command runs",
+            Level::Workspace if !is_open && self.bars_proxies(agent, missing).await => {
+                "the strictest sandbox that this machine gives is \"workspace\", at which its \
+                 kernel (before Linux 6.7, Landlock version 4) cannot keep a program that uses the \
+                 network to its model"
+            }
+            _ => return None,
+        };
+        Some(match self.stricter().await {
+            Some(stricter) => format!("{why}; what gives a stricter one: {stricter}"),
+            None => why.to_owned(),
+        })
+    }
+
+    /// What would give a stricter level than this machine has, if there is one: a
+    /// command that also has it taken, or words.
+    pub(crate) async fn stricter(&self) -> Option<String> {
+        match self.report().await.ok()?.stricter.as_ref()? {
+            Remedy::Command(command) => Some(format!("{command} && {}", self.restart)),
+            Remedy::Words(words) => Some(words.clone()),
         }
     }
 
@@ -104,24 +146,135 @@ impl Confinement {
     }
 }
 
-fn holds(report: &Report, level: SandboxLevel) -> Result<(), Error> {
-    let of_sandbox = match level {
+/// The level that is meant by a word of the configuration.
+pub(crate) fn named(level: SandboxLevel) -> Level {
+    match level {
         SandboxLevel::Strict => Level::Strict,
         SandboxLevel::Workspace => Level::Workspace,
+        SandboxLevel::Text => Level::Text,
         SandboxLevel::Off => Level::Off,
+    }
+}
+
+/// `wanted`: the level that is set.
+fn choose(report: &Report, wanted: Option<Level>, missing: Missing) -> Result<Level, Error> {
+    let strictest = report.strictest();
+    let Some(wanted) = wanted else {
+        return strictest.ok_or_else(|| unproved(report, Level::Text));
     };
-    let failed: Vec<String> = report
-        .failed_at(of_sandbox)
+    if report.holds_at(wanted) {
+        return Ok(wanted);
+    }
+    let lower = wanted.below().find(|level| report.holds_at(*level));
+    match (lower, strictest) {
+        (Some(lower), _) if missing == Missing::Weaken => Ok(lower),
+        (Some(_), Some(strictest)) => Err(Error::Lower {
+            level: wanted.name(),
+            failed: failed(report, wanted),
+            instead: strictest.name(),
+        }),
+        _ => Err(unproved(report, wanted)),
+    }
+}
+
+fn unproved(report: &Report, level: Level) -> Error {
+    Error::Unproved {
+        level: level.name(),
+        failed: failed(report, level),
+    }
+}
+
+/// What does not hold of what `level` promises.
+fn failed(report: &Report, level: Level) -> String {
+    let failed = report.failed_at(level);
+    let failed: Vec<String> = failed
         .map(|check| format!("{} ({})", check.name, check.detail))
         .collect();
-    match (failed.is_empty(), level) {
-        (true, _) => Ok(()),
-        (false, SandboxLevel::Strict) if report.failed_at(Level::Workspace).next().is_none() => {
-            Err(Error::Strict(failed.join(", ")))
+    failed.join(", ")
+}
+
+fn rules_ports(report: &Report) -> bool {
+    let check = report.get(PORTS);
+    check.is_some_and(|check| check.state == State::Enforced)
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_sandbox::probe::{Check, Part};
+
+    use super::*;
+
+    /// Of a machine on which everything of `failing` failed.
+    fn report(failing: &[Part]) -> Report {
+        let check = |part: Part| Check {
+            name: format!("{part:?}"),
+            part,
+            state: if failing.contains(&part) {
+                State::Failed
+            } else {
+                State::Enforced
+            },
+            detail: "why".to_owned(),
+        };
+        let parts = [
+            Part::Base,
+            Part::PathRules,
+            Part::Namespaces,
+            Part::Workspace,
+            Part::Text,
+        ];
+        Report {
+            landlock_abi: 0,
+            agent_user: None,
+            checks: parts.map(check).to_vec(),
+            stricter: None,
         }
-        (false, _) => Err(Error::Unproved {
-            level: level.name(),
-            failed: failed.join(", "),
-        }),
+    }
+
+    #[test]
+    fn a_level_that_is_not_set_is_the_strictest_that_holds() {
+        for (failing, expected) in [
+            (&[][..], Level::Strict),
+            (&[Part::PathRules], Level::Namespaces),
+            (&[Part::Namespaces], Level::Workspace),
+            (&[Part::PathRules, Part::Namespaces], Level::Text),
+            // Root in a container.
+            (&[Part::Workspace, Part::Namespaces], Level::Text),
+        ] {
+            for missing in [Missing::Refuse, Missing::Weaken] {
+                let chosen = choose(&report(failing), None, missing);
+                assert_eq!(chosen.unwrap(), expected, "{failing:?}");
+            }
+        }
+        let none = choose(&report(&[Part::Base]), None, Missing::Weaken);
+        assert!(matches!(none, Err(Error::Unproved { .. })), "{none:?}");
+    }
+
+    #[test]
+    fn a_level_that_is_set_is_kept_or_refused() {
+        let report = report(&[Part::Namespaces]);
+        let kept = choose(&report, Some(Level::Text), Missing::Refuse);
+        assert_eq!(kept.unwrap(), Level::Text);
+        let refused = choose(&report, Some(Level::Strict), Missing::Refuse).unwrap_err();
+        let words = refused.to_string();
+        assert!(
+            words.contains("Namespaces (why)") && words.contains("\"workspace\""),
+            "{words}"
+        );
+    }
+
+    #[test]
+    fn a_level_that_may_be_weakened_is_the_next_lower_one_that_holds() {
+        let weakened =
+            |failing: &[Part], wanted| choose(&report(failing), Some(wanted), Missing::Weaken);
+        for (failing, wanted, expected) in [
+            (&[Part::PathRules][..], Level::Strict, Level::Namespaces),
+            (&[Part::Namespaces], Level::Strict, Level::Workspace),
+            // Never a stricter one than was asked for.
+            (&[Part::PathRules], Level::Workspace, Level::Text),
+        ] {
+            assert_eq!(weakened(failing, wanted).unwrap(), expected, "{failing:?}");
+        }
+        assert!(weakened(&[Part::Text, Part::PathRules], Level::Workspace).is_err());
     }
 }

@@ -10,10 +10,9 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use openclaw_config::Paths;
-use openclaw_config::auth::usage::{self, Failure, Usage};
-
-use crate::report::{Report, Use};
-use crate::route::Stop;
+use openclaw_credentials::usage::{self, Failure, Usage};
+use openclaw_handoff::report::{Report, Use};
+use openclaw_model_api::route::Stop;
 
 /// Failures longer ago than this do not count any more: a day.
 const FORGOTTEN_MS: u64 = 24 * 3600 * 1000;
@@ -89,8 +88,8 @@ impl Cooling {
     fn until(&self, stop: &Stop) -> Option<u64> {
         let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         let keys = agents
-            .entry(stop.turn_handle().to_owned())
-            .or_insert_with(|| usage::read(&usage::file(&self.paths, stop.turn_handle())));
+            .entry(stop.agent_of_key().to_owned())
+            .or_insert_with(|| usage::read(&usage::file(&self.paths, stop.agent_of_key())));
         match keys.get(stop.id()) {
             Some(usage) => usage.cooldown_until,
             None => stop.key.as_ref()?.cooldown_until,
@@ -100,7 +99,7 @@ impl Cooling {
 
 fn write_keys(file: &Path, keys: &Keys) -> io::Result<()> {
     if let Some(folder) = file.parent() {
-        crate::places::make(folder).map_err(io::Error::other)?;
+        openclaw_backends::places::make(folder).map_err(io::Error::other)?;
     }
     usage::write(file, keys)
 }

@@ -1,18 +1,19 @@
 //! Vectors for memory, whose daemon has no network and no key: a call to it is
 //! held open, through which texts come and vectors go.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_config::provider::Provider;
 use openclaw_daemon::Configuration;
+use openclaw_model_api::upstream::Upstream;
+use openclaw_proto::call::CallError;
 use openclaw_proto::memory;
 use openclaw_proto::wire::memory as wire;
+use openclaw_settings::provider::Provider;
 use tokio::sync::{Semaphore, mpsc};
+use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::Status;
-
-use crate::model::Upstream;
 
 mod request;
 
@@ -49,8 +50,8 @@ pub(crate) async fn offer(
         let served = serve(&memory, Arc::new(provider), &upstream);
         tokio::select! {
             ended = served => {
-                if let Err(status) = &ended {
-                    tracing::debug!(code = ?status.code(), "memory takes no vectors: {}", status.message());
+                if let Err(error) = &ended {
+                    tracing::debug!("memory takes no vectors: {error}");
                 }
                 pause = if ended.is_ok() { PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
             }
@@ -65,12 +66,13 @@ async fn serve(
     memory: &memory::Client,
     provider: Arc<Provider>,
     upstream: &Arc<Upstream>,
-) -> Result<(), Status> {
+) -> Result<(), CallError> {
     let (results, out) = mpsc::channel(RESULTS);
-    let mut jobs = memory.embed(ReceiverStream::new(out)).await?;
+    let mut jobs = pin!(memory.embed(ReceiverStream::new(out)).await?);
     tracing::info!(provider = provider.id, "making vectors for memory");
     let permits = Arc::new(Semaphore::new(AT_ONCE));
-    while let Some(job) = jobs.message().await? {
+    while let Some(job) = jobs.next().await {
+        let job = job?;
         let Ok(permit) = Arc::clone(&permits).acquire_owned().await else {
             return Ok(());
         };

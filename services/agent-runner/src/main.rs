@@ -27,10 +27,10 @@ fn main() -> ExitCode {
     match arguments::parse::<Arguments>() {
         Ok(Arguments {
             part: Some(Part::Turn),
-        }) => openclaw_agent_runner::run_turn(),
+        }) => openclaw_turn_process::main(),
         Ok(Arguments {
             part: Some(Part::Servers),
-        }) => openclaw_agent_runner::run_servers(),
+        }) => openclaw_mcp_servers::main(),
         Ok(Arguments { part: None }) => openclaw_daemon::main(
             "openclaw-agent-runner",
             openclaw_agent_runner::load,

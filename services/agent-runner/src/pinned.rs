@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use openclaw_config::settings::Settings;
 use openclaw_proto::runner::Turn;
+use openclaw_settings::Settings;
 
 /// The settings of the turn with the profile of its session, and why there is
 /// no turn when the agent has none of that name.

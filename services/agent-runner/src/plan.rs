@@ -2,16 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use openclaw_config::settings::{AgentSettings, SandboxLevel, Settings};
+use openclaw_backends::environment::Variables;
+use openclaw_backends::places::Places;
 use openclaw_sandbox::{Closed, Level, Limits, Network, Plan};
-
-use crate::environment::Variables;
-use crate::places::Places;
+use openclaw_settings::{AgentSettings, Settings};
 
 /// How far the process may get.
 #[derive(Debug)]
 pub(crate) struct Bounds {
-    pub(crate) level: SandboxLevel,
+    pub(crate) level: Level,
     pub(crate) network: Network,
 }
 
@@ -27,11 +26,7 @@ pub(crate) fn for_agent(
 ) -> Plan {
     let sandbox = &agent.sandbox;
     let mut plan = Plan::new(name, &agent.id, &places.workspace);
-    plan.level = match bounds.level {
-        SandboxLevel::Strict => Level::Strict,
-        SandboxLevel::Workspace => Level::Workspace,
-        SandboxLevel::Off => Level::Off,
-    };
+    plan.level = bounds.level;
     plan.network = bounds.network;
     plan.limits = limits(agent);
     plan.read_write = [&places.workspace, &places.home, &places.temporary]

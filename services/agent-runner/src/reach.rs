@@ -1,48 +1,55 @@
 //! What an agent's process may reach over the network, from its policy.
 
-use openclaw_config::settings::sandbox::Missing;
-use openclaw_config::settings::{AgentSettings, Network as Policy, SandboxLevel, ServerNetwork};
-use openclaw_sandbox::Network;
+use openclaw_handoff::proxies::{Proxies, Reach};
+use openclaw_sandbox::{Level, Network};
+use openclaw_settings::sandbox::Missing;
+use openclaw_settings::{AgentSettings, Network as Policy, ServerNetwork};
 
 use crate::confinement::{Confinement, Error};
-use crate::doors::{Doors, Reach};
 
 /// Where the agent's proxy leads, if it is to have one. Without a sandbox a
-/// list would promise what nothing enforces.
-pub(crate) fn elsewhere(agent: &AgentSettings, level: SandboxLevel) -> Option<Reach> {
-    match (&agent.sandbox.network, level) {
-        (Policy::Allowlist(hosts), SandboxLevel::Strict | SandboxLevel::Workspace) => {
-            Some(Reach::Listed(hosts.clone()))
-        }
-        _ => None,
+/// list would promise what nothing enforces, and so it would where no program can be held to it.
+pub(crate) async fn elsewhere(
+    confinement: &Confinement,
+    agent: &AgentSettings,
+    level: Level,
+    missing: Missing,
+) -> Option<Reach> {
+    let Policy::Allowlist(hosts) = &agent.sandbox.network else {
+        return None;
+    };
+    if level == Level::Off || confinement.bars_proxies(&agent.sandbox, missing).await {
+        return None;
     }
+    Some(Reach::Listed(hosts.clone()))
 }
 
-/// What a server of tools reaches: its doors and its sockets. Without a sandbox
+/// What a server of tools reaches: its proxies and its sockets. Without a sandbox
 /// nothing would hold it to them, and it has what its user has.
-pub(crate) fn of_server(network: &ServerNetwork, level: SandboxLevel) -> (Doors, Network) {
+pub(crate) fn of_server(network: &ServerNetwork, level: Level) -> (Proxies, Network) {
     let reach = match network {
         ServerNetwork::None => None,
         ServerNetwork::Allowlist(hosts) => Some(Reach::Listed(hosts.clone())),
         ServerNetwork::Full => Some(Reach::Elsewhere),
     };
     match (reach, level) {
-        (None, _) => (Doors::default(), Network::ModelOnly),
-        (Some(_), SandboxLevel::Off) => (Doors::default(), Network::Full),
-        (reach, SandboxLevel::Strict | SandboxLevel::Workspace) => {
-            let doors = Doors {
+        (None, _) => (Proxies::default(), Network::ModelOnly),
+        (Some(_), Level::Off) => (Proxies::default(), Network::Full),
+        (reach, _) => {
+            let proxies = Proxies {
                 elsewhere: reach,
-                ..Doors::default()
+                ..Proxies::default()
             };
-            let ports = doors.ports();
-            (doors, Network::Loopback(ports))
+            let ports = proxies.ports();
+            (proxies, Network::Loopback(ports))
         }
     }
 }
 
-/// The sockets of a process that has these doors.
-pub(crate) fn network(agent: &AgentSettings, doors: &Doors) -> Network {
-    match (&agent.sandbox.network, doors.ports()) {
+/// The sockets of a process that has these proxies.
+pub(crate) fn network(agent: &AgentSettings, level: Level, proxies: &Proxies) -> Network {
+    match (&agent.sandbox.network, proxies.ports()) {
+        _ if level == Level::Text => Network::ModelOnly,
         (Policy::Full, _) => Network::Full,
         (_, ports) if ports.is_empty() => Network::ModelOnly,
         (_, ports) => Network::Loopback(ports),
@@ -52,12 +59,12 @@ pub(crate) fn network(agent: &AgentSettings, doors: &Doors) -> Network {
 /// Fails where the machine cannot keep it to that.
 pub(crate) async fn require(
     confinement: &Confinement,
-    level: SandboxLevel,
+    level: Level,
     network: &Network,
     missing: Missing,
 ) -> Result<(), Error> {
     match (level, network) {
-        (SandboxLevel::Workspace, Network::Loopback(_)) => confinement.require_ports(missing).await,
+        (Level::Workspace, Network::Loopback(_)) => confinement.require_ports(missing).await,
         _ => Ok(()),
     }
 }

@@ -10,17 +10,16 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use openclaw_config::auth::renewal::{self, MARGIN_MS, Renewable, Tokens};
-use openclaw_config::auth::{Credential, Profile};
-use openclaw_config::provider;
 use openclaw_config::secret::Secret;
-use openclaw_config::settings::{Settings, now_ms};
+use openclaw_credentials::renewal::{self, MARGIN_MS, Renewable, Tokens};
+use openclaw_credentials::{Credential, Profile};
 use openclaw_daemon::failure;
+use openclaw_handoff::report::{Report, Use};
+use openclaw_model_api::upstream::{self, Upstream};
+use openclaw_settings::provider;
+use openclaw_settings::{Settings, now_ms};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
-
-use crate::model::{self, Upstream};
-use crate::report::{Report, Use};
 
 mod asking;
 
@@ -50,7 +49,7 @@ enum Error {
     #[error("it takes longer than the {} s that a message waits", TURN_LIMIT.as_secs())]
     Late,
     #[error(transparent)]
-    Unsent(#[from] model::Error),
+    Unsent(#[from] upstream::Error),
     #[error(transparent)]
     Store(#[from] renewal::Error),
     #[error("another process is renewing it and does not end")]

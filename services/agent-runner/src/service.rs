@@ -1,5 +1,7 @@
 //! The gRPC service and the daemon's life.
 
+#![expect(clippy::disallowed_types, reason = "it serves gRPC")]
+
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,15 +10,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use futures_util::{Stream, StreamExt as _};
+use openclaw_backends::choice::{self, Choice};
+use openclaw_backends::places;
 use openclaw_config::programs;
-use openclaw_config::settings::Settings;
 use openclaw_daemon::{Configuration, Daemon, Notifier, failure};
+use openclaw_handoff::decisions::{self, Decided};
+use openclaw_handoff::meter::Meter;
+use openclaw_handoff::{own_limits, spool, steering};
+use openclaw_model_api::spending::Spending;
+use openclaw_model_api::upstream::Upstream;
 use openclaw_proto::approval::Decision;
+use openclaw_proto::call;
 use openclaw_proto::memory;
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
+use openclaw_settings::Settings;
 use openclaw_turn::SteeringMessage;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
@@ -25,29 +35,18 @@ use tonic::{Request, Response, Status};
 use tracing::Instrument as _;
 use wire::agent_runner_server::{AgentRunner, AgentRunnerServer};
 
-use crate::approvals::{self, Decided};
-use crate::backend::{self, Choice};
+use crate::answering::Held;
 use crate::confinement::Confinement;
 use crate::cooling::Cooling;
-use crate::embedding;
-use crate::meter::Meter;
-use crate::model::Upstream;
-use crate::own_limits;
-use crate::pinned;
-use crate::places;
-use crate::promises;
 use crate::renewal::{Prepared, Renewals};
-use crate::servers::Kept;
+use crate::servers::SessionServers;
 use crate::spare::Spare;
-use crate::spending::Spending;
-use crate::spool;
-use crate::steering;
 use crate::table::{Refusal, Table};
-use crate::turn::{self, Task, TurnContext};
+use crate::turn::{self, Runs, Task, TurnContext};
 use crate::units::Units;
 use crate::warm::Warm;
 use crate::watcher::Watcher;
-use crate::{adoption, answering, catalog, cli};
+use crate::{adoption, answering, catalog, embedding, pinned, promises};
 
 /// What running turns and logins that are being renewed get to end by themselves
 /// when the daemon is to end; below the daemon's drain deadline, so that they can still be cancelled.
@@ -58,9 +57,8 @@ const GRACE: Duration = Duration::from_secs(12);
 struct Runner(Arc<Inner>);
 
 #[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) turn_context: TurnContext,
-    pub(crate) table: Table,
+struct Inner {
+    runs: Arc<Runs>,
     configuration: Configuration,
     started: Instant,
 }
@@ -72,32 +70,35 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     places::make(&turns).context("make the folder of spools")?;
     let helper = programs::sibling("openclaw-sandbox", &daemon.environment)
         .context("find the sandbox helper")?;
+    let units = Units::find(&settings, &daemon.environment);
     let runner = Runner(Arc::new(Inner {
-        turn_context: TurnContext {
-            confinement: Confinement::new(Launcher { helper }),
-            units: Units::find(&settings, &daemon.environment),
-            watcher: Watcher::new(&turns).context("watch the folder of spools")?,
-            cooling: Cooling::new(&settings.paths),
-            renewals: Renewals::default(),
-            spending: Spending::open(&settings.paths.spending()),
-            turns,
-            spare: Spare::default(),
-            warm: Warm::default(),
-            servers: Kept::default(),
-        },
-        table: Table::new(),
+        runs: Arc::new(Runs {
+            context: TurnContext {
+                confinement: Confinement::new(Launcher { helper }, units.restart()),
+                units,
+                watcher: Watcher::new(&turns).context("watch the folder of spools")?,
+                cooling: Cooling::new(&settings.paths),
+                renewals: Renewals::default(),
+                spending: Spending::open(&settings.paths.spending()),
+                turns,
+                spare: Spare::default(),
+                warm: Warm::default(),
+                servers: SessionServers::default(),
+            },
+            table: Table::new(),
+        }),
         configuration: daemon.configuration.clone(),
         started: Instant::now(),
     }));
-    adoption::adopt(&runner.0, &settings).await;
+    adoption::adopt(&runner.0.runs, &settings).await;
     let _status = AbortOnDropHandle::new(tokio::spawn(report(
         runner.clone(),
         daemon.notifier.clone(),
     )));
-    let warm = runner.0.turn_context.warm.clone();
+    let warm = runner.0.runs.context.warm.clone();
     let warm = warm.follow(daemon.configuration.clone());
     let _warm = AbortOnDropHandle::new(tokio::spawn(warm));
-    let servers = runner.0.turn_context.servers.clone();
+    let servers = runner.0.runs.context.servers.clone();
     let servers = servers.follow(daemon.configuration.clone());
     let _servers = AbortOnDropHandle::new(tokio::spawn(servers));
     let catalog = catalog::keep(daemon.configuration.clone());
@@ -113,20 +114,24 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         .max_decoding_message_size(openclaw_proto::MESSAGE_LIMIT)
         .max_encoding_message_size(openclaw_proto::MESSAGE_LIMIT);
     let drain = async move {
-        runner.0.table.stop();
-        runner.0.turn_context.spare.clear().await;
-        runner.0.turn_context.warm.clear().await;
-        runner.0.turn_context.servers.clear();
-        let outlive_us = runner.0.turn_context.units.outlive_us();
+        runner.0.runs.table.stop();
+        runner.0.runs.context.spare.clear().await;
+        runner.0.runs.context.warm.clear().await;
+        runner.0.runs.context.servers.clear();
+        let outlive_us = runner.0.runs.context.units.outlive_us();
         let turns = async {
             if !outlive_us {
-                runner.0.table.idle().await;
+                runner.0.runs.table.idle().await;
             }
         };
-        let idle = async { tokio::join!(turns, runner.0.turn_context.renewals.idle()) };
+        let idle = async { tokio::join!(turns, runner.0.runs.context.renewals.idle()) };
         if timeout(GRACE, idle).await.is_err() && !outlive_us {
-            runner.0.table.cancel_all("the agent-runner was stopped");
-            runner.0.table.idle().await;
+            runner
+                .0
+                .runs
+                .table
+                .cancel_all("the agent-runner was stopped");
+            runner.0.runs.table.idle().await;
         }
     };
     openclaw_daemon::serve(
@@ -140,7 +145,7 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
 
 /// Keeps the status line true.
 async fn report(runner: Runner, notifier: Notifier) {
-    let mut running = runner.0.table.running();
+    let mut running = runner.0.runs.table.running();
     loop {
         let turns = *running.borrow_and_update();
         notifier.status(&match turns {
@@ -155,19 +160,8 @@ async fn report(runner: Runner, notifier: Notifier) {
 
 /// Proves the sandbox at start rather than at the first turn.
 async fn prove(runner: Runner) {
-    match runner.0.turn_context.confinement.report().await {
-        Ok(report) if report.holds() => tracing::info!(
-            landlock_abi = report.landlock_abi,
-            checks = report.checks.len(),
-            "the sandbox holds"
-        ),
-        Ok(report) => {
-            for check in report.failed() {
-                tracing::warn!(check = %check.name, detail = %check.detail, "the sandbox does not hold");
-            }
-        }
-        Err(error) => openclaw_daemon::failure::report("prove the sandbox", &error),
-    }
+    let settings = runner.0.configuration.settings();
+    promises::tell(&runner.0.runs.context.confinement, &settings).await;
 }
 
 type Events = Pin<Box<dyn Stream<Item = Result<wire_run::Event, Status>> + Send>>;
@@ -180,23 +174,23 @@ impl AgentRunner for Runner {
     ) -> Result<Response<wire::StartTurnResponse>, Status> {
         let mut turn = Turn::try_from(request.into_inner())?;
         // Whatever becomes of it: its id is used up.
-        self.0.turn_context.retire(&turn.run_id);
+        self.0.runs.context.retire(&turn.run_id);
         let prepared = self.prepared(&turn).await;
         turn.notes.extend(prepared.notes);
         let common = prepared.settings;
         let settings = own_limits::settings(&common, &turn)
             .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let (settings, choice) = self.choice(settings, &turn).map_err(Status::not_found)?;
-        if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(backend::Plan::Offline)) {
-            return Err(Status::failed_precondition(format!(
-                "no model is there to write a summary; {}",
-                choice.hint()
-            )));
+        let chosen = self.choice(settings, &turn).await;
+        let (settings, choice) = chosen.map_err(Status::not_found)?;
+        if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(choice::Plan::Offline)) {
+            let code = tonic::Code::FailedPrecondition;
+            let problem = "no model is there to write a summary";
+            return Err(call::refused(code, problem, &choice.hint()));
         }
-        let entry = self.0.table.open(&turn.run_id).map_err(refused)?;
+        let entry = self.0.runs.table.open(&turn.run_id).map_err(refused)?;
         if spool::has_begun(&self.spool(&turn.run_id)?) {
             // It ended so long ago that the table has forgotten it.
-            self.0.table.retract(&turn.run_id);
+            self.0.runs.table.retract(&turn.run_id);
             return Err(refused(Refusal::Exists(turn.run_id)));
         }
         let response = self.started(&turn, &choice);
@@ -219,8 +213,8 @@ impl AgentRunner for Runner {
                     settings,
                     common,
                 };
-                turn::run(&runner.0.turn_context, task, entry).await;
-                runner.0.table.close(&run_id);
+                turn::run(&runner.0.runs.context, task, entry).await;
+                runner.0.runs.table.close(&run_id);
             }
             .instrument(span),
         );
@@ -234,9 +228,9 @@ impl AgentRunner for Runner {
         let run_id = request.into_inner().run_id;
         let path = self.spool(&run_id)?;
         // One that stands ready for a run that never came to its turn.
-        self.0.turn_context.vacate(&run_id).await;
+        self.0.runs.context.vacate(&run_id).await;
         // The spool says what the turn cost until the books do.
-        let spending = self.0.turn_context.spending.clone();
+        let spending = self.0.runs.context.spending.clone();
         tokio::task::spawn_blocking(move || spending.keep())
             .await
             .map_err(|error| Status::internal(format!("keep what turns cost: {error}")))?;
@@ -246,7 +240,7 @@ impl AgentRunner for Runner {
             }
             _ => {}
         }
-        self.0.table.forget(&run_id).await;
+        self.0.runs.table.forget(&run_id).await;
         Ok(Response::new(wire::CloseTurnResponse {}))
     }
 
@@ -254,7 +248,7 @@ impl AgentRunner for Runner {
         &self,
         _request: Request<wire::KeptTurnsRequest>,
     ) -> Result<Response<wire::KeptTurnsResponse>, Status> {
-        let turns = &self.0.turn_context.turns;
+        let turns = &self.0.runs.context.turns;
         let mut run_ids = spool::runs(turns)
             .map_err(|error| Status::internal(format!("{}: {error}", turns.display())))?;
         run_ids.retain(|run_id| spool::has_begun(&spool::path(turns, run_id)));
@@ -268,7 +262,7 @@ impl AgentRunner for Runner {
         request: Request<wire::AttachRequest>,
     ) -> Result<Response<Events>, Status> {
         let request = request.into_inner();
-        let log = match self.0.table.get(&request.run_id) {
+        let log = match self.0.runs.table.get(&request.run_id) {
             Some(entry) => Some(entry.log),
             None => adoption::recall(&self.spool(&request.run_id)?, &request.run_id),
         };
@@ -286,7 +280,12 @@ impl AgentRunner for Runner {
         request: Request<wire::CancelTurnRequest>,
     ) -> Result<Response<wire::CancelTurnResponse>, Status> {
         let request = request.into_inner();
-        let cancelled = self.0.table.cancel(&request.run_id, &request.reason);
+        let table = &self.0.runs.table;
+        let cancelled = if request.at_once {
+            table.end_at_once(&request.run_id, &request.reason).await
+        } else {
+            table.cancel(&request.run_id, &request.reason)
+        };
         Ok(Response::new(wire::CancelTurnResponse { cancelled }))
     }
 
@@ -297,17 +296,17 @@ impl AgentRunner for Runner {
         let request = request.into_inner();
         let decision = Decision::from_wire("DecideApprovalRequest", &request.decision)?;
         self.spool(&request.run_id)?;
-        let live = self.0.table.get(&request.run_id);
+        let live = self.0.runs.table.get(&request.run_id);
         if live.is_none_or(|entry| entry.log.ended()) {
             return Err(Status::not_found("the turn has ended"));
         }
-        let path = spool::decisions(&self.0.turn_context.turns, &request.run_id);
+        let path = spool::decisions(&self.0.runs.context.turns, &request.run_id);
         let decided = Decided {
             id: request.approval_id,
             decision,
             by: request.by,
         };
-        approvals::decide(&path, &decided).map_err(undecided)?;
+        decisions::decide(&path, &decided).map_err(undecided)?;
         Ok(Response::new(wire::DecideApprovalResponse {}))
     }
 
@@ -317,7 +316,7 @@ impl AgentRunner for Runner {
     ) -> Result<Response<wire::SteerTurnResponse>, Status> {
         let request = request.into_inner();
         self.spool(&request.run_id)?;
-        let entry = self.0.table.get(&request.run_id);
+        let entry = self.0.runs.table.get(&request.run_id);
         if entry.is_none_or(|entry| entry.log.ended()) {
             return Err(Status::not_found(format!(
                 "no turn is running for run {}",
@@ -328,7 +327,7 @@ impl AgentRunner for Runner {
             run_id: request.message_run_id,
             text: request.text,
         };
-        let path = steering::path(&self.0.turn_context.turns, &request.run_id);
+        let path = steering::path(&self.0.runs.context.turns, &request.run_id);
         match steering::keep(&path, &message) {
             Ok(()) => Ok(Response::new(wire::SteerTurnResponse {})),
             Err(error @ steering::Error::Full) => {
@@ -342,10 +341,10 @@ impl AgentRunner for Runner {
         &self,
         _request: Request<wire::ListTurnsRequest>,
     ) -> Result<Response<wire::ListTurnsResponse>, Status> {
-        let live = self.0.table.live().into_iter();
+        let live = self.0.runs.table.live().into_iter();
         let turns = live.filter_map(|(run_id, entry)| {
             let pid = u32::try_from(entry.pid.load(Ordering::Relaxed)).ok()?;
-            let unit = self.0.turn_context.units.unit(&run_id);
+            let unit = self.0.runs.context.units.unit(&run_id);
             let used = (pid != 0).then(|| Meter::of(&unit, pid).read())?;
             Some(wire::RunningTurn {
                 run_id,
@@ -371,31 +370,33 @@ impl Runner {
     fn spool(&self, run_id: &str) -> Result<PathBuf, Status> {
         uuid::Uuid::parse_str(run_id)
             .map_err(|_| Status::invalid_argument("run_id is no run's id"))?;
-        Ok(spool::path(&self.0.turn_context.turns, run_id))
+        Ok(spool::path(&self.0.runs.context.turns, run_id))
     }
 
     /// The configuration with the logins renewed that the turn may need.
     async fn prepared(&self, turn: &Turn) -> Prepared {
         let read = self.0.configuration.settings();
         let providers = asked(&read, turn);
-        let renewals = &self.0.turn_context.renewals;
+        let renewals = &self.0.runs.context.renewals;
         renewals.prepare(read, &turn.agent_id, providers).await
     }
 
     /// Who answers the turn, with the profile that its session chose, and the
     /// settings for it.
-    fn choice(
+    async fn choice(
         &self,
         settings: Arc<Settings>,
         turn: &Turn,
     ) -> Result<(Arc<Settings>, Choice), String> {
         let (settings, unknown) = pinned::settings(settings, turn);
-        let mut choice = turn::choice(&settings, &turn.agent_id, turn.model.as_deref())?;
+        let confinement = &self.0.runs.context.confinement;
+        let wish = turn.model.as_deref();
+        let mut choice = turn::choice(confinement, &settings, &turn.agent_id, wish).await?;
         if let Some(why) = unknown {
             choice.plan = Err(why);
         } else if let Err(why) = &mut choice.plan {
             let agents = [turn.agent_id.as_str(), settings.default_agent.as_str()];
-            let renewals = &self.0.turn_context.renewals;
+            let renewals = &self.0.runs.context.renewals;
             for problem in renewals.problems(&agents, &asked(&settings, turn)) {
                 why.push_str("; ");
                 why.push_str(&problem);
@@ -416,16 +417,17 @@ impl Runner {
             Ok(plan) => (plan.provider(), plan.model()),
             Err(_) => ("", ""),
         };
-        let is_cli = cli::is_cli(choice.backend);
+        let is_cli = choice::is_cli(choice.backend);
         let next_run_id = match (is_cli, self.keeps_warm(turn)) {
             (true, false) => String::new(),
             (true, true) => {
-                let spare = self.0.turn_context.warm.of(&turn.session_key);
+                let spare = self.0.runs.context.warm.of(&turn.session_key);
                 spare.next_name(&turn.agent_id, &turn.run_id)
             }
             (false, _) => self
                 .0
-                .turn_context
+                .runs
+                .context
                 .spare
                 .next_name(&turn.agent_id, &turn.run_id),
         };
@@ -440,21 +442,23 @@ impl Runner {
 
     async fn describe(&self) -> wire::StatusResponse {
         let settings = self.0.configuration.settings();
-        let settings = self.0.turn_context.renewals.expected(&settings);
+        let settings = self.0.runs.context.renewals.expected(&settings);
         let mut response = wire::StatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             uptime_ms: u64::try_from(self.0.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            turns_running: *self.0.table.running().borrow() as u64,
-            turns_ended: self.0.table.ended(),
+            turns_running: *self.0.runs.table.running().borrow() as u64,
+            turns_ended: self.0.runs.table.ended(),
             configuration_problem: self.0.configuration.problem(),
             agent_user: places::agent_identity(&settings)
                 .map(|identity| identity.map(|identity| identity.name).unwrap_or_default())
-                .unwrap_or_else(|error| turn::described(&error)),
-            turn_manager: self.0.turn_context.units.name().to_owned(),
+                .unwrap_or_else(|error| failure::chain(&error)),
+            turn_manager: self.0.runs.context.units.name().to_owned(),
             ..wire::StatusResponse::default()
         };
-        promises::describe(&self.0.turn_context.confinement, &settings, &mut response).await;
-        if let Ok(choice) = turn::choice(&settings, &settings.default_agent, None) {
+        let confinement = &self.0.runs.context.confinement;
+        promises::describe(confinement, &settings, &mut response).await;
+        let default = &settings.default_agent;
+        if let Ok(choice) = turn::choice(confinement, &settings, default, None).await {
             choice.backend.clone_into(&mut response.backend);
             response.reason = match &choice.plan {
                 Ok(_) => choice.reason.clone(),
@@ -474,10 +478,14 @@ impl Runner {
                 problem,
             })
             .collect();
-        let agents = settings.agents.values();
-        response.agents = agents
-            .map(|agent| answering::of(&settings, agent))
-            .collect();
+        for agent in settings.agents.values() {
+            let missing = settings.sandbox.missing;
+            let held = Held {
+                level: confinement.level(&agent.sandbox, missing).await.ok(),
+                barred: confinement.bars_clis(&agent.sandbox, missing).await,
+            };
+            response.agents.push(answering::of(&settings, agent, &held));
+        }
         response
     }
 }
@@ -486,10 +494,10 @@ impl Runner {
 fn asked(settings: &Settings, turn: &Turn) -> Vec<String> {
     let agent = settings.agent(&turn.agent_id);
     let wish = turn.model.as_deref();
-    agent.map_or_else(Vec::new, |agent| backend::providers(settings, agent, wish))
+    agent.map_or_else(Vec::new, |agent| choice::providers(settings, agent, wish))
 }
 
-fn candidate(candidate: &crate::backend::Candidate) -> wire::BackendCandidate {
+fn candidate(candidate: &choice::Candidate) -> wire::BackendCandidate {
     wire::BackendCandidate {
         backend: candidate.backend.to_owned(),
         available: candidate.plan.is_ok(),
@@ -500,12 +508,12 @@ fn candidate(candidate: &crate::backend::Candidate) -> wire::BackendCandidate {
     }
 }
 
-fn undecided(refused: approvals::Refused) -> Status {
+fn undecided(refused: decisions::Refused) -> Status {
     match refused {
-        approvals::Refused::NotAsked => Status::not_found(refused.to_string()),
-        approvals::Refused::Decided => Status::already_exists(refused.to_string()),
-        approvals::Refused::TooMuch => Status::resource_exhausted(refused.to_string()),
-        approvals::Refused::Write { .. } => Status::internal(turn::described(&refused)),
+        decisions::Refused::NotAsked => Status::not_found(refused.to_string()),
+        decisions::Refused::Decided => Status::already_exists(refused.to_string()),
+        decisions::Refused::TooMuch => Status::resource_exhausted(refused.to_string()),
+        decisions::Refused::Write { .. } => Status::internal(failure::chain(&refused)),
     }
 }
 

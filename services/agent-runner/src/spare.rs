@@ -8,17 +8,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use openclaw_config::settings::Settings;
+use openclaw_backends::places::{Places, RunFolders};
+use openclaw_settings::Settings;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::path_snapshot::PathSnapshot;
-use crate::places::{Passing, Places};
-use crate::turn_handle::Held;
-
-/// How long a spare stands ready. A conversation goes on within minutes; a
-/// machine that nobody talks to runs no agent.
-pub(crate) const LIFE: Duration = Duration::from_secs(300);
+use crate::turn_handle::TurnHandle;
 
 /// A spare that had not waited longer came just in time.
 const REST: Duration = Duration::from_millis(50);
@@ -27,10 +23,10 @@ const REST: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct Ready {
     pub(crate) since: Instant,
-    pub(crate) held: Held,
+    pub(crate) held: TurnHandle,
     pub(crate) places: Places,
     /// What ends with it.
-    pub(crate) passing: Passing,
+    pub(crate) passing: RunFolders,
     pub(crate) agent_id: String,
     pub(crate) settings: Arc<Settings>,
     pub(crate) path_snapshot: PathSnapshot,

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicI32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::log::Log;
@@ -16,6 +18,9 @@ const RUNNING_LIMIT: usize = 256;
 /// restarts, little enough to weigh nothing.
 const ENDED_LIMIT: usize = 32;
 
+/// How long a turn that is killed may take to be gone.
+const GONE_DEADLINE: Duration = Duration::from_secs(8);
+
 /// A turn as the table knows it.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
@@ -23,6 +28,8 @@ pub(crate) struct Entry {
     pub(crate) log: Arc<Log>,
     /// Cancelled to end it; the reason is set first.
     pub(crate) cancel: CancellationToken,
+    /// Cancelled too when it is to be killed soon.
+    pub(crate) kill: CancellationToken,
     /// Why it was cancelled.
     pub(crate) reason: Arc<Mutex<String>>,
     /// The turn's process, once it is known; 0 before.
@@ -36,6 +43,7 @@ impl Entry {
         Self {
             log: Arc::new(Log::new(run_id.to_owned())),
             cancel: CancellationToken::new(),
+            kill: CancellationToken::new(),
             reason: Arc::default(),
             pid: Arc::default(),
             gone: CancellationToken::new(),
@@ -165,6 +173,26 @@ impl Table {
         drop(slot);
         entry.cancel.cancel();
         true
+    }
+
+    /// Ends a turn that may not go on, whatever its process does, and waits until
+    /// that is gone, some seconds at most; false when it had ended or is not known.
+    pub(crate) async fn end_at_once(&self, run_id: &str, reason: &str) -> bool {
+        let Some(entry) = self.get(run_id) else {
+            return false;
+        };
+        let is_cancelled = self.cancel(run_id, reason);
+        entry.kill.cancel();
+        if timeout(GONE_DEADLINE, entry.gone.cancelled())
+            .await
+            .is_err()
+        {
+            tracing::warn!(
+                openclaw_run = run_id,
+                "a turn that was ended is still there"
+            );
+        }
+        is_cancelled
     }
 
     /// Takes no more turns.

@@ -1,48 +1,51 @@
 //! One turn, from the backend's choice to the terminal event.
 
 mod cli;
+mod following;
 mod ready;
-mod stage;
 mod standby;
+mod start;
 mod warm;
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use openclaw_config::settings::{AgentSettings, Settings};
-use openclaw_daemon::failure;
+use openclaw_backends::choice::{self, Choice};
+use openclaw_backends::cli::access;
+use openclaw_backends::places::{self, RunFolders};
+use openclaw_handoff::failed;
+use openclaw_handoff::spool;
+use openclaw_handoff::steering;
+use openclaw_model_api::bill;
+use openclaw_model_api::route::Stop;
+use openclaw_model_api::spending::Spending;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::Turn;
+use openclaw_settings::{AgentSettings, Settings};
 use tokio::sync::Notify;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
 use self::cli::Chosen;
-pub(crate) use self::ready::log_level;
+use self::following::{Following, unbegun};
+pub(crate) use self::following::{close_spool, lost};
 use self::ready::renew;
-use self::stage::Stage;
+use self::start::TurnStart;
 pub(crate) use self::warm::keeps_warm;
-use crate::backend::{self, Choice};
-use crate::bill;
-use crate::cli::access;
-use crate::confinement::Confinement;
+use crate::confinement::{self, Confinement};
 use crate::cooling::Cooling;
-use crate::message_id;
-use crate::places::{self, Passing};
-use crate::process;
 use crate::renewal::Renewals;
-use crate::route::Stop;
-use crate::servers::Kept;
+use crate::servers::SessionServers;
 use crate::spare::Spare;
-use crate::spending::Spending;
-use crate::spool;
-use crate::steering;
-use crate::table::Entry;
-use crate::turn_handle::{self, Following, Held};
+use crate::table::{Entry, Table};
+use crate::turn_handle::{self, TurnHandle};
 use crate::units::Units;
 use crate::warm::Warm;
 use crate::watcher::Watcher;
 
+/// MESSAGE_ID of the record that says how a turn ended (systemd.journal-fields(7)).
+const TURN_ENDED: &str = "5b0c1f6f0d0e4a3c9e7d3a4f5f7a9b02";
 /// Processes that a turn may lose before one of them has the turn.
 const ATTEMPTS: u32 = 3;
 /// What a turn has of the machine for itself. Models take longer to answer,
@@ -67,7 +70,14 @@ pub(crate) struct TurnContext {
     /// Those of CLIs, for the next turns of sessions.
     pub(crate) warm: Warm,
     /// Servers of tools of sessions.
-    pub(crate) servers: Kept,
+    pub(crate) servers: SessionServers,
+}
+
+/// The turns that run, and what they use.
+#[derive(Debug)]
+pub(crate) struct Runs {
+    pub(crate) context: TurnContext,
+    pub(crate) table: Table,
 }
 
 /// A turn and what it is run by.
@@ -85,7 +95,7 @@ pub(crate) struct Task {
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error(transparent)]
-    Confinement(#[from] crate::confinement::Error),
+    Confinement(#[from] confinement::Error),
     #[error(transparent)]
     Places(#[from] places::Error),
     #[error("start the agent")]
@@ -112,8 +122,8 @@ impl Error {
 
 /// A turn's process that has been told its turn.
 struct Begun {
-    held: Held,
-    passing: Passing,
+    held: TurnHandle,
+    passing: RunFolders,
 }
 
 /// Runs a turn to its end; its terminal event is the last thing in the log.
@@ -149,14 +159,14 @@ async fn attempt(
     let following = match begun {
         Ok(begun) => Following::new(turn_context, entry, begun.held)
             .map(|following| (following, begun.passing))
-            .map_err(|error| process::failed("follow a turn", Code::Internal, &error)),
+            .map_err(|error| failed("follow a turn", Code::Internal, &error)),
         Err(NotBegun::Ended(terminal)) => Err(terminal),
         Err(NotBegun::Failed(Error::Process(turn_handle::Error::Line(_))))
             if attempts < ATTEMPTS =>
         {
             return false;
         }
-        Err(NotBegun::Failed(error)) => Err(process::failed("start a turn", error.code(), &error)),
+        Err(NotBegun::Failed(error)) => Err(failed("start a turn", error.code(), &error)),
     };
     match following {
         Ok((mut following, passing)) => {
@@ -164,7 +174,12 @@ async fn attempt(
             // While the model thinks, so that it stands ready when the user
             // has read the answer, however soon that is.
             let next = async {
-                let _ = timeout(head_start(turn_context), ended.notified()).await;
+                let ended = timeout(head_start(turn_context), ended.notified()).await;
+                if ended.is_ok() {
+                    // Starting a process holds this thread for a millisecond: the
+                    // turn's last event goes out before.
+                    yield_now().await;
+                }
                 renew(turn_context, common, &turn.agent_id, choice.backend).await;
             };
             let followed = async {
@@ -172,7 +187,7 @@ async fn attempt(
                 ended.notify_one();
                 if is_over {
                     if !entry.log.ended() {
-                        entry.log.add(named(turn_handle::unbegun(), choice.backend));
+                        entry.log.add(named(unbegun(), choice.backend));
                     }
                     note_end(choice.backend, entry, started.elapsed());
                     account(turn_context, &turn.run_id, &turn.agent_id, entry);
@@ -212,7 +227,7 @@ fn head_start(turn_context: &TurnContext) -> Duration {
 
 /// What waits for the disk, away from what serves other turns and this one's
 /// last events: the cost is written, the turn's folders removed.
-async fn clean(turn_context: &TurnContext, passing: Passing) {
+async fn clean(turn_context: &TurnContext, passing: RunFolders) {
     let spending = turn_context.spending.clone();
     let done = tokio::task::spawn_blocking(move || {
         spending.keep();
@@ -233,10 +248,10 @@ pub(crate) fn account(turn_context: &TurnContext, run_id: &str, agent_id: &str, 
 /// Follows a turn that an earlier daemon started.
 pub(crate) async fn resume(
     turn_context: &TurnContext,
-    held: Held,
+    held: TurnHandle,
     agent_id: &str,
     entry: Entry,
-    passing: Passing,
+    passing: RunFolders,
 ) {
     let run_id = held.run_id.clone();
     match Following::new(turn_context, &entry, held) {
@@ -248,7 +263,7 @@ pub(crate) async fn resume(
         Err(error) => {
             entry
                 .log
-                .add(process::failed("follow a turn", Code::Internal, &error));
+                .add(failed("follow a turn", Code::Internal, &error));
         }
     }
     clean(turn_context, passing).await;
@@ -286,7 +301,7 @@ fn named(terminal: Kind, backend: &'static str) -> Kind {
 fn note_end(backend: &'static str, entry: &Entry, took: Duration) {
     let terminal = entry.log.terminal();
     tracing::info!(
-        message_id = message_id::TURN_ENDED,
+        message_id = TURN_ENDED,
         backend,
         outcome = terminal.as_ref().map_or("none", outcome),
         milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
@@ -340,9 +355,9 @@ async fn begin(turn_context: &TurnContext, task: &Task) -> Result<Begun, NotBegu
         }
         return Err(NotBegun::Ended(too_dear(choice.backend, spent, agent)));
     }
-    let stage = Stage::set(turn_context, settings, agent, turn, choice).await?;
+    let start = TurnStart::new(turn_context, settings, agent, turn, choice).await?;
     let begun = match plan {
-        backend::Plan::Cli {
+        choice::Plan::Cli {
             cli,
             program,
             model,
@@ -353,9 +368,9 @@ async fn begin(turn_context: &TurnContext, task: &Task) -> Result<Begun, NotBegu
                 program,
                 model,
             };
-            stage.cli(chosen, ready).await?
+            start.cli(chosen, ready).await?
         }
-        backend::Plan::Native {
+        choice::Plan::Native {
             provider,
             model,
             fallbacks,
@@ -366,9 +381,9 @@ async fn begin(turn_context: &TurnContext, task: &Task) -> Result<Begun, NotBegu
                 .iter()
                 .flat_map(|(provider, model)| Stop::all(settings, agent, (provider, model)));
             let route = first.into_iter().chain(others).collect();
-            stage.native(route, note.clone(), ready).await?
+            start.native(route, note.clone(), ready).await?
         }
-        backend::Plan::Offline => stage.native(Vec::new(), None, ready).await?,
+        choice::Plan::Offline => start.native(Vec::new(), None, ready).await?,
     };
     Ok(begun)
 }
@@ -400,13 +415,22 @@ fn unusable(choice: &Choice, why: &str) -> Kind {
 
 /// The choice for an agent, or a failure that names the known ones.
 /// `wish` is the model that the user chose for the session.
-pub(crate) fn choice(
+pub(crate) async fn choice(
+    confinement: &Confinement,
     settings: &Settings,
     agent_id: &str,
     wish: Option<&str>,
 ) -> Result<Choice, String> {
     match settings.agent(agent_id) {
-        Some(agent) => Ok(backend::choose(settings, agent, wish)),
+        Some(agent) => {
+            let barred = confinement.bars_clis(&agent.sandbox, settings.sandbox.missing);
+            Ok(choice::choose(
+                settings,
+                agent,
+                wish,
+                barred.await.as_deref(),
+            ))
+        }
         None => {
             let known: Vec<&str> = settings.agents.keys().map(String::as_str).collect();
             Err(format!(
@@ -415,9 +439,4 @@ pub(crate) fn choice(
             ))
         }
     }
-}
-
-/// An error and its causes, for a status.
-pub(crate) fn described(error: &(dyn std::error::Error + 'static)) -> String {
-    failure::chain(error)
 }

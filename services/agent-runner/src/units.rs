@@ -4,17 +4,18 @@
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use openclaw_config::Environment;
-use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, Settings};
 
-mod hold;
 mod spawner;
 mod systemd;
+mod unit_ref;
 
-pub(crate) use hold::Hold;
 pub(crate) use spawner::Spawner;
 pub(crate) use systemd::Systemd;
+pub(crate) use unit_ref::UnitRef;
 
 /// Variables of the daemon that a turn's process has too. Credentials are not
 /// among them.
@@ -34,6 +35,10 @@ const PASSED: [&str; 14] = [
     "all_proxy",
     "no_proxy",
 ];
+
+/// How long a process stands ready for a turn. A conversation goes on within minutes; a
+/// machine that nobody talks to runs no agent.
+pub(crate) const STANDBY: Duration = Duration::from_secs(300);
 
 /// Why a turn's process was not started.
 #[derive(Debug, thiserror::Error)]
@@ -146,6 +151,14 @@ impl Units {
         }
     }
 
+    /// What starts this daemon anew.
+    pub(crate) fn restart(&self) -> &'static str {
+        match self {
+            Self::Systemd(systemd) => systemd.restart(),
+            Self::Spawner(_) => "openclawctl run --stop && openclawctl run",
+        }
+    }
+
     /// The unit of a run; empty without a service manager.
     pub(crate) fn unit(&self, run_id: &str) -> String {
         match self {
@@ -164,7 +177,7 @@ impl Units {
 
     /// Starts a process: this program with the argument that says which. A
     /// service manager's unit is held.
-    pub(crate) async fn start(&self, request: Request<'_>) -> Result<Option<Hold>, Error> {
+    pub(crate) async fn start(&self, request: Request<'_>) -> Result<Option<UnitRef>, Error> {
         let program = std::env::current_exe().map_err(Error::Program)?;
         let program = program.display().to_string();
         let environment = passed(&request.settings.environment);
@@ -194,9 +207,11 @@ impl Units {
     }
 
     /// Takes hold of the unit of a run that an earlier daemon started.
-    pub(crate) async fn hold(&self, run_id: &str) -> Option<Hold> {
+    pub(crate) async fn hold(&self, run_id: &str) -> Option<UnitRef> {
         match self {
-            Self::Systemd(systemd) => Hold::take(systemd, systemd::unit(Part::Turn, run_id)).await,
+            Self::Systemd(systemd) => {
+                UnitRef::take(systemd, systemd::unit(Part::Turn, run_id)).await
+            }
             Self::Spawner(_) => None,
         }
     }

@@ -2,6 +2,8 @@
 
 mod answer;
 mod command;
+mod forget;
+mod language;
 
 use openclaw_tools::{Registry, ToolCall};
 use openclaw_turn::{HostTool, Passage, StopReason, TurnRequest};
@@ -26,7 +28,7 @@ pub(crate) async fn run(
     out: &Emitter,
 ) -> Result<Done, TurnError> {
     match Command::parse(&request.text) {
-        None => answer::passages(&request.hits, &request.hint, out)?,
+        None => answer::answer(&request.text, &request.hits, &request.hint, out)?,
         Some(Command::Remember(text)) => {
             let answer = ask(socket, HostTool::MemoryWrite.name(), json!({"text": text})).await;
             out.text(&remembered(&answer))?;
@@ -40,6 +42,19 @@ pub(crate) async fn run(
             .await;
             out.text(&found(query, answer))?;
         }
+        Some(Command::Forget(what)) => {
+            let text = match forget::place(what) {
+                Some(place) => forget::lines(&place, request, registry, out).await?,
+                None => {
+                    let query = json!({"query": what, "corpus": "memory"});
+                    let answer = ask(socket, HostTool::MemorySearch.name(), query).await;
+                    forget::offered(what, answer)
+                }
+            };
+            out.text(&text)?;
+        }
+        Some(Command::Notes) => out.text(&listed(socket, "memory").await)?,
+        Some(Command::Sessions) => out.text(&listed(socket, "sessions").await)?,
         Some(Command::Status) => out.text(&plain(ask(socket, "status", json!({})).await))?,
         Some(Command::Run(command)) => shell(command, request, registry, out).await?,
         Some(Command::Help) => out.text(&command::help(&request.hint))?,
@@ -56,6 +71,24 @@ async fn ask(socket: &TurnSocket, tool: &str, arguments: Value) -> Result<String
     match socket.tool(tool, &arguments).await {
         Ok(answer) => host::result(answer).map_err(|error| error.message),
         Err(error) => Err(turn::chain(&error)),
+    }
+}
+
+/// What there is in a place of memory.
+async fn listed(socket: &TurnSocket, place: &str) -> String {
+    #[derive(Deserialize)]
+    struct Listed {
+        text: String,
+    }
+    let answer = ask(socket, HostTool::MemoryGet.name(), json!({"path": place})).await;
+    let listed = answer.and_then(|answer| {
+        let listed: Result<Listed, _> = serde_json::from_str(&answer);
+        listed.map_err(|error| error.to_string())
+    });
+    match listed {
+        Ok(listed) if listed.text.is_empty() => "There is nothing yet.\n".to_owned(),
+        Ok(listed) => command::fenced(&listed.text),
+        Err(message) => plain(Err(message)),
     }
 }
 
@@ -80,7 +113,7 @@ fn remembered(answer: &Result<String, String>) -> String {
 
 /// What a search found, as the host says it.
 #[derive(Deserialize)]
-struct Found {
+pub(super) struct Found {
     results: Vec<Passage>,
     #[serde(default)]
     error: Option<String>,

@@ -128,4 +128,90 @@ mod tests {
         fs::create_dir(&own).unwrap();
         assert_eq!(own_runtime(users.path()), Some(own));
     }
+
+    fn environment(variables: &[(&str, &str)]) -> Environment {
+        variables.iter().copied().collect()
+    }
+
+    fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        pairs.iter().map(own).collect()
+    }
+
+    #[test]
+    fn variable_that_is_empty_is_none() {
+        let environment = environment(&[("A", "1"), ("B", "")]);
+        assert_eq!(environment.get("A"), Some("1"));
+        assert_eq!(environment.get("B"), None);
+        assert_eq!(environment.get("C"), None);
+        assert_eq!(environment.runtime_fallback(), None);
+    }
+
+    #[test]
+    fn variables_are_found_by_the_beginning_of_their_names() {
+        let environment = environment(&[
+            ("A_", "0"),
+            ("B_A", "1"),
+            ("B_B", ""),
+            ("B_C", "2"),
+            ("BA", "3"),
+        ]);
+        let found: Vec<_> = environment.beginning_with("B_").collect();
+        assert_eq!(found, [("B_A", "1"), ("B_C", "2")]);
+        assert_eq!(environment.beginning_with("C").count(), 0);
+    }
+
+    #[test]
+    fn fallback_fills_what_has_no_value() {
+        let environment = environment(&[("A", "1"), ("B", "")]);
+        let more = owned(&[("A", "2"), ("B", "3"), ("C", "4")]);
+        let merged = environment.with_fallback(more);
+        let all = ["A", "B", "C"].map(|name| merged.get(name));
+        assert_eq!(all, [Some("1"), Some("3"), Some("4")]);
+    }
+
+    #[test]
+    fn settings_of_the_command_line_are_added_and_passed_on() {
+        let none = Environment::default();
+        assert_eq!(none.overrides(), []);
+        assert_eq!(none.overrides_variable(), None);
+        let (first, second) = (owned(&[("a.b", "1")]), owned(&[("a.b", "2"), ("c", "\"")]));
+        let both = none.overridden(first.clone()).overridden(second.clone());
+        assert_eq!(both.overrides(), [first, second].concat());
+        let passed = both.overrides_variable().unwrap();
+        assert_eq!(passed, r#"[["a.b","1"],["a.b","2"],["c","\""]]"#);
+    }
+
+    #[test]
+    fn environment_of_this_process_is_inherited() {
+        let inherited = Environment::inherit();
+        // Cargo sets it for every test.
+        let own = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+        assert_eq!(inherited.get("CARGO_MANIFEST_DIR"), Some(own.as_str()));
+        let users = Path::new(RUNTIME_OF_USERS);
+        assert_eq!(inherited.runtime_fallback(), own_runtime(users).as_deref());
+    }
+
+    #[test]
+    fn runtime_of_the_user_is_passed_on() {
+        let folder = Some(PathBuf::from("/run/user/7"));
+        let environment = Environment {
+            runtime_fallback: folder.clone(),
+            ..Environment::default()
+        };
+        let merged = environment.with_fallback([]).overridden([]);
+        assert_eq!(merged.runtime_fallback(), folder.as_deref());
+    }
+
+    #[test]
+    fn folder_that_somebody_else_made_is_no_runtime() {
+        if !test_skip::is_root("a folder of somebody else") {
+            return;
+        }
+        let users = tempfile::tempdir().unwrap();
+        let own = users.path().join(geteuid().to_string());
+        fs::create_dir(&own).unwrap();
+        std::os::unix::fs::chown(&own, Some(65_534), None).unwrap();
+        assert_eq!(own_runtime(users.path()), None);
+    }
 }

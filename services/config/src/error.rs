@@ -7,6 +7,15 @@ use std::path::{Path, PathBuf};
 use crate::edit;
 use crate::problem::Problem;
 
+/// The origin of values that variables set.
+pub const ENVIRONMENT: &str = "the environment";
+/// The origin of values that the command line sets.
+pub const COMMAND_LINE: &str = "the command line";
+
+/// The most one file may have; OpenClaw's limit for included files. An avatar
+/// inside the configuration may have two million characters.
+pub const SIZE_LIMIT: u64 = 4 << 20;
+
 /// How many problems a message names; the rest is a number.
 const NAMED_PROBLEMS: usize = 5;
 
@@ -34,7 +43,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A file that cannot be a configuration.
-    #[error("{0} is larger than any configuration ({limit} MiB)", limit = crate::parse::SIZE_LIMIT >> 20)]
+    #[error("{0} is larger than any configuration ({limit} MiB)", limit = SIZE_LIMIT >> 20)]
     TooLarge(PathBuf),
     /// The file is not JSON5.
     #[error("{path}:{line}:{column}: not valid JSON5: {message}")]
@@ -109,9 +118,7 @@ impl Error {
     pub fn is_beyond_file(&self) -> bool {
         match self {
             Self::NoStateDirectory | Self::RelativePath { .. } | Self::Permissions { .. } => true,
-            Self::Value { origin, .. } => {
-                [crate::ENVIRONMENT, crate::COMMAND_LINE].contains(&origin.as_str())
-            }
+            Self::Value { origin, .. } => [ENVIRONMENT, COMMAND_LINE].contains(&origin.as_str()),
             _ => false,
         }
     }
@@ -134,4 +141,78 @@ fn named(path: &Path, problems: &[Problem]) -> impl fmt::Display {
         all.push(format!("and {} more", problems.len() - NAMED_PROBLEMS));
     }
     all.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::KeyPath;
+    use crate::problem::Place;
+
+    fn problem(key: &str) -> Problem {
+        Problem::other(KeyPath::parse(key).unwrap(), "is odd")
+    }
+
+    #[test]
+    fn five_problems_are_named_and_the_others_counted() {
+        let text = |count: usize| {
+            let problems = (0..count).map(|at| problem(&format!("k{at}")));
+            Error::invalid(Path::new("/f"), problems.collect()).to_string()
+        };
+        let named = |count: usize| {
+            let all: Vec<_> = (0..count).map(|at| format!("/f: k{at}: is odd")).collect();
+            all.join("; ")
+        };
+        assert_eq!(text(1), named(1));
+        assert_eq!(text(5), named(5));
+        assert_eq!(text(6), named(5) + "; and 1 more");
+        assert_eq!(text(9), named(5) + "; and 4 more");
+    }
+
+    #[test]
+    fn problem_is_named_with_its_place() {
+        let place = Place {
+            file: "/d".into(),
+            line: 3,
+            column: 7,
+        };
+        let placed = Problem {
+            place: Some(Box::new(place)),
+            ..problem("a")
+        };
+        let text = Error::invalid(Path::new("/f"), vec![placed]).to_string();
+        assert_eq!(text, "/d:3:7: a: is odd");
+    }
+
+    #[test]
+    fn errors_of_the_machine_are_told_from_those_of_the_file() {
+        let value = |origin: &str| Error::Value {
+            origin: origin.to_owned(),
+            key: "a".to_owned(),
+            problem: String::new(),
+        };
+        let relative = Error::RelativePath {
+            variable: "HOME",
+            value: "x".to_owned(),
+        };
+        let permissions = Error::Permissions {
+            path: "/f".into(),
+            problem: String::new(),
+            fix: String::new(),
+        };
+        let beyond = [
+            Error::NoStateDirectory,
+            relative,
+            permissions,
+            value(ENVIRONMENT),
+            value(COMMAND_LINE),
+        ];
+        assert!(beyond.iter().all(Error::is_beyond_file));
+        let of_file = [
+            value("/f"),
+            Error::TooLarge("/f".into()),
+            Error::invalid(Path::new("/f"), vec![problem("a")]),
+        ];
+        assert!(!of_file.iter().any(Error::is_beyond_file));
+    }
 }

@@ -280,4 +280,51 @@ mod tests {
             prop_assert_eq!(KeyPath::parse(&path.to_string()), Ok(path));
         }
     }
+
+    #[test]
+    fn path_is_below_itself_and_what_is_above() {
+        let path = |text| KeyPath::parse(text).unwrap();
+        let below = path("a.b");
+        for (other, starts) in [("a", true), ("a.b", true), ("a.b.c", false), ("b", false)] {
+            assert_eq!(below.starts_with(&path(other)), starts, "{other}");
+        }
+        assert!(below.starts_with(&KeyPath::default()));
+        assert_eq!(below.child("c"), path("a.b.c"));
+        assert_eq!(below.child("c").parent(), below);
+        assert_eq!(below.last(), "b");
+        assert_eq!(KeyPath::default().last(), "");
+        assert_eq!(KeyPath::default().parent(), KeyPath::default());
+    }
+
+    #[test]
+    fn values_are_found_and_taken_in_lists_and_objects() {
+        let document = json!({"a": [{"b": 1}, [2, 3]], "c": null});
+        for (path, expected) in [
+            ("a[0].b", Some(json!(1))),
+            ("a[1][1]", Some(json!(3))),
+            ("c", Some(json!(null))),
+            ("a[2]", None),
+            ("a.x", None),
+            ("a[0].b.c", None),
+            ("x", None),
+        ] {
+            let path = KeyPath::parse(path).unwrap();
+            assert_eq!(path.get(&document).cloned(), expected, "{path}");
+            let mut without = document.clone();
+            assert_eq!(path.take(&mut without), expected, "{path}");
+            assert_eq!(without == document, expected.is_none(), "{path}");
+        }
+        let mut whole = document.clone();
+        assert_eq!(KeyPath::default().take(&mut whole), None);
+        assert!(KeyPath::default().put(&mut whole, json!(1)));
+        assert_eq!(whole, json!(1));
+    }
+
+    #[test]
+    fn characters_behind_a_backslash_are_taken_as_they_are() {
+        assert_eq!(parts(r"a\\b.c\[d"), [r"a\b", "c[d"]);
+        assert_eq!(parts(r#"["a\"b"].c"#), ["a\"b", "c"]);
+        assert_eq!(parts("['a\"b']"), ["a\"b"]);
+        assert_eq!(parts("a[0][1]"), ["a", "0", "1"]);
+    }
 }

@@ -7,7 +7,7 @@ use crate::syntax;
 
 /// Gives the problems their places. `sources` are the files, in the order in
 /// which they were merged: of two that set a value the later one counts.
-pub(crate) fn place(problems: &mut [Problem], sources: &[Source]) {
+pub fn place(problems: &mut [Problem], sources: &[Source]) {
     for problem in problems
         .iter_mut()
         .filter(|problem| problem.place.is_none())
@@ -41,4 +41,59 @@ fn within(path: &KeyPath, source: &Source) -> Option<Place> {
         line,
         column,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(path: &str, mount: &str, text: &str) -> Source {
+        Source {
+            path: path.into(),
+            mount: mount.split('.').filter(|part| !part.is_empty()).collect(),
+            text: text.to_owned(),
+        }
+    }
+
+    fn found(key: &str, sources: &[Source]) -> Option<String> {
+        let path = key.split('.').filter(|part| !part.is_empty()).collect();
+        let place = find(&path, sources)?;
+        let file = place.file.display();
+        Some(format!("{file}:{}:{}", place.line, place.column))
+    }
+
+    #[test]
+    fn value_is_found_where_it_was_written_last() {
+        let sources = [
+            source("/first", "", "{ a: 1,\n  b: { c: 2 } }"),
+            source("/second", "b", "{\n\n c: 3, d: 4 }"),
+            source("/broken", "", "{ a: "),
+        ];
+        let place = |key| found(key, &sources).unwrap();
+        assert_eq!(place("a"), "/first:1:3");
+        assert_eq!(place("b.c"), "/second:3:2");
+        assert_eq!(place("b.d"), "/second:3:8");
+        // What is nowhere, where what is above it is.
+        assert_eq!(place("b.d.e"), "/second:3:8");
+        assert_eq!(place("a.x.y"), "/first:1:3");
+        assert_eq!(place("x"), "/first:1:1");
+        assert_eq!(found("x", &sources[2..]), None);
+        assert_eq!(found("", &[]), None);
+    }
+
+    #[test]
+    fn places_are_given_to_problems_without_one() {
+        let sources = [source("/first", "", "{ a: 1 }")];
+        let problem = || Problem::other(["a"].into_iter().collect(), "is odd");
+        let known = Place {
+            file: "/known".into(),
+            line: 9,
+            column: 9,
+        };
+        let mut problems = [problem(), problem()];
+        problems[1].place = Some(Box::new(known));
+        place(&mut problems, &sources);
+        let files = problems.map(|problem| problem.place.unwrap().file);
+        assert_eq!(files, ["/first", "/known"].map(std::path::PathBuf::from));
+    }
 }

@@ -29,3 +29,27 @@ pub fn open(path: &Path) -> io::Result<File> {
         .custom_flags(libc::O_NOFOLLOW)
         .open(path)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn lock_file_is_its_owners_alone_and_is_not_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/c.lock");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        open(&path).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(mode(path.parent().unwrap()), 0o700);
+        fs::write(&path, "held").unwrap();
+        open(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "held");
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        assert!(open(&link).is_err());
+        assert!(open(&path.join("below")).is_err(), "below a file");
+    }
+}

@@ -6,14 +6,10 @@ use std::path::Path;
 
 use serde_json::{Map, Number, Value};
 
-use crate::error::Error;
+use crate::error::{Error, SIZE_LIMIT};
 use crate::key::KeyPath;
 use crate::problem::Problem;
 use crate::syntax::{self, DEPTH_LIMIT, Fault};
-
-/// The most one file may have; OpenClaw's limit for included files. An avatar
-/// inside the configuration may have two million characters.
-pub const SIZE_LIMIT: u64 = 4 << 20;
 
 /// The file's text; a missing file is an empty one.
 pub fn read(path: &Path) -> Result<String, Error> {
@@ -178,5 +174,59 @@ mod tests {
         let error = parsed(&"[".repeat(1_000_000)).unwrap_err();
         assert!(error.to_string().contains("in each other"), "{error}");
         assert!(parsed("[1]").unwrap_err().to_string().contains("an object"));
+    }
+
+    #[test]
+    fn files_are_read_up_to_the_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let most = 4 * 1024 * 1024;
+        std::fs::write(&path, "x".repeat(most)).unwrap();
+        assert_eq!(read_existing(&path).unwrap().len(), most);
+        std::fs::write(&path, "x".repeat(most + 1)).unwrap();
+        let error = read_existing(&path).unwrap_err();
+        assert!(
+            matches!(&error, Error::TooLarge(large) if *large == path),
+            "{error}"
+        );
+        let none = folder.path().join("none");
+        assert!(matches!(read_existing(&none), Err(Error::Read { .. })));
+        assert_eq!(read(&none).unwrap(), "");
+        read(&path.join("below")).unwrap_err();
+    }
+
+    #[test]
+    fn structure_is_held_to_where_the_parser_is_lenient() {
+        let value = |text: &str| parse_value(Path::new("/x"), text);
+        assert_eq!(value("// nothing").unwrap(), None);
+        assert_eq!(
+            value("[1.0, {a: 2e0}]").unwrap(),
+            Some(json!([1, {"a": 2}]))
+        );
+        for text in ["{ a: 1 } }", "{ a: 1 }, 2", "[1] 2", "{,}", "[,]"] {
+            let error = value(text).unwrap_err();
+            assert!(matches!(error, Error::Syntax { .. }), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn numbers_without_a_fraction_are_whole_as_far_as_doubles_count() {
+        for (float, whole) in [
+            (5.0, json!(5)),
+            (-5.0, json!(-5)),
+            (0.0, json!(0)),
+            (9_007_199_254_740_992.0, json!(9_007_199_254_740_992_i64)),
+            (-9_007_199_254_740_992.0, json!(-9_007_199_254_740_992_i64)),
+            (0.5, json!(0.5)),
+            (1e300, json!(1e300)),
+        ] {
+            assert_eq!(whole_numbers(json!(float)), whole);
+            assert_eq!(
+                whole_numbers(json!([{ "a": float }])),
+                json!([{ "a": whole }])
+            );
+        }
+        let large = json!(u64::MAX);
+        assert_eq!(whole_numbers(large.clone()), large);
     }
 }

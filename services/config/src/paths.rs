@@ -276,4 +276,95 @@ mod tests {
         assert!(error.to_string().contains("OPENCLAW_STATE_DIR"), "{error}");
         assert!(resolve(&[]).is_err());
     }
+
+    #[test]
+    fn everything_has_its_place() {
+        let paths = resolve(&[("OPENCLAW_STATE_DIR", "/s"), ("OPENCLAW_RUNTIME_DIR", "/r")]);
+        let paths = paths.unwrap();
+        for (path, expected) in [
+            (paths.configuration.clone(), "/s/openclaw.json"),
+            (paths.last_good(), "/s/openclaw.json.last-good"),
+            (paths.gateway_socket(), "/r/gateway.sock"),
+            (paths.runner_socket(), "/r/runner.sock"),
+            (paths.memory_socket(), "/r/memory.sock"),
+            (paths.spawner_socket(), "/r/spawner.sock"),
+            (paths.turns(), "/s/state/turns"),
+            (paths.home_session(), "/s/sessions/default.json"),
+            (paths.agents(), "/s/agents"),
+            (paths.agent("a"), "/s/agents/a"),
+            (paths.sessions("a"), "/s/agents/a/sessions"),
+            (paths.agent_home("a"), "/s/agents/a/home"),
+            (paths.server_home("a", "m"), "/s/agents/a/mcp/m"),
+            (paths.turn_temporary("a", "r"), "/s/agents/a/tmp/r"),
+            (paths.turn_folders("a"), "/s/agents/a/turns"),
+            (paths.turn_folder("a", "r"), "/s/agents/a/turns/r"),
+            (paths.turn_given("a", "r"), "/s/agents/a/turns/r/given"),
+            (paths.turn_cli("a", "r"), "/s/agents/a/turns/r/cli"),
+            (
+                paths.server_temporary("a", "r", "m"),
+                "/s/agents/a/turns/r/mcp/m",
+            ),
+            (paths.spending(), "/s/state/usage.json"),
+            (paths.ledger(), "/s/state/ledger.sqlite"),
+            (paths.transcript_journal(), "/s/state/transcripts"),
+            (paths.state_lock("openclaw-x"), "/s/state/x.lock"),
+            (paths.state_lock("x"), "/s/state/x.lock"),
+            (paths.default_workspace("main"), "/s/workspace"),
+            (paths.default_workspace("a"), "/s/workspace-a"),
+        ] {
+            assert_eq!(path, Path::new(expected));
+        }
+    }
+
+    #[test]
+    fn paths_of_the_configuration_are_expanded() {
+        let expanded = |variables: &[(&str, &str)], path: &str| {
+            let paths = resolve(variables).unwrap();
+            paths.expand(path).display().to_string()
+        };
+        let home = [("HOME", "/h"), ("OPENCLAW_CONFIG_PATH", "/etc/claw/c.json")];
+        for (path, expected) in [
+            ("~", "/h/"),
+            ("~/a", "/h/a"),
+            ("~//a", "/h/a"),
+            ("~a", "/etc/claw/~a"),
+            ("a/~", "/etc/claw/a/~"),
+            ("/a", "/a"),
+        ] {
+            assert_eq!(expanded(&home, path), expected, "{path}");
+        }
+        let homeless = [("OPENCLAW_STATE_DIR", "/s")];
+        assert_eq!(expanded(&homeless, "~/a"), "/s/~/a");
+    }
+
+    #[test]
+    fn configuration_is_the_first_that_is_there() {
+        let state = tempfile::tempdir().unwrap();
+        let variables = [("OPENCLAW_STATE_DIR", state.path().to_str().unwrap())];
+        for name in CONFIGURATION.into_iter().rev() {
+            std::fs::write(state.path().join(name), "").unwrap();
+            let configuration = resolve(&variables).unwrap().configuration;
+            assert_eq!(configuration, state.path().join(name));
+        }
+    }
+
+    #[test]
+    fn legacy_state_is_a_folder() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join(".clawdbot"), "").unwrap();
+        let variables = [("HOME", home.path().to_str().unwrap())];
+        let state = resolve(&variables).unwrap().state;
+        assert_eq!(state, home.path().join(".openclaw"));
+    }
+
+    #[test]
+    fn runtime_of_the_user_is_the_variables_or_what_is_there() {
+        let none = Environment::default();
+        assert_eq!(runtime_of_user(&none).unwrap(), None);
+        let named = [("XDG_RUNTIME_DIR", "/run/x")].into_iter().collect();
+        let expected = Some(PathBuf::from("/run/x"));
+        assert_eq!(runtime_of_user(&named).unwrap(), expected);
+        let wrong = [("XDG_RUNTIME_DIR", "x")].into_iter().collect();
+        assert!(runtime_of_user(&wrong).is_err());
+    }
 }

@@ -12,7 +12,7 @@
 //! | 8 applyMergePatch | [`merge`] |
 //! | 9 loadDotEnv | [`dot_env`] |
 //! | 10 loadShellEnvFallback | [`login_shell`] |
-//! | 11 applyDefaults | [`alias`], [`defaults`] |
+//! | 11 applyDefaults | [`alias`], `defaults` of the settings |
 //! | 12 normalizeConfigPaths | [`normalize`] |
 //! | 13 applyConfigOverrides | [`overrides`] |
 //!
@@ -21,7 +21,6 @@
 //! is validated again.
 
 pub mod alias;
-pub mod defaults;
 pub mod dot_env;
 pub mod include;
 pub mod login_shell;

@@ -133,3 +133,53 @@ fn shown(path: &KeyPath, value: &Value) -> String {
         None => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn path(text: &str) -> KeyPath {
+        KeyPath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn values_are_shown_up_to_a_length() {
+        for (length, shown) in [(58, true), (59, false)] {
+            let value = "ä".repeat(length);
+            let problem = Problem::value(path("a"), &json!(value), "b".to_owned(), None);
+            let whole = format!("a: is \"{value}\"; allowed: b");
+            let cut = format!("a: is \"{}…; allowed: b", "ä".repeat(59));
+            let expected = if shown { whole } else { cut };
+            assert_eq!(problem.to_string(), expected);
+            assert_eq!(problem.allowed().as_deref(), Some("b"));
+        }
+    }
+
+    #[test]
+    fn known_keys_are_listed_unless_they_hide_the_right_one() {
+        let problem = |count: usize, nearest: Option<&str>| Problem {
+            path: path("x"),
+            kind: Kind::UnknownKey {
+                known: (0..count).map(|at| format!("k{at}")).collect(),
+            },
+            nearest: nearest.map(str::to_owned),
+            place: None,
+        };
+        let keys = |count: usize| {
+            let keys: Vec<_> = (0..count).map(|at| format!("k{at}")).collect();
+            keys.join(", ")
+        };
+        assert_eq!(problem(0, None).text(), "is not known");
+        let twelve = format!("is not known; allowed are {}", keys(12));
+        assert_eq!(problem(12, None).text(), twelve);
+        assert_eq!(problem(13, None).text(), twelve + ", …");
+        let near = "is not known; did you mean \"k1\"?";
+        assert_eq!(problem(13, Some("k1")).text(), near);
+        let both = format!("{near}; allowed are {}", keys(12));
+        assert_eq!(problem(12, Some("k1")).text(), both);
+        assert_eq!(problem(13, None).allowed(), Some(keys(13)));
+        assert_eq!(Problem::other(path("x"), "is odd").allowed(), None);
+    }
+}

@@ -94,4 +94,47 @@ mod tests {
         }
         assert_eq!(absence("/bin/sh", &environment), None);
     }
+
+    #[test]
+    fn sibling_is_where_the_variable_says_or_beside_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().to_str().unwrap();
+        let environment = [("OPENCLAW_LIBEXEC", text)].into_iter().collect();
+        let error = sibling("other", &environment).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        let expected = format!("{text}/other is not there; install the whole suite in one folder");
+        assert_eq!(error.to_string(), expected);
+        fs::write(folder.path().join("other"), "").unwrap();
+        let found = sibling("other", &environment).unwrap();
+        assert_eq!(found, folder.path().join("other"));
+        let own = env::current_exe().unwrap();
+        let name = own.file_name().unwrap().to_str().unwrap();
+        assert_eq!(sibling(name, &Environment::default()).unwrap(), own);
+    }
+
+    #[test]
+    fn program_is_the_first_of_its_name_on_the_path() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        for (name, mode) in [("a/tool", 0o644), ("b/tool", 0o755), ("c/tool", 0o700)] {
+            fs::create_dir(place(&name[..1])).unwrap();
+            fs::write(place(name), "").unwrap();
+            fs::set_permissions(place(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::create_dir(place("a/folder")).unwrap();
+        let folders = ["a", "b", "c"].map(|name| place(name).display().to_string());
+        let path = format!("relative:{}", folders.join(":"));
+        let environment: Environment = [("PATH", path)].into_iter().collect();
+        assert_eq!(on_path("tool", &environment), Some(place("b/tool")));
+        assert_eq!(on_path("folder", &environment), None);
+        assert_eq!(on_path("tool", &Environment::default()), None);
+        let named = |name: &str| place(name).display().to_string();
+        assert_eq!(
+            on_path(&named("c/tool"), &environment),
+            Some(place("c/tool"))
+        );
+        assert_eq!(on_path(&named("a/tool"), &environment), None);
+        assert_eq!(absence("tool", &environment), None);
+    }
 }

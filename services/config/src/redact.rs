@@ -248,4 +248,95 @@ mod tests {
         let missing = restore(&KeyPath::default(), &mut other, &document).unwrap_err();
         assert_eq!(missing.to_string(), "hooks.token");
     }
+
+    #[test]
+    fn names_say_what_is_a_secret() {
+        for (path, secret) in [
+            ("gateway.auth.token", true),
+            ("a.myApiKey", true),
+            ("a.Authorization", true),
+            ("a.tokens", false),
+            ("env", false),
+            ("env.A", true),
+            ("env.PATH", false),
+            ("env.shellEnv", false),
+            ("env.shellEnv.x", false),
+            ("a.env.A", true),
+            ("a.env.PATH", false),
+            ("a.headers.x", true),
+            ("headers", false),
+            ("a.b", false),
+        ] {
+            let path = KeyPath::parse(path).unwrap();
+            assert_eq!(is_secret(&path), secret, "{path}");
+        }
+    }
+
+    #[test]
+    fn references_and_nothing_are_no_secrets() {
+        let path = KeyPath::parse("a.token").unwrap();
+        for (text, hidden) in [
+            ("x", true),
+            ("", false),
+            ("${A}", false),
+            ("${A}b", true),
+            ("${A}${B}", true),
+            ("${$A}", true),
+        ] {
+            assert_eq!(hides(&path, text), hidden, "{text}");
+        }
+        for (text, found) in [
+            ("https://a:b@c/d", true),
+            ("https://c/a@b", false),
+            ("https://c?a@b", false),
+            ("https://c#a@b", false),
+            ("a@b", false),
+        ] {
+            assert_eq!(has_password(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_found_with_their_places_from_the_end() {
+        let document = json!({
+            "a": {"token": "1", "b": [{"password": "2"}, {"plain": "x"}]},
+            "tokens": "x", "apiKey": ["3", "4", {"secret": "5"}],
+        });
+        let found: Vec<_> = secrets(&document)
+            .into_iter()
+            .map(|(path, secret)| format!("{path} {secret}"))
+            .collect();
+        let expected = [
+            "apiKey.2.secret 5",
+            "apiKey.1 4",
+            "apiKey.0 3",
+            "a.b.0.password 2",
+            "a.token 1",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lists_are_given_back_as_they_were() {
+        let document = json!({"apiKey": ["1", "${A}"], "a": [{"token": "2"}, 3]});
+        let shown = redacted(&KeyPath::default(), &document);
+        let expected = json!({"apiKey": [REDACTED, "${A}"], "a": [{"token": REDACTED}, 3]});
+        assert_eq!(shown, expected);
+        let mut back = shown;
+        restore(&KeyPath::default(), &mut back, &document).unwrap();
+        assert_eq!(back, document);
+    }
+
+    #[test]
+    fn password_in_a_url_is_hidden_in_variables_alone() {
+        let url = "https://me:word@example.org/x";
+        for (path, hidden) in [
+            ("mcp.servers.s.env.INDEX_ROOT", true),
+            ("env.vars.INDEX_ROOT", true),
+            ("models.providers.x.baseUrl", false),
+        ] {
+            let path = KeyPath::parse(path).unwrap();
+            assert_eq!(hides(&path, url), hidden, "{path}");
+        }
+    }
 }

@@ -3,6 +3,8 @@
 //! It is generated from the types of the sections and shipped as
 //! packaging/openclaw.schema.json; a test keeps the two the same.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use crate::key::KeyPath;
@@ -10,8 +12,6 @@ use crate::problem::Problem;
 
 mod check;
 mod describe;
-#[cfg(test)]
-mod generate;
 
 /// The schema as it is shipped.
 pub const TEXT: &str = include_str!("../../../packaging/openclaw.schema.json");
@@ -22,10 +22,12 @@ pub struct Schema(Value);
 
 impl Schema {
     /// The schema that is shipped.
-    pub fn shipped() -> Self {
+    pub fn shipped() -> &'static Self {
         // A test parses the text; without it nothing would be known, and
         // everything refused.
-        Self(serde_json::from_str(TEXT).unwrap_or_default())
+        static SHIPPED: LazyLock<Schema> =
+            LazyLock::new(|| Schema(serde_json::from_str(TEXT).unwrap_or_default()));
+        &SHIPPED
     }
 
     /// Everything that is wrong with `document`. A string that still refers

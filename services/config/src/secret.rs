@@ -55,7 +55,7 @@ impl<'de> Visitor<'de> for Text {
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Secret {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Secret".into()
@@ -74,5 +74,27 @@ impl schemars::JsonSchema for Secret {
                 "required": ["source", "id"],
             }],
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secret_is_a_text_that_is_not_printed() {
+        let read = |text: &str| serde_json::from_str::<Secret>(text);
+        let secret = read("\"sk-1\"").unwrap();
+        assert_eq!(secret, Secret::new("sk-1"));
+        assert_eq!(format!("{secret:?}"), "Secret(…)");
+        let error = read("5").unwrap_err().to_string();
+        assert!(error.contains("expected a string"), "{error}");
+        let error = read(r#"{"source": "file", "id": "x"}"#)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("is a reference to a secret elsewhere"),
+            "{error}"
+        );
     }
 }

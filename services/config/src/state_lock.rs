@@ -6,7 +6,8 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -88,7 +89,7 @@ impl StateLock {
                 Ok(locked) => break locked,
                 Err((held, Errno::EWOULDBLOCK)) => {
                     let holder = read(&held);
-                    if is_alive(holder.as_ref()) || Instant::now() >= until {
+                    if !is_waited_for(holder.as_ref(), until, Instant::now()) {
                         return Err(Error::Held {
                             state: paths.state.clone(),
                             holder: holder.map(Box::new),
@@ -164,18 +165,22 @@ fn now() -> u64 {
     since.map_or(0, |since| since.as_secs())
 }
 
-fn write(mut file: &File, holder: &Holder) -> io::Result<()> {
+fn write(file: &File, holder: &Holder) -> io::Result<()> {
     file.set_len(0)?;
-    file.write_all(&serde_json::to_vec(holder)?)
+    // From the beginning: whoever waited for the lock has read before.
+    file.write_all_at(&serde_json::to_vec(holder)?, 0)
 }
 
-fn read(file: &File) -> Option<Holder> {
-    // Opened again: the descriptor's position is where the last look left it.
-    let mut file = file.try_clone().ok()?;
+fn read(mut file: &File) -> Option<Holder> {
     io::Seek::rewind(&mut file).ok()?;
     let mut text = Vec::new();
     file.take(SIZE_LIMIT).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
+}
+
+/// Whether a lock that somebody has may still be released for us.
+fn is_waited_for(holder: Option<&Holder>, until: Instant, now: Instant) -> bool {
+    !is_alive(holder) && now < until
 }
 
 /// Whether the named holder still runs. One that says nothing is just
@@ -236,13 +241,77 @@ mod tests {
         fs::write(&path, serde_json::to_vec(&gone).unwrap()).unwrap();
         let inherited = Flock::lock(File::open(&path).unwrap(), FlockArg::LockExclusive).unwrap();
         let (begun, beginning) = mpsc::channel();
+        let own = paths.clone();
         let taking = thread::spawn(move || {
             begun.send(()).unwrap();
-            take(&paths, "openclaw-memory").map(drop)
+            take(&own, "openclaw-memory")
         });
         beginning.recv().unwrap();
         drop(inherited);
-        taking.join().unwrap().unwrap();
+        let _lock = taking.join().unwrap().unwrap();
+        assert_eq!(holder(&paths, "openclaw-memory").unwrap().stop, "kill it");
+    }
+
+    fn named(pid: i32) -> Holder {
+        Holder {
+            program: "openclaw-memory".to_owned(),
+            pid,
+            since: now(),
+            runtime: PathBuf::from("/run"),
+            stop: "stop it".to_owned(),
+        }
+    }
+
+    #[test]
+    fn state_lock_is_waited_for_until_the_time_is_up_where_the_holder_ended() {
+        let (gone, alive) = (named(i32::MAX), named(Pid::this().as_raw()));
+        let until = Instant::now();
+        let (before, after) = (until - LOOK_AGAIN, until + LOOK_AGAIN);
+        assert!(is_waited_for(Some(&gone), until, before));
+        assert!(!is_waited_for(Some(&gone), until, until));
+        assert!(!is_waited_for(Some(&gone), until, after));
+        assert!(!is_waited_for(Some(&alive), until, before));
+        assert!(!is_waited_for(None, until, before), "just starting");
+    }
+
+    #[test]
+    fn holder_is_written_from_the_beginning_however_often_it_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = lock_file::open(&folder.path().join("a.lock")).unwrap();
+        assert_eq!(read(&file), None);
+        let far = Holder {
+            runtime: PathBuf::from("/run/".repeat(800)),
+            ..named(7)
+        };
+        write(&file, &far).unwrap();
+        assert_eq!(read(&file), Some(far));
+        for pid in [1_234_567, 1] {
+            write(&file, &named(pid)).unwrap();
+            for _ in 0..2 {
+                assert_eq!(read(&file).unwrap().pid, pid);
+            }
+        }
+    }
+
+    #[test]
+    fn holder_says_itself_and_how_to_end_it() {
+        let mut holder = named(7);
+        holder.since -= 120;
+        let said = by(&Some(Box::new(holder)));
+        let expected = "openclaw-memory (process 7, for 2 min); end it with: stop it";
+        assert_eq!(said, expected);
+        assert!(by(&None).contains("another process"), "{}", by(&None));
+    }
+
+    #[test]
+    fn state_lock_whose_file_is_a_link_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        let path = paths.state_lock("openclaw-memory");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+        let error = take(&paths, "openclaw-memory").unwrap_err().to_string();
+        assert_eq!(error, format!("cannot lock {}", path.display()));
     }
 
     #[test]

@@ -107,4 +107,9 @@ mod tests {
         let error = atomic(Path::new("/nonexistent/x"), b"1").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
+
+    #[test]
+    fn temporary_file_is_hidden_and_named_after_its_target() {
+        assert_eq!(prefix(Path::new("/a/b.json")), ".b.json.tmp.");
+    }
 }

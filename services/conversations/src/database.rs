@@ -7,14 +7,10 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::schema::{self, SchemaError};
-
-/// How long a writer of the same file may take.
-const BUSY_DEADLINE: Duration = Duration::from_secs(5);
 
 /// KiB of page cache; the tables have some dozen rows.
 const CACHE_KIB: i64 = 64;
@@ -63,14 +59,36 @@ impl Database {
         }
     }
 
-    /// Does `work` in a transaction on a thread that may wait for the disk.
+    /// Does `work` in a transaction on a thread that may wait for the disk. It keeps
+    /// other writers of the ledger, and so messages, waiting.
     pub async fn call<T: Send + 'static>(
         &self,
         operation: &'static str,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Fault> {
+        self.apart(operation, TransactionBehavior::Immediate, work)
+            .await
+    }
+
+    /// As [`Self::call`] for what only reads, beside which others write. SQLite
+    /// refuses it to write.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        self.apart(operation, TransactionBehavior::Deferred, work)
+            .await
+    }
+
+    async fn apart<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Fault> {
         let database = self.clone();
-        tokio::task::spawn_blocking(move || database.transact(operation, work))
+        tokio::task::spawn_blocking(move || database.transact(operation, behavior, work))
             .await
             .unwrap_or(Err(Fault::Worker(operation)))
     }
@@ -78,6 +96,7 @@ impl Database {
     fn transact<T>(
         &self,
         operation: &'static str,
+        behavior: TransactionBehavior,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Fault> {
         let fault = |source| Fault::Sqlite {
@@ -96,17 +115,21 @@ impl Database {
                 source: Arc::new(source),
             })?),
         };
-        let transaction = connection.transaction().map_err(fault)?;
+        let only_reads = matches!(behavior, TransactionBehavior::Deferred);
+        connection
+            .pragma_update(None, "query_only", only_reads)
+            .map_err(fault)?;
+        let transaction = connection
+            .transaction_with_behavior(behavior)
+            .map_err(fault)?;
         let result = work(&transaction).map_err(fault)?;
         transaction.commit().map_err(fault)?;
         Ok(result)
     }
 
     fn open(&self) -> Result<Connection, SchemaError> {
-        let mut connection = Connection::open(&self.path)?;
-        connection.busy_timeout(BUSY_DEADLINE)?;
+        let connection = schema::open(&self.path)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
-        schema::bring_up_to_date(&mut connection)?;
         Ok(connection)
     }
 }
@@ -114,6 +137,52 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn call_waits_for_another_writer_after_it_has_read() {
+        const EACH: i64 = 200;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.sqlite");
+        let count = |name: &'static str| {
+            let database = Database::at(path.clone());
+            tokio::spawn(async move {
+                for number in 0..EACH {
+                    let add = move |connection: &Connection| {
+                        let sql = "SELECT count(*) FROM jobs";
+                        let seen: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+                        connection.execute(
+                            "INSERT INTO jobs (job_id, job, updated_ms) VALUES (?1, '{}', ?2)",
+                            rusqlite::params![format!("{name}-{number}"), seen],
+                        )
+                    };
+                    database.call("add a job", add).await.unwrap();
+                }
+            })
+        };
+        let (one, other) = (count("a"), count("b"));
+        one.await.unwrap();
+        other.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn read_goes_on_beside_a_writer_and_cannot_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ledger.sqlite");
+        let database = Database::at(path.clone());
+        let count = |connection: &Connection| {
+            connection.query_row("SELECT count(*) FROM jobs", [], |row| row.get::<_, i64>(0))
+        };
+        database.call("make the tables", |_| Ok(())).await.unwrap();
+        let mut writer = Connection::open(&path).unwrap();
+        let writing = writer
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .unwrap();
+        assert_eq!(database.read("count jobs", count).await.unwrap(), 0);
+        drop(writing);
+        let remove = |connection: &Connection| connection.execute("DELETE FROM jobs", []);
+        database.read("remove jobs", remove).await.unwrap_err();
+        database.call("remove jobs", remove).await.unwrap();
+    }
 
     #[tokio::test]
     async fn what_fails_is_undone_and_named() {

@@ -3,7 +3,10 @@
 
 pub mod auth_profile;
 pub mod database;
+mod fault;
+pub mod feed;
 mod lanes;
+pub mod outbox;
 mod paragraphs;
 mod refusal;
 pub mod route;

@@ -1,12 +1,12 @@
 //! Why the gateway does not do what it is asked.
 
-use openclaw_config::settings::{InvalidLimit, UnknownModel};
+use openclaw_proto::call::CallError;
 use openclaw_sessions::store::InvalidPatch;
 use openclaw_sessions::{AgentId, InvalidAgentId, InvalidKey, InvalidRoute, SessionKey};
-use tonic::Status;
+use openclaw_settings::{InvalidLimit, UnknownModel};
 
+use crate::fault::Fault;
 use crate::lanes::Crowded;
-use crate::storage::fault::Fault;
 
 /// The reader of a run's events is too far behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -95,7 +95,10 @@ pub enum Refusal {
     },
     /// The agent-runner was needed and does not answer.
     #[error("the agent-runner, which has the credentials, does not answer")]
-    NoRunner(#[source] Box<Status>),
+    NoRunner(#[source] CallError),
+    /// Whoever sent the command may talk, and not command.
+    #[error("you are not authorized to use this command")]
+    Unauthorized,
     /// There is no such session.
     #[error("there is no session {0:?}; `openclawctl sessions` lists them")]
     UnknownSession(String),

@@ -1,8 +1,8 @@
 //! Routes and scopes between the wire, the configuration and session keys.
 
-use openclaw_config::settings::{self, SessionScope, SessionSettings};
 use openclaw_proto::gateway::{ChatKind, Route as Sent};
 use openclaw_sessions::{AgentId, Chat, DmScope, Route, SessionKey};
+use openclaw_settings::{self as settings, SessionScope, SessionSettings};
 
 /// The route of a message on `channel`.
 pub fn of(channel: &str, route: Sent) -> Route {

@@ -1,9 +1,12 @@
 //! The tables of the ledger's file: the one place that makes and changes them.
 
-use rusqlite::Connection;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 3;
+pub(crate) const VERSION: i64 = 5;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -131,6 +134,73 @@ const SESSION_NOTES: &str = "
     CREATE INDEX open_runs ON runs (created_ms) WHERE ended_ms IS NULL;
 ";
 
+/// What happened and in which order: of runs in their own rows, the rest in a
+/// table. Since version 4. Runs of before are numbered as they came, which is
+/// the order in which they are listed; nothing is told of those that ended.
+const EVENTS: &str = "
+    ALTER TABLE runs ADD COLUMN accepted_seq INTEGER;
+    ALTER TABLE runs ADD COLUMN started_seq INTEGER;
+    ALTER TABLE runs ADD COLUMN started_ms INTEGER;
+    ALTER TABLE runs ADD COLUMN ended_seq INTEGER;
+    -- What was appended with the end, and where the message came from.
+    ALTER TABLE runs ADD COLUMN entries TEXT;
+    ALTER TABLE runs ADD COLUMN route TEXT;
+    UPDATE runs SET accepted_seq = ranked.place FROM
+        (SELECT run_id, row_number() OVER (ORDER BY created_ms, run_id) AS place FROM runs) AS ranked
+        WHERE ranked.run_id = runs.run_id;
+    DROP INDEX runs_by_time;
+    CREATE INDEX runs_by_seq ON runs (accepted_seq);
+    CREATE TABLE events (
+        seq           INTEGER PRIMARY KEY,
+        at_ms         INTEGER NOT NULL,
+        agent_id      TEXT NOT NULL,
+        session_key   TEXT NOT NULL,
+        run_id        TEXT NOT NULL,
+        facts         TEXT NOT NULL
+    );
+    CREATE TABLE event_series (
+        number        INTEGER PRIMARY KEY CHECK (number = 1),
+        epoch         TEXT NOT NULL,
+        taken         INTEGER NOT NULL,
+        pruned        INTEGER NOT NULL,
+        first_run     INTEGER NOT NULL
+    );
+    INSERT INTO event_series (number, epoch, taken, pruned, first_run) VALUES (
+        1, lower(hex(randomblob(8))),
+        (SELECT count(*) FROM runs), (SELECT count(*) FROM runs),
+        ifnull((SELECT min(accepted_seq) FROM runs WHERE ended_ms IS NULL),
+               (SELECT count(*) + 1 FROM runs)));
+";
+
+/// What there is to say on channels. Since version 5.
+const OUTBOX: &str = "
+    CREATE TABLE outbox (
+        delivery_id   INTEGER PRIMARY KEY AUTOINCREMENT,
+        name          TEXT NOT NULL UNIQUE,
+        kind          TEXT NOT NULL,
+        channel       TEXT NOT NULL,
+        account       TEXT NOT NULL,
+        target        TEXT NOT NULL,
+        chat          TEXT,
+        thread        TEXT NOT NULL,
+        session_key   TEXT NOT NULL,
+        agent_id      TEXT NOT NULL,
+        run_id        TEXT NOT NULL,
+        facts         TEXT NOT NULL,
+        about         INTEGER,
+        state         TEXT NOT NULL CHECK (state IN
+            ('pending', 'leased', 'delivered', 'failed')),
+        attempts      INTEGER NOT NULL,
+        not_before_ms INTEGER NOT NULL,
+        provider_ids  TEXT NOT NULL,
+        reason        TEXT NOT NULL,
+        created_ms    INTEGER NOT NULL,
+        changed_ms    INTEGER NOT NULL
+    );
+    CREATE INDEX open_deliveries ON outbox (channel, account, target, thread, delivery_id)
+        WHERE state IN ('pending', 'leased');
+";
+
 /// Why the tables cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
@@ -140,6 +210,21 @@ pub enum SchemaError {
     /// A newer gateway wrote the file, with that version of the tables.
     #[error("the ledger has schema version {0}, newer than {VERSION}: install the newer gateway")]
     Newer(i64),
+}
+
+/// How long another writer of the file may take, or a reader such as a backup may
+/// hold it.
+const BUSY_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Opens the file, with its tables up to date. Every transaction takes the
+/// writers' lock when it begins: one that has read before it writes cannot wait
+/// for another writer, and fails at once (SQLITE_BUSY_SNAPSHOT).
+pub(crate) fn open(path: &Path) -> Result<Connection, SchemaError> {
+    let mut connection = Connection::open(path)?;
+    connection.busy_timeout(BUSY_DEADLINE)?;
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    bring_up_to_date(&mut connection)?;
+    Ok(connection)
 }
 
 /// Makes the tables of a file that is new, and brings those of an earlier
@@ -161,11 +246,13 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
         match step {
             0 => transaction.execute_batch(RUNS)?,
             1 => transaction.execute_batch(TURNS)?,
-            _ => {
+            2 => {
                 transaction.execute_batch(SMALL_TABLES)?;
                 allow_for_one_directory(&transaction)?;
                 transaction.execute_batch(SESSION_NOTES)?;
             }
+            3 => transaction.execute_batch(EVENTS)?,
+            _ => transaction.execute_batch(OUTBOX)?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
@@ -239,17 +326,20 @@ mod tests {
         let mut new = Connection::open(folder.path().join("new")).unwrap();
         bring_up_to_date(&mut new).unwrap();
         // With the small tables as they were at first use, and without.
-        for (version, used) in [(1, false), (2, false), (2, true)] {
+        for (version, used) in [(1, false), (2, false), (2, true), (3, true)] {
             let path = folder.path().join(format!("{version}-{used}"));
             let mut old = Connection::open(&path).unwrap();
             old.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))
                 .unwrap();
             old.execute_batch(RUNS).unwrap();
-            if version == 2 {
+            if version >= 2 {
                 old.execute_batch(TURNS).unwrap();
             }
             if used {
                 old.execute_batch(SMALL_TABLES).unwrap();
+            }
+            if version == 3 {
+                old.execute_batch(SESSION_NOTES).unwrap();
             }
             old.pragma_update(None, "user_version", version).unwrap();
             old.execute_batch(
@@ -268,6 +358,45 @@ mod tests {
                 .unwrap();
             assert_eq!(runs, 1);
         }
+    }
+
+    #[test]
+    fn schema_of_version_3_keeps_its_runs_in_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut old = Connection::open(folder.path().join("3")).unwrap();
+        for step in [RUNS, TURNS, SMALL_TABLES, SESSION_NOTES] {
+            old.execute_batch(step).unwrap();
+        }
+        old.pragma_update(None, "user_version", 3).unwrap();
+        for (run, created, ended) in [("c", 30, None), ("a", 10, Some(11)), ("b", 20, Some(21))] {
+            old.execute(
+                "INSERT INTO runs (run_id, session_key, agent_id, session_id, channel, state, \
+                 user_entry_id, created_ms, ended_ms) \
+                 VALUES (?1, 'k', 'a', 's', 'cli', 'done', 'u', ?2, ?3)",
+                rusqlite::params![run, created, ended],
+            )
+            .unwrap();
+        }
+        bring_up_to_date(&mut old).unwrap();
+        let mut statement = old
+            .prepare("SELECT run_id, accepted_seq FROM runs ORDER BY accepted_seq")
+            .unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let rows: Vec<(String, i64)> = rows.unwrap().map(Result::unwrap).collect();
+        assert_eq!(
+            rows,
+            ["a", "b", "c"]
+                .map(str::to_owned)
+                .into_iter()
+                .zip(1..)
+                .collect::<Vec<_>>()
+        );
+        let series = "SELECT taken, pruned, first_run FROM event_series";
+        let series = old.query_row(series, [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        });
+        // The one that goes on will be told of when it ends.
+        assert_eq!(series.unwrap(), (3, 3, 3));
     }
 
     #[test]

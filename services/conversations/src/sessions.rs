@@ -4,6 +4,7 @@ mod aside;
 mod compacting;
 mod discover;
 mod export;
+mod forgetting;
 mod import;
 mod read;
 mod usage;
@@ -12,12 +13,12 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use openclaw_config::settings::check_limit;
 use openclaw_daemon::Configuration;
 use openclaw_proto::sessions::{Deleted, Page, Query, Rows, Session, State};
 use openclaw_sessions::store::Patch;
 use openclaw_sessions::transcript::{self, Compaction, Count};
 use openclaw_sessions::{AgentId, SessionKey};
+use openclaw_settings::check_limit;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 

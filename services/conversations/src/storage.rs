@@ -5,7 +5,9 @@
 //! one fdatasync per file and one transaction of the ledger (group commit).
 
 mod command;
-pub(crate) mod fault;
+mod delivery;
+mod entries;
+mod forgetting;
 mod home;
 mod ledger;
 mod orphans;
@@ -20,25 +22,32 @@ mod worker;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 use std::thread;
 
 use openclaw_daemon::Configuration;
+use openclaw_proto::feed::Event;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::Message;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-pub use command::{Acceptance, Admitted, Closing, Found, Incoming, Overrides, QueueFields, Said};
+pub use crate::fault::Fault;
+pub use command::{
+    Acceptance, Admitted, ChannelReply, Closing, Found, Incoming, Overrides, QueueFields, Said,
+};
 use command::{BackendSessions, Command, Reply};
-pub use fault::Fault;
+pub(crate) use forgetting::SaidIn;
 pub use ledger::{Record, Spent};
+pub use policy::only_begins_anew;
 pub use replay::replay;
 pub(crate) use sessions::{Exportable, Listed, Uncounted};
 pub use sessions::{Leftover, Shown, state};
 pub use state_files::RESET_COMMAND;
 use state_files::StateFiles;
 use work::Done;
-use worker::{Findings, Worker};
+use worker::{Findings, Told, Worker};
+
+use crate::feed::{Happening, Series};
 
 /// Commands that may wait for the thread. More than the lanes let through at
 /// once means that the disk stands still, and then messages wait unaccepted.
@@ -51,12 +60,22 @@ pub struct Storage {
     room: Arc<Semaphore>,
     sessions: Arc<AtomicU64>,
     findings: Findings,
+    series: Series,
+    listener: Listener,
 }
+
+/// Hears what happened, when it is in the ledger and before whoever asked for it
+/// is answered. It is on the storage thread, and must not wait.
+pub(crate) type Hear = Box<dyn Fn(Vec<Event>) + Send + Sync>;
+
+/// Who hears it, once there is somebody.
+pub(crate) type Listener = Arc<OnceLock<Hear>>;
 
 /// A command and its place in the queue, which it gives back when it is done.
 struct Envelope {
     command: Command,
-    _place: OwnedSemaphorePermit,
+    /// None: it takes nobody's place.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 /// The thread, to be waited for.
@@ -80,8 +99,15 @@ impl Storage {
         let sessions = Arc::new(AtomicU64::new(0));
         let findings = Findings::default();
         let counted = Arc::clone(&sessions);
-        let worker = Worker::open(configuration, receiver, counted, Arc::clone(&findings))?;
+        let listener = Listener::default();
+        let told = Told {
+            sessions: counted,
+            findings: Arc::clone(&findings),
+            listener: Arc::clone(&listener),
+        };
+        let worker = Worker::open(configuration, receiver, told)?;
         let open_runs = worker.open_runs()?;
+        let series = worker.series()?;
         let thread = thread::Builder::new()
             .name("storage".to_owned())
             .spawn(move || worker.work())
@@ -91,6 +117,8 @@ impl Storage {
             room: Arc::new(Semaphore::new(COMMAND_LIMIT)),
             sessions,
             findings,
+            series,
+            listener,
         };
         Ok((storage, Thread(thread), open_runs))
     }
@@ -98,8 +126,8 @@ impl Storage {
     /// Makes the user's message durable and enters its run into the ledger, or
     /// finds the run that its idempotency key names.
     pub async fn accept(&self, incoming: Incoming) -> Result<Acceptance, Fault> {
-        self.call(|reply| Command::Accept(Box::new(incoming), reply))
-            .await
+        let accept = |reply| Command::Accept(Box::new(incoming), reply);
+        self.send(accept).await?.answer().await
     }
 
     /// Notes that a run's turn begins, and says which sessions backends keep.
@@ -117,6 +145,43 @@ impl Storage {
     ) -> Result<Pending<()>, Fault> {
         self.send(|reply| Command::Append(key.clone(), messages, reply))
             .await
+    }
+
+    /// Appends what the gateway itself says, which is `text`; where the session
+    /// is a channel's, it is said there too.
+    pub async fn announce(
+        &self,
+        key: &SessionKey,
+        message: Message,
+        text: &str,
+    ) -> Result<(), Fault> {
+        let message = Box::new(message);
+        self.call(|reply| Command::Announce(key.clone(), message, text.to_owned(), reply))
+            .await
+    }
+
+    /// Notes that something happened elsewhere, in order with everything else.
+    /// Nobody waits for it, so it takes nobody's place in the queue: what there
+    /// is of it is bounded where it happens.
+    pub fn record(&self, happening: Happening) {
+        let (reply, _) = oneshot::channel();
+        let command = Command::Record(happening, reply);
+        let envelope = Envelope {
+            command,
+            _place: None,
+        };
+        // Without the thread there is no ledger to note it in.
+        let _ = self.sender.send(envelope);
+    }
+
+    /// Where the numbers of what happens begin.
+    pub fn series(&self) -> &Series {
+        &self.series
+    }
+
+    /// Tells `hear` whatever happens from now on; only the first is told.
+    pub fn listen(&self, hear: impl Fn(Vec<Event>) + Send + Sync + 'static) {
+        let _ = self.listener.set(Box::new(hear));
     }
 
     /// Makes the end of a run durable.
@@ -181,9 +246,12 @@ impl Storage {
         let (reply, answer) = oneshot::channel();
         let envelope = Envelope {
             command: command(reply),
-            _place: place.map_err(|_| Fault::Stopped)?,
+            _place: Some(place.map_err(|_| Fault::Stopped)?),
         };
         self.sender.send(envelope).map_err(|_| Fault::Stopped)?;
         Ok(Pending(answer))
     }
 }
+
+#[cfg(test)]
+mod tests;

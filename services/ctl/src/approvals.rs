@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use jiff::Timestamp;
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::approval::{Approval, Approvals, Decision, Grant};
-use tonic::Code;
+use openclaw_proto::call::RefusalCode;
+use openclaw_terminal::{Failure, output};
 
 use crate::cli::approvals as cli;
 use crate::connection::{self, Gateway};
-use crate::failure::Failure;
-use crate::output;
 
 /// Characters of an id that are shown; enough to name it.
 const ID_WIDTH: usize = 8;
@@ -57,17 +56,17 @@ async fn revoke(gateway: &Gateway, revoke: &cli::Revoke) -> Result<(), Failure> 
     let agent = revoke.agent.as_deref().unwrap_or_default();
     let directory = revoke.directory.as_deref().unwrap_or_default();
     let approvals = gateway.client.list_approvals(0).await;
-    let approvals = approvals.map_err(|status| gateway.failure(&status))?;
+    let approvals = approvals.map_err(|error| gateway.failure(&error))?;
     let mut commands: Vec<String> = approvals.grants.into_iter().map(|it| it.command).collect();
     commands.retain(|it| *it == revoke.command || output::line(it) == revoke.command);
     let command = commands.first().unwrap_or(&revoke.command);
     let revoked = gateway.client.revoke_grant(agent, command, directory);
-    revoked.await.map_err(|status| match status.code() {
-        Code::NotFound => Failure::new(format!(
+    revoked.await.map_err(|error| match error.code() {
+        Some(RefusalCode::NotFound) => Failure::new(format!(
             "{:?} was not allowed for good; `openclawctl approvals list` shows what was",
             revoke.command
         )),
-        _ => gateway.failure(&status),
+        _ => gateway.failure(&error),
     })?;
     output::stdout_line("revoked")
 }
@@ -88,11 +87,11 @@ pub(crate) async fn decide(
     decision: Decision,
 ) -> Result<Approval, Failure> {
     let decided = gateway.client.decide_approval(id, decision, BY);
-    decided.await.map_err(|status| match status.code() {
-        Code::NotFound => Failure::new(format!(
+    decided.await.map_err(|error| match error.code() {
+        Some(RefusalCode::NotFound) => Failure::new(format!(
             "nothing waits under {id:?} (any more); `openclawctl approvals` lists what does"
         )),
-        _ => gateway.failure(&status),
+        _ => gateway.failure(&error),
     })
 }
 
@@ -106,7 +105,7 @@ fn words(decision: Decision) -> &'static str {
 
 async fn list(gateway: &Gateway, list: &cli::List) -> Result<(), Failure> {
     let approvals = gateway.client.list_approvals(list.decided).await;
-    let approvals = approvals.map_err(|status| gateway.failure(&status))?;
+    let approvals = approvals.map_err(|error| gateway.failure(&error))?;
     if list.json {
         output::document(&approvals)
     } else {

@@ -1,17 +1,16 @@
 //! `auth adopt`: a login that lies in an agent's home becomes the one that the
 //! agent's turns run on, when somebody who has looked at it says so.
 
-use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use openclaw_config::login::Login;
-use openclaw_config::{Environment, Settings};
+use openclaw_config::Environment;
+use openclaw_credentials::login::Login;
 use openclaw_folder::Folder;
+use openclaw_settings::Settings;
+use openclaw_terminal::{Failure, output, question};
 
 use crate::cli::auth::{Action, Adopt, Auth};
-use crate::failure::Failure;
-use crate::output;
 
 mod contents;
 mod login_file;
@@ -34,7 +33,7 @@ pub(crate) fn execute(arguments: &Auth, environment: &Environment) -> Result<Exi
 }
 
 fn adopt(arguments: &Adopt, environment: &Environment) -> Result<ExitCode, Failure> {
-    let settings = openclaw_config::load_usable(environment)?;
+    let settings = openclaw_settings::load_usable(environment)?;
     let agent_id = agent(arguments, &settings)?;
     let logins = match arguments.cli {
         Some(which) => vec![which.login()],
@@ -107,7 +106,7 @@ fn unasked<'a>(usable: &[&'a LoginFile]) -> Result<Vec<&'a LoginFile>, Failure> 
 }
 
 fn asked<'a>(usable: &[&'a LoginFile], agent_id: &str) -> Result<Vec<&'a LoginFile>, Failure> {
-    if !io::stdin().is_terminal() {
+    if !question::can_be_asked() {
         return Err(
             Failure::undecided("nobody can be asked: standard input is no terminal")
                 .hint("run this in a terminal, or add --yes to adopt what is shown above"),
@@ -124,18 +123,12 @@ fn asked<'a>(usable: &[&'a LoginFile], agent_id: &str) -> Result<Vec<&'a LoginFi
 }
 
 fn says_yes(found: &LoginFile, agent_id: &str) -> Result<bool, Failure> {
-    let mut stderr = io::stderr().lock();
     let title = found.login.title();
     let question = format!(
         "adopt the login of {title} in {} for {agent_id}? [y/N] ",
         found.place
     );
-    // Whoever does not see the question answers it with a line end.
-    let _ = write!(stderr, "{question}").and_then(|()| stderr.flush());
-    let mut answer = String::new();
-    let read = io::stdin().read_line(&mut answer);
-    read.context("cannot read the answer")?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+    Ok(question::says_yes(&question)?)
 }
 
 /// Writes what is known of a login where turns find it, and removes the

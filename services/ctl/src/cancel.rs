@@ -3,13 +3,12 @@
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::gateway::Turn;
-use tonic::Code;
+use openclaw_terminal::{Failure, output};
 
 use crate::cli;
 use crate::connection::{self, Gateway};
-use crate::failure::Failure;
-use crate::output;
 
 /// The last turns that are looked at for those that go on; as many as the
 /// gateway lists at most.
@@ -66,7 +65,7 @@ async fn whole(gateway: &Gateway, text: &str) -> Result<String, Failure> {
         return Ok(text.to_owned());
     }
     let turns = gateway.client.list_turns(LOOKED_AT).await;
-    let turns = turns.map_err(|status| gateway.failure(&status))?;
+    let turns = turns.map_err(|error| gateway.failure(&error))?;
     match meant(&turns, text).as_slice() {
         [] => Ok(text.to_owned()),
         [only] => Ok(only.run_id.clone()),
@@ -96,7 +95,7 @@ fn meant<'a>(turns: &'a [Turn], text: &str) -> Vec<&'a Turn> {
 /// The runs that go on or wait for their turn, the newest first.
 async fn open(gateway: &Gateway) -> Result<Vec<Turn>, Failure> {
     let turns = gateway.client.list_turns(LOOKED_AT).await;
-    let mut turns = turns.map_err(|status| gateway.failure(&status))?;
+    let mut turns = turns.map_err(|error| gateway.failure(&error))?;
     turns.retain(|turn| turn.ended_ms.is_none());
     Ok(turns)
 }
@@ -113,11 +112,11 @@ fn described(turn: &Turn) -> String {
 
 async fn end(gateway: &Gateway, run_id: &str) -> Result<bool, Failure> {
     let answer = gateway.client.cancel_run(run_id, "openclawctl cancel");
-    answer.await.map_err(|status| match status.code() {
-        Code::NotFound => {
+    answer.await.map_err(|error| match error.code() {
+        Some(RefusalCode::NotFound) => {
             Failure::new(format!("there is no run {run_id}")).hint("`openclawctl turns` lists them")
         }
-        _ => gateway.failure(&status),
+        _ => gateway.failure(&error),
     })
 }
 

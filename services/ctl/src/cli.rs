@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
+use openclaw_terminal::{failure, output};
 
-use crate::{config, failure, memory, output};
+use crate::{config, memory};
 
 pub(crate) mod approvals;
 pub(crate) mod auth;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Config(config::Arguments),
     /// List the turns that run and those that ended, and what they cost
     Turns(Turns),
+    /// Follow what happens in the sessions
+    Events(Events),
     /// End a run and every process it started
     Cancel(Cancel),
     /// List and decide about commands that wait to be allowed
@@ -124,6 +127,26 @@ pub(crate) struct Turns {
     /// Why turns have no whole reply: all of it, instead of its beginning
     #[arg(short, long)]
     pub(crate) wide: bool,
+}
+
+/// Arguments of `events`.
+#[derive(Debug, Args)]
+pub(crate) struct Events {
+    /// Only those of this session [default: those of all sessions]
+    #[arg(long, value_name = "KEY", conflicts_with = "agent")]
+    pub(crate) session: Option<String>,
+    /// Only those of this agent's sessions
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    /// First those that are kept after this sequence number; 0: all of them
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) after: Option<u64>,
+    /// Also what runs say while they go on: text, calls of tools
+    #[arg(long)]
+    pub(crate) live: bool,
+    /// Print every event as one line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `cancel`.

@@ -3,9 +3,7 @@
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, KeyPath, Paths};
-
-use crate::failure::Failure;
-use crate::output;
+use openclaw_terminal::{Failure, output};
 
 mod arguments;
 mod change;

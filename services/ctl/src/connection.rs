@@ -1,28 +1,29 @@
 //! Reaching the daemons, and what it means when they do not answer.
 
-use std::error::Error;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::io::ErrorKind;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use openclaw_config::Paths;
+use openclaw_foreground::obstacle;
+use openclaw_proto::call::{Broken, CallError, RefusalCode};
 use openclaw_proto::{gateway, sessions};
+use openclaw_terminal::Failure;
 use tokio::runtime::{Builder, Runtime};
-use tonic::{Code, Status};
-
-use crate::failure::Failure;
-use crate::obstacle;
 
 /// How the suite is started.
 pub(crate) const START: &str =
     "start it with: systemctl --user start openclaw.target (without systemd: openclawctl run)";
 
-/// The gateway and its socket.
+/// How long a gateway that was lost is asked again: one that is started again
+/// takes the connection at once, because its socket stays.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(13);
+
+/// The gateway.
 #[derive(Debug, Clone)]
 pub(crate) struct Gateway {
     pub(crate) client: gateway::Client,
     pub(crate) sessions: sessions::Client,
-    socket: PathBuf,
     paths: Paths,
 }
 
@@ -32,8 +33,7 @@ impl Gateway {
         let socket = paths.gateway_socket();
         Self {
             client: gateway::Client::new(socket.clone()),
-            sessions: sessions::Client::new(socket.clone()),
-            socket,
+            sessions: sessions::Client::new(socket),
             paths: paths.clone(),
         }
     }
@@ -43,17 +43,10 @@ impl Gateway {
         obstacle::find(&self.paths)
     }
 
-    /// The failure that `status` is.
-    pub(crate) fn failure(&self, status: &Status) -> Failure {
-        let obstacle = is_broken(status).then(|| self.obstacle()).flatten();
-        if let Some(obstacle) = obstacle {
-            return obstacle;
-        }
-        let failure = Failure::new(problem("gateway", &self.socket, status));
-        match connect_error(status) {
-            Some(ErrorKind::NotFound | ErrorKind::ConnectionRefused) => failure.hint(START),
-            _ => failure,
-        }
+    /// The failure that `error` is.
+    pub(crate) fn failure(&self, error: &CallError) -> Failure {
+        let obstacle = error.code().is_none().then(|| self.obstacle()).flatten();
+        obstacle.unwrap_or_else(|| failure("gateway", error))
     }
 }
 
@@ -65,58 +58,45 @@ pub(crate) fn runtime() -> Result<Runtime, Failure> {
         .context("cannot set up the event loop")?)
 }
 
-/// Why `daemon` at `socket` did not do what it was asked, in words.
-pub(crate) fn problem(daemon: &str, socket: &Path, status: &Status) -> String {
-    let socket = socket.display();
-    match (connect_error(status), status.code()) {
-        (Some(ErrorKind::NotFound), _) => {
-            format!("the {daemon} is not running: there is no socket {socket}")
+/// The failure that `error` of `daemon` is, with what can be done about it.
+pub(crate) fn failure(daemon: &str, error: &CallError) -> Failure {
+    let failure = Failure::new(problem(daemon, error));
+    match error {
+        CallError::Absent(socket) if socket.kind() != ErrorKind::PermissionDenied => {
+            failure.hint(START)
         }
-        (Some(ErrorKind::ConnectionRefused), _) => {
-            format!("the {daemon} is not running: nobody listens at {socket}")
-        }
-        (Some(ErrorKind::PermissionDenied), _) => {
-            format!("{socket} belongs to another user: the {daemon} answers only its own")
-        }
-        (_, Code::Unimplemented) => {
-            format!("the {daemon} is of another version, which does not know this request")
-        }
-        _ if is_broken(status) => format!("the connection to the {daemon} broke: {}", last(status)),
-        _ => format!("the {daemon} refused: {}", status.message()),
+        CallError::Refused {
+            remedy: Some(remedy),
+            ..
+        } => failure.hint(remedy),
+        _ => failure,
     }
 }
 
-/// Whether the connection broke rather than the daemon having answered, so
-/// that asking again may help.
-pub(crate) fn is_broken(status: &Status) -> bool {
-    // A status that came over the wire has no cause; one that tonic made of an
-    // error has. Unavailable is what a daemon answers while it drains.
-    status.source().is_some() || status.code() == Code::Unavailable
-}
-
-/// Whether there is no daemon to talk to.
-pub(crate) fn is_absent(status: &Status) -> bool {
-    use ErrorKind::{ConnectionRefused, NotFound, PermissionDenied};
-    matches!(
-        connect_error(status),
-        Some(NotFound | ConnectionRefused | PermissionDenied)
-    )
-}
-
-/// Why the connection could not be made, when that is what `status` says.
-fn connect_error(status: &Status) -> Option<ErrorKind> {
-    causes(status)
-        .find_map(|cause| cause.downcast_ref::<io::Error>())
-        .map(io::Error::kind)
-}
-
-/// The innermost cause, which says most.
-fn last(status: &Status) -> String {
-    causes(status)
-        .last()
-        .map_or_else(|| status.message().to_owned(), ToString::to_string)
-}
-
-fn causes(status: &Status) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    std::iter::successors(status.source(), |cause| (*cause).source())
+/// Why `daemon` did not do what it was asked, in words.
+pub(crate) fn problem(daemon: &str, error: &CallError) -> String {
+    match error {
+        CallError::Absent(absent) => {
+            let socket = absent.socket().display();
+            match absent.kind() {
+                ErrorKind::NotFound => {
+                    format!("the {daemon} is not running: there is no socket {socket}")
+                }
+                ErrorKind::PermissionDenied => {
+                    format!("{socket} belongs to another user: the {daemon} answers only its own")
+                }
+                _ => format!("the {daemon} is not running: nobody listens at {socket}"),
+            }
+        }
+        CallError::Broken(Broken::Lost(why)) => {
+            format!("the connection to the {daemon} broke: {why}")
+        }
+        CallError::Broken(Broken::Late(limit)) => {
+            format!("the {daemon} has not answered for {} s", limit.as_secs())
+        }
+        CallError::Refused { code, .. } if *code == RefusalCode::Unimplemented => {
+            format!("the {daemon} is of another version, which does not know this request")
+        }
+        CallError::Refused { message, .. } => format!("the {daemon} refused: {message}"),
+    }
 }

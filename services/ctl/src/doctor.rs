@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use openclaw_config::{Environment, Paths, Settings};
+use openclaw_config::{Environment, Paths};
+use openclaw_settings::Settings;
+use openclaw_terminal::{Failure, output};
 
 use crate::cli;
 use crate::connection;
-use crate::failure::Failure;
-use crate::output;
 use crate::status;
 
 mod answers;
@@ -73,7 +73,7 @@ fn unused(settings: &Settings) -> impl Iterator<Item = Check> + '_ {
 fn configuration(paths: &Paths, environment: &Environment) -> (Option<Settings>, Check) {
     const NAME: &str = "configuration";
     let file = paths.configuration.display();
-    match openclaw_config::load(environment) {
+    match openclaw_settings::load(environment) {
         Ok(settings) => {
             let detail = if paths.configuration.exists() {
                 format!("{file} is sound")

@@ -9,14 +9,12 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::sessions::{Exported, Named};
+use openclaw_terminal::{Failure, output, words};
 use serde_json::json;
 use tokio_stream::StreamExt as _;
 
 use crate::cli;
 use crate::connection::{self, Gateway};
-use crate::failure::Failure;
-use crate::output;
-use crate::words;
 
 /// Conversations are nobody else's business.
 const PRIVATE_DIR: u32 = 0o700;

@@ -7,14 +7,12 @@ use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::sessions::{Import, ImportReport};
+use openclaw_terminal::{Failure, output, words};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::cli;
 use crate::connection::{self, Gateway};
-use crate::failure::Failure;
-use crate::output;
-use crate::words;
 use source::Source;
 
 /// State folders that are looked for when none is named: OpenClaw's own and

@@ -3,11 +3,10 @@
 use std::process::ExitCode;
 
 use openclaw_config::Environment;
+use openclaw_terminal::Failure;
 
 use crate::cli::Command;
-use crate::failure::Failure;
 
-mod activate;
 mod approvals;
 mod auth;
 mod cancel;
@@ -15,22 +14,17 @@ mod cli;
 mod config;
 mod connection;
 mod doctor;
+mod events;
 mod export;
-mod failure;
-mod handover;
 mod import;
 mod memory;
 mod message;
-mod obstacle;
-mod output;
 mod run;
 mod sessions;
 mod sockets;
 mod status;
-mod table;
 mod token;
 mod turns;
-mod words;
 
 fn main() -> ExitCode {
     let command = match cli::parse() {
@@ -54,12 +48,13 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Import(arguments) => import::execute(&arguments, environment),
         Command::Export(arguments) => export::execute(&arguments, environment),
         Command::Turns(arguments) => turns::execute(&arguments, environment),
+        Command::Events(arguments) => events::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Approvals(arguments) => approvals::execute(&arguments, environment),
         Command::Auth(arguments) => auth::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
-        Command::Activate(arguments) => activate::execute(&arguments),
+        Command::Activate(arguments) => Err(run::activate(arguments)),
     }
 }

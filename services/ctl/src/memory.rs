@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use openclaw_config::{Environment, Paths};
+use openclaw_terminal::Failure;
 
 use crate::connection;
-use crate::failure::Failure;
 
 mod add;
 mod daemon;
 mod eval;
+mod everywhere;
 mod export;
 mod forget;
 mod get;
@@ -34,7 +35,8 @@ pub(crate) enum Command {
     Get(get::Arguments),
     /// Take in what has changed, and wait until that is done
     Index(index::Arguments),
-    /// Take a note away, or lines of one
+    /// Take a note away, or lines of one; or show where words are, and take them
+    /// out everywhere
     Forget(forget::Arguments),
     /// Print everything that is searched, one JSON document a line
     Export(export::Arguments),
@@ -61,7 +63,10 @@ pub(crate) fn execute(command: Command, environment: &Environment) -> Result<Exi
             Command::Add(arguments) => add::run(&arguments, &memory).await,
             Command::Get(arguments) => get::run(&arguments, &memory).await,
             Command::Index(arguments) => index::run(&arguments, &memory).await,
-            Command::Forget(arguments) => forget::run(&arguments, &memory).await,
+            Command::Forget(arguments) => {
+                let gateway = connection::Gateway::at(&paths);
+                forget::run(&arguments, &memory, &gateway).await
+            }
             Command::Export(arguments) => export::run(&arguments, &memory).await,
             Command::Eval(arguments) => eval::run(arguments, environment),
         }

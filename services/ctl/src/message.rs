@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::gateway::Message;
+use openclaw_terminal::Failure;
 
 use crate::cli;
 use crate::connection::{self, Gateway};
-use crate::failure::Failure;
 
 mod configuration;
 mod conversation;

@@ -8,13 +8,13 @@ mod show;
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
+use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::sessions::Named;
-use tonic::Status;
+use openclaw_terminal::Failure;
 
 use crate::cli;
 use crate::cli::sessions::Action;
 use crate::connection::{self, Gateway};
-use crate::failure::Failure;
 
 /// Does what was asked with the sessions.
 pub(crate) fn execute(
@@ -50,11 +50,11 @@ pub(crate) fn named<'a>(session: &'a str, agent: Option<&'a str>) -> Named<'a> {
 }
 
 /// What the gateway did not do. What it says of a session is the whole story.
-pub(crate) fn failure(gateway: &Gateway, status: &Status) -> Failure {
-    use tonic::Code::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound};
-    match status.code() {
-        InvalidArgument => Failure::usage(status.message()),
-        AlreadyExists | FailedPrecondition | NotFound => Failure::new(status.message()),
-        _ => gateway.failure(status),
+pub(crate) fn failure(gateway: &Gateway, error: &CallError) -> Failure {
+    use RefusalCode::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound};
+    match error.code() {
+        Some(InvalidArgument) => Failure::usage(error.to_string()),
+        Some(AlreadyExists | FailedPrecondition | NotFound) => Failure::new(error.to_string()),
+        _ => gateway.failure(error),
     }
 }

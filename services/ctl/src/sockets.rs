@@ -10,12 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use openclaw_config::settings::Gateway;
 use openclaw_config::{Environment, Paths};
+use openclaw_settings::Gateway;
+use openclaw_terminal::{Failure, output};
 
 use crate::cli;
-use crate::failure::Failure;
-use crate::output;
 
 mod memory;
 mod state;
@@ -33,7 +32,7 @@ pub(crate) fn execute(
     arguments: &cli::Sockets,
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
-    let settings = openclaw_config::load(environment)?;
+    let settings = openclaw_settings::load(environment)?;
     let folder = folder(&settings.paths, environment)
         .ok_or_else(|| Failure::new("no folder for units: set HOME or XDG_CONFIG_HOME"))?;
     let mut drop_ins = vec![(memory::UNIT, memory::wanted(&settings, &folder)?)];
@@ -86,7 +85,7 @@ pub(crate) fn execute(
 /// Whether the services' units say where the state is, and memory's grants what
 /// the configuration does. Where that cannot be read, something else says so.
 pub(crate) fn are_in_line(environment: &Environment) -> bool {
-    let Ok(settings) = openclaw_config::load(environment) else {
+    let Ok(settings) = openclaw_settings::load(environment) else {
         return true;
     };
     let Some(folder) = folder(&settings.paths, environment) else {

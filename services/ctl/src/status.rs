@@ -3,22 +3,21 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use openclaw_config::effect::Unused;
 use openclaw_config::{Environment, Paths};
+use openclaw_effect::Unused;
+use openclaw_terminal::{Failure, output};
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
 use crate::cli;
 use crate::connection;
-use crate::failure::Failure;
-use crate::output;
 
 mod query;
 mod report;
 mod text;
 
 pub(crate) use query::ask;
-pub(crate) use report::{AgentModel, Answer, Confinement, ModelProblem, Suite, grouped};
+pub(crate) use report::{AgentModel, Answer, Confinement, ModelProblem, Runner, Suite, grouped};
 pub(crate) use text::JOBS_ARE_OFF;
 
 /// The wait before the first new attempt of `--wait`; it doubles.
@@ -43,7 +42,7 @@ pub(crate) fn execute(
     let paths = Paths::resolve(environment)?;
     let suite = connection::runtime()?.block_on(ask_until(&paths, arguments.wait));
     // Of a file that cannot be read the daemons say what is wrong.
-    let settings = openclaw_config::load(environment);
+    let settings = openclaw_settings::load(environment);
     let unused = settings.map(|settings| settings.unused).unwrap_or_default();
     if arguments.json {
         let suite = &suite;

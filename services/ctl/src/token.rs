@@ -4,12 +4,11 @@ use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::gateway::AccessToken;
+use openclaw_terminal::{Failure, output};
 use serde_json::json;
 
 use crate::cli;
 use crate::connection::{self, Gateway};
-use crate::failure::Failure;
-use crate::output;
 
 /// Prints the token, after another was made if that was asked for.
 pub(crate) fn execute(

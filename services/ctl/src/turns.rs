@@ -6,12 +6,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_config::Environment;
 use openclaw_proto::gateway::Turn;
+use openclaw_terminal::{Failure, output, table};
 
 use crate::cli;
 use crate::connection::{self, Gateway};
-use crate::failure::Failure;
-use crate::output;
-use crate::table;
 
 /// Characters of a reason in the table.
 const REASON_WIDTH: usize = 60;

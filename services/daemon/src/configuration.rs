@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use openclaw_config::settings::SOCKETS_ADVICE;
-use openclaw_config::{Environment, Error, Origin, Settings};
+use openclaw_config::{Environment, Error};
+use openclaw_settings::SOCKETS_ADVICE;
+use openclaw_settings::{Origin, Settings};
 use tokio::sync::watch;
 
 use crate::failure;
@@ -190,7 +191,7 @@ mod tests {
         }
         let state = folder.path().to_str().unwrap();
         let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
-        first(openclaw_config::load_from, &environment)
+        first(openclaw_settings::load_from, &environment)
     }
 
     #[test]
@@ -218,7 +219,7 @@ mod tests {
     fn a_mistake_of_the_environment_is_the_end() {
         let environment = [("OPENCLAW_STATE_DIR", "/tmp/x"), ("OPENCLAW_LOG", "loud")];
         let environment = environment.into_iter().collect();
-        let error = first(openclaw_config::load_from, &environment).unwrap_err();
+        let error = first(openclaw_settings::load_from, &environment).unwrap_err();
         assert!(error.to_string().contains("OPENCLAW_LOG"), "{error}");
     }
 
@@ -227,20 +228,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().to_str().unwrap();
         let environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
-        let (owner, configuration) = Owner::new(openclaw_config::load(&environment).unwrap());
+        let (owner, configuration) = Owner::new(openclaw_settings::load(&environment).unwrap());
         let file = folder.path().join("openclaw.json");
         fs::write(
             &file,
             "{ gateway: { port: 1234 }, logging: { level: 'warn' } }",
         )
         .unwrap();
-        owner.reload(openclaw_config::load, &environment);
+        owner.reload(openclaw_settings::load, &environment);
         let problem = configuration.problem();
         assert!(problem.starts_with("gateway.port changed"), "{problem}");
         assert!(problem.contains("openclawctl sockets"), "{problem}");
         assert_eq!(configuration.settings().log_level.name(), "warn");
         fs::write(&file, "{ logging: { level: 'warn' } }").unwrap();
-        owner.reload(openclaw_config::load, &environment);
+        owner.reload(openclaw_settings::load, &environment);
         assert_eq!(configuration.problem(), "");
     }
     #[test]
@@ -252,7 +253,7 @@ mod tests {
             ("OPENCLAW_GATEWAY_PORT", "18789"),
         ];
         let environment = environment.into_iter().collect();
-        let (owner, configuration) = Owner::new(openclaw_config::load(&environment).unwrap());
+        let (owner, configuration) = Owner::new(openclaw_settings::load(&environment).unwrap());
         for gateway in [
             "port: 18789",
             "bind: 'loopback'",
@@ -269,7 +270,7 @@ mod tests {
         ] {
             let text = format!("{{ gateway: {{ {gateway} }} }}");
             fs::write(folder.path().join("openclaw.json"), text).unwrap();
-            owner.reload(openclaw_config::load, &environment);
+            owner.reload(openclaw_settings::load, &environment);
             assert_eq!(configuration.problem(), "", "{gateway}");
         }
         for (gateway, said) in [
@@ -285,7 +286,7 @@ mod tests {
         ] {
             let text = format!("{{ gateway: {{ {gateway} }} }}");
             fs::write(folder.path().join("openclaw.json"), text).unwrap();
-            owner.reload(openclaw_config::load, &environment);
+            owner.reload(openclaw_settings::load, &environment);
             let problem = configuration.problem();
             assert!(problem.starts_with(said), "{gateway}: {problem}");
         }

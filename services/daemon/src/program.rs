@@ -4,9 +4,10 @@ use std::future::Future;
 use std::process::ExitCode;
 
 use nix::sys::stat::{Mode, umask};
-use openclaw_config::settings::LogLevel;
 use openclaw_config::state_lock::StateLock;
-use openclaw_config::{Environment, Paths, permissions};
+use openclaw_config::{Environment, Paths};
+use openclaw_settings::LogLevel;
+use openclaw_settings::permissions;
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
 

@@ -4,7 +4,8 @@
 use std::future::pending;
 use std::io;
 
-use openclaw_config::{Environment, Origin};
+use openclaw_config::Environment;
+use openclaw_settings::Origin;
 use tokio_util::sync::CancellationToken;
 
 use crate::configuration::{Configuration, Load, Owner};

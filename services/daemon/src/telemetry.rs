@@ -7,7 +7,7 @@
 use std::env;
 use std::os::fd::AsFd as _;
 
-use openclaw_config::settings::LogLevel;
+use openclaw_settings::LogLevel;
 use tracing::subscriber::set_global_default;
 use tracing_subscriber::layer::{Layered, SubscriberExt as _};
 use tracing_subscriber::{Registry, reload};

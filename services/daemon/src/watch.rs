@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use inotify::{Event, EventMask, EventStream, Inotify, WatchDescriptor, WatchMask};
-use openclaw_config::{Environment, files};
+use openclaw_config::Environment;
+use openclaw_settings::files;
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// Room for some events with their names; more come with the next read.

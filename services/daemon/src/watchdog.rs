@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use openclaw_proto::call::CallError;
 use tonic::transport::Channel;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
@@ -18,7 +19,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 pub enum Error {
     /// The health service says no, or cannot be called.
     #[error("the daemon's own health check failed")]
-    Call(#[from] tonic::Status),
+    Call(#[from] CallError),
     /// No answer in time.
     #[error("the daemon's own health check was not answered within {DEADLINE:?}")]
     Timeout,
@@ -48,7 +49,8 @@ impl Probe {
         let request = HealthCheckRequest::default();
         let response = tokio::time::timeout(DEADLINE, self.client.check(request))
             .await
-            .map_err(|_| Error::Timeout)??;
+            .map_err(|_| Error::Timeout)?
+            .map_err(CallError::from)?;
         match response.into_inner().status() {
             ServingStatus::Serving => Ok(()),
             other => Err(Error::NotServing(other)),

@@ -112,7 +112,7 @@ impl Devices {
     pub async fn grants(&self, device_id: &str) -> Result<Vec<Grant>, Fault> {
         let id = device_id.to_owned();
         self.0
-            .call("look a device up", move |connection| {
+            .read("look a device up", move |connection| {
                 let mut statement = connection.prepare(
                     "SELECT role, scopes, token_hash IS NOT NULL OR revoked_ms IS NOT NULL \
                          FROM devices WHERE device_id = ?1",
@@ -174,7 +174,7 @@ impl Devices {
     /// Devices that wait and devices that are paired.
     pub async fn list(&self) -> Result<(Vec<Pending>, Vec<Paired>), Fault> {
         self.0
-            .call("list devices", |connection| {
+            .read("list devices", |connection| {
                 Ok((Pending::all(connection)?, Paired::all(connection)?))
             })
             .await
@@ -183,7 +183,7 @@ impl Devices {
     /// The request, if it still waits.
     pub async fn pending(&self, request_id: &str) -> Result<Option<Pending>, Fault> {
         let id = request_id.to_owned();
-        let all = self.0.call("look a request up", Pending::all).await?;
+        let all = self.0.read("look a request up", Pending::all).await?;
         Ok(all.into_iter().find(|pending| pending.request_id == id))
     }
 

@@ -12,8 +12,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use openclaw_config::Settings;
 use openclaw_daemon::{Configuration, failure};
+use openclaw_settings::Settings;
 use tokio::sync::watch;
 
 use openclaw_runs::Counter;

@@ -1,7 +1,11 @@
 //! The gRPC service: generated types stop here.
 
+#![expect(clippy::disallowed_types, reason = "it serves gRPC")]
+
 mod approvals;
 mod classes;
+mod events;
+mod outbox;
 mod refused;
 mod sessions;
 mod status;
@@ -13,18 +17,21 @@ use std::sync::Arc;
 
 use futures_util::{Stream, StreamExt as _, stream as streams};
 use openclaw_conversations::Refusal;
+use openclaw_daemon::connections::Caller;
 use openclaw_proto::gateway::{Message, Reply};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::gateway_server;
 use openclaw_proto::wire::run::Event as WireEvent;
-use openclaw_runs::Extra;
 use openclaw_runs::stream;
+use openclaw_runs::{Extra, Sender, Standing};
 use tonic::{Request, Response, Status};
 
 use crate::doors::Doors;
 use refused::refused;
 
 pub use classes::Classes;
+pub use events::EventsService;
+pub use outbox::OutboxService;
 pub use sessions::SessionsService;
 
 type Streaming<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
@@ -41,11 +48,23 @@ impl gateway_server::Gateway for GatewayService {
         &self,
         request: Request<wire::SendMessageRequest>,
     ) -> Result<Response<Self::SendMessageStream>, Status> {
+        let caller = request.extensions().get::<Caller>();
+        // Whoever may only talk passes on what others say.
+        let sender = if caller.is_some_and(|caller| caller.is_owner()) {
+            Sender::default()
+        } else {
+            Sender::of(Standing::Guest)
+        };
+        let extra = Extra {
+            sender,
+            ..Extra::default()
+        };
         let message = Message::try_from(request.into_inner())?;
         let started = self
             .0
             .core
-            .begin(message, Extra::default())
+            .submitter
+            .begin(message, extra)
             .await
             .map_err(refused)?;
         let first = Ok(Reply::Accepted(started.accepted).into());
@@ -62,7 +81,7 @@ impl gateway_server::Gateway for GatewayService {
         let wire::AttachRequest { run_id, from_seq } = request.into_inner();
         let events = match self.0.core.runs.find(&run_id) {
             Some(run) => stream::live(run, from_seq),
-            None => stream::stored(&self.0.core, &run_id, from_seq)
+            None => stream::stored(&self.0.core.storage, &run_id, from_seq)
                 .await
                 .map_err(refused)?,
         };

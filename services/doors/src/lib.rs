@@ -1,9 +1,9 @@
 //! The gateway's ways in: gRPC over the control socket, HTTP over TCP, and who
-//! is let in over TCP. Each enters the core by [`Core::submit`]. WebSocket is a
+//! is let in over TCP. Each enters the core by [`Submitter::submit`]. WebSocket is a
 //! crate of its own above, which takes over the connections that ask for it
 //! ([`WebSocket`]).
 //!
-//! [`Core::submit`]: openclaw_runs::Core::submit
+//! [`Submitter::submit`]: openclaw_runs::Submitter::submit
 
 mod answers;
 mod doors;
@@ -16,7 +16,7 @@ mod listener;
 mod readiness;
 
 pub use doors::Doors;
-pub use grpc::{Classes, GatewayService, SessionsService};
+pub use grpc::{Classes, EventsService, GatewayService, OutboxService, SessionsService};
 pub use http::resident;
 pub use listener::{Open, WebSocket, open};
 pub use readiness::Report;

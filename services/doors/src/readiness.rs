@@ -5,7 +5,7 @@ mod disk;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use openclaw_daemon::failure;
+use openclaw_proto::call::{CallError, within};
 use openclaw_runs::Core;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
@@ -93,13 +93,7 @@ async fn look(core: &Core) -> Report {
     }
 }
 
-async fn reach<T>(call: impl Future<Output = Result<T, tonic::Status>>) -> Option<String> {
-    match tokio::time::timeout(DEADLINE, call).await {
-        Ok(Ok(_)) => None,
-        Ok(Err(status)) => {
-            let cause = std::error::Error::source(&status).map(failure::chain);
-            Some(cause.unwrap_or_else(|| status.message().to_owned()))
-        }
-        Err(_) => Some(format!("no answer within {DEADLINE:?}")),
-    }
+async fn reach<T>(call: impl Future<Output = Result<T, CallError>>) -> Option<String> {
+    let failed = within(DEADLINE, call).await.err();
+    failed.map(|error| error.to_string())
 }

@@ -11,15 +11,21 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The daemons and the libraries that the gateway is made of.
-const CRATES: [&str; 8] = [
+/// The daemons and the libraries that the gateway and the agent-runner are made of.
+const CRATES: [&str; 14] = [
     "agent-runner",
+    "backends",
     "conversations",
     "devices",
     "doors",
     "gateway",
+    "handoff",
+    "mcp-servers",
     "memory",
+    "model-api",
+    "proxy",
     "runs",
+    "turn-process",
     "websocket",
 ];
 
@@ -40,34 +46,32 @@ const STATE: &str = "the suite's own state, which no agent sees";
 const PROGRAM: &str = "a program that the user installed, found and not written to";
 const KERNEL: &str = "files of the kernel";
 
-const ALLOWED: [(&str, &str); 33] = [
+const ALLOWED: [(&str, &str); 34] = [
     ("agent-runner/src/adoption.rs", TURNS),
-    ("agent-runner/src/approvals/decisions.rs", TURNS),
-    ("agent-runner/src/cli.rs", PROGRAM),
-    (
-        "agent-runner/src/cli/access.rs",
-        "logins, which no agent sees",
-    ),
-    ("agent-runner/src/codex.rs", PROGRAM),
-    ("agent-runner/src/codex/program.rs", PROGRAM),
-    ("agent-runner/src/turn_handle.rs", TURNS),
-    ("agent-runner/src/meter.rs", KERNEL),
-    (
-        "agent-runner/src/places.rs",
-        "makes the agents' folders, in folders that no agent sees",
-    ),
-    ("agent-runner/src/service.rs", TURNS),
-    ("agent-runner/src/servers/plan.rs", PROGRAM),
-    ("agent-runner/src/servers/python.rs", PROGRAM),
     (
         "agent-runner/src/path_snapshot.rs",
         "compares inodes of what is granted, and opens nothing",
     ),
-    ("agent-runner/src/spending.rs", STATE),
-    ("agent-runner/src/spool.rs", TURNS),
-    ("agent-runner/src/steering.rs", TURNS),
+    ("agent-runner/src/servers/plan.rs", PROGRAM),
+    ("agent-runner/src/servers/python.rs", PROGRAM),
+    ("agent-runner/src/service.rs", TURNS),
     ("agent-runner/src/turn.rs", TURNS),
-    ("agent-runner/src/turn_process.rs", TURNS),
+    ("agent-runner/src/turn/following.rs", TURNS),
+    ("agent-runner/src/turn_handle.rs", TURNS),
+    ("backends/src/cli.rs", PROGRAM),
+    ("backends/src/cli/access.rs", "logins, which no agent sees"),
+    ("backends/src/codex.rs", PROGRAM),
+    ("backends/src/codex/program.rs", PROGRAM),
+    (
+        "backends/src/places.rs",
+        "makes the agents' folders, in folders that no agent sees",
+    ),
+    ("handoff/src/decisions.rs", TURNS),
+    ("handoff/src/meter.rs", KERNEL),
+    ("handoff/src/spool.rs", TURNS),
+    ("handoff/src/steering.rs", TURNS),
+    ("model-api/src/spending.rs", STATE),
+    ("turn-process/src/turn.rs", TURNS),
     ("doors/src/front/token.rs", STATE),
     ("doors/src/readiness/disk.rs", STATE),
     ("doors/src/http/metrics.rs", KERNEL),

@@ -50,7 +50,7 @@ async fn measure() {
     many(&paths.sessions("main"));
     std::fs::create_dir(dir.path().join("run")).unwrap();
     let listener = UnixListener::bind(paths.gateway_socket()).unwrap();
-    let (_owner, configuration) = Owner::new(openclaw_config::load(&environment).unwrap());
+    let (_owner, configuration) = Owner::new(openclaw_settings::load(&environment).unwrap());
     let shutdown = CancellationToken::new();
     let daemon = Daemon {
         configuration,

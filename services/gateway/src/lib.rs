@@ -8,12 +8,15 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use openclaw_conversations::storage::Storage;
 use openclaw_daemon::Daemon;
-use openclaw_doors::{Classes, Doors, GatewayService, SessionsService, WebSocket};
+use openclaw_doors::{
+    Classes, Doors, EventsService, GatewayService, OutboxService, SessionsService, WebSocket,
+};
 use openclaw_proto::MESSAGE_LIMIT;
+use openclaw_proto::wire::gateway::events_server::EventsServer;
 use openclaw_proto::wire::gateway::gateway_server::{GatewayServer, SERVICE_NAME};
+use openclaw_proto::wire::gateway::outbox_server::OutboxServer;
 use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
 use openclaw_runs::Core;
-use openclaw_runs::{recovery, schedule};
 use openclaw_websocket::Server;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
@@ -30,14 +33,17 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let core = Core::new(configuration, storage.clone(), daemon.notifier.clone());
     let doors = Doors::new(Arc::clone(&core));
     let server = Server::new(Arc::clone(&core), Arc::clone(&doors));
-    recovery::take_up(&core, open_runs).await;
-    core.announce();
+    core.take_up(open_runs).await;
     let reload = Arc::clone(&core).follow_configuration();
     let _reload = AbortOnDropHandle::new(tokio::spawn(reload));
 
-    let time = schedule::keep_time(Arc::downgrade(&core));
+    let time = Arc::clone(&core.schedule).keep_time();
     let _time = AbortOnDropHandle::new(tokio::spawn(time));
-    let secret = openclaw_websocket::follow_secret(Arc::downgrade(&server));
+    let pruning = Arc::clone(&core.feed).prune_now_and_then();
+    let _pruning = AbortOnDropHandle::new(tokio::spawn(pruning));
+    let tidying = Arc::clone(&core.outbox).tidy_now_and_then();
+    let _tidying = AbortOnDropHandle::new(tokio::spawn(tidying));
+    let secret = Arc::clone(&server).follow_secret();
     let _secret = AbortOnDropHandle::new(tokio::spawn(secret));
     let websocket: Arc<dyn WebSocket> = Arc::<Server>::clone(&server);
     let shutdown = daemon.shutdown.clone();
@@ -48,13 +54,19 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let sessions = SessionsServer::new(SessionsService(Arc::clone(&doors)))
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
+    let events = EventsServer::new(EventsService(Arc::clone(&doors)))
+        .max_encoding_message_size(MESSAGE_LIMIT);
+    let outbox = OutboxServer::new(OutboxService(Arc::clone(&doors)))
+        .max_encoding_message_size(MESSAGE_LIMIT);
     let front = Arc::clone(&doors.front);
     let routes = Routes::new(Classes::around(door, Arc::clone(&front)))
-        .add_service(Classes::around(sessions, Arc::clone(&front)));
+        .add_service(Classes::around(sessions, Arc::clone(&front)))
+        .add_service(Classes::around(events, Arc::clone(&front)))
+        .add_service(Classes::around(outbox, Arc::clone(&front)));
     let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));
     let drain = async move {
         core.drain().await;
-        server.close().await;
+        server.close();
         open.close().await;
     };
     let served =

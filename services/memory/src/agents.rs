@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use openclaw_config::settings::{AgentSettings, Settings};
 use openclaw_daemon::Configuration;
 use openclaw_retrieval::Options;
+use openclaw_settings::{AgentSettings, Settings};
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 

@@ -7,8 +7,8 @@
 //! ([`template`]).
 
 use jiff::civil::Date;
-use openclaw_config::settings::Bootstrap;
 use openclaw_proto::memory::BootstrapFile;
+use openclaw_settings::Bootstrap;
 
 use crate::source::{FOLDER, dated};
 use crate::workspace::{Error, Workspace};

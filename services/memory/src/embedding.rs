@@ -1,6 +1,8 @@
 //! Vectors that are made elsewhere: the agent-runner has the network and the
 //! key, and offers itself by a call that it holds open.
 
+#![expect(clippy::disallowed_types, reason = "it serves gRPC")]
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,8 +1,11 @@
 //! Why a call cannot be answered, and what its caller is told.
 
+#![expect(clippy::disallowed_types, reason = "it serves gRPC")]
+
 use std::io::ErrorKind;
 
 use openclaw_daemon::failure;
+use openclaw_proto::call;
 use tonic::{Code, Status};
 
 use crate::compact;
@@ -126,10 +129,11 @@ impl From<Error> for Status {
             Error::Work(_) => Code::Internal,
             Error::Ending => Code::Unavailable,
         };
-        Self::new(
-            code,
-            format!("{}{}", failure::chain(&error), advice(code, &error)),
-        )
+        let message = failure::chain(&error);
+        match remedy(code, &error) {
+            Some(remedy) => call::refused(code, message, remedy),
+            None => Self::new(code, message),
+        }
     }
 }
 
@@ -154,17 +158,17 @@ fn workspace_code(error: &workspace::Error) -> Code {
     }
 }
 
-fn advice(code: Code, error: &Error) -> &'static str {
+fn remedy(code: Code, error: &Error) -> Option<&'static str> {
     match (code, error) {
-        (Code::PermissionDenied, Error::Workspace(_)) => {
-            "; let the user of this service read and write there (chown, chmod, or a drop-in with \
+        (Code::PermissionDenied, Error::Workspace(_)) => Some(
+            "let the user of this service read and write there (chown, chmod, or a drop-in with \
              ReadWritePaths= for openclaw-memory.service), or set agents.defaults.workspace to \
-             another folder"
-        }
+             another folder",
+        ),
         (Code::FailedPrecondition, Error::Workspace(_)) => {
-            "; the workspace must be a folder, see agents.defaults.workspace"
+            Some("the workspace must be a folder, see agents.defaults.workspace")
         }
-        _ => "",
+        _ => None,
     }
 }
 
@@ -188,11 +192,12 @@ mod tests {
     fn what_may_not_be_read_is_told_with_the_path_and_the_fix() {
         let status = status(ErrorKind::PermissionDenied);
         assert_eq!(status.code(), Code::PermissionDenied);
+        let told = call::CallError::from(status).to_string();
         for part in [
             "cannot open \"/home/ada/workspace\": permission denied;",
             "ReadWritePaths=",
         ] {
-            assert!(status.message().contains(part), "{}", status.message());
+            assert!(told.contains(part), "{told}");
         }
     }
 

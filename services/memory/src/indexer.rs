@@ -282,6 +282,7 @@ impl Indexer {
             self.costs.insert(key, begin.elapsed());
         }
         self.finish_if_done();
+        self.store.looked.send_replace(true);
         self.show();
     }
 
@@ -293,6 +294,7 @@ impl Indexer {
             progress.files_done = progress.files_total;
             progress.done = true;
         });
+        self.store.looked.send_replace(true);
         for done in self.waiting.drain(..) {
             let _ = done.send(Ok(()));
         }
@@ -309,6 +311,7 @@ impl Indexer {
             failure::chain(&error)
         ));
         self.store.index().close();
+        self.store.looked.send_replace(true);
         self.todo.clear();
         self.next_look = Instant::now() + LOOK_UNWATCHED;
         let mut error = Some(error);

@@ -79,7 +79,7 @@ fn read_transcript(
     let Some((file, stamp)) = root.open_file(path)? else {
         return Ok(None);
     };
-    let read = transcript::read(file).map_err(|source| Error::Transcript {
+    let mut read = transcript::read(file).map_err(|source| Error::Transcript {
         path: place.folder.join(path),
         source,
     })?;
@@ -89,6 +89,8 @@ fn read_transcript(
             "only the newest part of a long transcript is searched"
         );
     }
+    read.messages
+        .retain(|message| !read.passing.contains(&message.line));
     let document = Document {
         source: place.source(),
         stamp: stamp.to_string(),

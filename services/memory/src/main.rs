@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     }
     openclaw_daemon::main(
         "openclaw-memory",
-        openclaw_config::load_from,
+        openclaw_settings::load_from,
         openclaw_memory::run,
     )
 }

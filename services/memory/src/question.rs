@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use openclaw_config::settings::{Embedder, MemorySearch};
 use openclaw_proto::memory::{Found, Hit, Parts, Question};
-use openclaw_retrieval::{Choice, Query, Ranking, Source, Weights};
+use openclaw_retrieval::{Choice, Engine, Query, Ranking, SearchResult, Source, Weights};
+use openclaw_settings::{Embedder, MemorySearch};
 
 use crate::embedding::Hub;
 use crate::error::Error;
@@ -13,6 +13,8 @@ use crate::store::Store;
 
 /// The most hits of one search.
 const LIMIT: usize = 50;
+/// Questions beside the first; the others are left out.
+const QUERIES: usize = 8;
 /// What a search gets when its caller does not say (OpenClaw's search tool).
 const DEADLINE: Duration = Duration::from_secs(30);
 /// Of it, what a remote embedder gets; the rest of the search needs
@@ -31,6 +33,7 @@ const STATIC_MODEL: &str = "static-minilm-256";
 #[derive(Debug)]
 pub(crate) struct Asked {
     query: Query,
+    others: Vec<String>,
     limit: usize,
     session: String,
     since_ms: i64,
@@ -76,8 +79,11 @@ impl Asked {
             embedder,
             ..Query::new(question.text, now_ms)
         };
+        let others = question.others.into_iter();
+        let others = others.filter(|other| !other.trim().is_empty());
         Ok(Self {
             query,
+            others: others.take(QUERIES).collect(),
             limit,
             session: format!("{SESSIONS}{}{TRANSCRIPT}", question.session_id),
             since_ms: question.since_ms,
@@ -89,8 +95,22 @@ impl Asked {
 
     /// Searches. Blocks.
     pub(crate) fn search(self, store: &Store) -> Result<Found, Error> {
+        let others = self.others.clone();
+        self.ask(store, |engine, query| engine.search_all(query, &others))
+    }
+
+    /// Finds what answers. Blocks.
+    pub(crate) fn recall(self, store: &Store) -> Result<Found, Error> {
+        self.ask(store, Engine::recall)
+    }
+
+    fn ask(
+        self,
+        store: &Store,
+        ask: impl FnOnce(&Engine, &Query) -> Result<SearchResult, openclaw_retrieval::Error>,
+    ) -> Result<Found, Error> {
         store.used.notify_one();
-        let found = store.engine()?.search(&self.query);
+        let found = ask(&*store.engine()?, &self.query);
         let found = found.inspect_err(|error| {
             if error.is_damage() {
                 store.index().close();
@@ -209,13 +229,13 @@ fn weights((text, vector): (f64, f64)) -> Weights {
         session: measured.session * of_text,
         vector: measured.vector * of_vector,
         vector_window: measured.vector_window * of_vector,
-        speaker: measured.speaker,
+        ..measured
     }
 }
 
 /// A hit as it goes out.
 pub(crate) fn hit(hit: openclaw_retrieval::Hit) -> Hit {
-    let parts = hit.parts;
+    let (parts, answers) = (hit.parts, hit.answers());
     Hit {
         path: hit.path,
         start_line: hit.start_line,
@@ -226,6 +246,10 @@ pub(crate) fn hit(hit: openclaw_retrieval::Hit) -> Hit {
         snippet: hit.snippet,
         timestamp_ms: hit.timestamp_ms,
         source: hit.source.name().to_owned(),
+        kind: hit.kind.name().to_owned(),
+        answers,
+        context: hit.context,
+        answer: hit.answer,
         message_id: hit.message.unwrap_or_default(),
         speaker: hit.speaker,
         parts: Parts {
@@ -239,6 +263,8 @@ pub(crate) fn hit(hit: openclaw_retrieval::Hit) -> Hit {
             bm25: parts.bm25,
             cosine: parts.cosine,
             coverage: parts.coverage,
+            fact: parts.fact,
+            evidence: parts.evidence,
         },
     }
 }

@@ -1,24 +1,12 @@
-//! What a message is given unasked: no model is called, so it must be clear
-//! from the words that a passage is about the same thing.
+//! What a message is given unasked: what answers it, as far as its words tell.
 
-use openclaw_proto::memory::{Found, Hit, Question, Recall, Recalled};
+use openclaw_proto::memory::{Found, Question, Recall, Recalled};
 
 use crate::store::Store;
 
 /// Looked at, for those that the conversation holds already and those that are
 /// too long.
 const CANDIDATES: u32 = 8;
-/// Of what the message's words weigh, the share that must be in a passage and
-/// around it; weights are by rarity, so a name counts more than a verb.
-const COVERAGE: f64 = 0.5;
-/// A passage may also mean the same in other words: the cosine of the vectors
-/// from which on that is likely.
-const COSINE: f64 = 0.55;
-/// With the cosine alone a part of the words must be there still.
-const SOME_COVERAGE: f64 = 0.2;
-/// As hits name them.
-const SESSIONS: &str = "sessions";
-const USER: &str = "user";
 /// Characters of the message that are looked for. Long texts are pasted
 /// material, and what they are about is said at the beginning.
 const TEXT: usize = 2_000;
@@ -35,13 +23,9 @@ pub(crate) fn question(agent_id: String, text: &str) -> Question {
     }
 }
 
-/// What of `found` is clearly about the message. Notes come before what was
-/// said in passing: somebody thought them worth keeping.
-pub(crate) fn select(found: Found, store: &Store) -> Recall {
-    let about = found.hits.into_iter().filter(is_about);
-    let (said, noted): (Vec<Hit>, Vec<Hit>) = about.partition(|hit| hit.source == SESSIONS);
-    let said = said.into_iter().filter(|hit| !is_question(hit));
-    let passages = noted.into_iter().chain(said).map(|hit| Recalled {
+/// What was found to answer, with what it costs.
+pub(crate) fn priced(found: Found, store: &Store) -> Recall {
+    let passages = found.hits.into_iter().map(|hit| Recalled {
         tokens: estimate(&hit.snippet) + FRAME,
         hit,
     });
@@ -50,17 +34,6 @@ pub(crate) fn select(found: Found, store: &Store) -> Recall {
         limit: store.search.recalled as usize,
         tokens: store.search.recalled_tokens as usize,
     }
-}
-
-fn is_about(hit: &Hit) -> bool {
-    let parts = hit.parts;
-    parts.coverage >= COVERAGE || (parts.cosine >= COSINE && parts.coverage >= SOME_COVERAGE)
-}
-
-/// The same question, asked before, is what is most like a message and says
-/// nothing of the answer.
-fn is_question(hit: &Hit) -> bool {
-    hit.speaker == USER && hit.snippet.trim_end().ends_with(['?', '？'])
 }
 
 /// What a text costs, rather too much than too little: the tokenizer's table

@@ -1,5 +1,7 @@
 //! The daemon's door: gRPC in, domain types on the way to the stores.
 
+#![expect(clippy::disallowed_types, reason = "it serves gRPC")]
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use jiff::Zoned;
 use openclaw_proto::memory::{Conversation, Found, Lines, Question};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::wire::memory as wire;
+use openclaw_sessions::forgetting::Words;
 use tokio_stream::Stream;
 use tonic::{Code, Request, Response, Status, Streaming};
 use tracing::{Instrument as _, Span};
@@ -17,7 +20,7 @@ use crate::agents::Agents;
 use crate::error::Error;
 use crate::question::Asked;
 use crate::recall;
-use crate::store::{FIRST_LOOK, Store};
+use crate::store::{MESSAGE_WAITS, QUESTION_WAITS, Store};
 
 mod compaction;
 mod export;
@@ -69,11 +72,20 @@ impl Service {
     }
 
     async fn search(&self, question: Question) -> Result<Found, Status> {
+        self.ask(question, QUESTION_WAITS, Asked::search).await
+    }
+
+    async fn ask(
+        &self,
+        question: Question,
+        patience: Duration,
+        ask: fn(Asked, &Store) -> Result<Found, Error>,
+    ) -> Result<Found, Status> {
         let begin = Instant::now();
         let store = self.agents.store(&question.agent_id)?;
-        first_look(&store).await;
+        first_look(&store, patience).await;
         let asked = Asked::prepare(question, &store, self.agents.hub()).await?;
-        let search = |store: &Store| asked.search(store);
+        let search = move |store: &Store| ask(asked, store);
         let found = self.agents.worker().run(&store, search).await?;
         tracing::info!(
             hits = found.hits.len(),
@@ -90,8 +102,8 @@ impl Service {
             return Ok(wire::RecallResponse::default());
         }
         let question = recall::question(request.agent_id, &request.text);
-        let found = self.search(question).await?;
-        Ok(recall::select(found, &store).into())
+        let found = self.ask(question, MESSAGE_WAITS, Asked::recall).await?;
+        Ok(recall::priced(found, &store).into())
     }
 
     async fn get(&self, request: wire::GetRequest) -> Result<wire::GetResponse, Status> {
@@ -101,6 +113,8 @@ impl Service {
         };
         let path = request.path.clone();
         let isolated = request.isolated.then_some(request.session_id);
+        // What is listed is what was taken in.
+        first_look(&*self.agents.store(&request.agent_id)?, QUESTION_WAITS).await;
         let get = move |store: &Store| store.get(&path, lines, isolated.as_deref());
         let text = self.on(&request.agent_id, get).await?;
         Ok(text.map_or_else(
@@ -134,6 +148,22 @@ impl Service {
         Ok(forgotten.into())
     }
 
+    async fn find_notes(
+        &self,
+        request: wire::FindNotesRequest,
+    ) -> Result<wire::FindNotesResponse, Status> {
+        let words = Words::new(&request.words);
+        let words = words.map_err(|error| Status::invalid_argument(error.to_string()))?;
+        first_look(&*self.agents.store(&request.agent_id)?, QUESTION_WAITS).await;
+        let find = move |store: &Store| store.notes_with(&words, request.forget);
+        let found = self.on(&request.agent_id, find).await?;
+        if request.forget && !found.is_empty() {
+            tracing::info!(places = found.len(), "forgotten");
+        }
+        let lines = found.into_iter().map(Into::into).collect();
+        Ok(wire::FindNotesResponse { lines })
+    }
+
     /// What fails by itself may not the second time: the gateway writes to the
     /// transcript meanwhile (seed 002: retry once, then go on without).
     async fn compact(&self, conversation: Conversation) -> Result<wire::CompactResponse, Status> {
@@ -162,13 +192,12 @@ impl Service {
     }
 }
 
-/// The first search after a start waits for a moment, so that a small workspace
-/// is there; no other waits for files.
-async fn first_look(store: &Store) {
-    let mut progress = store.progress.subscribe();
-    let looked = progress.wait_for(|progress| progress.done || progress.files_done > 0);
+/// Waits until the files were looked at since the start, for at most `patience`;
+/// only the first questions after a start wait for files.
+async fn first_look(store: &Store, patience: Duration) {
+    let mut looked = store.looked.subscribe();
     // When it takes longer, what is in the index already is searched.
-    let _ = tokio::time::timeout(FIRST_LOOK, looked).await;
+    let _ = tokio::time::timeout(patience, looked.wait_for(|looked| *looked)).await;
 }
 
 #[tonic::async_trait]
@@ -227,6 +256,16 @@ impl wire::memory_server::Memory for Service {
         let origin = Origin::of(request.metadata());
         let request = request.into_inner();
         answer(span(&origin, &request.agent_id), self.forget(request)).await
+    }
+
+    async fn find_notes(
+        &self,
+        request: Request<wire::FindNotesRequest>,
+    ) -> Result<Response<wire::FindNotesResponse>, Status> {
+        let origin = Origin::of(request.metadata());
+        let request = request.into_inner();
+        let span = span(&origin, &request.agent_id);
+        answer(span, self.find_notes(request)).await
     }
 
     type ExportStream = Out<wire::ExportedDocument>;

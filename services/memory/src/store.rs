@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Zoned;
-use openclaw_config::settings::{AgentSettings, Bootstrap, Embedder, MemorySearch, Settings};
 use openclaw_daemon::failure;
 use openclaw_proto::memory::{BootstrapFile, Progress, Remembered};
 use openclaw_retrieval::Engine;
+use openclaw_settings::{AgentSettings, Bootstrap, Embedder, MemorySearch, Settings};
 use tokio::sync::{Notify, watch};
 
 use crate::bootstrap::{self, template};
@@ -23,6 +23,7 @@ mod forget;
 mod get;
 mod scan;
 mod take_in;
+mod words;
 
 pub(crate) use scan::{ScanResult, Todo};
 
@@ -51,6 +52,9 @@ pub(crate) struct Store {
     complained: AtomicBool,
     /// How far the index is from the files.
     pub(crate) progress: watch::Sender<Progress>,
+    /// Whether the files were looked at since the start: all of them, the first
+    /// batch of many, or as far as a problem let.
+    pub(crate) looked: watch::Sender<bool>,
     /// What was used a moment ago is kept ready for a while.
     pub(crate) used: Notify,
     /// Something was taken in that may want vectors.
@@ -93,6 +97,7 @@ impl Store {
             taking_in: Mutex::default(),
             complained: AtomicBool::new(false),
             progress: watch::Sender::default(),
+            looked: watch::Sender::default(),
             used: Notify::new(),
             indexed: Notify::new(),
             health: Mutex::default(),
@@ -167,9 +172,13 @@ impl Store {
     }
 }
 
-/// What a search waits at most for the files to be looked at, when nobody has
-/// since the start: a small workspace is whole by then.
-pub(crate) const FIRST_LOOK: Duration = Duration::from_millis(100);
+/// The longest time a message waits for the files to be looked at, when nobody
+/// has since the start: a small workspace is whole by then.
+pub(crate) const MESSAGE_WAITS: Duration = Duration::from_millis(100);
+
+/// The longest time a question put to memory itself waits for the same: an
+/// answer that leaves out what is there is worse than a late one.
+pub(crate) const QUESTION_WAITS: Duration = Duration::from_secs(5);
 
 /// The daemon is built to abort on a panic; in tests a poisoned lock shows as
 /// the panic that poisoned it.

@@ -6,13 +6,14 @@
 //! they are read here and not by `openclaw_sessions::history`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
 use openclaw_retrieval::Message;
 use serde::Deserialize;
-use serde::de::{self, SeqAccess, Visitor};
+use serde::de::{self, IgnoredAny, SeqAccess, Visitor};
 
 /// Of a longer transcript only the newest part is searched, in bytes: a
 /// conversation of ten years. It bounds what indexing takes of memory.
@@ -20,11 +21,20 @@ const SIZE: u64 = 64 * 1024 * 1024;
 /// A longer line is not a message that anybody wrote; in bytes.
 const LINE: u64 = 8 * 1024 * 1024;
 
+/// The model of answers that are made of what is remembered.
+const OFFLINE: &str = "offline";
+
+/// Channels of what nobody said to be remembered: an isolated job, what woke an
+/// agent, and a call of the API without a session that goes on.
+const PASSING: [&str; 3] = ["cron", "system", "api-once"];
+
 /// What a transcript says.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     /// In the order of the file.
     pub(crate) messages: Vec<Message>,
+    /// The lines of those that are not to be remembered.
+    pub(crate) passing: BTreeSet<u32>,
     /// Lines that are no entries.
     pub(crate) corrupt: usize,
     /// Whether older messages were left out.
@@ -42,10 +52,19 @@ pub(crate) fn read(mut file: File) -> io::Result<Transcript> {
     }
     let mut source = BufReader::new(file);
     let mut line = Vec::new();
+    let mut is_passing = false;
     while next_line(&mut source, &mut line)? {
         number += 1;
         match serde_json::from_slice::<Entry<'_>>(&line) {
-            Ok(entry) => transcript.messages.extend(entry.into_message(number)),
+            Ok(entry) => {
+                // An answer is of the message before it.
+                is_passing = entry.is_passing().unwrap_or(is_passing);
+                let message = entry.into_message(number);
+                if is_passing && message.is_some() {
+                    transcript.passing.insert(number);
+                }
+                transcript.messages.extend(message);
+            }
             // JSON of a shape that is not known is a later version's.
             Err(error) if error.is_data() => {}
             Err(_) if line.trim_ascii().is_empty() => {}
@@ -117,10 +136,45 @@ struct Body<'a> {
     content: Words,
     #[serde(default)]
     timestamp: Option<i64>,
+    /// Who answered.
+    #[serde(borrow, default)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "__openclaw")]
+    own: Option<Own<'a>>,
+}
+
+/// What the gateway notes of a message.
+#[derive(Deserialize)]
+struct Own<'a> {
+    #[serde(borrow, default)]
+    channel: Option<Cow<'a, str>>,
+    /// The gateway's own business, which is not remembered.
+    #[serde(default)]
+    command: Option<IgnoredAny>,
 }
 
 impl Entry<'_> {
+    /// Whether it was said to the gateway or by it, beside the conversation.
+    fn is_command(&self) -> bool {
+        let own = self.message.as_ref().and_then(|body| body.own.as_ref());
+        own.is_some_and(|own| own.command.is_some())
+    }
+
+    /// Whether a message begins what is not to be remembered; None when it is
+    /// no user's.
+    fn is_passing(&self) -> Option<bool> {
+        let body = self.message.as_ref().filter(|body| body.role == "user")?;
+        if self.is_command() {
+            return None;
+        }
+        let channel = body.own.as_ref().and_then(|own| own.channel.as_deref());
+        Some(channel.is_some_and(|channel| PASSING.contains(&channel)))
+    }
+
     fn into_message(self, line: u32) -> Option<Message> {
+        if self.is_command() {
+            return None;
+        }
         let (Some(id), Some(body), "message") = (self.id, self.message, &*self.kind) else {
             return None;
         };
@@ -137,6 +191,7 @@ impl Entry<'_> {
                 .or_else(|| written().map(jiff::Timestamp::as_millisecond))
                 .unwrap_or(0),
             line,
+            is_echo: body.model.as_deref() == Some(OFFLINE),
         })
     }
 }
@@ -231,6 +286,44 @@ mod tests {
         assert_eq!(transcript.messages[0].timestamp_ms, 1_772_600_767_123);
         assert_eq!(transcript.messages[1].timestamp_ms, 1_772_600_769_000);
         assert_eq!((transcript.corrupt, transcript.cut), (1, false));
+    }
+
+    #[test]
+    fn transcript_tells_what_is_not_to_be_remembered() {
+        let said = |role: &str, channel: &str| {
+            format!(
+                r#"{{"type":"message","id":"{role}{channel}","message":{{"role":"{role}","content":"x","__openclaw":{{"channel":"{channel}"}}}}}}"#
+            ) + "\n"
+        };
+        let lines = [
+            said("user", "cron"),
+            said("assistant", ""),
+            said("user", "telegram"),
+            said("assistant", ""),
+            said("user", "api-once"),
+        ];
+        let read = transcript(&lines.concat());
+        assert_eq!(read.messages.len(), 5);
+        assert_eq!(read.passing.into_iter().collect::<Vec<_>>(), [1, 2, 5]);
+    }
+
+    #[test]
+    fn transcript_has_no_commands() {
+        let said = |id: &str, role: &str, own: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","message":{{"role":"{role}","content":"x","__openclaw":{{{own}}}}}}}"#
+            ) + "\n"
+        };
+        let lines = [
+            said("1", "user", r#""channel":"cron""#),
+            said("2", "user", r#""channel":"cli","command":"status""#),
+            said("3", "assistant", r#""command":"status""#),
+            said("4", "assistant", ""),
+        ];
+        let read = transcript(&lines.concat());
+        let ids: Vec<&str> = read.messages.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(ids, ["1", "4"]);
+        assert_eq!(read.passing.into_iter().collect::<Vec<_>>(), [1, 4]);
     }
 
     #[test]

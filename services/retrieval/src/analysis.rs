@@ -10,12 +10,19 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization as _;
 
 pub(crate) mod calendar;
+mod clauses;
 mod fold;
 mod language;
+pub(crate) mod lexicon;
+mod spaceless;
 mod stop_words;
+mod traits;
 mod word;
 
+pub(crate) use clauses::clauses;
 pub(crate) use language::{Language, Languages};
+pub(crate) use stop_words::Same;
+pub(crate) use traits::{Traits, asked, facts, is_question, traits};
 
 /// Longer terms are encoded data that nobody searches for; in bytes.
 const TERM_LIMIT: usize = 64;
@@ -47,6 +54,11 @@ pub(crate) fn stem(word: &str, language: Language) -> Cow<'_, str> {
     }
 }
 
+/// A word without the accents that terms have not.
+pub(crate) fn unaccented(word: &str) -> Cow<'_, str> {
+    fold::without_accents(word)
+}
+
 /// Whether a [`Word::Plain`] says nothing in `language`.
 pub(crate) fn is_stop_word(word: &str, language: Language) -> bool {
     stop_words::languages_of(word).contains(language)
@@ -72,6 +84,14 @@ pub(crate) fn words(text: &str, mut sink: impl FnMut(Word<'_>)) {
         }
     });
 }
+
+/// The runs of `text` of characters that are written with spaces between words,
+/// and of those that are not; whether they are.
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    word::runs(text)
+}
+
+pub(crate) use spaceless::{pairs, pieces};
 
 /// The language most of the stop words in `text` belong to; when there are none,
 /// what its script tells, and at last English.
@@ -162,6 +182,7 @@ mod tests {
     fn scripts_without_spaces_are_cut_in_bigrams() {
         assert_eq!(english("東京都 at 1"), ["東京", "京都", "1"]);
         assert_eq!(english("猫"), ["猫"]);
+        assert_eq!(english("猫の名"), ["猫の", "の名", "猫", "名"]);
         assert_eq!(english("GPUメモリ"), ["gpu", "メモ", "モリ"]);
     }
 

@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::analysis::Language;
-use crate::document::Source;
+use crate::document::{Kind, Source};
 use crate::error::Error;
 use crate::part::{Part, Unit};
 
@@ -244,8 +244,8 @@ impl Database {
         ];
         let id = statement.insert(values).map_err(error())?;
         let sql = "INSERT INTO passages
-            (id, line, last_line, message, speaker, timestamp_ms, context, text)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+            (id, line, last_line, message, speaker, timestamp_ms, context, text, kind)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
         let mut statement = self.0.prepare_cached(sql).map_err(error())?;
         for (unit, number) in part.units.iter().zip(id * UNITS..) {
             let values = params![
@@ -256,7 +256,8 @@ impl Database {
                 unit.speaker,
                 unit.timestamp_ms,
                 unit.context,
-                unit.text
+                unit.text,
+                unit.kind.number()
             ];
             statement.execute(values).map_err(error())?;
         }
@@ -302,7 +303,7 @@ impl Database {
         let Some((mut part, day_ms)) = row.optional().map_err(error())? else {
             return Ok(None);
         };
-        let sql = "SELECT text, context, speaker, message, timestamp_ms, line, last_line
+        let sql = "SELECT text, context, speaker, message, timestamp_ms, line, last_line, kind
             FROM passages WHERE id >= ? AND id < ? ORDER BY id";
         let mut statement = self.0.prepare_cached(sql).map_err(error())?;
         let units = statement.query_map([id * UNITS, (id + 1) * UNITS], unit);
@@ -317,21 +318,21 @@ impl Database {
     pub(crate) fn unit(&self, part: i64, ordinal: usize) -> Result<Option<Stored>, Error> {
         let error = || Error::database("read a passage");
         let sql = "SELECT text, context, speaker, message, timestamp_ms, passages.line, last_line,
-                documents.path, source, parts.language, parts.line
+                kind, documents.path, source, parts.language, parts.line
             FROM passages JOIN parts ON parts.id = ?1 JOIN documents ON documents.id = document
             WHERE passages.id = ?2";
         let mut statement = self.0.prepare_cached(sql).map_err(error())?;
         let number = part * UNITS + ordinal as i64;
         let row = statement.query_row([part, number], |row| {
-            let first: u32 = row.get(10)?;
+            let first: u32 = row.get(11)?;
             let mut unit = unit(row)?;
             unit.line += first;
             unit.last_line += first;
             Ok(Stored {
                 unit,
-                path: row.get(7)?,
-                source: source(row.get(8)?),
-                language: Language::from_code(&row.get::<_, String>(9)?),
+                path: row.get(8)?,
+                source: source(row.get(9)?),
+                language: Language::from_code(&row.get::<_, String>(10)?),
             })
         });
         row.optional().map_err(error())
@@ -373,6 +374,15 @@ impl Database {
         self.empty_fallback()
     }
 
+    /// Writes the file anew, so that nothing is left in it of rows that are gone.
+    pub(crate) fn overwrite(&self) -> Result<(), Error> {
+        let error = || Error::database("write anew");
+        self.0.execute_batch("VACUUM").map_err(error())?;
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let done = self.0.query_row(checkpoint, [], |_| Ok(()));
+        done.map_err(error())
+    }
+
     fn execute(
         &self,
         operation: &'static str,
@@ -405,6 +415,7 @@ fn unit(row: &Row<'_>) -> rusqlite::Result<Unit> {
         timestamp_ms: row.get(4)?,
         line: row.get(5)?,
         last_line: row.get(6)?,
+        kind: Kind::numbered(row.get(7)?),
     })
 }
 

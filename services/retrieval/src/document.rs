@@ -25,6 +25,57 @@ impl Source {
     }
 }
 
+/// What a passage is, as far as answers go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Kind {
+    /// Of a file: somebody thought it worth keeping.
+    #[default]
+    Note,
+    /// Said by a person.
+    Told,
+    /// Asked by a person: it says nothing of the answer.
+    Asked,
+    /// Said by a model.
+    Answered,
+    /// An answer made of what is remembered, without a model: it only repeats.
+    Echo,
+}
+
+impl Kind {
+    const ALL: [Self; 5] = [
+        Self::Note,
+        Self::Told,
+        Self::Asked,
+        Self::Answered,
+        Self::Echo,
+    ];
+
+    /// As it is named to users and models.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Told => "said",
+            Self::Asked => "question",
+            Self::Answered => "answer",
+            Self::Echo => "quote",
+        }
+    }
+
+    pub(crate) fn number(self) -> u8 {
+        self as u8
+    }
+
+    pub(crate) fn numbered(number: u8) -> Self {
+        let known = Self::ALL.into_iter().find(|kind| kind.number() == number);
+        known.unwrap_or_default()
+    }
+
+    /// Whether it can answer: questions and quotes only lead to what does.
+    pub(crate) fn tells(self) -> bool {
+        !matches!(self, Self::Asked | Self::Echo)
+    }
+}
+
 /// A file or a transcript. The index keeps what it needs of it; putting one
 /// with the path of another replaces that, and only what differs is indexed.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,4 +122,6 @@ pub struct Message {
     pub timestamp_ms: i64,
     /// Its line in the transcript, counted from 1; 0 when there is none.
     pub line: u32,
+    /// Whether it was made of what is remembered, without a model.
+    pub is_echo: bool,
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::database::{Database, Hash};
+use crate::document::Source;
 use crate::embed::LazyTable;
 use crate::error::Error;
 use crate::part;
@@ -15,9 +16,12 @@ use crate::snapshot::{DocumentEntry, Live, Snapshot};
 
 mod fallback;
 mod find;
+mod fuse;
 mod keep;
 mod open;
+mod order;
 mod put;
+mod recall;
 mod rescore;
 
 pub use put::Change;
@@ -80,6 +84,15 @@ pub struct Status {
     pub problem: Option<String>,
 }
 
+/// A document that is in the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// Its name.
+    pub path: String,
+    /// Unix milliseconds of its last change.
+    pub modified_ms: i64,
+}
+
 /// A passage as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
@@ -111,6 +124,17 @@ impl Engine {
     pub fn known(&self) -> Result<BTreeMap<String, String>, Error> {
         let documents = self.reader().documents()?.into_iter();
         Ok(documents.map(|row| (row.path, row.stamp)).collect())
+    }
+
+    /// The documents from `source`.
+    pub fn documents(&self, source: Source) -> Result<Vec<Known>, Error> {
+        let documents = self.reader().documents()?.into_iter();
+        let documents = documents.filter(|row| row.source == source);
+        let known = documents.map(|row| Known {
+            path: row.path,
+            modified_ms: row.modified_ms,
+        });
+        Ok(known.collect())
     }
 
     /// The passages of the document at `path`, in order; None when there is no

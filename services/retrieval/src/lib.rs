@@ -21,8 +21,8 @@ mod snapshot;
 mod term;
 
 pub use database::Hash;
-pub use document::{Body, Document, Message, Source};
-pub use engine::{Change, Engine, Missing, Opened, Options, Passage, Status};
+pub use document::{Body, Document, Kind, Message, Source};
+pub use engine::{Change, Engine, Known, Missing, Opened, Options, Passage, Status};
 pub use error::Error;
-pub use query::{Choice, DEFAULT_LIMIT, Hit, LIMIT, Parts, Query, SearchResult};
+pub use query::{ANSWERS, Choice, DEFAULT_LIMIT, Hit, LIMIT, Parts, Query, SearchResult};
 pub use ranking::{Ranking, Weights};

@@ -9,26 +9,31 @@
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::analysis::{self, Language};
-use crate::document::{Body, Document, Message};
+use crate::document::{Body, Document, Kind, Message};
 use crate::passage;
 use crate::term;
 
 /// The most units of a part: of what is indexed anew when a message is added.
 const UNITS: usize = 64;
-/// The most passages of a text in one part.
-const PASSAGES: usize = 32;
-/// One passage in so many ends a part; which ones, only their text decides, so
-/// that parts find back to their boundaries behind a change.
+/// One passage in so many ends a part, of those that are large or before a
+/// heading; which ones, only their text decides, so that parts find back to
+/// their boundaries behind a change.
 const PASSAGES_MEAN: u64 = 8;
+/// The same of small ones, which are better left with their neighbours.
+const SMALL_MEAN: u64 = 32;
+/// Passages from this size on are large, in tokens: they are understood alone.
+const LARGE: usize = 100;
 /// A silence that ends a part of a conversation: what comes after a few hours
 /// is mostly about something else. In milliseconds.
 const SILENCE_MS: i64 = 4 * 3_600_000;
+/// The role of who answers.
+const ASSISTANT: &str = "assistant";
 /// Longer messages are cut into passages; in bytes, about 800 tokens.
 const MESSAGE: usize = 3200;
 /// Changes whenever the same document makes other terms, so that everything is
 /// indexed anew; a step of the database's schema has all documents put again
 /// then.
-pub(crate) const ANALYSIS: u64 = 2;
+pub(crate) const ANALYSIS: u64 = 3;
 
 /// What is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +41,7 @@ pub(crate) struct Unit {
     pub(crate) text: String,
     /// What is searched with it and not shown: headings, the file's topic.
     pub(crate) context: String,
+    pub(crate) kind: Kind,
     /// Empty when nobody is known.
     pub(crate) speaker: String,
     /// The message's id.
@@ -103,26 +109,39 @@ fn of_text(text: &str, topic: &str, day_ms: Option<i64>) -> Vec<Part> {
     let language = analysis::language_of(text);
     let mut parts = Vec::new();
     let mut open: Vec<Unit> = Vec::new();
-    for passage in passage::cut(text) {
+    let mut size = 0;
+    let mut passages = passage::cut(text).into_iter().peekable();
+    while let Some(passage) = passages.next() {
         let shown = &text[passage.range];
-        let mut context = passage.headings;
+        let mut context = passage.context;
         context.push(topic.to_owned());
         let line = narrow(passage.line);
         open.push(Unit {
             text: shown.to_owned(),
-            context: context.join("\n"),
+            context: context.join("\n").trim_end().to_owned(),
+            kind: Kind::Note,
             speaker: String::new(),
             message: None,
             timestamp_ms: None,
             line,
             last_line: line + narrow(shown.matches('\n').count()),
         });
-        if open.len() == PASSAGES || xxh3_64(shown.as_bytes()).is_multiple_of(PASSAGES_MEAN) {
-            parts.push(close(&mut open, language, false, day_ms));
+        size += passage.tokens;
+        let ends = passages.peek().is_none_or(|next| next.begins);
+        let mean = if ends || passage.tokens >= LARGE {
+            PASSAGES_MEAN
+        } else {
+            SMALL_MEAN
+        };
+        if open.len() == UNITS || xxh3_64(shown.as_bytes()).is_multiple_of(mean) {
+            let flows = size < LARGE * open.len();
+            parts.push(close(&mut open, language, flows, day_ms));
+            size = 0;
         }
     }
     if !open.is_empty() {
-        parts.push(close(&mut open, language, false, day_ms));
+        let flows = size < LARGE * open.len();
+        parts.push(close(&mut open, language, flows, day_ms));
     }
     parts
 }
@@ -155,9 +174,11 @@ fn of_messages(messages: &[Message]) -> Vec<Part> {
 
 fn of_message(message: &Message) -> Vec<Unit> {
     let text = message.text.trim();
+    let kind = kind(message);
     let unit = |text: &str| Unit {
         text: text.to_owned(),
         context: String::new(),
+        kind,
         speaker: message.speaker.clone(),
         message: Some(message.id.clone()),
         timestamp_ms: Some(message.timestamp_ms),
@@ -170,8 +191,20 @@ fn of_message(message: &Message) -> Vec<Unit> {
     if text.len() <= MESSAGE {
         return vec![unit(text)];
     }
-    let passages = passage::cut(text).into_iter();
-    passages.map(|passage| unit(&text[passage.range])).collect()
+    let pages = passage::pages(text).into_iter();
+    pages.map(|page| unit(&text[page])).collect()
+}
+
+fn kind(message: &Message) -> Kind {
+    if message.is_echo {
+        Kind::Echo
+    } else if message.speaker.eq_ignore_ascii_case(ASSISTANT) {
+        Kind::Answered
+    } else if analysis::is_question(&message.text) {
+        Kind::Asked
+    } else {
+        Kind::Told
+    }
 }
 
 fn close_conversation(open: &mut Vec<Unit>) -> Part {
@@ -209,6 +242,7 @@ fn hash(units: &[Unit], language: Language, flows: bool, day_ms: Option<i64>) ->
             unit.timestamp_ms.unwrap_or(i64::MIN),
             i64::from(unit.line),
             i64::from(unit.last_line),
+            i64::from(unit.kind.number()),
         ] {
             hasher.update(&number.to_le_bytes());
         }
@@ -244,6 +278,7 @@ mod tests {
             text: text.to_owned(),
             timestamp_ms: number as i64 * 60_000,
             line: number as u32 + 1,
+            is_echo: false,
         }
     }
 

@@ -1,10 +1,10 @@
 //! Cutting a Markdown text into passages that can be found and shown alone.
 //!
-//! A passage is a run of whole blocks of about [`TARGET`] tokens. Code blocks
-//! and list items stay whole where they fit twice that; a heading begins a
-//! passage unless the one before is still small; passages of one section
-//! overlap by up to [`OVERLAP`] tokens of whole blocks; and every passage knows
-//! the headings it stands under.
+//! A passage is one fact as it was written: an item of a list, a row of a table,
+//! a line, a paragraph of up to [`TARGET`] tokens, a block of code. What it stands
+//! under (headings, the item above, the columns' names, "Shopping:") is its
+//! context: searched with it, and a passage of its own only where nothing comes
+//! after it.
 
 use std::ops::Range;
 
@@ -12,108 +12,225 @@ mod block;
 
 use block::{Block, Kind};
 
-/// The size of a passage, in tokens (as OpenClaw's).
+/// The most a passage has, in tokens (as OpenClaw's); code and items, which are
+/// torn badly, twice that.
 const TARGET: usize = 400;
-/// What a passage repeats of the one before, in tokens (as OpenClaw's).
-const OVERLAP: usize = 80;
-/// A section smaller than this shares its passage with the next one: a heading
-/// and one line are found better among their neighbours; in tokens.
-const SECTION: usize = 100;
+/// What is too large is put together of pieces of so many tokens.
+const PIECE: usize = 80;
 
-/// A run of whole blocks.
+/// A fact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Passage {
     /// Where it is in the text, in bytes.
     pub(crate) range: Range<usize>,
     /// Its first line, counted from 1.
     pub(crate) line: usize,
-    /// The headings it stands under and does not contain, outermost first.
-    pub(crate) headings: Vec<String>,
+    /// What it stands under and does not contain, outermost first.
+    pub(crate) context: Vec<String>,
+    /// An estimate of its size.
+    pub(crate) tokens: usize,
+    /// Whether it is the first under a heading.
+    pub(crate) begins: bool,
 }
 
-/// Cuts `text`. Passages come in order and miss nothing but blank lines.
+/// Cuts `text`. Passages come in order and miss nothing but blank lines and
+/// what is context of others.
 pub(crate) fn cut(text: &str) -> Vec<Passage> {
-    let mut cutter = Cutter::default();
+    let mut cutter = Cutter::new(text);
     for block in block::parse(text) {
-        let limit = match block.kind {
-            Kind::Heading(_) | Kind::Code | Kind::Item => 2 * TARGET,
-            Kind::Paragraph => TARGET,
-        };
-        if block.tokens <= limit {
-            cutter.add(text, block);
-        } else {
-            for piece in block::pieces(text, &block, OVERLAP) {
-                cutter.add(text, piece);
-            }
-        }
+        cutter.add(block);
     }
-    cutter.close();
+    cutter.pop(|_| false);
     cutter.passages
 }
 
-#[derive(Default)]
-struct Cutter {
-    passages: Vec<Passage>,
-    /// The headings above the next block, with their levels.
-    above: Vec<(u8, String)>,
-    /// The blocks of the passage that is being filled.
-    open: Vec<Block>,
-    /// The headings above its first block.
-    headings: Vec<String>,
-}
-
-impl Cutter {
-    fn add(&mut self, text: &str, block: Block) {
-        let size: usize = self.open.iter().map(|block| block.tokens).sum();
-        if matches!(block.kind, Kind::Heading(_)) {
-            if size >= SECTION {
-                self.close();
+/// Cuts a long message: its facts belong together, and are parted only to be of
+/// a size that can be shown.
+pub(crate) fn pages(text: &str) -> Vec<Range<usize>> {
+    let mut pages: Vec<Range<usize>> = Vec::new();
+    let mut size = usize::MAX;
+    for passage in cut(text) {
+        match pages.last_mut() {
+            Some(page) if size + passage.tokens <= TARGET => {
+                page.end = passage.range.end;
+                size += passage.tokens;
             }
-        } else if size > 0 && size + block.tokens > TARGET {
-            self.close_with_overlap(block.tokens);
+            _ => {
+                // What was context only is on the page of what it stands above.
+                let start = pages.last().map_or(0, |page| page.end);
+                pages.push(start..passage.range.end);
+                size = passage.tokens;
+            }
         }
-        if self.open.is_empty() {
-            let above = self.above.iter().filter(|(level, _)| match block.kind {
-                Kind::Heading(own) => *level < own,
-                _ => true,
-            });
-            self.headings = above.map(|(_, title)| title.clone()).collect();
+    }
+    let trim = |page: Range<usize>| {
+        let shown = &text[page.clone()];
+        let start = page.end - shown.trim_start().len();
+        start..page.end
+    };
+    pages.into_iter().map(trim).collect()
+}
+
+/// What the next blocks stand under.
+struct Frame {
+    kind: Kind,
+    title: String,
+    block: Block,
+    /// Whether something came under it, or it is a passage already.
+    is_used: bool,
+}
+
+struct Cutter<'a> {
+    text: &'a str,
+    passages: Vec<Passage>,
+    frames: Vec<Frame>,
+    /// The block before.
+    last: Option<Kind>,
+    begins: bool,
+}
+
+impl<'a> Cutter<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            passages: Vec::new(),
+            frames: Vec::new(),
+            last: None,
+            begins: true,
         }
-        if let Kind::Heading(level) = block.kind {
-            self.above.retain(|(other, _)| *other < level);
-            let title = text[block.range.clone()].trim_matches(['#', ' ', '\t']);
-            self.above.push((level, title.to_owned()));
-        }
-        self.open.push(block);
     }
 
-    fn close(&mut self) {
-        if let (Some(first), Some(last)) = (self.open.first(), self.open.last()) {
-            self.passages.push(Passage {
-                range: first.range.start..last.range.end,
-                line: first.line,
-                headings: std::mem::take(&mut self.headings),
-            });
+    fn add(&mut self, block: Block) {
+        let text = &self.text[block.range.clone()];
+        if !text.contains(char::is_alphanumeric) {
+            return;
         }
-        self.open.clear();
+        let kind = block.kind;
+        let last = self.last.replace(kind);
+        let is_led = last == Some(Kind::Lead);
+        let is_list = matches!(last, Some(Kind::Item(_)));
+        match kind {
+            Kind::Heading(level) => {
+                self.pop(|frame| matches!(frame, Kind::Heading(other) if other < level));
+                self.begins = true;
+            }
+            Kind::Item(indent) => self.pop(|frame| match frame {
+                Kind::Item(other) => other < indent,
+                Kind::Lead => is_led || is_list,
+                frame => frame != Kind::Columns,
+            }),
+            Kind::Columns => self.pop(|frame| match frame {
+                Kind::Lead => is_led,
+                frame => matches!(frame, Kind::Heading(_)),
+            }),
+            Kind::Row => {}
+            Kind::Lead => self.pop(|frame| matches!(frame, Kind::Heading(_))),
+            Kind::Paragraph | Kind::Code => {
+                let is_apart = block.is_apart;
+                self.pop(|frame| match frame {
+                    Kind::Lead => is_led || !is_apart,
+                    frame => matches!(frame, Kind::Heading(_)),
+                });
+            }
+        }
+        match kind {
+            Kind::Heading(_) | Kind::Columns | Kind::Lead => {
+                self.use_all();
+                self.push(block, false);
+            }
+            Kind::Item(_) => {
+                self.emit(&block);
+                self.push(block, true);
+            }
+            Kind::Row | Kind::Paragraph | Kind::Code => self.emit(&block),
+        }
     }
 
-    /// Closes the passage and begins the next with the end of it, as far as
-    /// that is of the same section and leaves room for `next` tokens.
-    fn close_with_overlap(&mut self, next: usize) {
-        let room = OVERLAP.min(TARGET.saturating_sub(next));
-        let mut repeated = 0;
-        // Never all of it: the next passage would begin where this one did.
-        let tail = self.open.iter().skip(1).rev().take_while(|block| {
-            repeated += block.tokens;
-            repeated <= room && !matches!(block.kind, Kind::Heading(_))
+    /// Leaves the frames that `stays` does not name, and those in them. What had
+    /// nothing under it is a passage.
+    fn pop(&mut self, stays: impl Fn(Kind) -> bool) {
+        let kept = self.frames.iter().take_while(|frame| stays(frame.kind));
+        let kept = kept.count();
+        if kept < self.frames.len()
+            && let Some(last) = self.frames.last().filter(|frame| !frame.is_used)
+        {
+            let block = last.block.clone();
+            let context = self.titles(self.frames.len() - 1);
+            self.use_all();
+            self.put(&block, context);
+        }
+        self.frames.truncate(kept);
+    }
+
+    fn use_all(&mut self) {
+        self.frames
+            .iter_mut()
+            .for_each(|frame| frame.is_used = true);
+    }
+
+    fn push(&mut self, block: Block, is_used: bool) {
+        self.frames.push(Frame {
+            kind: block.kind,
+            title: title(&self.text[block.range.clone()]),
+            block,
+            is_used,
         });
-        let overlap = self.open[self.open.len() - tail.count()..].to_vec();
-        self.close();
-        self.open = overlap;
-        self.headings = self.above.iter().map(|(_, title)| title.clone()).collect();
+    }
+
+    /// What the first `count` frames say.
+    fn titles(&self, count: usize) -> Vec<String> {
+        let titles = self.frames[..count].iter().map(|frame| &frame.title);
+        titles.cloned().collect()
+    }
+
+    fn emit(&mut self, block: &Block) {
+        self.use_all();
+        let context = self.titles(self.frames.len());
+        let limit = match block.kind {
+            Kind::Code | Kind::Item(_) => 2 * TARGET,
+            _ => TARGET,
+        };
+        if block.tokens <= limit {
+            return self.put(block, context);
+        }
+        let mut pieces = block::pieces(self.text, block, PIECE).into_iter();
+        let Some(mut open) = pieces.next() else {
+            return;
+        };
+        for piece in pieces {
+            if open.tokens + piece.tokens > TARGET {
+                self.put(&open, context.clone());
+                open = piece;
+            } else {
+                open.range.end = piece.range.end;
+                open.tokens += piece.tokens;
+            }
+        }
+        self.put(&open, context);
+    }
+
+    fn put(&mut self, block: &Block, context: Vec<String>) {
+        self.passages.push(Passage {
+            range: block.range.clone(),
+            line: block.line,
+            context,
+            tokens: block.tokens,
+            begins: std::mem::take(&mut self.begins),
+        });
     }
 }
+
+/// A heading, an item or columns as the name of what is under them.
+fn title(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '|' | '*'));
+    let marker = line.strip_prefix(['-', '+']).unwrap_or(line);
+    let line = marker.trim_start().trim_end_matches([':', '：']);
+    line.chars().take(TITLE).collect()
+}
+
+/// The most of what stands above that is context, in characters.
+const TITLE: usize = 200;
 
 #[cfg(test)]
 mod tests {
@@ -123,28 +240,76 @@ mod tests {
         cut(text).into_iter().map(|p| &text[p.range]).collect()
     }
 
+    fn under(text: &str) -> Vec<(&str, String)> {
+        let passages = cut(text).into_iter();
+        passages
+            .map(|p| (&text[p.range], p.context.join(" > ")))
+            .collect()
+    }
+
     fn paragraph(words: usize) -> String {
         "word ".repeat(words).trim_end().to_owned()
     }
 
     #[test]
-    fn a_small_file_is_one_passage_with_its_headings() {
-        let text = "# Notes\n\nHello.\n\n## Keys\n- door\n- car\n";
-        assert_eq!(texts(text), [text.trim_end()]);
-        assert_eq!(cut(text)[0].line, 1);
-        assert!(cut("\n \n").is_empty());
+    fn passages_are_facts_under_their_headings() {
+        let text = "# Papers\n\nIn the safe.\n\n## Passport\n- Number: C01X\n- Expires: 2031-04-12\n\n## Nothing\n";
+        let expected = [
+            ("In the safe.", "Papers"),
+            ("- Number: C01X", "Papers > Passport"),
+            ("- Expires: 2031-04-12", "Papers > Passport"),
+            ("## Nothing", "Papers"),
+        ];
+        assert_eq!(
+            under(text),
+            expected.map(|(text, above)| (text, above.to_owned()))
+        );
+        assert_eq!(cut(text)[2].line, 7);
+        assert!(cut("\n \n---\n").is_empty());
     }
 
     #[test]
-    fn sections_begin_passages_and_keep_their_headings() {
-        let body = paragraph(200);
-        let text = format!("# Book\n\n## One\n\n{body}\n\n## Two\n\n{body}\n\n{body}\n");
-        let passages = cut(&text);
-        assert_eq!(passages.len(), 3);
-        assert!(text[passages[1].range.clone()].starts_with("## Two"));
-        assert_eq!(passages[1].headings, ["Book"]);
-        assert_eq!(passages[1].line, 7);
-        assert_eq!(passages[2].headings, ["Book", "Two"]);
+    fn items_below_items_stand_under_them() {
+        let text = "Shopping:\n- Market\n  on Saturday\n  - leek\n    ```\n    - no item\n    ```\n  - milk\n- Pharmacy\n\nLater.";
+        let expected = [
+            ("- Market\n  on Saturday", "Shopping"),
+            (
+                "  - leek\n    ```\n    - no item\n    ```",
+                "Shopping > Market",
+            ),
+            ("  - milk", "Shopping > Market"),
+            ("- Pharmacy", "Shopping"),
+            ("Later.", ""),
+        ];
+        assert_eq!(
+            under(text),
+            expected.map(|(text, above)| (text, above.to_owned()))
+        );
+    }
+
+    #[test]
+    fn rows_of_a_table_stand_under_its_columns() {
+        let text = "# Phones\n| Who | Number |\n|---|---:|\n| Ada | 12 |\n| Bob | 34 |\n\nEnd.";
+        let expected = [
+            ("| Ada | 12 |", "Phones > Who | Number"),
+            ("| Bob | 34 |", "Phones > Who | Number"),
+            ("End.", "Phones"),
+        ];
+        assert_eq!(
+            under(text),
+            expected.map(|(text, above)| (text, above.to_owned()))
+        );
+    }
+
+    #[test]
+    fn lines_of_facts_are_parted_and_wrapped_text_is_not() {
+        let facts = "Wi-Fi: Kranich\nPassword: sieben\n鍵：青い鉢\nThe meter is in the cellar\nThe key is at Ida's";
+        assert_eq!(texts(facts).len(), 5);
+        let wrapped =
+            "We went to the lake with everybody who had time on that Sunday\nin June. It rained.";
+        assert_eq!(texts(wrapped), [wrapped]);
+        let underlined = "Before.\n\nThe boiler\n----------\nIs old.";
+        assert_eq!(under(underlined)[1], ("Is old.", "The boiler".to_owned()));
     }
 
     #[test]
@@ -152,46 +317,46 @@ mod tests {
         let code = format!("```sh\n{}\n\n# no heading\n```", "make all\n".repeat(120));
         let text = format!("{}\n\n{code}\n\n{}\n", paragraph(250), paragraph(250));
         let passages = texts(&text);
-        assert_eq!(passages.iter().filter(|p| p.contains(&code)).count(), 1);
+        assert_eq!(passages.iter().filter(|p| **p == code).count(), 1);
     }
 
     #[test]
-    fn list_items_are_not_torn_and_overlap() {
-        let items: Vec<String> = (0..60)
-            .map(|number| format!("- item {number}\n  {}", paragraph(20)))
-            .collect();
-        let text = items.join("\n");
-        let passages = texts(&text);
-        assert!(passages.len() > 3);
-        for passage in &passages {
-            assert!(passage.starts_with("- item "), "{passage}");
-        }
-        for item in &items {
-            assert!(passages.iter().any(|passage| passage.contains(item)));
-        }
-        let twice = |item: &&String| passages.iter().filter(|p| p.contains(*item)).count() == 2;
-        assert!(items.iter().any(|item| twice(&item)), "nothing overlaps");
+    fn pages_of_a_message_are_large() {
+        let item = format!("- {}\n", paragraph(30));
+        let text = format!("# Plan\n{}", item.repeat(40));
+        let pages = pages(&text);
+        assert!((3..8).contains(&pages.len()), "{pages:?}");
+        assert!(text[pages[0].clone()].starts_with("# Plan\n- word"));
+        assert_eq!(
+            pages.last().map(|page| page.end),
+            Some(text.trim_end().len())
+        );
     }
 
     proptest::proptest! {
         #[test]
         fn nothing_is_lost_and_no_passage_is_too_large(
-            lines in proptest::collection::vec("(#{1,3} |- |  |```|)[a-zé漢 ]{0,300}", 0..80)
+            lines in proptest::collection::vec("(#{1,3} |- |  - |  |```|\\| |\\|-\\||---|)[a-zé漢:|]{0,60}( [a-z]{0,300})?", 0..80)
         ) {
             let text = lines.join("\n");
             let passages = cut(&text);
             let mut end = 0;
+            let mut missed = String::new();
             for passage in &passages {
-                if passage.range.start > end {
-                    proptest::prop_assert!(text[end..passage.range.start].trim().is_empty());
-                }
+                proptest::prop_assert!(passage.range.start >= end);
+                missed.push_str(&text[end..passage.range.start]);
                 let before = &text[..passage.range.start];
                 proptest::prop_assert_eq!(passage.line, before.matches('\n').count() + 1);
                 let tokens = block::tokens(&text[passage.range.clone()]);
                 proptest::prop_assert!(tokens <= 3 * TARGET, "{tokens}");
-                end = end.max(passage.range.end);
+                end = passage.range.end;
             }
-            proptest::prop_assert!(text[end..].trim().is_empty());
+            missed.push_str(&text[end..]);
+            let above: Vec<String> = passages.iter().flat_map(|p| p.context.clone()).collect();
+            for line in missed.lines().filter(|line| line.contains(char::is_alphanumeric)) {
+                let title = title(line);
+                proptest::prop_assert!(above.contains(&title), "{line}");
+            }
         }
     }
 }

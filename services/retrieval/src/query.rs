@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::document::Source;
+use crate::document::{Kind, Source};
 use crate::ranking::Ranking;
 
 /// The most hits of one search; more is not read by anybody.
@@ -96,6 +96,10 @@ pub struct Hit {
     pub end_line: u32,
     /// The message, where the document is a conversation.
     pub message: Option<String>,
+    /// What it is.
+    pub kind: Kind,
+    /// Headings and the like that it stands under, outermost first.
+    pub context: Vec<String>,
     /// Who said it; empty when nobody is known.
     pub speaker: String,
     /// Unix milliseconds: the message's, the day's the note is about, or of
@@ -107,9 +111,23 @@ pub struct Hit {
     pub parts: Parts,
     /// At most 700 characters of the passage, those that match best.
     pub snippet: String,
+    /// Of them the sentences that answer: all of a short passage.
+    pub answer: String,
 }
 
-/// The parts of a score. All but the last four are 0 to 1, relative to the best
+/// From this evidence on a passage answers: less is only about the same.
+pub const ANSWERS: f64 = 0.55;
+
+impl Hit {
+    /// Whether it answers the question, as far as words tell: the one threshold
+    /// of what is given unasked, of answers without a model, and of what a
+    /// search shows as found.
+    pub fn answers(&self) -> bool {
+        self.kind.tells() && self.parts.evidence >= ANSWERS
+    }
+}
+
+/// The parts of a score. All but the last five are 0 to 1, relative to the best
 /// of this search; [`crate::Weights`] sums them up.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
@@ -125,6 +143,8 @@ pub struct Parts {
     pub vector_window: f64,
     /// Whether it was said by somebody the question names.
     pub speaker: f64,
+    /// Whether it has the kind of fact that is asked for.
+    pub fact: f64,
     /// What age left of the score: 1 for the newest, never below the floor.
     pub decay: f64,
     /// BM25 of the passage, as it is.
@@ -132,6 +152,9 @@ pub struct Parts {
     /// Cosine of question and passage, as it is: -1 to 1.
     pub cosine: f64,
     /// Of what the question's terms weigh, the share that is in the passage and
-    /// its neighbours: 0 to 1. What a caller can set a threshold on.
+    /// its neighbours: 0 to 1.
     pub coverage: f64,
+    /// How sure it is that the passage itself answers: 0 to 1. What a caller can
+    /// set a threshold on ([`ANSWERS`]).
+    pub evidence: f64,
 }

@@ -16,6 +16,8 @@ pub struct Weights {
     pub vector_window: f64,
     /// Whether the speaker is named in the question.
     pub speaker: f64,
+    /// Whether it has the kind of fact that is asked for: a date, a number.
+    pub fact: f64,
 }
 
 impl Default for Weights {
@@ -27,6 +29,7 @@ impl Default for Weights {
             vector: 0.2,
             vector_window: 0.2,
             speaker: 0.3,
+            fact: 0.1,
         }
     }
 }

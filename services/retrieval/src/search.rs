@@ -7,14 +7,18 @@
 
 use std::time::Instant;
 
+use crate::document::Kind;
 use crate::query::{Hit, Parts, Query};
 use crate::snapshot::{Live, Size, Snapshot, path_hash};
 
 mod age;
+mod compound;
 mod diversity;
+pub(crate) mod evidence;
 mod fusion;
 mod keywords;
 mod meaning;
+mod neighbours;
 mod question;
 pub(crate) mod snippet;
 
@@ -38,9 +42,8 @@ pub(crate) struct Candidate {
     pub(crate) unit: usize,
     pub(crate) score: f64,
     pub(crate) parts: Parts,
-    pub(crate) timestamp_ms: i64,
-    /// Whether it grows old.
-    ages: bool,
+    pub(crate) dated: Dated,
+    pub(crate) kind: Kind,
 }
 
 /// The candidates of a search, best first.
@@ -66,12 +69,12 @@ pub(crate) struct Space<'a> {
     deadline: Option<Instant>,
 }
 
-/// What dates the units of a part that have no time of their own.
-#[derive(Debug, Clone, Copy)]
-struct Dated {
-    timestamp_ms: i64,
+/// What dates a unit, or those of a part that have no time of their own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Dated {
+    pub(crate) timestamp_ms: i64,
     /// Whether they grow old.
-    ages: bool,
+    pub(crate) ages: bool,
 }
 
 impl<'a> Space<'a> {
@@ -117,6 +120,11 @@ impl<'a> Space<'a> {
         self.dates.get(part).is_some_and(Option::is_some)
     }
 
+    /// Whether the segment `live` has the unit `unit`, in the part `part`.
+    fn is_in(&self, live: usize, unit: usize, part: usize) -> bool {
+        unit < self.live[live].segment.units() && self.part(live, unit) == part
+    }
+
     /// The number of the part of the unit `unit` of the segment `live`.
     fn part(&self, live: usize, unit: usize) -> usize {
         self.starts[live].1 + self.live[live].segment.lengths(unit).part as usize
@@ -145,10 +153,17 @@ pub(crate) fn candidates(
         meaning::Scores::new(&space, vector, question.table, tables)
     });
     let limit = (query.limit * SPARE).max(POOL);
-    let list = fusion::best(&space, query, &keywords, meaning.as_ref(), limit);
+    let mut list = fusion::best(
+        &space,
+        (query, question),
+        &keywords,
+        meaning.as_ref(),
+        limit,
+    );
+    neighbours::add(&space, &mut list);
     let candidates = Candidates {
         list,
-        wanted: Wanted::new(&keywords.weights),
+        wanted: Wanted::new(&keywords.weights, question.asked),
         cut_short: keywords.cut_short || meaning.as_ref().is_some_and(|m| m.cut_short),
     };
     scratch.keywords = keywords.tables;
@@ -156,6 +171,28 @@ pub(crate) fn candidates(
         scratch.meaning = meaning.tables;
     }
     candidates
+}
+
+/// The `limit` best units, without what their neighbours make of them.
+#[cfg(test)]
+pub(crate) fn best(
+    snapshot: &Snapshot,
+    question: &Question,
+    query: &Query,
+    limit: usize,
+) -> Vec<Candidate> {
+    let space = Space::new(snapshot, query);
+    let keywords = keywords::Scores::new(&space, question, Default::default());
+    let meaning = question.vector.as_ref();
+    let meaning =
+        meaning.map(|it| meaning::Scores::new(&space, it, question.table, Default::default()));
+    fusion::best(
+        &space,
+        (query, question),
+        &keywords,
+        meaning.as_ref(),
+        limit,
+    )
 }
 
 /// Orders by score, of equals the newer first, then as they are indexed: the
@@ -166,7 +203,7 @@ pub(crate) fn sort(candidates: &mut [Candidate]) {
 
 fn order(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     let score = b.score.total_cmp(&a.score);
-    let newer = || b.timestamp_ms.cmp(&a.timestamp_ms);
+    let newer = || b.dated.timestamp_ms.cmp(&a.dated.timestamp_ms);
     let place = || (a.live, a.unit).cmp(&(b.live, b.unit));
     score.then_with(newer).then_with(place)
 }
@@ -181,19 +218,18 @@ pub(crate) fn sort_hits(hits: &mut [Hit]) {
 
 /// Gives a hit the score that `parts` make.
 pub(crate) fn score(hit: &mut Hit, parts: Parts, query: &Query, ages: bool) {
-    let (score, decay) = fusion::total(&parts, query, hit.timestamp_ms, ages);
+    let dated = Dated {
+        timestamp_ms: hit.timestamp_ms,
+        ages,
+    };
+    let (score, decay) = fusion::total(&parts, query, dated, hit.kind);
     hit.score = score;
     hit.parts = Parts { decay, ..parts };
 }
 
 /// Makes the score anew from parts that have changed.
 pub(crate) fn rescore(candidate: &mut Candidate, query: &Query) {
-    let (score, decay) = fusion::total(
-        &candidate.parts,
-        query,
-        candidate.timestamp_ms,
-        candidate.ages,
-    );
+    let (score, decay) = fusion::total(&candidate.parts, query, candidate.dated, candidate.kind);
     candidate.score = score;
     candidate.parts.decay = decay;
 }

@@ -169,12 +169,6 @@ impl Segment {
         self.lengths(index).window
     }
 
-    /// The time of a unit that has one of its own; Unix milliseconds.
-    #[inline]
-    pub(crate) fn timestamp_ms(&self, index: usize) -> Option<i64> {
-        self.unit(index).timestamp_ms
-    }
-
     /// All units, in order.
     pub(crate) fn unit_entries(&self) -> impl Iterator<Item = UnitEntry> {
         let start = self.header.units_start;
@@ -214,6 +208,30 @@ impl Segment {
             .map_or(0, u64::from_le_bytes)
     }
 
+    /// Long words, sorted, one a line. Not as a text: to check it, all of it would
+    /// be read, and be memory of this program from then on.
+    pub(crate) fn words(&self) -> &[u8] {
+        let start = self.header.words_start;
+        let bytes = self.bytes.get(start..start + self.header.words);
+        bytes.unwrap_or_default()
+    }
+
+    /// The long words from `first` on, in order.
+    pub(crate) fn words_from(&self, first: &str) -> impl Iterator<Item = &str> {
+        let words = self.words();
+        let (mut low, mut high) = (0, words.len());
+        while low < high {
+            let line = line_at(words, low + (high - low) / 2);
+            if words[line.clone()].trim_ascii_end() < first.as_bytes() {
+                low = line.end;
+            } else {
+                high = line.start;
+            }
+        }
+        let lines = words[low..].split(|&byte| byte == b'\n');
+        lines.map_while(|line| std::str::from_utf8(line).ok())
+    }
+
     /// Where the term `key` is.
     pub(crate) fn postings(&self, key: Key) -> Postings<'_> {
         let (mut low, mut high) = (0, self.header.terms);
@@ -247,6 +265,14 @@ impl Segment {
             .and_then(|b| b.try_into().ok())
             .map_or(0, |b| u32::from_le_bytes(b) as usize)
     }
+}
+
+/// The line of `words` that the byte `at` is in, with its end.
+pub(crate) fn line_at(words: &[u8], at: usize) -> Range<usize> {
+    let is_end = |&byte: &u8| byte == b'\n';
+    let start = words[..at].iter().rposition(is_end);
+    let end = words[at..].iter().position(is_end);
+    start.map_or(0, |end| end + 1)..end.map_or(words.len(), |length| at + length + 1)
 }
 
 /// The units of a part.

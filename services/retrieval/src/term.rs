@@ -4,15 +4,20 @@
 //! probability of one in 30 million, and what would follow is one wrong hit. A
 //! dictionary of numbers is a quarter of one of words.
 
+use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
+
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::analysis::calendar::{self, Mark};
-use crate::analysis::{self, Language};
+use crate::analysis::{self, Language, Same, Traits};
 use crate::part::{Part, Unit};
 
 /// A term of a text.
 pub(crate) type Key = u64;
 
+/// Shorter terms are not made of others; in bytes.
+const LONG: usize = 8;
 /// Keeps those who speak apart from those spoken of.
 const SPEAKERS: u64 = 0x5350_4541_4b45_5253;
 /// Keeps when something was said apart from what was said.
@@ -47,10 +52,24 @@ pub(crate) struct Terms {
 
 /// The terms of `unit`, a unit of `part`. Texts without a time of their own are
 /// dated by `day_ms`.
-pub(crate) fn of(unit: &Unit, part: &Part, day_ms: Option<i64>) -> Terms {
+/// Its long words go into `words`.
+pub(crate) fn of(
+    unit: &Unit,
+    part: &Part,
+    (day_ms, traits): (Option<i64>, Traits),
+    words: &mut LongWords,
+) -> Terms {
     let mut terms = Terms::default();
     let language = part.language;
-    let mut add = |text: &str| analysis::terms(text, language, |term| terms.keys.push(key(term)));
+    let mut add = |text: &str| {
+        analysis::terms(text, language, |term| {
+            let key = key(term);
+            if is_long(term) {
+                words.insert(key, term);
+            }
+            terms.keys.push(key);
+        });
+    };
     add(&unit.context);
     add(&unit.text);
     if is_name(&unit.speaker) {
@@ -61,7 +80,49 @@ pub(crate) fn of(unit: &Unit, part: &Part, day_ms: Option<i64>) -> Terms {
     }
     let marks = unit.timestamp_ms.or(day_ms).and_then(calendar::marks);
     terms.keys.extend(marks.into_iter().flatten().map(date_key));
+    if let Some(told_ms) = unit.timestamp_ms.or(day_ms)
+        && traits.meets(Traits::RELATIVE)
+    {
+        // Beside the day it was told on.
+        let told = calendar::told(&unit.text, told_ms);
+        terms.keys.extend(told.into_iter().map(date_key));
+    }
     terms
+}
+
+/// Long words, each once.
+#[derive(Debug, Default)]
+pub(crate) struct LongWords {
+    known: HashSet<Key, BuildHasherDefault<Same>>,
+    /// One a line: so many small texts would leave holes in memory.
+    text: String,
+}
+
+impl LongWords {
+    /// Adds a word that is found by `key`.
+    pub(crate) fn insert(&mut self, key: Key, word: &str) {
+        if self.known.insert(key) {
+            self.text.push_str(word);
+            self.text.push('\n');
+        }
+    }
+
+    /// All of them, in order, one a line.
+    pub(crate) fn sorted(&self) -> String {
+        let mut words: Vec<&str> = self.text.lines().collect();
+        words.sort_unstable();
+        let mut sorted = String::with_capacity(self.text.len());
+        for word in words {
+            sorted.push_str(word);
+            sorted.push('\n');
+        }
+        sorted
+    }
+}
+
+/// Whether a term may be made of others, or have many forms.
+fn is_long(term: &str) -> bool {
+    term.len() >= LONG && term.chars().all(char::is_alphabetic)
 }
 
 /// Whether `speaker` is somebody in particular.

@@ -1,389 +1,233 @@
-//! Commands that wait until somebody allows them.
+//! Approvals of turns: asked in a run's events, answered through the runner.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use openclaw_proto::approval::Decision;
+use openclaw_conversations::database::Database;
+use openclaw_daemon::{Configuration, failure};
+use openclaw_proto::approval::{self, ApprovalRequested, ApprovalResolved, Decision};
+use openclaw_proto::call::{Patience, RefusalCode};
+use openclaw_proto::event::Kind;
+use openclaw_proto::runner;
 use openclaw_sessions::now_ms;
+use openclaw_settings::Settings;
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
-use uuid::Uuid;
 
-mod approval_log;
-mod turn;
+use crate::approval::{Approval, ApprovalLog, Outcome, Pending, Refused};
+use crate::bus::{Bus, DomainEvent};
+use crate::run::Run;
 
-pub use approval_log::ApprovalLog;
-pub use turn::decide;
-pub(crate) use turn::{observe, run_ended};
+/// How long a runner that is being started again is waited for.
+const ABSENCE: Duration = Duration::from_secs(10);
 
-/// How long an approval waits when nobody says otherwise, as in OpenClaw.
-pub const PATIENCE: Duration = Duration::from_secs(30 * 60);
-
-/// Approvals that may wait. An agent waits for each, so more of them than turns
-/// are somebody's mistake.
-const WAITING_LIMIT: usize = 256;
-
-/// Those of one run; its process lets no more wait.
-const RUN_LIMIT: usize = 8;
-
-/// Those that clients ask for, so that turns always find a place.
-const CLIENT_LIMIT: usize = 64;
-
-/// Those that were decided and are kept for whoever asks late.
-const DECIDED_LIMIT: usize = 1024;
-
-/// How long a decision is kept for whoever asks late.
-const KEPT: Duration = Duration::from_secs(60);
-
-/// Why there is no approval, or no decision about one.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// Nothing of that id waits.
-    #[error("unknown or expired approval id")]
-    Unknown,
-    /// That decision was not offered.
-    #[error("{0} is not allowed for this approval")]
-    NotAllowed(&'static str),
-    /// There is no room for one more.
-    #[error("{0} approvals wait already")]
-    TooMany(usize),
-    /// The id that a client chose is in use.
-    #[error("an approval with the id {0} waits already")]
-    Taken(String),
-    /// The turn that asks cannot be told; with the reason.
-    #[error("the agent-runner does not answer ({0}); try again")]
-    Unreachable(String),
+/// What waits to be allowed: asked, decided and told.
+pub struct Approvals {
+    /// What waits.
+    pub pending: Pending,
+    /// What was asked and decided.
+    pub log: ApprovalLog,
+    configuration: Configuration,
+    runner: runner::Client,
+    bus: Bus,
 }
-
-/// Something that wants to be allowed.
-#[derive(Debug, Clone)]
-pub struct Approval {
-    /// What it is asked for by.
-    pub id: String,
-    /// What clients are shown: command, cwd, session, run, …
-    pub request: Map<String, Value>,
-    /// When it was asked, in Unix milliseconds.
-    pub created_ms: i64,
-    /// When it is denied by itself, in Unix milliseconds.
-    pub expires_ms: i64,
-    /// Set when a turn asks, and no client.
-    pub of_turn: Option<openclaw_proto::approval::Approval>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    approval: Approval,
-    /// With the time it came.
-    outcome: watch::Sender<Option<(Outcome, i64)>>,
-}
-
-/// How an approval ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Somebody decided.
-    Decided(Decision),
-    /// Nobody decided in time.
-    Expired,
-}
-
-/// The approvals that wait, and those that were decided a moment ago. A client's
-/// are not kept over a restart; a turn tells its own again.
-#[derive(Debug, Default)]
-pub struct Approvals(Mutex<BTreeMap<String, Entry>>);
 
 impl Approvals {
-    /// Enters a request; it waits for `patience`.
+    pub(crate) fn new(
+        database: Database,
+        configuration: Configuration,
+        runner: runner::Client,
+        bus: Bus,
+    ) -> Self {
+        Self {
+            pending: Pending::default(),
+            log: ApprovalLog::new(database),
+            configuration,
+            runner,
+            bus,
+        }
+    }
+
+    /// Enters a client's request, which waits for `patience`, and tells those
+    /// who may decide.
     pub fn request(
         &self,
         id: Option<String>,
         request: Map<String, Value>,
         patience: Duration,
     ) -> Result<Approval, Refused> {
-        let now = now_ms();
-        let approval = Approval {
-            id: id.unwrap_or_else(|| Uuid::new_v4().to_string()),
-            request,
-            created_ms: now,
-            expires_ms: now.saturating_add(i64::try_from(patience.as_millis()).unwrap_or(i64::MAX)),
-            of_turn: None,
-        };
-        self.enter(approval.clone())?;
+        let approval = self.pending.request(id, request, patience)?;
+        self.bus.publish(&DomainEvent::ApprovalRequested(&approval));
         Ok(approval)
     }
 
-    /// Enters one that is made already.
-    fn enter(&self, approval: Approval) -> Result<(), Refused> {
-        let mut entries = self.lock();
-        let now = now_ms();
-        entries.retain(|_, entry| entry.is_of_interest(now));
-        room_for(&approval, &entries, now)?;
-        forget_decided(&mut entries);
-        if entries.contains_key(&approval.id) {
-            return Err(Refused::Taken(approval.id));
+    /// Takes note of what a run says about approvals.
+    pub(crate) async fn observe(&self, run: &Run, kind: &Kind) {
+        match kind {
+            Kind::ApprovalRequested(request) => self.requested(run, request).await,
+            Kind::ApprovalResolved(resolved) => self.resolved_in(resolved).await,
+            _ => {}
         }
-        let id = approval.id.clone();
-        let entry = Entry {
+    }
+
+    async fn requested(&self, run: &Run, request: &ApprovalRequested) {
+        let now = now_ms();
+        let kept = approval::Approval {
+            id: request.id.clone(),
+            run_id: run.id.clone(),
+            session_key: run.key.as_str().to_owned(),
+            agent_id: run.key.agent().as_str().to_owned(),
+            tool: request.tool.clone(),
+            command: request.command.clone(),
+            cwd: request.cwd.clone(),
+            reason: request.reason.clone(),
+            created_ms: now,
+            expires_ms: request.expires_ms,
+            form: request.form.clone(),
+            ..approval::Approval::default()
+        };
+        let entered = Approval {
+            id: request.id.clone(),
+            request: shown(&self.configuration.settings(), run, request),
+            created_ms: now,
+            expires_ms: request.expires_ms,
+            of_turn: Some(kept.clone()),
+        };
+        if let Err(fault) = self.log.asked(kept).await {
+            failure::report("note an approval", &fault);
+        }
+        match self.pending.enter(entered.clone()) {
+            Ok(()) => self.bus.publish(&DomainEvent::ApprovalRequested(&entered)),
+            // It expires, and says so; the ledger has it.
+            Err(refused) => tracing::warn!(%refused, "an approval cannot be offered"),
+        }
+    }
+
+    async fn resolved_in(&self, resolved: &ApprovalResolved) {
+        let outcome = match resolved.decision {
+            Some(decision) => Outcome::Decided(decision),
+            None => Outcome::Expired,
+        };
+        let (id, by) = (resolved.id.clone(), resolved.by.clone());
+        let decided = self.log.decided(id, resolved.decision, by, now_ms());
+        if let Err(fault) = decided.await {
+            failure::report("note a decision", &fault);
+        }
+        self.settle(&resolved.id, outcome, &resolved.by);
+    }
+
+    /// Ends what waits in a run that is over.
+    pub(crate) async fn run_ended(&self, run_id: &str) {
+        let left = self.pending.of_run(run_id);
+        if left.is_empty() {
+            return;
+        }
+        if let Err(fault) = self.log.run_ended(run_id.to_owned(), now_ms()).await {
+            failure::report("end approvals", &fault);
+        }
+        for id in left {
+            self.settle(&id, Outcome::Expired, "the run ended");
+        }
+    }
+
+    /// Tells everybody, once.
+    fn settle(&self, id: &str, outcome: Outcome, by: &str) {
+        if let Some(approval) = self.pending.settle(id, outcome) {
+            self.announce(&approval, outcome, by);
+        }
+    }
+
+    fn announce(&self, approval: &Approval, outcome: Outcome, by: &str) {
+        self.bus.publish(&DomainEvent::ApprovalResolved {
             approval,
-            outcome: watch::Sender::new(None),
-        };
-        entries.insert(id, entry);
-        Ok(())
-    }
-
-    /// Those of a run that wait.
-    fn of_run(&self, run_id: &str) -> Vec<String> {
-        let entries = self.lock();
-        let is_of = |approval: &Approval| {
-            let of_turn = approval.of_turn.as_ref();
-            of_turn.is_some_and(|of_turn| of_turn.run_id == run_id)
-        };
-        let waiting = entries
-            .values()
-            .filter(|entry| entry.outcome.borrow().is_none());
-        let own = waiting.filter(|entry| is_of(&entry.approval));
-        own.map(|entry| entry.approval.id.clone()).collect()
-    }
-
-    /// Those that wait, the oldest first.
-    pub fn waiting(&self) -> Vec<Approval> {
-        let now = now_ms();
-        let entries = self.lock();
-        let waits = entries.values().filter(|entry| entry.waits(now));
-        let mut waiting: Vec<Approval> = waits.map(|entry| entry.approval.clone()).collect();
-        waiting.sort_by_key(|approval| approval.created_ms);
-        waiting
-    }
-
-    /// The approval `id` if it waits. The beginning of an id is enough when it
-    /// begins no other.
-    pub fn find(&self, id: &str) -> Result<Approval, Refused> {
-        let now = now_ms();
-        let entries = self.lock();
-        if let Some(entry) = entries.get(id) {
-            let found = entry.waits(now).then(|| entry.approval.clone());
-            return found.ok_or(Refused::Unknown);
-        }
-        let mut begin = entries
-            .values()
-            .filter(|it| it.waits(now) && !id.is_empty() && it.approval.id.starts_with(id));
-        match (begin.next(), begin.next()) {
-            (Some(entry), None) => Ok(entry.approval.clone()),
-            _ => Err(Refused::Unknown),
-        }
-    }
-
-    /// Ends one; whoever waits is told. Two may decide at once, and the first
-    /// one counts: it is given the approval.
-    fn settle(&self, id: &str, outcome: Outcome) -> Option<Approval> {
-        let entries = self.lock();
-        let entry = entries.get(id)?;
-        let first = entry.outcome.send_if_modified(|kept| {
-            let first = kept.is_none();
-            kept.get_or_insert((outcome, now_ms()));
-            first
+            outcome,
+            by,
         });
-        first.then(|| entry.approval.clone())
     }
 
-    /// Waits for the decision about `id`.
-    pub async fn wait(&self, id: &str) -> Result<(Approval, Outcome), Refused> {
-        let (approval, mut outcome) = {
-            let entries = self.lock();
-            let entry = entries.get(id).ok_or(Refused::Unknown)?;
-            (entry.approval.clone(), entry.outcome.subscribe())
-        };
-        let left = u64::try_from(approval.expires_ms - now_ms()).unwrap_or_default();
-        let decided = outcome.wait_for(Option::is_some);
-        let decided = tokio::time::timeout(Duration::from_millis(left), decided).await;
-        let outcome = match decided {
-            Ok(Ok(outcome)) => outcome.map_or(Outcome::Expired, |(outcome, _)| outcome),
-            _ => Outcome::Expired,
-        };
-        Ok((approval, outcome))
-    }
-}
-
-impl Approvals {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Refuses one that is too many, altogether or of its kind.
-fn room_for(
-    approval: &Approval,
-    entries: &BTreeMap<String, Entry>,
-    now: i64,
-) -> Result<(), Refused> {
-    let waiting = || entries.values().filter(|entry| entry.waits(now));
-    let run_id = |approval: &Approval| approval.of_turn.as_ref().map(|it| it.run_id.clone());
-    let own = run_id(approval);
-    let alike = waiting().filter(|entry| run_id(&entry.approval) == own);
-    let limit = if own.is_some() {
-        RUN_LIMIT
-    } else {
-        CLIENT_LIMIT
-    };
-    match (alike.count() >= limit, waiting().count() >= WAITING_LIMIT) {
-        (true, _) => Err(Refused::TooMany(limit)),
-        (_, true) => Err(Refused::TooMany(WAITING_LIMIT)),
-        _ => Ok(()),
-    }
-}
-
-/// Forgets the oldest decided one when there are too many of them.
-fn forget_decided(entries: &mut BTreeMap<String, Entry>) {
-    let ended = |entry: &Entry| entry.outcome.borrow().map(|(_, at_ms)| at_ms);
-    let decided = entries
-        .iter()
-        .filter_map(|(id, entry)| Some((ended(entry)?, id)));
-    let decided: Vec<(i64, &String)> = decided.collect();
-    if decided.len() < DECIDED_LIMIT {
-        return;
-    }
-    if let Some(oldest) = decided.into_iter().min().map(|(_, id)| id.clone()) {
-        entries.remove(&oldest);
-    }
-}
-
-impl Entry {
-    fn waits(&self, now: i64) -> bool {
-        self.outcome.borrow().is_none() && now < self.approval.expires_ms
+    /// Decides about what waits under `id`, of which the beginning is enough, and
+    /// tells whoever waits and everybody else.
+    pub async fn decide(
+        &self,
+        id: &str,
+        decision: Decision,
+        by: &str,
+    ) -> Result<Approval, Refused> {
+        let approval = self.pending.find(id)?;
+        if !approval.allows(decision) {
+            return Err(Refused::NotAllowed(decision.as_str()));
+        }
+        let of_turn = approval.of_turn.as_ref();
+        let run_id = of_turn.map_or_else(String::new, |of_turn| of_turn.run_id.clone());
+        if let Some(of_turn) = of_turn {
+            self.tell_runner(&of_turn.run_id, &approval.id, decision, by)
+                .await?;
+        }
+        let outcome = Outcome::Decided(decision);
+        match self.pending.settle(&approval.id, outcome) {
+            Some(approval) => self.announce(&approval, outcome, by),
+            // The turn was faster to say what the runner was told just now.
+            None if approval.of_turn.is_some() => {}
+            None => return Err(Refused::Unknown),
+        }
+        tracing::info!(
+            openclaw_session = approval.text("sessionKey"),
+            openclaw_run = run_id,
+            decision = decision.as_str(),
+            by,
+            "an approval was decided"
+        );
+        Ok(approval)
     }
 
-    fn is_of_interest(&self, now: i64) -> bool {
-        let ended = *self.outcome.borrow();
-        let ended_ms = ended.map_or(self.approval.expires_ms, |(_, at_ms)| at_ms);
-        let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
-        now < ended_ms.saturating_add(kept)
-    }
-}
-
-impl Approval {
-    /// Whether the request lets this be decided; all but what it excludes.
-    fn allows(&self, decision: Decision) -> bool {
-        let excluded = self.request.get("unavailableDecisions");
-        let excluded = excluded.and_then(Value::as_array).into_iter().flatten();
-        !excluded
-            .into_iter()
-            .any(|it| it.as_str() == Some(decision.as_str()))
-    }
-
-    /// A field of the request.
-    pub fn text(&self, field: &str) -> &str {
-        let value = self.request.get(field);
-        value.and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// As `exec.approval.requested` and `exec.approval.list` have it.
-    pub fn to_json(&self) -> Value {
-        let mut request = self.request.clone();
-        let allowed: Vec<&str> = Decision::ALL
-            .into_iter()
-            .filter(|decision| self.allows(*decision))
-            .map(Decision::as_str)
-            .collect();
-        request.insert("allowedDecisions".to_owned(), json!(allowed));
-        json!({
-            "approvalKind": "exec",
-            "id": self.id,
-            "request": request,
-            "createdAtMs": self.created_ms,
-            "expiresAtMs": self.expires_ms,
+    /// A decision counts when the runner has it. One that is being started again
+    /// is waited for.
+    async fn tell_runner(
+        &self,
+        run_id: &str,
+        id: &str,
+        decision: Decision,
+        by: &str,
+    ) -> Result<(), Refused> {
+        let told = Patience::of(ABSENCE)
+            .with_absent()
+            .call(|| self.runner.decide_approval(run_id, id, decision, by));
+        told.await.map_err(|error| match error.code() {
+            Some(RefusalCode::NotFound | RefusalCode::AlreadyExists) => Refused::Unknown,
+            _ => Refused::Unreachable(error.to_string()),
         })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn command(text: &str) -> Map<String, Value> {
-        Map::from_iter([("command".to_owned(), Value::from(text))])
+/// As clients of OpenClaw's know it.
+fn shown(settings: &Settings, run: &Run, request: &ApprovalRequested) -> Map<String, Value> {
+    let agent = settings.agent(run.key.agent().as_str());
+    let cwd = match (request.cwd.as_str(), agent) {
+        ("", Some(agent)) => agent.workspace.display().to_string(),
+        (cwd, _) => cwd.to_owned(),
+    };
+    let fields = json!({
+        "command": request.command,
+        // OpenClaw's clients show it instead of the command.
+        "commandPreview": openclaw_escape::block(&request.command),
+        "cwd": cwd,
+        "host": "sandbox",
+        "security": "allowlist",
+        "ask": agent.map(|agent| agent.may_ask(settings.sandbox.missing).name()),
+        "reason": request.reason,
+        "toolName": request.tool,
+        "toolCallId": request.call_id,
+        "agentId": run.key.agent().as_str(),
+        "sessionKey": run.key.as_str(),
+        "runId": run.public_id(),
+        "turnSourceChannel": run.channel,
+    });
+    let mut fields = match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    };
+    // What cannot be granted is not offered.
+    if request.form.is_empty() {
+        let excluded = json!([Decision::AllowAlways.as_str()]);
+        fields.insert("unavailableDecisions".to_owned(), excluded);
     }
-
-    #[tokio::test]
-    async fn whoever_waits_is_told_the_first_decision() {
-        let approvals = Approvals::default();
-        let approval = approvals.request(None, command("ls"), PATIENCE).unwrap();
-        let waiting = approvals.wait(&approval.id);
-        let denied = Outcome::Decided(Decision::Deny);
-        let deciding = async {
-            let found = approvals.find(&approval.id[..8]).unwrap();
-            approvals.settle(&found.id, denied)
-        };
-        let (waited, decided) = tokio::join!(waiting, deciding);
-        assert_eq!(waited.unwrap().1, denied);
-        assert_eq!(decided.unwrap().id, approval.id);
-        assert!(approvals.settle(&approval.id, Outcome::Expired).is_none());
-        assert!(approvals.waiting().is_empty());
-    }
-
-    #[tokio::test]
-    async fn nobody_decides_and_it_expires() {
-        let approvals = Approvals::default();
-        let short = Duration::from_millis(1);
-        let approval = approvals.request(None, command("ls"), short).unwrap();
-        assert_eq!(
-            approvals.wait(&approval.id).await.unwrap().1,
-            Outcome::Expired
-        );
-        assert_eq!(approvals.wait("other").await.unwrap_err(), Refused::Unknown);
-    }
-
-    #[test]
-    fn a_run_and_clients_have_places_of_their_own() {
-        let approvals = Approvals::default();
-        let of_run = |run: &str, number: usize| Approval {
-            id: format!("{run}-{number}"),
-            request: Map::new(),
-            created_ms: 0,
-            expires_ms: i64::MAX,
-            of_turn: Some(openclaw_proto::approval::Approval {
-                run_id: run.to_owned(),
-                ..Default::default()
-            }),
-        };
-        for number in 0..CLIENT_LIMIT {
-            let request = command(&number.to_string());
-            approvals.request(None, request, PATIENCE).unwrap();
-        }
-        let refused = approvals.request(None, command("x"), PATIENCE);
-        assert_eq!(refused.unwrap_err(), Refused::TooMany(CLIENT_LIMIT));
-        for number in 0..RUN_LIMIT {
-            approvals.enter(of_run("a", number)).unwrap();
-        }
-        let refused = approvals.enter(of_run("a", RUN_LIMIT));
-        assert_eq!(refused.unwrap_err(), Refused::TooMany(RUN_LIMIT));
-        for number in 0..2 * DECIDED_LIMIT {
-            let one = of_run("b", number);
-            approvals.enter(one.clone()).unwrap();
-            approvals.settle(&one.id, Outcome::Expired).unwrap();
-        }
-        let kept = approvals.lock().len();
-        assert!(kept <= DECIDED_LIMIT + CLIENT_LIMIT + RUN_LIMIT, "{kept}");
-    }
-
-    #[test]
-    fn what_the_request_excludes_cannot_be_decided() {
-        let approvals = Approvals::default();
-        let mut request = command("ls");
-        request.insert("unavailableDecisions".to_owned(), json!(["allow-always"]));
-        let approval = approvals
-            .request(Some("a".to_owned()), request, PATIENCE)
-            .unwrap();
-        assert!(!approval.allows(Decision::AllowAlways) && approval.allows(Decision::Deny));
-        assert_eq!(
-            approval.to_json()["request"]["allowedDecisions"],
-            json!(["allow-once", "deny"])
-        );
-        assert_eq!(
-            approvals
-                .request(Some("a".to_owned()), command("x"), PATIENCE)
-                .unwrap_err(),
-            Refused::Taken("a".to_owned())
-        );
-        assert_eq!(approvals.waiting().len(), 1);
-    }
+    fields
 }

@@ -2,18 +2,17 @@
 //! credentials.
 
 use openclaw_conversations::Refusal;
+use openclaw_proto::runner;
 use openclaw_sessions::AgentId;
 use openclaw_sessions::store::Patch;
 
-use crate::core::Core;
-
 /// Refuses a profile that turns of the agent could not use.
-pub async fn check(core: &Core, agent: &AgentId, patch: &Patch) -> Result<(), Refusal> {
+pub async fn check(runner: &runner::Client, agent: &AgentId, patch: &Patch) -> Result<(), Refusal> {
     let Some(id) = patch.auth_profile() else {
         return Ok(());
     };
-    let status = core.runner.status().await;
-    let status = status.map_err(|status| Refusal::NoRunner(Box::new(status)))?;
+    let status = runner.status().await;
+    let status = status.map_err(Refusal::NoRunner)?;
     let mut agents = status.agents.into_iter();
     let own = agents.find(|known| known.agent_id == agent.as_str());
     let known = own.map(|known| known.auth_profiles).unwrap_or_default();

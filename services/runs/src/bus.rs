@@ -3,14 +3,15 @@
 //! One after another, in the order in which it happens, and before whatever
 //! published it goes on: a subscriber takes note and returns, and never waits.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
+use openclaw_proto::feed::Event;
 use openclaw_sessions::SessionKey;
 use serde_json::Value;
 
-use super::approvals::{Approval, Outcome};
-use super::run::Run;
-use super::schedule::Job;
+use crate::approval::{Approval, Outcome};
+use crate::run::Run;
+use openclaw_jobs::Job;
 
 /// Something that happened.
 pub enum DomainEvent<'a> {
@@ -40,6 +41,30 @@ pub enum DomainEvent<'a> {
         outcome: Outcome,
         /// Who decided.
         by: &'a str,
+    },
+    /// The storage has written that this happened, in the order of its numbers.
+    /// Told on the thread of the storage.
+    Recorded(&'a [Event]),
+    /// A run said something, as the event with this number of its log.
+    RunSaid {
+        /// The run.
+        run: &'a Run,
+        /// The number.
+        seq: u64,
+    },
+    /// An agent is told of something with its next turn.
+    SystemEvent {
+        /// The session.
+        key: &'a SessionKey,
+        /// What happened.
+        text: &'a str,
+    },
+    /// What a session's entry says of it was changed by a command.
+    SessionChanged {
+        /// The session.
+        key: &'a SessionKey,
+        /// How, in OpenClaw's words.
+        reason: &'a str,
     },
     /// The gateway itself said something in a session.
     Said {
@@ -86,9 +111,21 @@ pub trait Subscriber: Send + Sync {
     fn take(&self, event: &DomainEvent<'_>);
 }
 
-/// The one place where it is told.
-#[derive(Default)]
-pub struct Bus(RwLock<Vec<Box<dyn Subscriber>>>);
+/// The one place where it is told. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Bus(Arc<Subscribers>);
+
+type Subscribers = RwLock<Vec<Box<dyn Subscriber>>>;
+
+/// A bus, for those who must not keep its subscribers.
+pub(crate) struct WeakBus(Weak<Subscribers>);
+
+impl WeakBus {
+    /// The bus, as long as there is one.
+    pub(crate) fn upgrade(&self) -> Option<Bus> {
+        self.0.upgrade().map(Bus)
+    }
+}
 
 impl Bus {
     /// Tells `subscriber` whatever happens from now on.
@@ -97,8 +134,13 @@ impl Bus {
         subscribers.push(subscriber);
     }
 
+    /// A handle that does not keep it.
+    pub(crate) fn downgrade(&self) -> WeakBus {
+        WeakBus(Arc::downgrade(&self.0))
+    }
+
     /// Tells everybody.
-    pub fn publish(&self, event: &DomainEvent<'_>) {
+    pub(crate) fn publish(&self, event: &DomainEvent<'_>) {
         let subscribers = self.0.read().unwrap_or_else(PoisonError::into_inner);
         for subscriber in subscribers.iter() {
             subscriber.take(event);

@@ -8,23 +8,22 @@
 mod summary;
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use openclaw_conversations::Refusal;
 use openclaw_conversations::auth_profile;
-use openclaw_daemon::failure;
+use openclaw_conversations::sessions::Sessions;
+use openclaw_daemon::{Configuration, failure};
+use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event::Usage;
 use openclaw_proto::memory::{Compaction, Conversation};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::AuthProfile;
+use openclaw_proto::{memory, runner};
 use openclaw_sessions::SessionKey;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tonic::Status;
-
-use crate::core::Core;
-
-pub use summary::abandoned;
 
 /// How long memory may take to plan: it counts the tokens of a whole transcript.
 const PLAN_DEADLINE: Duration = Duration::from_secs(30);
@@ -42,24 +41,24 @@ pub(crate) struct Room<'a> {
     pub(crate) key: &'a SessionKey,
     pub(crate) session_id: &'a str,
     /// The run that needs the room; empty when a person asked for it.
-    pub run_id: &'a str,
+    pub(crate) run_id: &'a str,
     /// All that may be sent to the model, in tokens.
-    pub tokens: u64,
+    pub(crate) tokens: u64,
     /// Of it, what is not the conversation.
     pub(crate) reserved: u64,
     /// Runs whose messages are not part of the conversation yet.
-    pub waiting: &'a HashSet<String>,
+    pub(crate) waiting: &'a HashSet<String>,
     /// `provider/model` of the session, when it has one of its own.
-    pub model: Option<&'a str>,
+    pub(crate) model: Option<&'a str>,
     /// The auth profile that it chose.
-    pub auth_profile: Option<AuthProfile>,
+    pub(crate) auth_profile: Option<AuthProfile>,
 }
 
 /// What the model was asked for summaries, those that came to nothing too.
 #[derive(Debug, Default)]
 pub(crate) struct Spent {
     /// US dollars; 0 when nobody knows.
-    pub cost_usd: f64,
+    pub(crate) cost_usd: f64,
     pub(crate) usage: Usage,
 }
 
@@ -79,14 +78,14 @@ pub enum Made {
 /// Why there is no summary.
 #[derive(Debug, thiserror::Error)]
 enum Error {
-    #[error("memory did not plan it ({})", .0.message())]
-    Plan(Status),
+    #[error("memory did not plan it ({0})")]
+    Plan(CallError),
     #[error(transparent)]
     Refused(#[from] Refusal),
-    #[error("the agent-runner did not take it ({})", .0.message())]
-    Start(Status),
-    #[error("the agent-runner was lost over it ({})", .0.message())]
-    Lost(Status),
+    #[error("the agent-runner did not take it ({0})")]
+    Start(CallError),
+    #[error("the agent-runner was lost over it ({0})")]
+    Lost(CallError),
     #[error("{0}")]
     Turn(String),
     #[error("it took longer than {0:?}")]
@@ -100,7 +99,7 @@ enum Error {
 impl Error {
     /// Whether nobody is there who could write one, which is no fault.
     fn is_no_model(&self) -> bool {
-        matches!(self, Self::Start(status) if status.code() == tonic::Code::FailedPrecondition)
+        matches!(self, Self::Start(error) if error.is_refused(RefusalCode::FailedPrecondition))
     }
 
     /// Whether asking again may help.
@@ -113,126 +112,184 @@ impl Error {
     }
 }
 
-/// Makes room when there is too little; what that took is added to `spent`.
-pub(crate) async fn make_room(
-    core: &Core,
-    room: &Room<'_>,
-    cancel: &CancellationToken,
-    spent: &mut Spent,
-) -> Made {
-    let planned = match plan(core, room, number(room.tokens)).await {
-        Ok(planned) => planned,
-        Err(error) => return failed(&error),
-    };
-    carry_out(core, room, planned, cancel, spent).await
+/// Makes room in conversations. Cheap to clone.
+#[derive(Clone)]
+pub struct Compactor {
+    configuration: Configuration,
+    sessions: Sessions,
+    memory: memory::Client,
+    runner: runner::Client,
+    /// The gateway's own turns, which write summaries.
+    own: Arc<Mutex<HashSet<String>>>,
 }
 
-/// Makes room after a provider has refused the prompt: how much it takes is not
-/// known, only that this was too much.
-pub(crate) async fn make_more_room(
-    core: &Core,
-    room: &Room<'_>,
-    cancel: &CancellationToken,
-    spent: &mut Spent,
-) -> Made {
-    let planned = async {
-        let whole = plan(core, room, u32::MAX).await?;
-        let reserved = number(room.reserved);
-        let said = whole.tokens_before.saturating_sub(reserved);
-        plan(core, room, reserved + said / OVERFLOW_SHARE).await
-    };
-    match planned.await {
-        Ok(planned) => carry_out(core, room, planned, cancel, spent).await,
-        Err(error) => failed(&error),
-    }
-}
-
-/// Puts a summary in the place of all but the newest `keep` messages of a
-/// session in which nobody works, because somebody asked for it.
-pub async fn on_request(core: &Core, key: &SessionKey, keep: u32) -> Result<Made, Refusal> {
-    let shown = core.sessions.get(key).await?;
-    let session = shown.session;
-    if session.message_count == 0 {
-        // It may have no transcript yet.
-        return Ok(Made::Fits);
-    }
-    let settings = core.configuration.settings();
-    let own = Some(session.model_override.as_str()).filter(|model| !model.is_empty());
-    let model = own.or_else(|| settings.model_of(key.agent().as_str()));
-    let room = Room {
-        key,
-        session_id: &session.id,
-        run_id: "",
-        tokens: settings.context_tokens(model),
-        reserved: 0,
-        waiting: &HashSet::new(),
-        model: own,
-        auth_profile: auth_profile::chosen(|name| shown.entry.get(name).cloned()),
-    };
-    let planned = match ask_for_plan(core, &room, number(room.tokens), Some(keep)).await {
-        Ok(planned) => planned,
-        Err(error) => return Ok(failed(&error)),
-    };
-    // It is in no run's bill; the runner counts it into the agent's day.
-    let mut spent = Spent::default();
-    let cancel = CancellationToken::new();
-    Ok(carry_out(core, &room, planned, &cancel, &mut spent).await)
-}
-
-async fn plan(core: &Core, room: &Room<'_>, max_tokens: u32) -> Result<Compaction, Error> {
-    ask_for_plan(core, room, max_tokens, None).await
-}
-
-async fn ask_for_plan(
-    core: &Core,
-    room: &Room<'_>,
-    max_tokens: u32,
-    keep_messages: Option<u32>,
-) -> Result<Compaction, Error> {
-    let origin = Origin {
-        run_id: room.run_id.to_owned(),
-        session_key: room.key.to_string(),
-    };
-    let conversation = Conversation {
-        agent_id: room.key.agent().to_string(),
-        session_id: room.session_id.to_owned(),
-        max_tokens,
-        reserved_tokens: number(room.reserved),
-        waiting_run_ids: room.waiting.iter().cloned().collect(),
-        keep_messages,
-    };
-    let planning = core.memory.compact(&origin, conversation);
-    let planned = timeout(PLAN_DEADLINE, planning).await;
-    planned
-        .map_err(|_| Error::Late(PLAN_DEADLINE))?
-        .map_err(Error::Plan)
-}
-
-async fn carry_out(
-    core: &Core,
-    room: &Room<'_>,
-    planned: Compaction,
-    cancel: &CancellationToken,
-    spent: &mut Spent,
-) -> Made {
-    if planned.fits {
-        return Made::Fits;
-    }
-    if planned.summarise.is_empty() {
-        // One message alone is too long; the prompt has it shortened.
-        return Made::Failed("a single message is longer than that".to_owned());
-    }
-    let mut attempt = 1;
-    loop {
-        match summarise(core, room, &planned, cancel, spent).await {
-            Ok(()) => return Made::Summarised,
-            Err(Error::Cancelled) => return Made::Cancelled,
-            Err(error) if attempt < ATTEMPTS && error.is_passing() => {
-                tracing::warn!(error = %failure::chain(&error), "no summary, asking once more");
-                attempt += 1;
-            }
-            Err(error) => return failed(&error),
+impl Compactor {
+    pub(crate) fn new(
+        configuration: Configuration,
+        sessions: Sessions,
+        memory: memory::Client,
+        runner: runner::Client,
+    ) -> Self {
+        Self {
+            configuration,
+            sessions,
+            memory,
+            runner,
+            own: Arc::default(),
         }
+    }
+
+    /// Makes room when there is too little; what that took is added to `spent`.
+    pub(crate) async fn make_room(
+        &self,
+        room: &Room<'_>,
+        cancel: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Made {
+        let planned = match self.plan(room, number(room.tokens)).await {
+            Ok(planned) => planned,
+            Err(error) => return failed(&error),
+        };
+        self.carry_out(room, planned, cancel, spent).await
+    }
+
+    /// Makes room after a provider has refused the prompt: how much it takes is not
+    /// known, only that this was too much.
+    pub(crate) async fn make_more_room(
+        &self,
+        room: &Room<'_>,
+        cancel: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Made {
+        let planned = async {
+            let whole = self.plan(room, u32::MAX).await?;
+            let reserved = number(room.reserved);
+            let said = whole.tokens_before.saturating_sub(reserved);
+            self.plan(room, reserved + said / OVERFLOW_SHARE).await
+        };
+        match planned.await {
+            Ok(planned) => self.carry_out(room, planned, cancel, spent).await,
+            Err(error) => failed(&error),
+        }
+    }
+
+    /// Puts a summary in the place of all but the newest `keep` messages of a
+    /// session in which nobody works, because somebody asked for it.
+    pub async fn on_request(
+        &self,
+        key: &SessionKey,
+        keep: u32,
+        cancel: &CancellationToken,
+    ) -> Result<Made, Refusal> {
+        let shown = self.sessions.get(key).await?;
+        let session = shown.session;
+        if session.message_count == 0 {
+            // It may have no transcript yet.
+            return Ok(Made::Fits);
+        }
+        let settings = self.configuration.settings();
+        let own = Some(session.model_override.as_str()).filter(|model| !model.is_empty());
+        let model = own.or_else(|| settings.model_of(key.agent().as_str()));
+        let room = Room {
+            key,
+            session_id: &session.id,
+            run_id: "",
+            tokens: settings.context_tokens(model),
+            reserved: 0,
+            waiting: &HashSet::new(),
+            model: own,
+            auth_profile: auth_profile::chosen(|name| shown.entry.get(name).cloned()),
+        };
+        let planned = match self
+            .ask_for_plan(&room, number(room.tokens), Some(keep))
+            .await
+        {
+            Ok(planned) => planned,
+            Err(error) => return Ok(failed(&error)),
+        };
+        // It is in no run's bill; the runner counts it into the agent's day.
+        let mut spent = Spent::default();
+        Ok(self.carry_out(&room, planned, cancel, &mut spent).await)
+    }
+
+    async fn plan(&self, room: &Room<'_>, max_tokens: u32) -> Result<Compaction, Error> {
+        self.ask_for_plan(room, max_tokens, None).await
+    }
+
+    async fn ask_for_plan(
+        &self,
+        room: &Room<'_>,
+        max_tokens: u32,
+        keep_messages: Option<u32>,
+    ) -> Result<Compaction, Error> {
+        let origin = Origin {
+            run_id: room.run_id.to_owned(),
+            session_key: room.key.to_string(),
+        };
+        let conversation = Conversation {
+            agent_id: room.key.agent().to_string(),
+            session_id: room.session_id.to_owned(),
+            max_tokens,
+            reserved_tokens: number(room.reserved),
+            waiting_run_ids: room.waiting.iter().cloned().collect(),
+            keep_messages,
+        };
+        let planning = self.memory.compact(&origin, conversation);
+        let planned = timeout(PLAN_DEADLINE, planning).await;
+        planned
+            .map_err(|_| Error::Late(PLAN_DEADLINE))?
+            .map_err(Error::Plan)
+    }
+
+    async fn carry_out(
+        &self,
+        room: &Room<'_>,
+        planned: Compaction,
+        cancel: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Made {
+        if planned.fits {
+            return Made::Fits;
+        }
+        if planned.summarise.is_empty() {
+            // One message alone is too long; the prompt has it shortened.
+            return Made::Failed("a single message is longer than that".to_owned());
+        }
+        let mut attempt = 1;
+        loop {
+            match self.summarise(room, &planned, cancel, spent).await {
+                Ok(()) => return Made::Summarised,
+                Err(Error::Cancelled) => return Made::Cancelled,
+                Err(error) if attempt < ATTEMPTS && error.is_passing() => {
+                    tracing::warn!(error = %failure::chain(&error), "no summary, asking once more");
+                    attempt += 1;
+                }
+                Err(error) => return failed(&error),
+            }
+        }
+    }
+
+    async fn summarise(
+        &self,
+        room: &Room<'_>,
+        planned: &Compaction,
+        cancel: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Result<(), Error> {
+        let compacting = self.sessions.begin_compaction(room.key)?;
+        let text = self.write(room, planned, cancel, spent).await?;
+        let first_kept = planned.first_kept_entry_id.clone();
+        let before = u64::from(planned.tokens_before);
+        self.sessions
+            .compact_before(&compacting, text, first_kept, before)
+            .await?;
+        tracing::info!(
+            tokens_before = planned.tokens_before,
+            tokens_after = planned.tokens_after,
+            entries = planned.summarise.len(),
+            "the conversation was summarised"
+        );
+        Ok(())
     }
 }
 
@@ -243,29 +300,6 @@ fn failed(error: &Error) -> Made {
         failure::report("summarise the conversation", error)
     }
     Made::Failed(failure::chain(error))
-}
-
-async fn summarise(
-    core: &Core,
-    room: &Room<'_>,
-    planned: &Compaction,
-    cancel: &CancellationToken,
-    spent: &mut Spent,
-) -> Result<(), Error> {
-    let compacting = core.sessions.begin_compaction(room.key)?;
-    let text = summary::write(core, room, planned, cancel, spent).await?;
-    let first_kept = planned.first_kept_entry_id.clone();
-    let before = u64::from(planned.tokens_before);
-    core.sessions
-        .compact_before(&compacting, text, first_kept, before)
-        .await?;
-    tracing::info!(
-        tokens_before = planned.tokens_before,
-        tokens_after = planned.tokens_after,
-        entries = planned.summarise.len(),
-        "the conversation was summarised"
-    );
-    Ok(())
 }
 
 fn number(tokens: u64) -> u32 {

@@ -1,53 +1,43 @@
-//! What all runs share, and the one way in for messages.
+//! The parts of a gateway's core, put together.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use openclaw_config::settings::SessionScope;
-use openclaw_conversations::Lanes;
-use openclaw_conversations::Refusal;
 use openclaw_conversations::database::Database;
-use openclaw_conversations::route;
 use openclaw_conversations::sessions::Sessions;
-use openclaw_conversations::storage::Storage;
+use openclaw_conversations::storage::{Record, Storage};
+use openclaw_conversations::{Lanes, Refusal};
 use openclaw_daemon::{Configuration, Notifier, failure};
-use openclaw_proto::{gateway, memory, runner};
-use openclaw_sessions::{AgentId, SessionKey};
+use openclaw_proto::sessions::Mentions;
+use openclaw_proto::{memory, runner};
+use openclaw_sessions::SessionKey;
 use tokio_util::task::TaskTracker;
-use tracing::Instrument as _;
-use uuid::Uuid;
 
-use crate::approvals::{ApprovalLog, Approvals};
+use crate::approvals::Approvals;
 use crate::bus::{Bus, DomainEvent};
+use crate::command::Commands;
+use crate::compaction::Compactor;
 use crate::counters::Counters;
+use crate::feed::{Feed, Hearing, Recorder};
 use crate::heartbeat::Heartbeats;
-use crate::queue::Dropped;
-use crate::run::{Registry, Run, Start};
-use crate::schedule::Schedule;
-use crate::submission::Extra;
+use crate::keys;
+use crate::outbox::{Dispatcher, Outbox};
+use crate::queue::Queue;
+use crate::recovery::Recovery;
+use crate::run::Registry;
+use crate::schedule::{self, Schedule};
+use crate::standby::Standby;
+use crate::status_line::StatusLine;
+use crate::submission::Submitter;
 use crate::system_event::SystemEvents;
-use crate::turn;
-use crate::turn::Tails;
-
-/// Bytes of one message. A pasted file may be long; what is longer belongs
-/// into the workspace.
-pub const TEXT_LIMIT: usize = 1024 * 1024;
-
-/// Bytes of an idempotency key. A UUID has 36.
-const IDEMPOTENCY_KEY_LIMIT: usize = 256;
-
-/// Bytes of a channel's name, which is a journal field.
-const CHANNEL_LIMIT: usize = 64;
-
-/// The channel of clients that name none.
-const DEFAULT_CHANNEL: &str = "cli";
+use crate::turn::{Tails, Turns};
+use crate::wake::Waker;
 
 /// The longest time the last turns may take when the gateway stops.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// What all runs share.
+/// The parts, each with what it needs of those below it. Nothing of this crate
+/// takes it whole.
 pub struct Core {
     /// The configuration as it holds now.
     pub configuration: Configuration,
@@ -64,243 +54,302 @@ pub struct Core {
     /// The runs that are live.
     pub runs: Registry,
     /// What is counted.
-    pub counters: Counters,
+    pub counters: Arc<Counters>,
     /// What happened elsewhere and waits to be told.
     pub system_events: SystemEvents,
-    /// Messages for which there was no room.
-    pub(crate) dropped: Dropped,
     /// Where it is told what happens.
     pub bus: Bus,
+    /// What happens, for those who want to be told from a number on.
+    pub feed: Arc<Feed>,
+    /// What there is to say on channels.
+    pub outbox: Arc<Outbox>,
     /// The small tables beside the runs in the ledger.
     pub database: Database,
     /// Commands that wait to be allowed.
-    pub approvals: Approvals,
-    /// What was asked and decided.
-    pub approval_log: ApprovalLog,
+    pub approvals: Arc<Approvals>,
+    /// Makes room in conversations.
+    pub compactor: Compactor,
     /// The jobs.
-    pub schedule: Schedule,
+    pub schedule: Arc<Schedule>,
     /// What agents answered that were woken.
     pub heartbeats: Heartbeats,
-    /// The ends of the conversations that go on.
-    pub(crate) tails: Tails,
     /// When the gateway was started.
     pub started: Instant,
-    /// By agent, the run id under which the runner has a process ready.
-    reserved: Mutex<HashMap<(AgentId, Option<SessionKey>), String>>,
+    /// The one way in for messages.
+    pub submitter: Submitter,
+    /// Wakes agents.
+    pub waker: Waker,
+    standby: Standby,
+    status: StatusLine,
+    turns: Arc<Turns>,
+    /// Closed when nothing is accepted any more.
     tasks: TaskTracker,
-    notifier: Notifier,
-    stopping: AtomicBool,
-    /// The gateway's own turns, which write summaries.
-    summarising: Arc<Mutex<HashSet<String>>>,
 }
 
-/// A turn of the gateway's own.
-#[derive(Debug)]
-pub(crate) struct Summarising {
-    all: Arc<Mutex<HashSet<String>>>,
-    run_id: String,
+/// The lowest parts, from which the others are made.
+struct Base {
+    configuration: Configuration,
+    storage: Storage,
+    sessions: Sessions,
+    runner: runner::Client,
+    memory: memory::Client,
+    lanes: Lanes,
+    runs: Registry,
+    system_events: SystemEvents,
+    bus: Bus,
+    database: Database,
+    feed: Arc<Feed>,
+    outbox: Arc<Outbox>,
+    tasks: TaskTracker,
 }
 
-impl Drop for Summarising {
-    fn drop(&mut self) {
-        lock(&self.all).remove(&self.run_id);
+impl Base {
+    fn new(configuration: Configuration, storage: Storage) -> Self {
+        let settings = configuration.settings();
+        let lanes = Lanes::new(settings.concurrent_turns as usize);
+        let database = Database::at(settings.paths.ledger());
+        let bus = Bus::default();
+        Self {
+            sessions: Sessions::new(storage.clone(), lanes.clone(), configuration.clone()),
+            runner: runner::Client::new(settings.paths.runner_socket()),
+            memory: memory::Client::new(settings.paths.memory_socket()),
+            feed: Feed::new(database.clone(), storage.series().clone()),
+            outbox: Outbox::new(database.clone()),
+            runs: Registry::default(),
+            system_events: SystemEvents::new(bus.clone()),
+            tasks: TaskTracker::new(),
+            bus,
+            database,
+            configuration,
+            storage,
+            lanes,
+        }
     }
-}
 
-fn lock(names: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
-    names.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Has what happens kept, told to those who follow it, and said on channels.
+    fn publish_what_is_recorded(&self) {
+        self.bus.subscribe(Box::new(Recorder(self.storage.clone())));
+        self.bus
+            .subscribe(Box::new(Hearing(Arc::clone(&self.feed))));
+        self.bus.subscribe(Box::new(Dispatcher {
+            outbox: Arc::clone(&self.outbox),
+            runs: self.runs.clone(),
+            tasks: self.tasks.clone(),
+        }));
+        // The recorder keeps the storage, which must not keep the bus.
+        let bus = self.bus.downgrade();
+        self.storage.listen(move |events| {
+            if let Some(bus) = bus.upgrade() {
+                bus.publish(&DomainEvent::Recorded(&events));
+            }
+        });
+    }
+
+    fn approvals(&self) -> Approvals {
+        Approvals::new(
+            self.database.clone(),
+            self.configuration.clone(),
+            self.runner.clone(),
+            self.bus.clone(),
+        )
+    }
+
+    fn compactor(&self) -> Compactor {
+        Compactor::new(
+            self.configuration.clone(),
+            self.sessions.clone(),
+            self.memory.clone(),
+            self.runner.clone(),
+        )
+    }
+
+    fn standby(&self) -> Standby {
+        Standby::new(
+            self.runs.clone(),
+            self.storage.clone(),
+            self.runner.clone(),
+            self.tasks.clone(),
+        )
+    }
+
+    fn status(&self, notifier: Notifier) -> StatusLine {
+        StatusLine::new(
+            self.storage.clone(),
+            self.lanes.clone(),
+            notifier,
+            self.tasks.clone(),
+        )
+    }
+
+    fn queue(&self) -> Queue {
+        Queue::new(
+            self.configuration.clone(),
+            self.lanes.clone(),
+            self.runs.clone(),
+            self.runner.clone(),
+            self.tasks.clone(),
+        )
+    }
+
+    fn turns(
+        &self,
+        (counters, approvals): (&Arc<Counters>, &Arc<Approvals>),
+        compactor: &Compactor,
+        standby: &Standby,
+        status: &StatusLine,
+    ) -> Turns {
+        Turns {
+            configuration: self.configuration.clone(),
+            storage: self.storage.clone(),
+            sessions: self.sessions.clone(),
+            runner: self.runner.clone(),
+            memory: self.memory.clone(),
+            lanes: self.lanes.clone(),
+            runs: self.runs.clone(),
+            counters: Arc::clone(counters),
+            system_events: self.system_events.clone(),
+            bus: self.bus.clone(),
+            queue: self.queue(),
+            approvals: Arc::clone(approvals),
+            compactor: compactor.clone(),
+            standby: standby.clone(),
+            status: status.clone(),
+            tasks: self.tasks.clone(),
+            tails: Tails::default(),
+        }
+    }
+
+    fn submitter(&self, standby: &Standby, turns: &Arc<Turns>) -> Submitter {
+        Submitter {
+            configuration: self.configuration.clone(),
+            storage: self.storage.clone(),
+            lanes: self.lanes.clone(),
+            runs: self.runs.clone(),
+            bus: self.bus.clone(),
+            standby: standby.clone(),
+            turns: Arc::clone(turns),
+            commands: Commands {
+                turns: Arc::clone(turns),
+                started: Instant::now(),
+            },
+            tasks: self.tasks.clone(),
+        }
+    }
+
+    fn schedule(&self, submitter: &Submitter, waker: &Waker) -> Arc<Schedule> {
+        let needs = schedule::Needs {
+            configuration: self.configuration.clone(),
+            storage: self.storage.clone(),
+            sessions: self.sessions.clone(),
+            bus: self.bus.clone(),
+            submitter: submitter.clone(),
+            waker: waker.clone(),
+            tasks: self.tasks.clone(),
+        };
+        Schedule::new(self.database.clone(), needs)
+    }
 }
 
 impl Core {
     /// A core over `storage`. It hears of no change of the configuration before
     /// [`Core::follow_configuration`].
     pub fn new(configuration: Configuration, storage: Storage, notifier: Notifier) -> Arc<Self> {
-        let settings = configuration.settings();
-        let database = Database::at(settings.paths.ledger());
-        let lanes = Lanes::new(settings.concurrent_turns as usize);
+        let base = Base::new(configuration, storage);
+        base.publish_what_is_recorded();
+        let counters = Arc::new(Counters::default());
+        let approvals = Arc::new(base.approvals());
+        let (compactor, standby) = (base.compactor(), base.standby());
+        let status = base.status(notifier);
+        let turns = base.turns((&counters, &approvals), &compactor, &standby, &status);
+        let turns = Arc::new(turns);
+        let submitter = base.submitter(&standby, &turns);
+        let heartbeats =
+            Heartbeats::new(base.database.clone(), base.bus.clone(), base.tasks.clone());
+        let waker = Waker {
+            events: base.system_events.clone(),
+            submitter: submitter.clone(),
+            heartbeats: heartbeats.clone(),
+        };
         Arc::new(Self {
-            sessions: Sessions::new(storage.clone(), lanes.clone(), configuration.clone()),
-            runner: runner::Client::new(settings.paths.runner_socket()),
-            memory: memory::Client::new(settings.paths.memory_socket()),
-            lanes,
-            runs: Registry::default(),
-            counters: Counters::default(),
-            system_events: SystemEvents::default(),
-            dropped: Dropped::default(),
-            bus: Bus::default(),
-            approvals: Approvals::default(),
-            approval_log: ApprovalLog::new(database.clone()),
-            heartbeats: Heartbeats::new(database.clone()),
-            schedule: Schedule::new(database.clone()),
-            database,
-            tails: Tails::default(),
+            schedule: base.schedule(&submitter, &waker),
             started: Instant::now(),
-            reserved: Mutex::default(),
-            tasks: TaskTracker::new(),
-            stopping: AtomicBool::new(false),
-            summarising: Arc::default(),
-            configuration,
-            storage,
-            notifier,
+            configuration: base.configuration,
+            storage: base.storage,
+            sessions: base.sessions,
+            runner: base.runner,
+            memory: base.memory,
+            lanes: base.lanes,
+            runs: base.runs,
+            system_events: base.system_events,
+            bus: base.bus,
+            database: base.database,
+            feed: base.feed,
+            outbox: base.outbox,
+            tasks: base.tasks,
+            counters,
+            approvals,
+            compactor,
+            heartbeats,
+            standby,
+            status,
+            submitter,
+            waker,
+            turns,
         })
     }
 
-    /// Starts a run for `message`, or finds the live one that its idempotency
-    /// key names; true when it was found. Whether the message is accepted is
-    /// what [`Run::settled`] says. `run_id` is the new run's; None: one that
-    /// stands ready, or any.
-    pub fn submit(
-        self: &Arc<Self>,
-        message: gateway::Message,
-        extra: Extra,
-        run_id: Option<String>,
-    ) -> Result<(Arc<Run>, bool), Refusal> {
-        if self.is_stopping() {
-            return Err(Refusal::Stopping);
-        }
-        check_length("the text", &message.text, TEXT_LIMIT)?;
-        check_length(
-            "the idempotency key",
-            &message.idempotency_key,
-            IDEMPOTENCY_KEY_LIMIT,
-        )?;
-        check_length("the channel", &message.channel, CHANNEL_LIMIT)?;
-        let channel = match message.channel.as_str() {
-            "" => DEFAULT_CHANNEL.to_owned(),
-            channel => channel.to_owned(),
-        };
-        let key = match message.route {
-            Some(route) if message.session_key.trim().is_empty() => {
-                self.routed_key(&channel, route, &message.agent_id)?
-            }
-            _ => self.key(&message.session_key, &message.agent_id)?,
-        };
-        let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
-        let run_id = run_id.unwrap_or_else(|| self.run_id(&key));
-        let run = Run::new(run_id, key, channel, idempotency_key);
-        if let Start::Same(run) = self.runs.start(&run) {
-            return Ok((run, true));
-        }
-        let ticket = match self.lanes.enter(&run.key, &run.id) {
-            Ok(ticket) => ticket,
-            Err(crowded) => {
-                self.runs.end(&run);
-                return Err(crowded.into());
-            }
-        };
-        let drive = turn::drive(
-            Arc::clone(self),
-            Arc::clone(&run),
-            message.text,
-            extra,
-            ticket,
-        );
-        self.tasks.spawn(drive.instrument(run.span.clone()));
-        self.bus.publish(&DomainEvent::RunBegan(&run));
-        Ok((run, false))
+    /// The canonical key, of an agent that is configured.
+    pub fn key(&self, session_key: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
+        keys::named(&self.configuration.settings(), session_key, agent_id)
     }
 
-    /// The run id under which a process stands ready, or a new one.
-    fn run_id(&self, key: &SessionKey) -> String {
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        let agent = key.agent();
-        reserved
-            .remove(&(agent.clone(), Some(key.clone())))
-            .or_else(|| reserved.remove(&(agent.clone(), None)))
-            .filter(|run_id| self.runs.find(run_id).is_none())
-            .unwrap_or_else(|| Uuid::new_v4().to_string())
+    /// Where words are in what was said to an agent, or when it is empty, to all
+    /// of them; with `forget`, they are taken out for good, also from what is kept
+    /// ready for the next message.
+    pub async fn mentions(
+        &self,
+        words: &str,
+        agent: &str,
+        forget: bool,
+    ) -> Result<Mentions, Refusal> {
+        let mentions = self.sessions.mentions(words, agent, forget).await?;
+        if forget {
+            self.turns.tails.clear();
+            let keys = mentions
+                .files
+                .iter()
+                .filter(|file| !file.session_key.is_empty());
+            keys.filter_map(|file| self.key(&file.session_key, &file.agent_id).ok())
+                .for_each(|key| self.standby.release(&key));
+        }
+        Ok(mentions)
     }
 
     /// Has the process ended that stands ready for a session that ended too.
-    pub fn release(self: &Arc<Self>, key: &SessionKey) {
-        let place = (key.agent().clone(), Some(key.clone()));
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(run_id) = reserved.remove(&place) else {
-            return;
+    pub fn release(&self, key: &SessionKey) {
+        self.standby.release(key);
+    }
+
+    /// Takes up the runs of `records`, which the last gateway left open, and
+    /// brings the status line up to date.
+    pub async fn take_up(&self, records: Vec<Record>) {
+        let recovery = Recovery {
+            storage: self.storage.clone(),
+            runner: self.runner.clone(),
+            lanes: self.lanes.clone(),
+            runs: self.runs.clone(),
+            compactor: self.compactor.clone(),
+            turns: Arc::clone(&self.turns),
+            submitter: self.submitter.clone(),
+            tasks: self.tasks.clone(),
         };
-        let core = Arc::clone(self);
-        self.spawn(async move { turn::close_turn(&core, &run_id).await });
-    }
-
-    /// Keeps the run id that the agent's next turn is to have, or the one of
-    /// this session, unless there is a run of that id: one that waits for its
-    /// turn, or that never had one.
-    pub(crate) async fn reserve(&self, agent: &AgentId, session: Option<SessionKey>, run_id: &str) {
-        let known = self.storage.find(run_id).await;
-        if Uuid::parse_str(run_id).is_err() || !matches!(known, Ok(None)) {
-            return;
-        }
-        let mut reserved = self.reserved.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.runs.find(run_id).is_none() {
-            reserved.insert((agent.clone(), session), run_id.to_owned());
-        }
-    }
-
-    /// Names a turn of the gateway's own, for as long as the value lives.
-    pub(crate) fn summarising(&self, run_id: &str) -> Summarising {
-        let all = Arc::clone(&self.summarising);
-        lock(&all).insert(run_id.to_owned());
-        Summarising {
-            all,
-            run_id: run_id.to_owned(),
-        }
-    }
-
-    /// Whether this gateway waits for a summary of that turn.
-    pub(crate) fn is_summarising(&self, run_id: &str) -> bool {
-        lock(&self.summarising).contains(run_id)
+        recovery.take_up(records).await;
+        self.status.announce();
     }
 
     /// Does `work` beside the calls.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(work);
-    }
-
-    /// The canonical key, of an agent that is configured.
-    pub fn key(&self, session_key: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
-        let settings = self.configuration.settings();
-        let named = Some(agent_id).filter(|agent| !agent.is_empty());
-        let agent: AgentId = named.unwrap_or(&settings.default_agent).parse()?;
-        let key = route::scoped(SessionKey::parse(session_key, &agent)?, &settings.session);
-        if named.is_some() && *key.agent() != agent {
-            return Err(Refusal::OtherAgent { key, agent });
-        }
-        self.of_configured_agent(key)
-    }
-
-    /// The key of the conversation that a message from `route` belongs to.
-    pub(crate) fn routed_key(
-        &self,
-        channel: &str,
-        route: gateway::Route,
-        agent_id: &str,
-    ) -> Result<SessionKey, Refusal> {
-        let settings = self.configuration.settings();
-        let agent = match agent_id {
-            "" => settings.default_agent.as_str(),
-            agent => agent,
-        };
-        let agent: AgentId = agent.parse()?;
-        let session = &settings.session;
-        let scope = route::scope(session.dm_scope);
-        let key = match session.scope {
-            SessionScope::Global => SessionKey::global(&agent),
-            SessionScope::PerSender => {
-                route::of(channel, route).key(&agent, scope, &session.identity_links)?
-            }
-        };
-        self.of_configured_agent(key)
-    }
-
-    fn of_configured_agent(&self, key: SessionKey) -> Result<SessionKey, Refusal> {
-        let settings = self.configuration.settings();
-        if settings.agent(key.agent().as_str()).is_none() {
-            return Err(Refusal::UnknownAgent {
-                agent: key.agent().clone(),
-                configured: settings.agents.keys().cloned().collect(),
-            });
-        }
-        Ok(key)
     }
 
     /// Takes over what changed in the configuration. Agents and budgets are
@@ -317,25 +366,17 @@ impl Core {
         }
     }
 
-    /// Brings the status line up to date.
-    pub fn announce(&self) {
-        if !self.is_stopping() {
-            let (running, waiting) = self.lanes.counts();
-            let line = status_line(self.storage.session_count(), running, waiting);
-            self.notifier.status(&line);
-        }
-    }
-
     /// Whether nothing is accepted any more.
     pub fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+        self.tasks.is_closed()
     }
 
     /// Accepts nothing any more. Turns go on without the gateway, and the next
     /// one takes them up; those that end at this very moment are waited for.
     pub async fn drain(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
         self.tasks.close();
+        self.feed.close();
+        self.outbox.close();
         if tokio::time::timeout(LAST_WORDS, self.tasks.wait())
             .await
             .is_err()
@@ -345,43 +386,5 @@ impl Core {
                 "turns go on without the gateway"
             );
         }
-    }
-}
-
-fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
-    if text.len() > limit {
-        return Err(Refusal::TooLong {
-            what,
-            length: text.len(),
-            limit,
-        });
-    }
-    Ok(())
-}
-
-fn status_line(sessions: u64, running: usize, waiting: usize) -> String {
-    let plural = |n: u64| if n == 1 { "" } else { "s" };
-    let mut line = format!(
-        "{sessions} session{}, {running} turn{} running",
-        plural(sessions),
-        plural(running as u64),
-    );
-    if waiting > 0 {
-        line.push_str(&format!(", {waiting} waiting"));
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::status_line;
-
-    #[test]
-    fn the_status_line_has_live_figures() {
-        assert_eq!(status_line(3, 1, 0), "3 sessions, 1 turn running");
-        assert_eq!(
-            status_line(1, 0, 2),
-            "1 session, 0 turns running, 2 waiting"
-        );
     }
 }

@@ -1,7 +1,6 @@
 //! Turns that nobody asked for with words of their own: an agent is woken, and
 //! what came of it is kept, the last one over restarts too.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_conversations::database::{Database, Fault};
@@ -9,24 +8,43 @@ use openclaw_daemon::failure;
 use openclaw_sessions::now_ms;
 use rusqlite::{OptionalExtension as _, params};
 use serde_json::{Value, json};
+use tokio_util::task::TaskTracker;
 
-use crate::bus::DomainEvent;
-use crate::core::Core;
+use crate::bus::{Bus, DomainEvent};
 use crate::reply_text::{self, SILENT};
 use crate::stream::Events;
 
 /// Characters of an answer that are kept of it; all of it is in the session.
 const PREVIEW_LIMIT: usize = 200;
 
-/// The last heartbeat.
-#[derive(Debug)]
+/// The last heartbeat, and the turns that are to be the next. Cheap to clone.
+#[derive(Clone)]
 pub struct Heartbeats {
     database: Database,
+    bus: Bus,
+    tasks: TaskTracker,
 }
 
 impl Heartbeats {
-    pub(crate) fn new(database: Database) -> Self {
-        Self { database }
+    pub(crate) fn new(database: Database, bus: Bus, tasks: TaskTracker) -> Self {
+        Self {
+            database,
+            bus,
+            tasks,
+        }
+    }
+
+    /// Follows the turn of an agent that was woken for `reason`, and tells how
+    /// it ended.
+    pub(crate) fn follow(&self, events: Events, reason: &'static str) {
+        let own = self.clone();
+        self.tasks.spawn(async move {
+            let event = outcome(events, reason).await;
+            if let Err(fault) = own.keep(&event).await {
+                failure::report("keep the last heartbeat", &fault);
+            }
+            own.bus.publish(&DomainEvent::HeartbeatEnded(&event));
+        });
     }
 
     /// The last one, if there was any.
@@ -37,7 +55,7 @@ impl Heartbeats {
                 .optional()?;
             Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
         };
-        self.database.call("read the last heartbeat", read).await
+        self.database.read("read the last heartbeat", read).await
     }
 
     async fn keep(&self, event: &Value) -> Result<(), Fault> {
@@ -51,19 +69,6 @@ impl Heartbeats {
         let kept = self.database.call("keep the last heartbeat", write).await;
         kept.map(|_| ())
     }
-}
-
-/// Follows the turn of an agent that was woken for `reason`, and tells how it
-/// ended.
-pub(crate) fn follow(core: &Arc<Core>, events: Events, reason: &'static str) {
-    let follower = Arc::clone(core);
-    core.spawn(async move {
-        let event = outcome(events, reason).await;
-        if let Err(fault) = follower.heartbeats.keep(&event).await {
-            failure::report("keep the last heartbeat", &fault);
-        }
-        follower.bus.publish(&DomainEvent::HeartbeatEnded(&event));
-    });
 }
 
 /// In OpenClaw's fields.

@@ -1,13 +1,12 @@
 //! Messages that the gateway itself says in a session.
 
-use openclaw_conversations::storage::Fault;
+use openclaw_conversations::storage::{Fault, Storage};
 use openclaw_sessions::transcript::{AssistantMessage, Block, Content, Message};
 use openclaw_sessions::{SessionKey, now_ms};
 use serde_json::{Map, json};
 use uuid::Uuid;
 
-use crate::bus::DomainEvent;
-use crate::core::Core;
+use crate::bus::{Bus, DomainEvent};
 
 /// Who says it, as OpenClaw writes it.
 pub const API: &str = "openai-responses";
@@ -18,7 +17,12 @@ pub const MODEL: &str = "gateway-injected";
 
 /// Puts `text` into the transcript as the assistant's and tells whoever listens;
 /// durable when this returns. Returns the message's id.
-pub async fn say(core: &Core, key: &SessionKey, text: &str) -> Result<String, Fault> {
+pub async fn say(
+    storage: &Storage,
+    bus: &Bus,
+    key: &SessionKey,
+    text: &str,
+) -> Result<String, Fault> {
     let id = Uuid::new_v4().to_string();
     let message = Message::Assistant(AssistantMessage {
         content: Content::Blocks(vec![Block::text(text)]),
@@ -29,9 +33,8 @@ pub async fn say(core: &Core, key: &SessionKey, text: &str) -> Result<String, Fa
         rest: Map::from_iter([("messageId".to_owned(), json!(id))]),
         ..AssistantMessage::default()
     });
-    let appended = core.storage.append(key, vec![message]).await?;
-    appended.answer().await?;
-    core.bus.publish(&DomainEvent::Said {
+    storage.announce(key, message, text).await?;
+    bus.publish(&DomainEvent::Said {
         key,
         message_id: &id,
         text,

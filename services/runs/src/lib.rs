@@ -1,30 +1,44 @@
 //! Runs: how a message becomes a turn and an answer, and whatever starts one by
 //! itself. Tells what happened on one bus, and knows none of the doors.
 
-pub mod approvals;
+pub mod approval;
+mod approvals;
 pub mod auth_profile;
 mod bus;
+mod command;
 pub mod compaction;
 mod core;
 mod counters;
+pub mod feed;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod heartbeat;
+pub mod held;
 pub mod injected;
+mod kept;
+mod keys;
+pub mod model;
 mod notable;
+pub mod outbox;
 pub mod queue;
-pub mod recovery;
+mod recovery;
 mod reply_text;
 mod run;
 pub mod schedule;
+mod standby;
+mod status_line;
 pub mod stream;
 mod submission;
-pub mod system_event;
+mod system_event;
 mod turn;
+mod wake;
 
-pub use self::core::{Core, TEXT_LIMIT};
+pub use self::core::Core;
 pub use bus::{DomainEvent, JobAction, Subscriber};
 pub use counters::Counter;
-pub use reply_text::NO_REPLY;
+pub use openclaw_commands::{Sender, Standing};
+pub use openclaw_jobs as job;
 pub use run::{MessageStatus, Run};
-pub use submission::{Extra, Started, is_model};
+pub use submission::{Started, Submitter, TEXT_LIMIT, is_model};
+pub use turn::Extra;
+pub use wake::{When, Woken};

@@ -8,16 +8,18 @@ mod steer;
 use std::sync::Arc;
 use std::time::Instant;
 
+use openclaw_conversations::Lanes;
 use openclaw_conversations::storage::Overrides;
+use openclaw_daemon::Configuration;
+use openclaw_proto::runner;
 use openclaw_sessions::SessionKey;
+use tokio_util::task::TaskTracker;
 
-use crate::core::Core;
-use crate::run::Run;
+use crate::run::{Queued, Registry, Run};
+use overflow::Dropped;
+use settings::Drop;
 
-pub(crate) use batch::compose;
-pub(crate) use overflow::Dropped;
-pub use settings::{Change, Drop, Mode, Settings};
-pub use steer::{begun, taken};
+pub use settings::{Change, Mode, Settings};
 
 /// What a client wants of a message that finds its session busy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,58 +28,80 @@ pub struct Wish {
     pub mode: Option<Mode>,
 }
 
-/// A message that found its session busy.
-#[derive(Debug)]
-pub struct Queued {
-    text: String,
-    arrived: Instant,
-    settings: Settings,
+/// What becomes of messages that find their session busy.
+pub(crate) struct Queue {
+    configuration: Configuration,
+    lanes: Lanes,
+    runs: Registry,
+    runner: runner::Client,
+    tasks: TaskTracker,
+    /// Messages for which there was no room.
+    dropped: Dropped,
 }
 
-/// A message of `run` was accepted: says what becomes of it, and of those
-/// before it, when its session is busy.
-pub(crate) fn arrived(
-    core: &Arc<Core>,
-    run: &Arc<Run>,
-    text: &str,
-    wish: Wish,
-    overrides: &Overrides,
-) {
-    if core.lanes.is_first(&run.key, &run.id) {
-        return;
+impl Queue {
+    pub(crate) fn new(
+        configuration: Configuration,
+        lanes: Lanes,
+        runs: Registry,
+        runner: runner::Client,
+        tasks: TaskTracker,
+    ) -> Self {
+        Self {
+            configuration,
+            lanes,
+            runs,
+            runner,
+            tasks,
+            dropped: Dropped::default(),
+        }
     }
-    let configured = core.configuration.settings();
-    let mut settings = Settings::of(overrides, &configured.queue, &run.channel);
-    settings.mode = wish.mode.unwrap_or(settings.mode);
-    let queued = Queued {
-        text: text.to_owned(),
-        arrived: Instant::now(),
-        settings,
-    };
-    if run.queued.set(queued).is_err() {
-        return;
-    }
-    match settings.mode {
-        Mode::Interrupt => interrupt(core, run),
-        Mode::Steer => steer::offer(core, run),
-        Mode::Followup | Mode::Collect => {}
-    }
-    overflow::check(core, run, settings);
-}
 
-/// Ends everything else that runs and waits in the session of `run`.
-fn interrupt(core: &Core, run: &Run) {
-    let mut live = core.runs.live();
-    live.retain(|other| other.key == run.key && other.id != run.id);
-    for other in live {
-        other.end("interrupted by a new message");
+    /// A message of `run` was accepted: says what becomes of it, and of those
+    /// before it, when its session is busy.
+    pub(crate) fn arrived(&self, run: &Arc<Run>, text: &str, wish: Wish, overrides: &Overrides) {
+        if self.lanes.is_first(&run.key, &run.id) {
+            return;
+        }
+        let configured = self.configuration.settings();
+        let settings = Settings::of(overrides, &configured.queue, &run.channel);
+        let mode = wish.mode.unwrap_or(settings.mode);
+        let queued = Queued {
+            text: text.to_owned(),
+            arrived: Instant::now(),
+            mode,
+            debounce: settings.debounce,
+        };
+        if run.queued.set(queued).is_err() {
+            return;
+        }
+        match mode {
+            Mode::Interrupt => self.interrupt(run),
+            Mode::Steer => self.offer(run),
+            Mode::Followup | Mode::Collect => {}
+        }
+        self.check_room(run, settings);
     }
-}
 
-/// The runs of a session that wait, as messages that found it busy, in the
-/// order in which they came.
-fn waiting(core: &Core, key: &SessionKey) -> Vec<Arc<Run>> {
-    let waiting = core.lanes.waiting(key);
-    let runs = waiting.iter().filter_map(|id| core.runs.find(id));
-    runs.filter(|run| run.waits()).collect()
+    /// Nobody is to be told of messages that got no turn.
+    pub(crate) fn forget_dropped(&self, key: &SessionKey) {
+        self.dropped.take(key);
+    }
+
+    /// Ends everything else that runs and waits in the session of `run`.
+    fn interrupt(&self, run: &Run) {
+        let mut live = self.runs.live();
+        live.retain(|other| other.key == run.key && other.id != run.id);
+        for other in live {
+            other.end("interrupted by a new message");
+        }
+    }
+
+    /// The runs of a session that wait, as messages that found it busy, in the
+    /// order in which they came.
+    fn waiting(&self, key: &SessionKey) -> Vec<Arc<Run>> {
+        let waiting = self.lanes.waiting(key);
+        let runs = waiting.iter().filter_map(|id| self.runs.find(id));
+        runs.filter(|run| run.waits()).collect()
+    }
 }

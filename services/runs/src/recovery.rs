@@ -3,53 +3,200 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use openclaw_conversations::storage::{Closing, Fault, Found, Record, Said};
+use openclaw_commands::Sender;
+use openclaw_conversations::Lanes;
+use openclaw_conversations::storage::{
+    ChannelReply, Closing, Fault, Found, Record, Said, Storage, replay,
+};
 use openclaw_daemon::failure;
-use openclaw_proto::event::{Code, Done, Failed, Kind};
-use openclaw_proto::gateway::Accepted;
+use openclaw_proto::event::{Code, Done, Event, Failed, Kind};
+use openclaw_proto::gateway::{Accepted, Message as Sent};
+use openclaw_proto::runner;
 use openclaw_sessions::transcript::{self, AssistantMessage, Content, Message, StopReason, Usage};
-use openclaw_sessions::{Error, SessionKey, now_ms};
+use openclaw_sessions::{Error, SessionKey, now_ms, silence};
+use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-use crate::compaction;
-use crate::core::Core;
-use crate::run::Run;
-use crate::turn::{self, Left, interrupted};
+use crate::command;
+use crate::compaction::Compactor;
+use crate::kept;
+use crate::reply_text;
+use crate::run::{MessageStatus, Registry, Run};
+use crate::submission::Submitter;
+use crate::turn::{Extra, Left, Turns, interrupted};
 
-/// Takes up the runs of `records`: a run whose reply is in the transcript had
-/// only not been closed, the others go on. A turn that the runner has never
-/// heard of is started now, unless the machine was started since: then it may
-/// have run, and whatever it did must not be done twice unasked.
-pub async fn take_up(core: &Arc<Core>, records: Vec<Record>) {
-    for record in records {
-        let run_id = record.run_id.clone();
-        match one(core, record).await {
-            Ok(true) => {}
-            Ok(false) => {
-                let closing = Arc::clone(core);
-                core.spawn(async move { turn::close_turn(&closing, &run_id).await });
-            }
-            Err(fault) => failure::report("take up an open run", &fault),
-        }
-    }
-    let closing = Arc::clone(core);
-    core.spawn(async move { close_ended(&closing).await });
+/// Takes up what the last gateway left.
+#[derive(Clone)]
+pub(crate) struct Recovery {
+    pub(crate) storage: Storage,
+    pub(crate) runner: runner::Client,
+    pub(crate) lanes: Lanes,
+    pub(crate) runs: Registry,
+    pub(crate) compactor: Compactor,
+    pub(crate) turns: Arc<Turns>,
+    pub(crate) submitter: Submitter,
+    pub(crate) tasks: TaskTracker,
 }
 
-/// Lets the runner forget the turns that the last gateway saw to their end but
-/// could not say so.
-async fn close_ended(core: &Core) {
-    for run_id in turn::kept_turns(core).await {
-        if compaction::abandoned(core, &run_id) {
-            turn::end_abandoned(core, &run_id).await;
-            continue;
+impl Recovery {
+    /// Takes up the runs of `records`: a run whose reply is in the transcript had
+    /// only not been closed, the others go on. A turn that the runner has never
+    /// heard of is started now, unless the machine was started since: then it may
+    /// have run, and whatever it did must not be done twice unasked.
+    pub(crate) async fn take_up(&self, records: Vec<Record>) {
+        for record in records {
+            let run_id = record.run_id.clone();
+            match self.one(record).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    let runner = self.runner.clone();
+                    self.tasks
+                        .spawn(async move { kept::close(&runner, &run_id).await });
+                }
+                Err(fault) => failure::report("take up an open run", &fault),
+            }
         }
-        let found = core.storage.find(&run_id).await;
-        if let Ok(Some(found)) = found
-            && found.record.ended_ms.is_some()
-        {
-            turn::close_turn(core, &run_id).await;
+        let closing = self.clone();
+        self.tasks.spawn(async move { closing.close_ended().await });
+    }
+
+    /// Lets the runner forget the turns that the last gateway saw to their end but
+    /// could not say so.
+    async fn close_ended(&self) {
+        for run_id in kept::all(&self.runner).await {
+            if self.compactor.is_left(&run_id) {
+                kept::end(&self.runner, &run_id).await;
+                continue;
+            }
+            let found = self.storage.find(&run_id).await;
+            if let Ok(Some(found)) = found
+                && found.record.ended_ms.is_some()
+            {
+                // One whose run was stopped may go on to this day.
+                kept::stop(&self.runner, &run_id, "the run has ended").await;
+                kept::close(&self.runner, &run_id).await;
+            }
         }
+    }
+
+    /// True when the run goes on.
+    async fn one(&self, record: Record) -> Result<bool, Fault> {
+        let Some(key) = key_of(&record) else {
+            return Ok(false);
+        };
+        let found = self.storage.find(&record.run_id).await?;
+        let Some(Found {
+            transcript,
+            overrides,
+            ..
+        }) = found
+        else {
+            return Ok(false);
+        };
+        let known = known(&transcript, &record.run_id)?;
+        let run = Run::new(
+            record.run_id.clone(),
+            key.clone(),
+            record.channel.clone(),
+            record.route.clone(),
+            record.idempotency_key.clone(),
+        );
+        if let Some(outcome) = known.outcome {
+            let mut ended = record;
+            ended.outcome = Some(outcome.clone());
+            let text = said(&replay(&transcript, &ended)?);
+            let reply = reply_text::on_channel(&run, &outcome, text.clone());
+            let outcome = silenced(outcome, &text);
+            self.close(ended, key, outcome, Vec::new(), reply).await?;
+            return Ok(false);
+        }
+        self.runs.start(&run);
+        if let Some((name, text)) = known.command {
+            run.set_command(name);
+            self.carry_out(run, record, text);
+            return Ok(true);
+        }
+        let Ok(ticket) = self.lanes.enter(&key, &record.run_id) else {
+            self.runs.end(&run);
+            let outcome = interrupted();
+            let messages = vec![notice(&record.run_id, &outcome)];
+            let reply = reply_text::on_channel(&run, &outcome, String::new());
+            self.close(record, key, outcome, messages, reply).await?;
+            return Ok(false);
+        };
+        let may_start = record.state == "accepted" || is_of_this_boot(record.created_ms);
+        let left = Left {
+            accepted: accepted(record),
+            transcript,
+            said: known.said.filter(|_| may_start),
+            entries: known.entries,
+            overrides,
+        };
+        run.span
+            .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
+        let span = run.span.clone();
+        let (turns, submitter) = (Arc::clone(&self.turns), self.submitter.clone());
+        let resume = async move {
+            if let Some(message) = turns.resume(run, left, ticket).await {
+                go_on(&submitter, message);
+            }
+        };
+        self.tasks.spawn(resume.instrument(span));
+        Ok(true)
+    }
+
+    /// Carries out a command that the last gateway had not answered.
+    fn carry_out(&self, run: Arc<Run>, record: Record, text: String) {
+        run.settle(MessageStatus::Accepted(accepted(record)));
+        let commands = self.submitter.commands.clone();
+        // Before the runs are taken up that came after it.
+        commands.halt(&run);
+        let span = run.span.clone();
+        self.tasks.spawn(commands.go_on(run, text).instrument(span));
+    }
+
+    async fn close(
+        &self,
+        record: Record,
+        key: SessionKey,
+        outcome: Kind,
+        messages: Vec<Message>,
+        reply: Option<ChannelReply>,
+    ) -> Result<(), Fault> {
+        let closing = Closing {
+            run_id: record.run_id,
+            key,
+            messages,
+            outcome,
+            usage: Usage::default(),
+            context_tokens: 0,
+            resources: None,
+            reply,
+            of_command: false,
+        };
+        self.storage.close(closing).await
+    }
+}
+
+/// Sends the message that goes on with an interrupted run.
+fn go_on(submitter: &Submitter, message: Sent) {
+    let extra = Extra {
+        sender: Sender::program(),
+        ..Extra::default()
+    };
+    match submitter.submit(message, extra, None) {
+        Ok(_) => tracing::info!("the interrupted run is gone on with, as session.interrupted says"),
+        Err(refusal) => tracing::warn!(%refusal, "the interrupted run is not gone on with"),
+    }
+}
+
+fn accepted(record: Record) -> Accepted {
+    Accepted {
+        run_id: record.run_id,
+        session_key: record.session_key,
+        session_id: record.session_id,
+        agent_id: record.agent_id,
+        existing: false,
     }
 }
 
@@ -57,82 +204,30 @@ async fn close_ended(core: &Core) {
 #[derive(Debug, Default)]
 struct Known {
     said: Option<Said>,
+    /// The command that its message is, and its text.
+    command: Option<(&'static str, String)>,
     entries: usize,
     outcome: Option<Kind>,
 }
 
-/// True when the run goes on.
-async fn one(core: &Arc<Core>, record: Record) -> Result<bool, Fault> {
-    let Some(key) = key_of(&record) else {
-        return Ok(false);
-    };
-    let found = core.storage.find(&record.run_id).await?;
-    let Some(Found {
-        transcript,
-        overrides,
-        ..
-    }) = found
-    else {
-        return Ok(false);
-    };
-    let known = known(&transcript, &record.run_id)?;
-    if let Some(outcome) = known.outcome {
-        close(core, record, key, outcome, Vec::new()).await?;
-        return Ok(false);
+/// The outcome of a run that said `text`, of which nobody is told if it is the
+/// token of silence.
+fn silenced(mut outcome: Kind, text: &str) -> Kind {
+    if let Kind::Done(done) = &mut outcome
+        && silence::is_silent(text)
+    {
+        silence::STOP_REASON.clone_into(&mut done.stop_reason);
     }
-    let run = Run::new(
-        record.run_id.clone(),
-        key.clone(),
-        record.channel.clone(),
-        record.idempotency_key.clone(),
-    );
-    core.runs.start(&run);
-    let Ok(ticket) = core.lanes.enter(&key, &record.run_id) else {
-        core.runs.end(&run);
-        let outcome = interrupted();
-        let messages = vec![notice(&record.run_id, &outcome)];
-        close(core, record, key, outcome, messages).await?;
-        return Ok(false);
-    };
-    let may_start = record.state == "accepted" || is_of_this_boot(record.created_ms);
-    let left = Left {
-        accepted: Accepted {
-            run_id: record.run_id,
-            session_key: record.session_key,
-            session_id: record.session_id,
-            agent_id: record.agent_id,
-            existing: false,
-        },
-        transcript,
-        said: known.said.filter(|_| may_start),
-        entries: known.entries,
-        overrides,
-    };
-    run.span
-        .in_scope(|| tracing::info!("the gateway was started again; the run goes on"));
-    let span = run.span.clone();
-    let resume = turn::resume(Arc::clone(core), run, left, ticket);
-    core.spawn(resume.instrument(span));
-    Ok(true)
+    outcome
 }
 
-async fn close(
-    core: &Core,
-    record: Record,
-    key: SessionKey,
-    outcome: Kind,
-    messages: Vec<Message>,
-) -> Result<(), Fault> {
-    let closing = Closing {
-        run_id: record.run_id,
-        key,
-        messages,
-        outcome,
-        usage: Usage::default(),
-        context_tokens: 0,
-        resources: None,
-    };
-    core.storage.close(closing).await
+/// All that a run said.
+fn said(events: &[Event]) -> String {
+    let texts = events.iter().filter_map(|event| match &event.kind {
+        Kind::TextDelta { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 /// Whether the machine has been up since then (`btime`, proc_stat(5)).
@@ -153,7 +248,11 @@ fn known(path: &Path, run_id: &str) -> Result<Known, Error> {
     let mut known = Known::default();
     for entry in transcript::of_run(path, run_id)? {
         match &entry.message {
-            message @ Message::User(_) if message.is_command() => known.said = Some(Said::Reset),
+            Message::User(user) if entry.message.is_command() => {
+                let name = entry.message.command().unwrap_or_default();
+                known.said = Some(Said::Reset);
+                known.command = command::name(name).map(|name| (name, user.content.to_text()));
+            }
             Message::User(user) => known.said = Some(Said::Text(user.content.to_text())),
             message => {
                 known.entries += 1;

@@ -1,16 +1,28 @@
 //! The text of a reply, put together from a run's events.
 
 use futures_util::StreamExt as _;
+use openclaw_conversations::storage::ChannelReply;
 use openclaw_proto::event::Kind;
+use openclaw_sessions::silence;
 
+use crate::run::Run;
 use crate::stream::Events;
-
-/// A whole answer that says that there is nothing to say, as in OpenClaw.
-pub const NO_REPLY: &str = "NO_REPLY";
 
 /// What an agent that was woken answers when nobody needs to hear of it, as in
 /// OpenClaw.
-pub(crate) const SILENT: [&str; 2] = [NO_REPLY, "HEARTBEAT_OK"];
+pub(crate) const SILENT: [&str; 2] = [silence::NO_REPLY, "HEARTBEAT_OK"];
+
+/// What is answered on the channel of a run's message; None where nobody is to
+/// hear of it.
+pub(crate) fn on_channel(run: &Run, outcome: &Kind, text: String) -> Option<ChannelReply> {
+    let is_silent = matches!(outcome, Kind::Done(_))
+        && (text.trim().is_empty() || silence::is_silent(&text) || SILENT.contains(&text.trim()));
+    (!is_silent && !run.is_absorbed()).then(|| ChannelReply {
+        channel: run.channel.clone(),
+        route: run.route.clone(),
+        text,
+    })
+}
 
 /// All that a run says, or why it did not come to its end.
 pub(crate) async fn of(mut events: Events) -> Result<String, String> {
@@ -20,6 +32,9 @@ pub(crate) async fn of(mut events: Events) -> Result<String, String> {
             Ok(Kind::Failed(failed)) => return Err(failed.message),
             Ok(Kind::Aborted { reason, .. }) => return Err(format!("aborted: {reason}")),
             Ok(Kind::TextDelta { text: piece }) => text.push_str(&piece),
+            Ok(Kind::Done(done)) if done.stop_reason == silence::STOP_REASON => {
+                silence::NO_REPLY.clone_into(&mut text);
+            }
             Ok(_) => {}
             Err(refusal) => return Err(refusal.to_string()),
         }

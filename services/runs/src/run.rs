@@ -1,23 +1,29 @@
 //! A run: one message and what answers it.
 
 mod log;
+mod queued;
 mod registry;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use openclaw_conversations::storage::{Fault, Record};
 use openclaw_proto::event::{Done, Kind};
-use openclaw_proto::gateway::Accepted;
+use openclaw_proto::gateway::{Accepted, Route};
 use openclaw_sessions::{SessionKey, now_ms};
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-use crate::queue::Queued;
-
-pub(crate) use log::EventLog;
+pub(crate) use log::{EventLog, cost};
+pub(crate) use queued::Queued;
 pub(crate) use registry::{Registry, Start};
+
+/// How long the runner may take to end the turn of a run that is stopped. It
+/// kills what does not end by itself after half of that.
+const STOP_PATIENCE: Duration = Duration::from_millis(700);
 
 /// A run that is live, or ended not long ago.
 #[derive(Debug)]
@@ -28,6 +34,8 @@ pub struct Run {
     pub key: SessionKey,
     /// Where its message came from.
     pub channel: String,
+    /// Where on that.
+    pub(crate) route: Option<Route>,
     /// The client's name for its message.
     pub idempotency_key: Option<String>,
     /// Its events.
@@ -38,12 +46,18 @@ pub struct Run {
     pub model: OnceLock<(String, String)>,
     /// The backend that the runner chose for its turn.
     pub backend: OnceLock<String>,
+    /// The command that its message is.
+    command: OnceLock<&'static str>,
     /// Whether its turn is at the runner.
     pub(crate) has_begun: AtomicBool,
     absorbed: AtomicBool,
     collected: Mutex<Vec<String>>,
     /// Cancelled when somebody ends the run.
     pub cancel: CancellationToken,
+    /// Cancelled when somebody stops it, whatever becomes of its turn.
+    pub(crate) breaker: CancellationToken,
+    stopped_at: OnceLock<Instant>,
+    left: AtomicBool,
     /// The journal fields of everything about the run.
     pub(crate) span: Span,
     reason: OnceLock<String>,
@@ -68,6 +82,7 @@ impl Run {
         id: String,
         key: SessionKey,
         channel: String,
+        route: Option<Route>,
         idempotency_key: Option<String>,
     ) -> Arc<Self> {
         // Of the highest level: a span below the log level would take the fields
@@ -84,14 +99,19 @@ impl Run {
             id,
             key,
             channel,
+            route,
             idempotency_key,
             queued: OnceLock::new(),
             model: OnceLock::new(),
             backend: OnceLock::new(),
+            command: OnceLock::new(),
             has_begun: AtomicBool::new(false),
             absorbed: AtomicBool::new(false),
             collected: Mutex::default(),
             cancel: CancellationToken::new(),
+            breaker: CancellationToken::new(),
+            stopped_at: OnceLock::new(),
+            left: AtomicBool::new(false),
             span,
             reason: OnceLock::new(),
             status: watch::Sender::new(MessageStatus::Asked),
@@ -129,6 +149,43 @@ impl Run {
         let _ = self.reason.set(reason.to_owned());
         self.cancel.cancel();
         true
+    }
+
+    /// Ends the run now: when the runner does not say soon that its turn has
+    /// ended, the run ends without that. False when it has ended already.
+    pub fn stop(&self, reason: &str) -> bool {
+        let is_live = self.end(reason);
+        let _ = self.stopped_at.set(Instant::now());
+        self.breaker.cancel();
+        is_live
+    }
+
+    /// Waits until the run is stopped and the runner had its time to end its
+    /// turn.
+    pub(crate) async fn given_up(&self) {
+        self.breaker.cancelled().await;
+        let stopped_at = self.stopped_at.get().copied();
+        sleep_until(stopped_at.unwrap_or_else(Instant::now) + STOP_PATIENCE).await;
+    }
+
+    /// Notes that its turn may go on: the runner did not say that it ended.
+    pub(crate) fn leave(&self) {
+        self.left.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run has ended and its turn may not have.
+    pub fn is_left(&self) -> bool {
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// Notes the command that its message is.
+    pub(crate) fn set_command(&self, name: &'static str) {
+        let _ = self.command.set(name);
+    }
+
+    /// The command that its message is, which the gateway answers.
+    pub fn command(&self) -> Option<&'static str> {
+        self.command.get().copied()
     }
 
     /// Whether the message found its session busy, and nobody has ended it.
@@ -189,8 +246,9 @@ impl Run {
         self.reason.get().map_or("cancelled", String::as_str)
     }
 
-    /// Adds an event.
-    pub fn publish(&self, kind: Kind) {
+    /// Adds an event; its number.
+    pub(crate) fn publish(&self, kind: Kind) -> u64 {
         self.log.push(kind, now_ms());
+        self.log.last()
     }
 }

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use futures_util::{Stream, stream};
 use openclaw_conversations::Refusal;
-use openclaw_conversations::storage::{Fault, Found, replay};
+use openclaw_conversations::storage::{Fault, Found, Storage, replay};
 use openclaw_proto::event::Event;
 
-use crate::core::Core;
 use crate::run::Run;
 
 /// The events of a run, the terminal one last; an error ends them.
@@ -27,12 +26,8 @@ pub fn live(run: Arc<Run>, from_seq: u64) -> Events {
 
 /// The events of a run that ended, with fewer and longer pieces than when it
 /// was live. The terminal event is always among them.
-pub async fn stored(core: &Core, run_id: &str, from_seq: u64) -> Result<Events, Refusal> {
-    let found = core
-        .storage
-        .find(run_id)
-        .await
-        .map_err(Refusal::Unreadable)?;
+pub async fn stored(storage: &Storage, run_id: &str, from_seq: u64) -> Result<Events, Refusal> {
+    let found = storage.find(run_id).await.map_err(Refusal::Unreadable)?;
     let Some(Found {
         record, transcript, ..
     }) = found

@@ -1,33 +1,37 @@
-//! A message on its way in, with what a client may say beside it.
+//! The one way in for messages.
 
 use std::sync::Arc;
 
-use openclaw_conversations::Refusal;
-use openclaw_conversations::storage::{Fault, Record};
+use openclaw_commands::{Sender, Standing};
+use openclaw_conversations::storage::{Fault, RESET_COMMAND, Record, Storage, only_begins_anew};
+use openclaw_conversations::{Lanes, Refusal};
+use openclaw_daemon::Configuration;
 use openclaw_proto::gateway::{Accepted, Message};
-use openclaw_proto::runner::ContextFile;
-use openclaw_sessions::transcript;
+use openclaw_settings::SessionSettings;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument as _;
+use uuid::Uuid;
 
-use crate::core::Core;
-use crate::queue::Wish;
-use crate::run::{MessageStatus, Run};
+use crate::bus::{Bus, DomainEvent};
+use crate::command::{Commands, Order};
+use crate::keys;
+use crate::run::{MessageStatus, Registry, Run, Start};
+use crate::standby::Standby;
 use crate::stream::{self, Events};
+use crate::turn::{Extra, Turns};
 
-/// What a client may say beside its message.
-#[derive(Debug, Clone, Default)]
-pub struct Extra {
-    /// Put after the bootstrap files, for this turn.
-    pub instructions: Vec<ContextFile>,
-    /// A conversation that the client had elsewhere, put into the transcript
-    /// before the message.
-    pub earlier: Vec<transcript::Message>,
-    /// What becomes of it when the session is busy; None: it is answered next.
-    pub queue: Option<Wish>,
-    /// `provider/model` for this turn, instead of the session's.
-    pub model: Option<String>,
-    /// How much is thought in this turn, instead of what the session says.
-    pub thinking_level: Option<String>,
-}
+/// Bytes of one message. A pasted file may be long; what is longer belongs
+/// into the workspace.
+pub const TEXT_LIMIT: usize = 1024 * 1024;
+
+/// Bytes of an idempotency key. A UUID has 36.
+const IDEMPOTENCY_KEY_LIMIT: usize = 256;
+
+/// Bytes of a channel's name, which is a journal field.
+const CHANNEL_LIMIT: usize = 64;
+
+/// The channel of clients that name none.
+const DEFAULT_CHANNEL: &str = "cli";
 
 /// Whether `text` names a model: `provider/model`.
 pub fn is_model(text: &str) -> bool {
@@ -46,13 +50,91 @@ pub struct Started {
     pub run: Option<Arc<Run>>,
 }
 
-impl Core {
-    /// Submits `message` and waits until it is durable.
-    pub async fn begin(
-        self: &Arc<Self>,
+/// Makes runs of messages. Cheap to clone.
+#[derive(Clone)]
+pub struct Submitter {
+    pub(crate) configuration: Configuration,
+    pub(crate) storage: Storage,
+    pub(crate) lanes: Lanes,
+    pub(crate) runs: Registry,
+    pub(crate) bus: Bus,
+    pub(crate) standby: Standby,
+    pub(crate) turns: Arc<Turns>,
+    pub(crate) commands: Commands,
+    /// Closed when the gateway stops.
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Submitter {
+    /// Starts a run for `message`, or finds the live one that its idempotency
+    /// key names; true when it was found. Whether the message is accepted is
+    /// what [`Run::settled`] says. `run_id` is the new run's; None: one that
+    /// stands ready, or any.
+    pub fn submit(
+        &self,
         message: Message,
         extra: Extra,
-    ) -> Result<Started, Refusal> {
+        run_id: Option<String>,
+    ) -> Result<(Arc<Run>, bool), Refusal> {
+        if self.tasks.is_closed() {
+            return Err(Refusal::Stopping);
+        }
+        check_length("the text", &message.text, TEXT_LIMIT)?;
+        check_length(
+            "the idempotency key",
+            &message.idempotency_key,
+            IDEMPOTENCY_KEY_LIMIT,
+        )?;
+        check_length("the channel", &message.channel, CHANNEL_LIMIT)?;
+        let channel = match message.channel.as_str() {
+            "" => DEFAULT_CHANNEL.to_owned(),
+            channel => channel.to_owned(),
+        };
+        let settings = self.configuration.settings();
+        let key = match message.route.clone() {
+            Some(route) if message.session_key.trim().is_empty() => {
+                keys::routed(&settings, &channel, route, &message.agent_id)?
+            }
+            _ => keys::named(&settings, &message.session_key, &message.agent_id)?,
+        };
+        let command = command_of(&settings.session, &message.text, &extra.sender)?;
+        let idempotency_key = Some(message.idempotency_key).filter(|key| !key.is_empty());
+        let run_id = run_id
+            .or_else(|| match command {
+                None => self.standby.take(&key),
+                Some(_) => None,
+            })
+            .unwrap_or_else(|| Uuid::new_v4().to_string());
+        let run = Run::new(run_id, key, channel, message.route, idempotency_key);
+        if let Some(name) = command.as_ref().map(Reading::name) {
+            run.set_command(name);
+        }
+        if let Start::Same(run) = self.runs.start(&run) {
+            return Ok((run, true));
+        }
+        if let Some(Reading::Order(order)) = command {
+            let answer = self.commands.clone();
+            let answer = answer.answer(Arc::clone(&run), message.text, order);
+            self.tasks.spawn(answer.instrument(run.span.clone()));
+            self.bus.publish(&DomainEvent::RunBegan(&run));
+            return Ok((run, false));
+        }
+        let ticket = match self.lanes.enter(&run.key, &run.id) {
+            Ok(ticket) => ticket,
+            Err(crowded) => {
+                self.runs.end(&run);
+                return Err(crowded.into());
+            }
+        };
+        let turns = Arc::clone(&self.turns);
+        let drive = turns.drive(Arc::clone(&run), message.text, extra, ticket);
+        self.tasks.spawn(drive.instrument(run.span.clone()));
+        self.bus.publish(&DomainEvent::RunBegan(&run));
+        Ok((run, false))
+    }
+
+    /// Submits `message` and waits until it is durable.
+    pub async fn begin(&self, message: Message, extra: Extra) -> Result<Started, Refusal> {
         let (run, existing) = self.submit(message, extra, None)?;
         match run.settled().await {
             MessageStatus::Accepted(accepted) => Ok(Started {
@@ -64,7 +146,7 @@ impl Core {
                 run: Some(run),
             }),
             MessageStatus::Existing(record) => Ok(Started {
-                events: stream::stored(self, &record.run_id, 1).await?,
+                events: stream::stored(&self.storage, &record.run_id, 1).await?,
                 accepted: again(&record),
                 run: None,
             }),
@@ -75,6 +157,42 @@ impl Core {
     }
 }
 
+/// A message that the gateway answers itself.
+enum Reading {
+    /// It begins the conversation anew and says nothing else.
+    Reset,
+    /// It is another command.
+    Order(Order),
+}
+
+impl Reading {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Reset => RESET_COMMAND,
+            Self::Order(order) => order.name(),
+        }
+    }
+}
+
+/// The command that `text` is, if whoever sent it commands at all.
+fn command_of(
+    settings: &SessionSettings,
+    text: &str,
+    sender: &Sender,
+) -> Result<Option<Reading>, Refusal> {
+    let reading = if only_begins_anew(settings, text) {
+        Some(Reading::Reset)
+    } else {
+        openclaw_commands::read(text).map(|asked| Reading::Order(Order::new(asked, sender.clone())))
+    };
+    match sender.standing {
+        Standing::Owner | Standing::Guest => Ok(reading),
+        Standing::Program => Ok(None),
+        Standing::Unauthorized if reading.is_some() => Err(Refusal::Unauthorized),
+        Standing::Unauthorized => Ok(None),
+    }
+}
+
 fn again(record: &Record) -> Accepted {
     Accepted {
         run_id: record.run_id.clone(),
@@ -82,5 +200,48 @@ fn again(record: &Record) -> Accepted {
         session_id: record.session_id.clone(),
         agent_id: record.agent_id.clone(),
         existing: true,
+    }
+}
+
+fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
+    if text.len() > limit {
+        return Err(Refusal::TooLong {
+            what,
+            length: text.len(),
+            limit,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, standing: Standing) -> Result<Option<&'static str>, Refusal> {
+        let settings = SessionSettings::of(&Default::default(), &Default::default());
+        let reading = command_of(&settings, text, &Sender::of(standing))?;
+        Ok(reading.map(|reading| reading.name()))
+    }
+
+    #[test]
+    fn submission_reads_commands_of_those_who_may_give_them() {
+        for (text, owner, guest) in [
+            ("/status", Some("status"), Some("status")),
+            ("stop", Some("stop"), Some("stop")),
+            ("/RESET", Some("reset"), Some("reset")),
+            ("/model a/b", Some("model"), Some("refused")),
+            ("/new and now?", None, None),
+            ("hello", None, None),
+        ] {
+            assert_eq!(read(text, Standing::Owner).unwrap(), owner, "{text}");
+            assert_eq!(read(text, Standing::Guest).unwrap(), guest, "{text}");
+            assert_eq!(read(text, Standing::Program).unwrap(), None, "{text}");
+            let unauthorized = read(text, Standing::Unauthorized);
+            match owner {
+                Some(_) => assert!(matches!(unauthorized, Err(Refusal::Unauthorized)), "{text}"),
+                None => assert_eq!(unauthorized.unwrap(), None, "{text}"),
+            }
+        }
     }
 }

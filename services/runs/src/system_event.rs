@@ -1,18 +1,13 @@
-//! What happened elsewhere and an agent is to know with its next turn, and
-//! waking it for that.
+//! What happened elsewhere and an agent is to know with its next turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use openclaw_conversations::Refusal;
-use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::transcript::SYSTEM;
 
-use crate::core::Core;
-use crate::heartbeat;
-use crate::submission::Extra;
+use crate::bus::{Bus, DomainEvent};
 
 /// Events that wait for a session's next turn; the oldest go first, as in
 /// OpenClaw.
@@ -23,20 +18,14 @@ const SESSIONS: usize = 256;
 const LENGTH: usize = 4000;
 /// What an agent is told that is woken for its events alone. The transcript has
 /// the events, which happened, and not this, which nobody said.
-const PROMPT: &str = "Look at the events above and act on them if that is needed.";
+pub(crate) const PROMPT: &str = "Look at the events above and act on them if that is needed.";
 
-/// When an event reaches the agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
-    /// In a turn of its own.
-    Now,
-    /// With the next turn that there is.
-    NextTurn,
+/// Events that wait, by session. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct SystemEvents {
+    sessions: Arc<Mutex<HashMap<SessionKey, VecDeque<Event>>>>,
+    bus: Bus,
 }
-
-/// Events that wait, by session.
-#[derive(Debug, Default)]
-pub struct SystemEvents(Mutex<HashMap<SessionKey, VecDeque<Event>>>);
 
 #[derive(Debug)]
 struct Event {
@@ -45,8 +34,16 @@ struct Event {
 }
 
 impl SystemEvents {
-    /// Adds an event. The same one twice in a row is kept once; whether it is
-    /// a new one.
+    /// Those of which `bus` is told.
+    pub(crate) fn new(bus: Bus) -> Self {
+        Self {
+            sessions: Arc::default(),
+            bus,
+        }
+    }
+
+    /// Has the agent of session `key` told with its next turn. The same event
+    /// twice in a row is kept once; whether it is a new one.
     pub fn push(&self, key: &SessionKey, text: &str) -> bool {
         let text: String = text.trim().chars().take(LENGTH).collect();
         let mut sessions = self.lock();
@@ -59,16 +56,19 @@ impl SystemEvents {
         }
         waiting.push_back(Event {
             at: Timestamp::now(),
-            text,
+            text: text.clone(),
         });
         while waiting.len() > PER_SESSION {
             waiting.pop_front();
         }
+        drop(sessions);
+        let text = &text;
+        self.bus.publish(&DomainEvent::SystemEvent { key, text });
         true
     }
 
     /// The events that wait, in words; they wait no more.
-    pub fn take(&self, key: &SessionKey) -> Option<String> {
+    pub(crate) fn take(&self, key: &SessionKey) -> Option<String> {
         let events = self.lock().remove(key)?;
         let lines = events.into_iter().map(|event| {
             let at = event.at.strftime("%Y-%m-%d %H:%M:%S UTC");
@@ -87,56 +87,18 @@ impl SystemEvents {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Event>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// What the model is asked where a run was begun for events alone, which are its
 /// `text`.
-pub fn asked(channel: &str, text: String) -> String {
+pub(crate) fn asked(channel: &str, text: String) -> String {
     if channel == SYSTEM && text != PROMPT {
         format!("{text}\n\n{PROMPT}")
     } else {
         text
     }
-}
-
-/// What became of an event.
-#[derive(Debug)]
-pub struct Woken {
-    /// It was not the last one that waited already.
-    pub is_new: bool,
-    /// The turn that is told of it, when that is now.
-    pub run: Option<Accepted>,
-}
-
-/// Tells the agent of session `key` about an event that came by way of
-/// `reason`.
-pub async fn wake(
-    core: &Arc<Core>,
-    key: &SessionKey,
-    text: &str,
-    when: When,
-    reason: &'static str,
-) -> Result<Woken, Refusal> {
-    let is_new = core.system_events.push(key, text);
-    if when == When::NextTurn {
-        return Ok(Woken { is_new, run: None });
-    }
-    // Where another turn was told of it meanwhile, there is nothing but to look.
-    let events = core.system_events.take(key);
-    let message = Message {
-        text: events.unwrap_or_else(|| PROMPT.to_owned()),
-        session_key: key.to_string(),
-        channel: SYSTEM.to_owned(),
-        ..Message::default()
-    };
-    let started = core.begin(message, Extra::default()).await?;
-    heartbeat::follow(core, started.events, reason);
-    Ok(Woken {
-        is_new,
-        run: Some(started.accepted),
-    })
 }
 
 #[cfg(test)]

@@ -8,10 +8,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use nix::errno::Errno;
+use nix::fcntl::AtFlags;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
-use nix::unistd::{chdir, execve, setsid};
+use nix::unistd::{chdir, execve, execveat, setsid};
 
 use crate::failure::{
     EXIT_CONFINEMENT, EXIT_NOT_EXECUTABLE, EXIT_NOT_FOUND, Failure, StepError, system,
@@ -33,11 +34,14 @@ pub(crate) fn become_program(
     let program = plan.program.clone();
     let variables = environment::rebuilt(&plan.environment);
     let is_first = plan.is_apart();
-    if let Err(failure) = confine(plan, doors, supervisor) {
-        failure.report();
-        return EXIT_CONFINEMENT.into();
-    }
-    let execute = || finish(&program, args, &variables);
+    let only = match confine(plan, doors, supervisor) {
+        Ok(only) => only,
+        Err(failure) => {
+            failure.report();
+            return EXIT_CONFINEMENT.into();
+        }
+    };
+    let execute = || finish(&program, only.as_ref(), args, &variables);
     if is_first {
         init::run(execute)
     } else {
@@ -45,8 +49,13 @@ pub(crate) fn become_program(
     }
 }
 
-fn finish(program: &Path, args: Vec<OsString>, variables: &[CString]) -> ExitCode {
-    let Err(error) = execute(program, args, variables);
+fn finish(
+    program: &Path,
+    only: Option<&OwnedFd>,
+    args: Vec<OsString>,
+    variables: &[CString],
+) -> ExitCode {
+    let Err(error) = execute(program, only, args, variables);
     let code = match error {
         Errno::ENOENT | Errno::ENOTDIR => EXIT_NOT_FOUND,
         _ => EXIT_NOT_EXECUTABLE,
@@ -60,7 +69,12 @@ fn named(step: &'static str) -> impl Fn(StepError) -> Failure {
 }
 
 /// Every step is irreversible, and each stands where the kernel rule named beside it puts it.
-fn confine(plan: ValidPlan, doors: Option<OwnedFd>, supervisor: OwnedFd) -> Result<(), Failure> {
+/// Returns the only program that may be executed, where that is one.
+fn confine(
+    plan: ValidPlan,
+    doors: Option<OwnedFd>,
+    supervisor: OwnedFd,
+) -> Result<Option<OwnedFd>, Failure> {
     // setsid(2) fails for the leader of a group: only a freshly forked process is sure not to be
     // one. The new session has no terminal to type into.
     let session = setsid().map_err(system("make", "session"));
@@ -72,6 +86,10 @@ fn confine(plan: ValidPlan, doors: Option<OwnedFd>, supervisor: OwnedFd) -> Resu
     // Namespaces, interfaces and mounts need capabilities: before the ids. The grants are opened
     // with root's rights on the way.
     let own = look(&plan, doors.as_ref())?;
+    // Before the limits, which leave no room for it, and the ids, to which its folder may be closed.
+    let only = plan.confinement.as_ref().and_then(|it| it.only_program);
+    let only = only.map(|number| descriptors::only_program(&plan.program, number));
+    let only = only.transpose().map_err(named("program"))?;
     // Before the ids, because RLIMIT_NPROC is checked when a process changes its user.
     limits::apply(&plan.limits, counts_alone(&plan)).map_err(named("limits"))?;
     if let Some(confinement) = &plan.confinement {
@@ -88,7 +106,7 @@ fn confine(plan: ValidPlan, doors: Option<OwnedFd>, supervisor: OwnedFd) -> Resu
     follow(&supervisor).map_err(named("parent"))?;
     // After the last use of one.
     drop((doors, supervisor));
-    descriptors::keep_standard().map_err(named("descriptors"))?;
+    descriptors::keep_standard(only.as_ref()).map_err(named("descriptors"))?;
     // With the agent's own rights, so that a directory closed to it is found here.
     chdir(&plan.cwd)
         .map_err(system("change to directory", plan.cwd.display()))
@@ -99,12 +117,13 @@ fn confine(plan: ValidPlan, doors: Option<OwnedFd>, supervisor: OwnedFd) -> Resu
             .map_err(system("set", "no_new_privs"))
             .map_err(named("no_new_privs"))?;
         // After everything that opens a path outside the grants.
-        paths::apply(plan.grants.iter().chain(&own), &confinement.tcp)
-            .map_err(named("landlock"))?;
+        if let Some(tcp) = &confinement.path_rules {
+            paths::apply(plan.grants.iter().chain(&own), tcp).map_err(named("landlock"))?;
+        }
         // Last: it refuses calls that the steps above make.
         filter::apply(&confinement.filters).map_err(named("seccomp"))?;
     }
-    Ok(())
+    Ok(only)
 }
 
 /// Limits the view of files and of the network. Returns what is granted beside the grants.
@@ -150,6 +169,7 @@ fn follow(supervisor: &OwnedFd) -> Result<(), StepError> {
 
 fn execute(
     program: &Path,
+    only: Option<&OwnedFd>,
     args: Vec<OsString>,
     variables: &[CString],
 ) -> Result<Infallible, Errno> {
@@ -159,5 +179,8 @@ fn execute(
     for arg in args {
         argv.push(CString::new(arg.into_vec()).map_err(nul)?);
     }
-    execve(&program, &argv, variables)
+    match only {
+        None => execve(&program, &argv, variables),
+        Some(only) => execveat(only, c"", &argv, variables, AtFlags::AT_EMPTY_PATH),
+    }
 }

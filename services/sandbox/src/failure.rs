@@ -85,7 +85,7 @@ pub(crate) enum StepError {
     #[error("a {which} namespace is not permitted here: {remedy}")]
     Namespace {
         which: &'static str,
-        remedy: &'static str,
+        remedy: String,
         #[source]
         source: Errno,
     },

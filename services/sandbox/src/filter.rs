@@ -4,6 +4,7 @@
 //! the workspace needs, and each would need its own list.
 
 use std::collections::BTreeMap;
+use std::os::fd::RawFd;
 
 use nix::libc;
 use seccompiler::{
@@ -13,7 +14,7 @@ use seccompiler::{
 
 use crate::failure::StepError;
 use crate::plan::Network;
-use crate::syscalls::{ABSENT, REFUSED};
+use crate::syscalls::{ABSENT, CHANGES, REFUSED, SIGNALS};
 
 #[cfg(target_arch = "x86_64")]
 const ARCH: TargetArch = TargetArch::x86_64;
@@ -67,6 +68,41 @@ pub(crate) fn programs(
     ];
     programs.extend(other_table());
     Ok(programs)
+}
+
+/// What a program of [`Level::Text`](crate::Level::Text) may not do beside that: execute anything
+/// but what stands at the descriptor `program`, open a file for writing, change one, or signal.
+pub(crate) fn text(program: RawFd) -> Result<Vec<BpfProgram>, BackendError> {
+    let mut refused = Rules::new();
+    for call in [CHANGES, SIGNALS, &[libc::SYS_execve]].concat() {
+        refused.insert(call, Vec::new());
+    }
+    let number = u64::from(program.unsigned_abs());
+    let elsewhere = when(0, SeccompCmpOp::Ne, number)?;
+    refuse(&mut refused, libc::SYS_execveat, vec![elsewhere])?;
+    let by_path = when(
+        4,
+        SeccompCmpOp::Ne,
+        libc::AT_EMPTY_PATH.unsigned_abs().into(),
+    )?;
+    refuse(&mut refused, libc::SYS_execveat, vec![by_path])?;
+    // Access mode 3, which gives no access but asks for both, has the bits of the other two.
+    for flag in [libc::O_WRONLY, libc::O_RDWR, libc::O_CREAT, libc::O_TRUNC] {
+        let flag = u64::from(flag.unsigned_abs());
+        let at = when(2, SeccompCmpOp::MaskedEq(flag), flag)?;
+        refuse(&mut refused, libc::SYS_openat, vec![at])?;
+        #[cfg(target_arch = "x86_64")]
+        {
+            let open = when(1, SeccompCmpOp::MaskedEq(flag), flag)?;
+            refuse(&mut refused, libc::SYS_open, vec![open])?;
+        }
+    }
+    // Its flags are behind a pointer.
+    let absent = Rules::from([(libc::SYS_openat2, Vec::new())]);
+    Ok(vec![
+        compile(refused, libc::EPERM)?,
+        compile(absent, libc::ENOSYS)?,
+    ])
 }
 
 /// Puts the programs into force for this thread and all it starts. Needs no_new_privs.

@@ -1,11 +1,22 @@
 //! The user an agent becomes when its runner is root.
 
+use std::fs;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
 use nix::errno::Errno;
 use nix::unistd::{Gid, Uid, User, geteuid};
 
 /// Taken where the wanted user does not exist. Shared with other software, so files of one turn
 /// are open to whatever else runs as it; the installer creates the wanted user.
 const FALLBACK: &str = "nobody";
+
+/// For how long a user that was looked up is taken to be the same. Each turn asks for it, and one
+/// that the user database has not is looked for in some thirty places.
+const LOOKUP_HOLDS: Duration = Duration::from_secs(10);
+
+/// The last user that was looked up, by the name that was wanted.
+static LAST: Mutex<Option<(Instant, String, Identity)>> = Mutex::new(None);
 
 /// A user with no special rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +49,46 @@ pub enum IdentityError {
     Privileged(String),
 }
 
-/// Whether this process has root's user id and so has something to give up.
+/// CAP_CHOWN, CAP_SETGID and CAP_SETUID, as bits of a set of capabilities(7).
+const TO_GIVE_UP: u64 = 1 | 1 << 6 | 1 << 7;
+
+/// Whether this process is root and so has something to give up. Where a container lets root become
+/// nobody else (no capabilities, or no other user in it), it counts as an ordinary user.
 pub fn is_root() -> bool {
-    geteuid().is_root()
+    // None of our programs changes its user before it has asked.
+    static IS_ROOT: OnceLock<bool> = OnceLock::new();
+    *IS_ROOT.get_or_init(|| geteuid().is_root() && can_become_others())
+}
+
+/// Whether this process is root and cannot become anybody else.
+pub fn is_stuck_root() -> bool {
+    geteuid().is_root() && !is_root()
+}
+
+fn can_become_others() -> bool {
+    let read = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).ok();
+    let (Some(status), Some(users)) = (read("status"), read("uid_map")) else {
+        // Without /proc the steps themselves say what fails.
+        return true;
+    };
+    has_capabilities(&status) && has_others(&users)
+}
+
+/// By `/proc/self/status`.
+fn has_capabilities(status: &str) -> bool {
+    let mut lines = status.lines();
+    let effective = lines.find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    effective.is_none_or(|set| set & TO_GIVE_UP == TO_GIVE_UP)
+}
+
+/// By `/proc/self/uid_map`: whether there is more than one user.
+fn has_others(map: &str) -> bool {
+    let counts = map
+        .lines()
+        .filter_map(|line| line.split_whitespace().nth(2));
+    let counts = counts.filter_map(|count| count.parse::<u64>().ok());
+    counts.sum::<u64>() > 1
 }
 
 /// The user agents run as when started by root: `wanted`, or `nobody` where it does not exist
@@ -49,6 +97,19 @@ pub fn is_root() -> bool {
 /// # Errors
 /// The user database fails, has neither user, or gives one with root's ids.
 pub fn agent(wanted: &str) -> Result<Identity, IdentityError> {
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((at, name, identity)) = &*last
+        && name == wanted
+        && at.elapsed() < LOOKUP_HOLDS
+    {
+        return Ok(identity.clone());
+    }
+    let identity = look_up(wanted)?;
+    *last = Some((Instant::now(), wanted.to_owned(), identity.clone()));
+    Ok(identity)
+}
+
+fn look_up(wanted: &str) -> Result<Identity, IdentityError> {
     for name in [wanted, FALLBACK] {
         if let Some(user) = lookup(name)? {
             return checked(Identity {
@@ -95,6 +156,17 @@ mod tests {
     #[test]
     fn a_missing_user_becomes_nobody() {
         assert_eq!(agent("no-such-user").unwrap().name, FALLBACK);
+    }
+
+    #[test]
+    fn root_becomes_others_with_the_rights_to_and_where_there_are_some() {
+        assert!(has_capabilities("CapPrm:\t0\nCapEff:\t00000000800405fb\n"));
+        for stuck in ["0000000000000000", "0000000000000080", "0000000000000041"] {
+            assert!(!has_capabilities(&format!("CapEff:\t{stuck}\n")), "{stuck}");
+        }
+        assert!(has_others("         0          0 4294967295\n"));
+        assert!(has_others("0 1000 1\n1 100000 65536\n"));
+        assert!(!has_others("         0       1000          1\n"));
     }
 
     #[test]

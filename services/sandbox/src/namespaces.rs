@@ -1,6 +1,7 @@
 //! Namespaces of a turn's own, namespaces(7).
 
 use std::fs;
+use std::path::Path;
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
@@ -8,6 +9,7 @@ use nix::unistd::{getegid, geteuid};
 
 use crate::failure::{StepError, io, system};
 use crate::identity;
+use crate::probe::Remedy;
 
 /// Puts what this process forks from now on into a namespace of processes. Without root that needs
 /// a user namespace, which this process itself enters, with its own ids as the only ones.
@@ -45,7 +47,7 @@ fn refused(which: &'static str) -> impl Fn(Errno) -> StepError {
     move |error| match error {
         Errno::EPERM | Errno::ENOSPC | Errno::ENOSYS | Errno::EINVAL => StepError::Namespace {
             which,
-            remedy: remedy(),
+            remedy: remedy().to_string(),
             source: error,
         },
         other => system("make", format!("{which} namespace"))(other),
@@ -53,26 +55,45 @@ fn refused(which: &'static str) -> impl Fn(Errno) -> StepError {
 }
 
 /// What would permit namespaces here, by what the system's switches say.
-fn remedy() -> &'static str {
+pub(crate) fn remedy() -> Remedy {
     let is = |name: &str, value: &str| {
         let text = fs::read_to_string(format!("/proc/sys/{name}"));
         text.is_ok_and(|text| text.trim() == value)
     };
     match () {
-        () if identity::is_root() => {
-            "give this container the capability CAP_SYS_ADMIN, or run the suite as an ordinary user"
-        }
+        () if identity::is_root() => Remedy::Words(
+            "start this container with --cap-add SYS_ADMIN --cap-add NET_ADMIN --security-opt \
+             apparmor=unconfined (docker, podman), or with --user as an ordinary user"
+                .to_owned(),
+        ),
         () if is("kernel/unprivileged_userns_clone", "0") => {
-            "sysctl -w kernel.unprivileged_userns_clone=1"
+            setting("kernel.unprivileged_userns_clone=1")
         }
-        () if is("user/max_user_namespaces", "0") => "sysctl -w user.max_user_namespaces=10000",
-        () if is("kernel/apparmor_restrict_unprivileged_userns", "1") => {
-            "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile with \
-             \"userns,\" for openclaw-sandbox"
-        }
-        () => {
-            "permit unprivileged user namespaces; in a container that is a seccomp profile which \
-             allows unshare and mount"
-        }
+        () if is("user/max_user_namespaces", "0") => setting("user.max_user_namespaces=10000"),
+        () if is("kernel/apparmor_restrict_unprivileged_userns", "1") => apparmor(),
+        () => Remedy::Words(
+            "permit unprivileged user namespaces; a container has them with --security-opt \
+             seccomp=unconfined and --security-opt systempaths=unconfined (podman: unmask=ALL)"
+                .to_owned(),
+        ),
     }
+}
+
+/// Sets a switch of the kernel for good.
+fn setting(text: &str) -> Remedy {
+    Remedy::Command(format!(
+        "echo {text} | sudo tee -a /etc/sysctl.d/50-openclaw.conf && sudo sysctl --system"
+    ))
+}
+
+/// Loads the profile that is shipped beside the programs.
+fn apparmor() -> Remedy {
+    const PROFILE: &str = "share/openclaw/apparmor/openclaw-sandbox";
+    const PLACE: &str = "/etc/apparmor.d/openclaw-sandbox";
+    let program = std::env::current_exe().unwrap_or_default();
+    let prefix = program.ancestors().nth(2).unwrap_or(Path::new("/usr"));
+    Remedy::Command(format!(
+        "sudo install -m 644 {} {PLACE} && sudo apparmor_parser -r {PLACE}",
+        prefix.join(PROFILE).display()
+    ))
 }

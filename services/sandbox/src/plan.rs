@@ -47,23 +47,63 @@ pub enum Level {
     /// Everything of [`Level::Workspace`], in namespaces of the turn's own: a root in which only
     /// the grants exist, its own processes, and no network but what the plan gives.
     Strict,
+    /// As [`Level::Strict`] without path rules, for kernels that have no Landlock: the root of the
+    /// turn's own alone confines files.
+    Namespaces,
     /// The granted paths, no privileges, the system-call filter. Needs no namespaces.
     Workspace,
+    /// No privileges, and a filter under which nothing is executed but the program itself, no file
+    /// is opened for writing or changed, and no socket made. Needs neither namespaces nor Landlock.
+    Text,
     /// Only supervision, limits, closed descriptors and the rebuilt environment. The program runs
     /// with all rights of its caller.
     Off,
 }
 
+impl Level {
+    /// Those that confine, the strictest first.
+    pub const CONFINED: [Self; 4] = [Self::Strict, Self::Namespaces, Self::Workspace, Self::Text];
+
+    /// Those that confine less, the strictest first.
+    pub fn below(self) -> impl Iterator<Item = Self> {
+        let mut levels = Self::CONFINED.into_iter();
+        levels.find(|level| *level == self);
+        levels
+    }
+
+    /// As it is shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Namespaces => "namespaces",
+            Self::Workspace => "workspace",
+            Self::Text => "text",
+            Self::Off => "off",
+        }
+    }
+
+    /// Whether the turn has namespaces of its own.
+    pub fn has_namespaces(self) -> bool {
+        matches!(self, Self::Strict | Self::Namespaces)
+    }
+
+    /// Whether Landlock rules over paths.
+    pub fn has_path_rules(self) -> bool {
+        matches!(self, Self::Strict | Self::Workspace)
+    }
+}
+
 /// Which sockets a confined program may make.
 ///
-/// Unix sockets cannot be made at any setting; `socketpair` of the stream kinds stays.
+/// Unix sockets cannot be made at any setting; `socketpair` of the stream kinds stays. At
+/// [`Level::Text`] it is [`Network::ModelOnly`] whatever is written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
     /// None at all. The model is reached over an inherited descriptor.
     ModelOnly,
-    /// IPv4 and IPv6 on a loopback. At [`Level::Strict`] that is the turn's own, and the helper
-    /// listens on these ports of it for the caller (see [`Launcher::command_with_doors`]). At
+    /// IPv4 and IPv6 on a loopback. In namespaces that is the turn's own, and the helper listens
+    /// on these ports of it for the caller (see [`Launcher::command_with_doors`]). At
     /// [`Level::Workspace`] it is the machine's, and only TCP connections to these ports can be
     /// made, from Landlock version 4 on; the caller listens itself.
     ///
@@ -114,7 +154,7 @@ pub struct Plan {
     pub run_id: String,
     /// Names the agent in the process list.
     pub agent: String,
-    /// Working directory, beneath one of the grants.
+    /// Working directory, beneath one of the grants. At [`Level::Text`] it is `/`.
     pub cwd: PathBuf,
     /// Paths with everything beneath them that may be read, written and executed.
     pub read_write: Vec<PathBuf>,
@@ -146,11 +186,11 @@ pub struct Plan {
     #[serde(default)]
     pub agent_ids: Option<(u32, u32)>,
     /// Directories replaced by an empty read-only one, apart from the grants in them, when started
-    /// as root: the home that is closed to the agent's user, and `/tmp`. Ignored otherwise, and at
-    /// [`Level::Strict`], where nothing but the grants exists.
+    /// as root: the home that is closed to the agent's user, and `/tmp`. Ignored otherwise, in
+    /// namespaces, where nothing but the grants exists, and at [`Level::Text`].
     pub hide: Vec<PathBuf>,
-    /// The directory that is `/tmp` at [`Level::Strict`], one of `read_write`; without it `/tmp`
-    /// is a small one in memory. Ignored otherwise.
+    /// The directory that is `/tmp` in namespaces, one of `read_write`; without it `/tmp` is a
+    /// small one in memory. Ignored otherwise.
     pub tmp: Option<PathBuf>,
 }
 

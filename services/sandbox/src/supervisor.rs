@@ -124,7 +124,7 @@ fn supervise(child: Pid, signals: &SigSet) -> ExitCode {
         let _ = capabilities::clear();
     }
     let _ = descriptors::release_standard();
-    let _ = descriptors::keep_standard();
+    let _ = descriptors::keep_standard(None);
     let _ = chdir("/");
     let mut exit = None;
     let mut note = |status: WaitStatus| {

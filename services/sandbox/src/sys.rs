@@ -56,11 +56,11 @@ pub(crate) fn reset_signals() -> Result<(), Errno> {
     SigSet::empty().thread_set_mask()
 }
 
-/// Closes every descriptor from `first` on.
-pub(crate) fn close_from(first: u32) -> Result<(), Errno> {
+/// Closes the descriptors from `first` to `last`.
+pub(crate) fn close_range(first: u32, last: u32) -> Result<(), Errno> {
     // SAFETY: closing descriptors is sound as long as no owner of one lives; the callers hold
-    // none, and what the standard library holds are the numbers 0 to 2.
-    let code = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+    // none in the range, and what the standard library holds are the numbers 0 to 2.
+    let code = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
     Errno::result(code).map(drop)
 }
 

@@ -3,9 +3,12 @@
 use std::cell::OnceCell;
 use std::ffi::CString;
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
+use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit};
 use seccompiler::BpfProgram;
 
 use crate::identity::{self, Identity, IdentityError};
@@ -21,6 +24,9 @@ const NAMES_MAX: usize = 256;
 const ADDRESS_SPACE_MIN: u64 = 64 << 20;
 /// Standard streams, and room for the loader and for this program's own rule files.
 const OPEN_FILES_MIN: u64 = 16;
+
+/// Descriptors of a program that changes no file and makes no socket, however many it may have.
+const DESCRIPTORS_MAX: u64 = 4096;
 
 /// Why a plan cannot be carried out. Found before anything irreversible was done.
 #[derive(Debug, thiserror::Error)]
@@ -115,6 +121,9 @@ pub enum PlanError {
         "Landlock is not enabled in this kernel (CONFIG_SECURITY_LANDLOCK, boot option lsm=landlock,…)"
     )]
     NoLandlock,
+    /// How many files may be open cannot be read.
+    #[error("read the limit of open files")]
+    OpenFiles(#[source] Errno),
     /// The filter tables do not compile.
     #[error("system-call filter")]
     Filter(#[from] seccompiler::BackendError),
@@ -154,12 +163,15 @@ pub struct ValidPlan {
 /// What only a confined turn needs.
 #[derive(Debug)]
 pub(crate) struct Confinement {
-    pub(crate) tcp: Tcp,
+    /// What Landlock is to say; absent where it is not asked.
+    pub(crate) path_rules: Option<Tcp>,
     pub(crate) filters: Vec<BpfProgram>,
-    /// Absent below [`Level::Strict`].
+    /// Absent without namespaces.
     pub(crate) apart: Option<Apart>,
     /// Whom to become; absent when this process is not root.
     pub(crate) identity: Option<Identity>,
+    /// At [`Level::Text`], the descriptor through which alone a program is executed.
+    pub(crate) only_program: Option<RawFd>,
 }
 
 /// What only a turn in namespaces of its own needs.
@@ -187,7 +199,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first thing that would make a later step fail, or the turn useless.
-    pub fn validate(self, program: &Path) -> Result<ValidPlan, PlanError> {
+    pub fn validate(mut self, program: &Path) -> Result<ValidPlan, PlanError> {
         check_limits(&self.limits)?;
         check_names(&self.environment)?;
         let mut contested = self.contested;
@@ -203,7 +215,7 @@ impl Plan {
         let confinement = match self.level {
             Level::Off => None,
             level => {
-                let apart = (level == Level::Strict).then(|| Apart {
+                let apart = level.has_namespaces().then(|| Apart {
                     own_network: self.network != Network::Full,
                     listen: listen(&self.network),
                     tmp: self.tmp,
@@ -213,10 +225,28 @@ impl Plan {
                 } else {
                     None
                 };
-                Some(Confinement::new(&self.network, apart, identity)?)
+                let is_text = level == Level::Text;
+                if is_text {
+                    self.network = Network::ModelOnly;
+                    self.cwd = PathBuf::from("/");
+                }
+                let only_program = if is_text {
+                    Some(only_program(&mut self.limits)?)
+                } else {
+                    None
+                };
+                let network = &self.network;
+                Some(Confinement::new(
+                    level,
+                    network,
+                    apart,
+                    identity,
+                    only_program,
+                )?)
             }
         };
-        let covers = |c: &Confinement| c.identity.is_some() && c.apart.is_none();
+        let covers =
+            |c: &Confinement| c.identity.is_some() && c.apart.is_none() && c.only_program.is_none();
         let hide = if confinement.as_ref().is_some_and(covers) {
             hidden(&self.hide, &grants)?
         } else {
@@ -245,22 +275,46 @@ impl ValidPlan {
 
 impl Confinement {
     fn new(
+        level: Level,
         network: &Network,
         apart: Option<Apart>,
         identity: Option<Identity>,
+        only_program: Option<RawFd>,
     ) -> Result<Self, PlanError> {
-        let abi = sys::landlock_abi().ok_or(PlanError::NoLandlock)?;
+        let abi = sys::landlock_abi();
+        if level.has_path_rules() && abi.is_none() {
+            return Err(PlanError::NoLandlock);
+        }
+        let tcp = match (network, &apart) {
+            (Network::ModelOnly, _) => Tcp::Refused,
+            (Network::Loopback(ports), None) => Tcp::Ports(ports.clone()),
+            _ => Tcp::Free,
+        };
+        let mut filters = filter::programs(network, apart.is_some(), abi.unwrap_or(0))?;
+        if let Some(descriptor) = only_program {
+            filters.extend(filter::text(descriptor)?);
+        }
         Ok(Self {
-            tcp: match (network, &apart) {
-                (Network::ModelOnly, _) => Tcp::Refused,
-                (Network::Loopback(ports), None) => Tcp::Ports(ports.clone()),
-                _ => Tcp::Free,
-            },
-            filters: filter::programs(network, apart.is_some(), abi)?,
+            path_rules: level.has_path_rules().then_some(tcp),
+            filters,
             apart,
             identity,
+            only_program,
         })
     }
+}
+
+/// The highest descriptor that may be open now, above which the limits then allow none: nothing
+/// else can ever stand there, and the program itself stands there only until it is executed.
+fn only_program(limits: &mut Limits) -> Result<RawFd, PlanError> {
+    let (now, _) = getrlimit(Resource::RLIMIT_NOFILE).map_err(PlanError::OpenFiles)?;
+    let below = now
+        .min(limits.open_files.unwrap_or(now))
+        .min(DESCRIPTORS_MAX);
+    let number = below.saturating_sub(1);
+    limits.open_files = Some(number);
+    check_limits(limits)?;
+    RawFd::try_from(number).map_err(|_| PlanError::OpenFiles(Errno::EINVAL))
 }
 
 fn listen(network: &Network) -> Vec<u16> {

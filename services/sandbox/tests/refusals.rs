@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use openclaw_sandbox::probe::{Report, State};
-use openclaw_sandbox::{Closed, Failure, Launcher, Network, PlanError};
+use openclaw_sandbox::{Closed, Failure, Launcher, Level, Network, PlanError};
 use support::{Caller, Site, callers, text, told};
 
 fn failure(output: &Output) -> Failure {
@@ -171,6 +171,34 @@ fn every_promise_is_proved() {
         let dropped = report.get("privilege_drop").unwrap().state == State::Enforced;
         assert_eq!(dropped, caller == Caller::Root, "{report}");
     }
+}
+
+#[test]
+fn root_of_a_container_is_proved_with_what_it_was_given() {
+    if !test_skip::is_root("root of a container") {
+        return;
+    }
+    let site = Site::new(Caller::Root);
+    let launcher = Launcher {
+        helper: site.helper().to_owned(),
+    };
+    let report = |bounding: &str| -> Report {
+        let probe = launcher.probe_command();
+        let mut command = Command::new("setpriv");
+        command.args(["--bounding-set", bounding, "--"]);
+        command.arg(probe.get_program()).args(probe.get_args());
+        command.env("PATH", "/usr/bin:/bin");
+        let output = site.called(command).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)))
+    };
+    // Its folders stay closed to its agents.
+    let mounts = report("-sys_admin");
+    assert_eq!(mounts.strictest(), Some(Level::Text), "{mounts}");
+    assert!(mounts.stricter.is_some(), "{mounts}");
+    // It can become nobody else, and counts as an ordinary user.
+    let stuck = report("-all");
+    assert_eq!(stuck.agent_user, None, "{stuck}");
+    assert!(stuck.holds_at(Level::Workspace), "{stuck}");
 }
 
 #[test]

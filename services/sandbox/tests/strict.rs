@@ -9,10 +9,11 @@
 
 mod support;
 
+use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,6 +39,56 @@ fn what_is_not_granted_does_not_exist() {
             let seen = site.sh(&format!("test ! -e {absent}"));
             assert!(seen.status.success(), "{absent}: {}", told(&seen));
         }
+    }
+}
+
+#[test]
+fn without_path_rules_the_root_alone_confines() {
+    for caller in callers() {
+        let mut site = Site::new(caller).namespaces();
+        let beside = site.path("beside");
+        std::fs::create_dir(&beside).unwrap();
+        std::fs::write(beside.join("file"), "kept").unwrap();
+        std::fs::set_permissions(&beside, Permissions::from_mode(0o777)).unwrap();
+        std::fs::set_permissions(beside.join("file"), Permissions::from_mode(0o666)).unwrap();
+        site.plan.read_only.push(beside.clone());
+        let outside = site.path("outside/file");
+        assert_refused(
+            &site.sh(&format!("cat {}", outside.display())),
+            "No such file",
+        );
+        for attempt in [
+            "echo x >>file",
+            "echo x >new",
+            "rm file",
+            "chmod 777 file",
+            ": >file",
+        ] {
+            let output = site.sh(&format!("cd {} && {attempt}", beside.display()));
+            assert_refused(&output, "Read-only file system");
+        }
+        for place in ["/new", "/etc/new", "/usr/new", "/dev/new", "/proc/new"] {
+            assert_refused(&site.sh(&format!("echo x >{place}")), "");
+        }
+        assert_success(&site.sh("echo x >file && mkdir folder && ln file folder/linked"));
+        assert_eq!(
+            std::fs::read_to_string(beside.join("file")).unwrap(),
+            "kept"
+        );
+        let rules = site.sh("grep -E 'NoNewPrivs|Seccomp:|CapEff' /proc/self/status");
+        assert_eq!(
+            text(&rules.stdout).split_whitespace().collect::<Vec<_>>(),
+            [
+                "CapEff:",
+                "0000000000000000",
+                "NoNewPrivs:",
+                "1",
+                "Seccomp:",
+                "2"
+            ],
+            "{}",
+            told(&rules)
+        );
     }
 }
 

@@ -2,7 +2,7 @@
 //! name that says when and why.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Seek as _, Write as _};
+use std::io::{self, BufReader, BufWriter, Read, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
@@ -75,10 +75,8 @@ impl ArchiveName {
 /// Compresses the transcript at `path` into an archive beside it, which is on
 /// disk before the transcript is gone. None: there is no such transcript.
 pub fn put_away(path: &Path, why: Why, now_ms: i64) -> Result<Option<PathBuf>, Error> {
-    let source = match File::open(path) {
-        Ok(source) => source,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::io("open", path)(error)),
+    let Some(source) = disk::if_there(File::open(path)).map_err(Error::io("open", path))? else {
+        return Ok(None);
     };
     let dir = path.parent().unwrap_or(Path::new("."));
     let mut temp = tempfile::Builder::new()
@@ -102,20 +100,13 @@ pub fn put_away(path: &Path, why: Why, now_ms: i64) -> Result<Option<PathBuf>, E
 /// was none.
 pub fn remove(path: &Path) -> Result<bool, Error> {
     let aside = transcript::aside_path(path);
-    match fs::remove_file(&aside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(Error::io("remove", &aside)(error));
-        }
-        _ => {}
+    disk::if_there(fs::remove_file(&aside)).map_err(Error::io("remove", &aside))?;
+    let removed = disk::if_there(fs::remove_file(path)).map_err(Error::io("remove", path))?;
+    if removed.is_none() {
+        return Ok(false);
     }
-    match fs::remove_file(path) {
-        Ok(()) => {
-            disk::sync_dir(path.parent().unwrap_or(Path::new(".")))?;
-            Ok(true)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Error::io("remove", path)(error)),
-    }
+    disk::sync_dir(path.parent().unwrap_or(Path::new(".")))?;
+    Ok(true)
 }
 
 /// Writes what the archive holds to `target`, which must not be there yet, and
@@ -143,17 +134,34 @@ pub fn unpack(archive: &Path, target: &Path, limit: u64) -> Result<u64, Error> {
 /// bytes say: a copy may have any name.
 pub fn open(path: &Path) -> Result<Box<dyn Read>, Error> {
     let mut file = File::open(path).map_err(Error::io("open", path))?;
-    let mut magic = Vec::new();
-    Read::by_ref(&mut file)
-        .take(MAGIC.len() as u64)
-        .read_to_end(&mut magic)
-        .and_then(|_| file.rewind())
+    let magic = magic(&mut file)
+        .and_then(|magic| file.rewind().map(|()| magic))
         .map_err(Error::io("read", path))?;
     if magic == MAGIC {
         let decoder = zstd::Decoder::new(file).map_err(Error::io("unpack", path))?;
         return Ok(Box::new(decoder));
     }
     Ok(Box::new(file))
+}
+
+/// Whether the file at `path` is compressed; None: there is no such file.
+pub(crate) fn is_compressed(path: &Path) -> Result<Option<bool>, Error> {
+    let file = disk::if_there(File::open(path)).map_err(Error::io("open", path))?;
+    let magic = file.map(|mut file| magic(&mut file)).transpose();
+    let magic = magic.map_err(Error::io("read", path))?;
+    Ok(magic.map(|magic| magic == MAGIC))
+}
+
+/// Compresses what is written to it; to be finished.
+pub(crate) fn encoder<W: Write>(sink: W) -> io::Result<zstd::Encoder<'static, W>> {
+    zstd::Encoder::new(sink, LEVEL)
+}
+
+/// The first bytes of a file.
+fn magic(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut magic = Vec::new();
+    file.take(MAGIC.len() as u64).read_to_end(&mut magic)?;
+    Ok(magic)
 }
 
 fn archive_path(path: &Path, why: Why, now_ms: i64) -> PathBuf {
@@ -212,5 +220,42 @@ mod tests {
         assert_eq!(put_away(&path, Why::Deleted, 0).unwrap(), None);
         let short = dir.path().join("short.jsonl");
         assert!(unpack(&archive, &short, 1000).is_err());
+    }
+
+    #[test]
+    fn transcript_is_removed_with_its_copy_and_what_cannot_be_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        let aside = transcript::aside_path(&path);
+        assert!(!remove(&path).unwrap());
+        for file in [&path, &aside] {
+            fs::write(file, "x").unwrap();
+        }
+        assert!(remove(&path).unwrap());
+        assert!(!path.exists() && !aside.exists());
+        fs::write(&aside, "x").unwrap();
+        assert!(!remove(&path).unwrap());
+        assert!(!aside.exists());
+        fs::write(&path, "x").unwrap();
+        fs::create_dir(&aside).unwrap();
+        remove(&path).unwrap_err();
+        assert!(path.exists(), "what came of it is told first");
+        fs::remove_dir(&aside).unwrap();
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        remove(&path).unwrap_err();
+    }
+
+    #[test]
+    fn archive_is_unpacked_up_to_the_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        fs::write(&path, "0123456789").unwrap();
+        let archive = put_away(&path, Why::Reset, 0).unwrap().unwrap();
+        let unpacked = |limit: u64| unpack(&archive, &dir.path().join(limit.to_string()), limit);
+        unpacked(9).unwrap_err();
+        assert_eq!(unpacked(10).unwrap(), 10);
+        assert_eq!(unpacked(11).unwrap(), 10);
+        unpack(&archive, &archive, 10).unwrap_err();
     }
 }

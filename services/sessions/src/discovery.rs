@@ -9,9 +9,9 @@ mod matching;
 mod range;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::disk;
 use crate::error::Error;
 use crate::store::is_transcript;
 use crate::transcript::{Line, Lines, Message};
@@ -126,10 +126,10 @@ fn agents(scope: &Scope) -> Result<Vec<String>, Error> {
     if let Some(agent) = &scope.agent {
         return Ok(vec![agent.clone()]);
     }
-    let listing = match fs::read_dir(&scope.agents) {
-        Ok(listing) => listing,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("list", &scope.agents)(error)),
+    let Some(listing) =
+        disk::if_there(fs::read_dir(&scope.agents)).map_err(Error::io("list", &scope.agents))?
+    else {
+        return Ok(Vec::new());
     };
     let names = listing
         .flatten()
@@ -141,9 +141,9 @@ fn agents(scope: &Scope) -> Result<Vec<String>, Error> {
 }
 
 fn transcripts(sessions: &Path, problems: &mut Vec<Error>) -> Vec<PathBuf> {
-    let listing = match fs::read_dir(sessions) {
-        Ok(listing) => listing,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+    let listing = match disk::if_there(fs::read_dir(sessions)) {
+        Ok(Some(listing)) => listing,
+        Ok(None) => return Vec::new(),
         Err(error) => {
             problems.push(Error::io("list", sessions)(error));
             return Vec::new();

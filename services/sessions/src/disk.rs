@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{
     DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
@@ -21,6 +21,15 @@ pub(crate) fn create_private_dir(dir: &Path) -> Result<(), Error> {
         .mode(PRIVATE_DIR)
         .create(dir)
         .map_err(Error::io("create the directory", dir))
+}
+
+/// What was done with a file; `None`: there is no such file.
+pub(crate) fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes the names in `dir` durable.

@@ -73,3 +73,22 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_disk_is_told_from_other_errors() {
+        let of = |kind: io::ErrorKind| Error::io("write", Path::new("/f"))(kind.into());
+        assert!(of(io::ErrorKind::StorageFull).is_disk_full());
+        assert!(of(io::ErrorKind::QuotaExceeded).is_disk_full());
+        assert!(!of(io::ErrorKind::NotFound).is_disk_full());
+        let long = Error::TooLong {
+            path: PathBuf::from("/f"),
+            length: 2,
+            limit: 1,
+        };
+        assert!(!long.is_disk_full());
+    }
+}

@@ -8,13 +8,14 @@
 mod view;
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::disk;
 use crate::error::Error;
 use crate::history::Said;
+use crate::silence;
 use crate::time::{iso_seconds, unix_ms};
 use crate::transcript::{
     AssistantMessage, Block, Content, Draft, Line, Lines, Message, StopReason, Transcript,
@@ -94,10 +95,8 @@ impl Document {
     /// Reads the document at `path`; None when there is none. An error is a
     /// file that is something else.
     pub fn read(path: &Path) -> Result<Option<Self>, Error> {
-        let bytes = match fs::read(path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("read", path)(error)),
+        let Some(bytes) = disk::if_there(fs::read(path)).map_err(Error::io("read", path))? else {
+            return Ok(None);
         };
         let document = serde_json::from_slice(&bytes);
         document.map(Some).map_err(|source| Error::Decode {
@@ -131,7 +130,16 @@ impl Document {
 }
 
 impl NewExchange {
-    fn numbered(self, number: u64) -> Exchange {
+    /// The exchange with what there is of its answer to be told.
+    pub fn without_silence(mut self) -> Self {
+        if silence::is_silent(&self.bot_text) {
+            self.bot_text.clear();
+        }
+        self
+    }
+
+    /// The exchange with its place in a document, 0 for one that is in none.
+    pub fn numbered(self, number: u64) -> Exchange {
         Exchange {
             id: number.to_string(),
             user_text: self.user_text,
@@ -163,7 +171,7 @@ pub fn exchanges(path: &Path, is_open: impl Fn(&str) -> bool) -> Result<Vec<NewE
     exchanges.retain(|(run, _)| !run.as_deref().is_some_and(&is_open));
     Ok(exchanges
         .into_iter()
-        .map(|(_, exchange)| exchange)
+        .map(|(_, exchange)| exchange.without_silence())
         .collect())
 }
 
@@ -220,6 +228,8 @@ pub fn add(words: &mut String, more: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transcript::Origin;
+    use crate::{AgentId, SessionKey};
 
     #[test]
     fn words_of_further_responses_are_paragraphs() {
@@ -228,5 +238,54 @@ mod tests {
             add(&mut words, more);
         }
         assert_eq!(words, "one\n\ntwo\n\nthree\n");
+    }
+
+    fn exchange(number: &str, sent_at: &str, replied_at: &str) -> Exchange {
+        Exchange {
+            id: number.to_owned(),
+            user_text: format!("question {number}"),
+            bot_text: format!("answer {number}"),
+            channel: format!("channel-{number}"),
+            sent_at: sent_at.to_owned(),
+            replied_at: replied_at.to_owned(),
+        }
+    }
+
+    #[test]
+    fn document_is_appended_to_a_transcript_with_its_words_and_times() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.jsonl");
+        let origin = Origin {
+            session_id: "s".to_owned(),
+            key: SessionKey::main(&AgentId::main()),
+            cwd: dir.path().to_owned(),
+        };
+        let document = Document {
+            id: HOME.to_owned(),
+            created_at: "2026-11-21T00:00:01Z".to_owned(),
+            updated_at: "2026-11-21T00:00:09Z".to_owned(),
+            messages: vec![
+                exchange("1", "2026-11-21T00:00:01Z", "2026-11-21T00:00:03Z"),
+                exchange("2", "2026-11-21T00:00:05Z", "soon"),
+                exchange("3", "never", ""),
+            ],
+        };
+        let mut transcript = Transcript::open(&path, origin).unwrap().transcript;
+        document.append_to(&mut transcript, 7).unwrap();
+        let said = exchanges(&path, |_| false).unwrap();
+        assert_eq!(said.len(), 3);
+        let start = 1_795_219_200_000;
+        let times =
+            [(1000, 3000), (5000, 5000)].map(|(sent, replied)| (start + sent, start + replied));
+        for ((said, known), (sent, replied)) in said
+            .iter()
+            .zip(&document.messages)
+            .zip(times.into_iter().chain([(7, 7)]))
+        {
+            assert_eq!(said.user_text, known.user_text);
+            assert_eq!(said.bot_text, known.bot_text);
+            assert_eq!(said.channel, known.channel);
+            assert_eq!((said.sent_ms, said.replied_ms), (sent, replied));
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::disk;
 use crate::error::Error;
 use crate::transcript::{Backward, Block, Chain, Entry, Line, Message, Parent, noted};
 
@@ -118,10 +119,8 @@ pub fn items(message: &Message) -> Vec<Item> {
 /// Reads one part of the transcript at `path`, from its end: how long the file
 /// is does not matter. A file that is not there has nothing.
 pub fn page(path: &Path, wanted: Wanted) -> Result<Page, Error> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Page::default()),
-        Err(error) => return Err(Error::io("open", path)(error)),
+    let Some(file) = disk::if_there(File::open(path)).map_err(Error::io("open", path))? else {
+        return Ok(Page::default());
     };
     let failed = |error| Error::io("read", path)(error);
     let mut chain = Chain::default();

@@ -46,3 +46,30 @@ impl Alias {
         arguments
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn alias_stands_for_its_tool_and_its_arguments() {
+        let alias = Alias::new(
+            "Read",
+            "read_file",
+            &[("file_path", "path"), ("from", "start")],
+        );
+        assert!(alias.is("Read") && !alias.is("read_file"));
+        assert_eq!(alias.name(), "read_file");
+        let renamed = |arguments: Value| alias.rename(arguments);
+        assert_eq!(
+            renamed(json!({"file_path": "a", "from": 1, "other": 2})),
+            json!({"other": 2, "path": "a", "start": 1})
+        );
+        let both = json!({"file_path": "a", "path": "b"});
+        assert_eq!(renamed(both.clone()), both);
+        assert_eq!(renamed(json!({"path": "b"})), json!({"path": "b"}));
+        assert_eq!(renamed(json!(null)), json!(null));
+    }
+}

@@ -83,7 +83,7 @@ impl Builtin {
             Self::Edit => "edit",
             Self::ApplyPatch => "apply_patch",
             Self::ListDirectory => "list_directory",
-            Self::ExecuteShell => "execute_shell",
+            Self::ExecuteShell => catalog::COMMANDS,
             Self::Process => "process",
         }
     }

@@ -109,3 +109,33 @@ impl fmt::Display for FailureKind {
         f.write_str(&self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn result_is_told_with_its_error_before_its_output() {
+        let failure = ToolFailure {
+            tool: "t".to_owned(),
+            kind: FailureKind::custom("odd"),
+            message: "m".to_owned(),
+        };
+        for (error, output, text) in [
+            (None, "", ""),
+            (None, "out", "out"),
+            (Some(failure.clone()), "", "t failed (odd): m"),
+            (Some(failure), "out", "t failed (odd): m\nout"),
+        ] {
+            let result = ToolResult {
+                call_id: "1".to_owned(),
+                success: error.is_none(),
+                output: output.to_owned(),
+                error,
+            };
+            assert_eq!(result.to_text(), text);
+        }
+        assert_eq!(FailureKind::custom("odd").as_str(), "odd");
+        assert_eq!(FailureKind::TIMEOUT.to_string(), "timeout");
+    }
+}

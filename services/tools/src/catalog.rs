@@ -57,7 +57,7 @@ pub const KNOWN: [Known; 11] = [
         claude: &["LS"],
     },
     Known {
-        name: "execute_shell",
+        name: COMMANDS,
         aliases: &["exec", "bash"],
         group: "runtime",
         summary: "Run a command in the sandbox",
@@ -123,6 +123,9 @@ pub fn foreign_group(name: &str) -> Option<&'static str> {
 /// The group of the tools of MCP servers.
 pub const SERVER_GROUP: &str = "plugins";
 
+/// The tool that runs commands.
+pub const COMMANDS: &str = "execute_shell";
+
 /// What stands between a server's name and its tool's.
 pub const SERVER_SEPARATOR: &str = "__";
 
@@ -134,6 +137,12 @@ pub fn find(name: &str) -> Option<&'static Known> {
         .iter()
         .find(is_it)
         .or_else(|| KNOWN.iter().find(|tool| tool.claude.contains(&name)))
+}
+
+/// Whether `name` is one of the names of the tool that runs commands.
+#[must_use]
+pub fn is_command(name: &str) -> bool {
+    find(name).is_some_and(|tool| tool.name == COMMANDS)
 }
 
 /// Whether `name` is a tool of the suite's or of another agent's CLI that

@@ -85,3 +85,38 @@ impl HandlerError {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn context_knows_its_call_and_who_follows_it() {
+        let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+        let sink = Arc::clone(&heard);
+        let listener: Listener = Arc::new(move |id, text| {
+            sink.lock().unwrap().push(format!("{id} {text}"));
+        });
+        let followed = Context::new("7".to_owned(), Some(listener));
+        assert_eq!(followed.call_id(), "7");
+        assert!(followed.is_followed());
+        followed.say("a");
+        assert_eq!(*heard.lock().unwrap(), ["7 a"]);
+        let alone = Context::new("8".to_owned(), None);
+        assert!(!alone.is_followed());
+        alone.say("b");
+        assert_eq!(heard.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn failure_keeps_what_was_said_before_it() {
+        let failure = HandlerError::new(FailureKind::IO, "m").with_output("out".to_owned());
+        assert_eq!(failure.kind, FailureKind::IO);
+        assert_eq!(
+            (failure.message.as_str(), failure.output.as_str()),
+            ("m", "out")
+        );
+    }
+}

@@ -23,7 +23,13 @@ pub struct Layer {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     layers: Vec<Layer>,
+    /// Whether nothing is there that works on the machine.
+    #[serde(default)]
+    is_text: bool,
 }
+
+/// The groups of tools that run something, touch files, or reach out.
+const OF_THE_MACHINE: [&str; 4] = ["fs", "runtime", "web", SERVER_GROUP];
 
 /// Why a tool is not there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,13 +44,33 @@ impl Policy {
     /// A policy of `layers`, the general one first.
     #[must_use]
     pub fn new(layers: Vec<Layer>) -> Self {
-        Self { layers }
+        Self {
+            layers,
+            is_text: false,
+        }
+    }
+
+    /// The same for the sandbox level `text`: without commands, files, the web and
+    /// servers of tools.
+    #[must_use]
+    pub fn of_text(self) -> Self {
+        Self {
+            is_text: true,
+            ..self
+        }
     }
 
     /// Why the tool `name` is not allowed; `None` when it is.
     #[must_use]
     pub fn denies(&self, name: &str) -> Option<String> {
         let tool = Tool::of(name);
+        if self.is_text && OF_THE_MACHINE.contains(&tool.group) {
+            return Some(
+                "at the sandbox level \"text\" there are neither commands nor files; \
+                 `openclawctl doctor` says what gives a level with them"
+                    .to_owned(),
+            );
+        }
         let denied = |layer: &&Layer| tool.is_in(&layer.deny);
         if self.layers.iter().any(|layer| denied(&layer)) {
             return Some("tools.deny of the configuration has it".to_owned());
@@ -229,6 +255,30 @@ mod tests {
         assert!(allowed(&[global.clone(), agent.clone()], "read_file"));
         assert!(!allowed(&[global.clone(), agent.clone()], "exec"));
         assert!(!allowed(&[global, agent], "write"));
+    }
+
+    #[test]
+    fn text_leaves_what_touches_nothing() {
+        let policy = Policy::new(vec![layer(
+            None,
+            &[],
+            &["group:fs", "files__*"],
+            &["status"],
+        )]);
+        let policy = policy.of_text();
+        let (there, denied) = policy.split();
+        assert_eq!(there, ["memory_search", "memory_get", "memory_write"]);
+        let word = |name: &str| denied.iter().find(|denial| denial.tool == name);
+        assert!(word("read_file").unwrap().reason.contains("\"text\""));
+        assert!(
+            word("session_status")
+                .unwrap()
+                .reason
+                .contains("tools.deny")
+        );
+        for name in ["exec", "Bash", "WebFetch", "web_search", "files__read"] {
+            assert!(policy.denies(name).is_some(), "{name}");
+        }
     }
 
     #[test]

@@ -70,4 +70,29 @@ mod tests {
         assert_eq!(continued_head(&bytes[1..]), 2);
         assert_eq!(continued_head(bytes), 0);
     }
+
+    #[test]
+    fn excerpt_is_the_whole_or_ends_in_an_ellipsis() {
+        assert_eq!(excerpt("aé", 3), "aé");
+        assert_eq!(excerpt("aé", 2), "a…");
+        assert_eq!(excerpt("é", 0), "…");
+    }
+
+    #[test]
+    fn every_character_is_found_however_it_is_cut() {
+        for character in ["a", "é", "€", "😀"] {
+            let bytes = character.as_bytes();
+            for cut in 0..=bytes.len() {
+                let (head, tail) = bytes.split_at(cut);
+                let is_whole = cut == 0 || cut == bytes.len();
+                let expected = if is_whole { 0 } else { cut };
+                assert_eq!(incomplete_tail(&[b"xyz", head].concat()), expected);
+                let continued = if is_whole { 0 } else { tail.len() };
+                assert_eq!(continued_head(tail), continued, "{character} {cut}");
+            }
+        }
+        assert_eq!(incomplete_tail(&[0xBF; 4]), 0);
+        assert_eq!(continued_head(&[0x80; 9]), 3);
+        assert_eq!(incomplete_tail(&[0xFF]), 0);
+    }
 }

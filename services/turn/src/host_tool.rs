@@ -79,6 +79,13 @@ fn memory_search() -> ToolDefinition {
             "type": "object",
             "properties": {
                 "query": {"type": "string", "minLength": 1},
+                "queries": {
+                    "type": "array",
+                    "items": {"type": "string", "minLength": 1},
+                    "minItems": 1,
+                    "maxItems": 8,
+                    "description": "The same in other words, or its parts; results are fused."
+                },
                 "maxResults": {"type": "integer", "minimum": 1, "maximum": 50},
                 "minScore": {"type": "number", "minimum": 0, "maximum": 1},
                 "corpus": {"type": "string", "enum": ["memory", "sessions", "all", "wiki"]}

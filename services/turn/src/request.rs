@@ -99,7 +99,7 @@ pub struct Target {
 }
 
 /// A passage of memory. Results of `memory_search` have OpenClaw's names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passage {
     /// Relative to the workspace.
     pub path: String,
@@ -111,6 +111,15 @@ pub struct Passage {
     pub end_line: u32,
     /// The words.
     pub snippet: String,
+    /// What it is, and who said it.
+    #[serde(default, alias = "kind")]
+    pub role: String,
+    /// What it stands under, outermost first.
+    #[serde(default)]
+    pub context: Vec<String>,
+    /// The sentences of it that answer; none where it was not asked for them.
+    #[serde(default)]
+    pub answer: String,
 }
 
 #[cfg(test)]
@@ -169,6 +178,7 @@ mod tests {
                 start_line: 1,
                 end_line: 2,
                 snippet: "w".to_owned(),
+                ..Passage::default()
             }],
             offer: Offer {
                 tools: vec!["read_file".to_owned()],

@@ -10,6 +10,9 @@ use openclaw_protocol::{Event, Failure};
 use super::audience::Audience;
 use super::outbox::{Close, Outbox, Outgoing};
 
+/// The channel of what comes over this protocol, as OpenClaw names it.
+pub(crate) const CHANNEL: &str = "webchat";
+
 /// Sessions one client may follow. An app shows a few at a time.
 const FOLLOWED_LIMIT: usize = 256;
 

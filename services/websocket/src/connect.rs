@@ -5,6 +5,8 @@ mod shared;
 
 use std::sync::Arc;
 
+use openclaw_devices::Devices;
+use openclaw_doors::Doors;
 use openclaw_doors::front::Peer;
 use openclaw_protocol::client::{ClientId, Mode, Role};
 use openclaw_protocol::connect::{Connect, Device};
@@ -13,8 +15,8 @@ use openclaw_sessions::now_ms;
 use serde_json::json;
 
 use super::client::{Caps, Identity};
+use super::hub::Hub;
 use super::outbox::Close;
-use crate::server::Server;
 
 /// "Protocol error" (RFC 6455).
 const PROTOCOL_ERROR: u16 = 1002;
@@ -60,39 +62,51 @@ impl Rejected {
     }
 }
 
-/// Decides about `connect`, the answer to the challenge `nonce`.
-pub(super) async fn admit(
-    server: &Arc<Server>,
-    peer: &Peer,
-    connect: &Connect,
-    nonce: &str,
-) -> Result<Admitted, Rejected> {
-    let role = role(connect)?;
-    check_versions(connect, role)?;
-    check_origin(peer)?;
-    if let Some(device) = &connect.device {
-        check_device(connect, device, role, nonce)?;
+/// Names this build to clients that must have the same.
+pub(super) const BUILD_ID: &str = concat!("openclaw-rs-", env!("CARGO_PKG_VERSION"));
+
+/// Decides who may come in.
+pub(super) struct Admission {
+    pub(super) doors: Arc<Doors>,
+    pub(super) devices: Arc<Devices>,
+    pub(super) hub: Arc<Hub>,
+}
+
+impl Admission {
+    /// Decides about `connect`, the answer to the challenge `nonce`.
+    pub(super) async fn admit(
+        &self,
+        peer: &Peer,
+        connect: &Connect,
+        nonce: &str,
+    ) -> Result<Admitted, Rejected> {
+        let role = role(connect)?;
+        check_versions(connect, role)?;
+        check_origin(peer)?;
+        if let Some(device) = &connect.device {
+            check_device(connect, device, role, nonce)?;
+        }
+        let proof = self.prove(peer, connect, role).await?;
+        check_build(connect)?;
+        let scopes = match role {
+            Role::Operator => Connect::names(&connect.scopes),
+            Role::Node | Role::Worker => Vec::new(),
+        };
+        let issued = self.pair(peer, connect, role, &scopes, &proof).await?;
+        Ok(Admitted {
+            identity: Identity {
+                id: connect.client.id,
+                mode: connect.client.mode,
+                role,
+                scopes,
+                caps: Caps::of(&Connect::names(&connect.caps)),
+                device_id: connect.device.as_ref().map(|device| device.id.0.clone()),
+                by_secret: matches!(proof, shared::Proof::Secret(_)),
+            },
+            method: proof.name(),
+            issued,
+        })
     }
-    let proof = shared::prove(server, peer, connect, role).await?;
-    check_build(connect)?;
-    let scopes = match role {
-        Role::Operator => Connect::names(&connect.scopes),
-        Role::Node | Role::Worker => Vec::new(),
-    };
-    let issued = device::pair(server, peer, connect, role, &scopes, &proof).await?;
-    Ok(Admitted {
-        identity: Identity {
-            id: connect.client.id,
-            mode: connect.client.mode,
-            role,
-            scopes,
-            caps: Caps::of(&Connect::names(&connect.caps)),
-            device_id: connect.device.as_ref().map(|device| device.id.0.clone()),
-            by_secret: matches!(proof, shared::Proof::Secret(_)),
-        },
-        method: proof.name(),
-        issued,
-    })
 }
 
 fn role(connect: &Connect) -> Result<Role, Rejected> {
@@ -175,7 +189,7 @@ fn check_build(connect: &Connect) -> Result<(), Rejected> {
     failure.retryable = Some(false);
     Err(Rejected::policy(failure.with_details(json!({
         "code": "PROTOCOL_MISMATCH",
-        "gatewayBuildId": super::hello::BUILD_ID,
+        "gatewayBuildId": BUILD_ID,
         "reloadRequired": true,
     }))))
 }

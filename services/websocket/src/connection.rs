@@ -11,28 +11,13 @@ use openclaw_protocol::{Failure, Request, response};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::client::Client;
-use super::handshake::{self, Entered};
-use super::meter::Metered;
-use super::methods::{self, Call};
+use super::handshake::{Entered, Handshake};
+use super::methods::{self, Call, Context};
 use super::outbox::{Close, Outgoing, Queue};
-use super::presence;
-use crate::server::Server;
-
-/// Bytes of one frame (`policy.maxPayload`).
-pub(super) const PAYLOAD_LIMIT: usize = 25 * 1024 * 1024;
-
-/// Bytes read at once. Requests are short, and a thousand idle connections
-/// each keep such a buffer.
-const READ_BUFFER: usize = 4 * 1024;
-
-/// Bytes collected before they are written.
-const WRITE_BUFFER: usize = 16 * 1024;
+use super::socket::{self, Socket, frame};
 
 /// How often a silent client is asked whether it is there; it is dropped when
 /// it has said nothing until the next time.
@@ -49,36 +34,22 @@ const PENDING_LIMIT: usize = 256;
 /// a bug is told, one that sends rubbish is not worth the work.
 const RUBBISH_LIMIT: u32 = 32;
 
-/// Bytes of a close frame's reason (RFC 6455, section 5.5).
-const REASON_LIMIT: usize = 123;
-
-pub(super) type Socket<S> = WebSocketStream<Metered<S>>;
-
 /// Serves a connection.
-pub(super) async fn serve<S>(stream: S, peer: Peer, server: Arc<Server>)
+pub(super) async fn serve<S>(stream: S, peer: Peer, handshake: Arc<Handshake>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let (stream, allowance) = Metered::new(stream);
-    let mut socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config())).await;
+    let (mut socket, allowance) = socket::over(stream).await;
     // In a box of its own: a connection that is let in does not keep its size.
-    let entering = Box::pin(handshake::run(&mut socket, &allowance, &peer, &server));
+    let entering = Box::pin(handshake.run(&mut socket, &allowance, &peer));
     let entered = match entering.await {
         Ok(entered) => entered,
         Err(close) => return turn_away(&mut socket, close).await,
     };
     let client = Arc::clone(&entered.client);
-    converse(socket, entered, &server).await;
-    server.hub.leave(&client);
-    presence::left(&server.hub, &client);
-}
-
-fn config() -> WebSocketConfig {
-    WebSocketConfig::default()
-        .read_buffer_size(READ_BUFFER)
-        .write_buffer_size(WRITE_BUFFER)
-        .max_message_size(Some(PAYLOAD_LIMIT))
-        .max_frame_size(Some(PAYLOAD_LIMIT))
+    converse(socket, entered, &handshake.context).await;
+    handshake.context.hub.leave(&client);
+    handshake.context.presence.left(&client);
 }
 
 async fn turn_away<S>(socket: &mut Socket<S>, close: Close)
@@ -94,7 +65,7 @@ where
 }
 
 /// Reads and writes until either ends.
-async fn converse<S>(socket: Socket<S>, entered: Entered, server: &Arc<Server>)
+async fn converse<S>(socket: Socket<S>, entered: Entered, context: &Arc<Context>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send,
 {
@@ -103,7 +74,7 @@ where
     let heard = AtomicBool::new(true);
     let mut writing = Box::pin(write(&mut sink, queue, &heard));
     let close = tokio::select! {
-        close = read(&mut stream, &client, server, &heard) => close,
+        close = read(&mut stream, &client, context, &heard) => close,
         () = &mut writing => None,
     };
     if let Some(close) = close {
@@ -119,7 +90,7 @@ where
 async fn read<S>(
     stream: &mut SplitStream<Socket<S>>,
     client: &Arc<Client>,
-    server: &Arc<Server>,
+    context: &Arc<Context>,
     heard: &AtomicBool,
 ) -> Option<Close>
 where
@@ -131,7 +102,7 @@ where
         heard.store(true, Ordering::Relaxed);
         match message {
             Ok(Message::Text(text)) => match Request::parse(&text) {
-                Ok(request) => take(request, client, server, &pending),
+                Ok(request) => take(request, client, context, &pending),
                 Err(malformed) => {
                     rubbish += 1;
                     let id = malformed.id.as_deref().unwrap_or(response::NO_ID);
@@ -153,7 +124,7 @@ where
 
 /// Starts on a request. What needs no waiting is done right here, so that
 /// requests take effect in the order in which they came.
-fn take(request: Request, client: &Arc<Client>, server: &Arc<Server>, pending: &Arc<Semaphore>) {
+fn take(request: Request, client: &Arc<Client>, context: &Arc<Context>, pending: &Arc<Semaphore>) {
     let Ok(permit) = Arc::clone(pending).try_acquire_owned() else {
         let failure = Failure::unavailable(format!(
             "{PENDING_LIMIT} requests of this connection are under way; wait for an answer"
@@ -162,7 +133,7 @@ fn take(request: Request, client: &Arc<Client>, server: &Arc<Server>, pending: &
         client.text(response::text(&request.id, Err(&failure)));
         return;
     };
-    let call = Call::new(Arc::clone(server), Arc::clone(client), request);
+    let call = Call::new(Arc::clone(context), Arc::clone(client), request);
     let mut work = Box::pin(async move {
         methods::run(call).await;
         drop(permit);
@@ -250,31 +221,4 @@ where
         next = queue.ready();
     }
     sink.flush().await.is_ok()
-}
-
-fn frame(close: Close) -> CloseFrame {
-    let mut reason = close.reason;
-    if reason.len() > REASON_LIMIT {
-        let mut end = REASON_LIMIT;
-        while !reason.is_char_boundary(end) {
-            end -= 1;
-        }
-        reason.truncate(end);
-    }
-    CloseFrame {
-        code: close.code.into(),
-        reason: reason.into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reason_is_cut_between_characters() {
-        let frame = frame(Close::new(1008, "ä".repeat(100)));
-        assert_eq!(frame.reason.len(), REASON_LIMIT - 1);
-        assert_eq!(u16::from(frame.code), 1008);
-    }
 }

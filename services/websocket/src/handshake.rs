@@ -10,22 +10,26 @@ use openclaw_protocol::{Event, Failure, Request, params, response};
 use openclaw_sessions::now_ms;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use uuid::Uuid;
 
 use super::client::Client;
-use super::connect::{self, Rejected};
-use super::connection::Socket;
-use super::health;
+use super::connect::{self, Admission, Rejected};
+use super::hello;
 use super::meter::Allowance;
+use super::methods::Context;
 use super::outbox::{Close, Outbox, Outgoing, Queue};
-use super::{hello, presence};
-use crate::server::Server;
+use super::socket::Socket;
 
 /// How long a client may take to say who it is. Browsers on a bad line need
 /// some seconds.
 const DEADLINE: Duration = Duration::from_secs(15);
+
+/// Connections that have not said yet who they are. A client needs a round
+/// trip for it.
+const STRANGER_LIMIT: usize = 256;
 
 /// "Policy violation" (RFC 6455): everything that is wrong in a handshake.
 const POLICY: u16 = 1008;
@@ -40,52 +44,121 @@ pub(super) struct Entered {
     pub(super) queue: Queue,
 }
 
-/// Lets the client in, or says why not. Its error response has been sent then.
-pub(super) async fn run<S>(
-    socket: &mut Socket<S>,
-    allowance: &Allowance,
-    peer: &Peer,
-    server: &Arc<Server>,
-) -> Result<Entered, Close>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    let Ok(_stranger) = server.hub.strangers.try_acquire() else {
-        return Err(Close::new(TRY_AGAIN_LATER, "too many connections"));
-    };
-    let nonce = Uuid::new_v4().to_string();
-    let asking = async {
-        challenge(socket, &nonce).await?;
-        first_text(socket, allowance).await
-    };
-    let text = timeout(DEADLINE, asking)
-        .await
-        .unwrap_or_else(|_| Err(Close::new(POLICY, "connect timeout")))?;
-    let (id, result) = match Request::parse(&text) {
-        Ok(request) => (
-            request.id.clone(),
-            admit(request, &nonce, peer, server).await,
-        ),
-        Err(malformed) => {
-            let id = malformed.id.clone().unwrap_or(response::NO_ID.to_owned());
-            let failure = Failure::invalid(malformed.to_string());
-            (id, Err(Rejected::new(failure, POLICY)))
+/// What letting a client in takes.
+pub(super) struct Handshake {
+    pub(super) context: Arc<Context>,
+    admission: Admission,
+    /// Places of those who have not said yet who they are.
+    strangers: Semaphore,
+}
+
+impl Handshake {
+    pub(super) fn new(context: Arc<Context>, admission: Admission) -> Self {
+        Self {
+            context,
+            admission,
+            strangers: Semaphore::new(STRANGER_LIMIT),
         }
-    };
-    match result {
-        Ok((connect, admitted)) => {
-            allowance.lift();
-            if let Err(refusal) = health::current(server, false).await {
-                tracing::debug!(%refusal, "a client is told an older health");
+    }
+}
+
+impl Handshake {
+    /// Lets the client in, or says why not. Its error response has been sent then.
+    pub(super) async fn run<S>(
+        &self,
+        socket: &mut Socket<S>,
+        allowance: &Allowance,
+        peer: &Peer,
+    ) -> Result<Entered, Close>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let Ok(_stranger) = self.strangers.try_acquire() else {
+            return Err(Close::new(TRY_AGAIN_LATER, "too many connections"));
+        };
+        let nonce = Uuid::new_v4().to_string();
+        let asking = async {
+            challenge(socket, &nonce).await?;
+            first_text(socket, allowance).await
+        };
+        let text = timeout(DEADLINE, asking)
+            .await
+            .unwrap_or_else(|_| Err(Close::new(POLICY, "connect timeout")))?;
+        let (id, result) = match Request::parse(&text) {
+            Ok(request) => (request.id.clone(), self.admit(request, &nonce, peer).await),
+            Err(malformed) => {
+                let id = malformed.id.clone().unwrap_or(response::NO_ID.to_owned());
+                let failure = Failure::invalid(malformed.to_string());
+                (id, Err(Rejected::new(failure, POLICY)))
             }
-            let configuration = hello::configuration_hash(server).await;
-            enter(server, peer, &id, &connect, admitted, configuration)
+        };
+        match result {
+            Ok((connect, admitted)) => {
+                allowance.lift();
+                if let Err(refusal) = self.context.health.current(false).await {
+                    tracing::debug!(%refusal, "a client is told an older health");
+                }
+                let configuration =
+                    hello::configuration_hash(&self.context.core.configuration.settings()).await;
+                self.enter(peer, &id, &connect, admitted, configuration)
+            }
+            Err(Rejected { failure, close }) => {
+                let answer = response::text(&id, Err(failure.as_ref()));
+                let _ = socket.send(Message::Text(answer.into())).await;
+                Err(close)
+            }
         }
-        Err(Rejected { failure, close }) => {
-            let answer = response::text(&id, Err(failure.as_ref()));
-            let _ = socket.send(Message::Text(answer.into())).await;
-            Err(close)
+    }
+
+    async fn admit(
+        &self,
+        request: Request,
+        nonce: &str,
+        peer: &Peer,
+    ) -> Result<(Connect, connect::Admitted), Rejected> {
+        if request.method != "connect" {
+            let failure = Failure::invalid("invalid handshake: first request must be connect");
+            return Err(Rejected::new(failure, POLICY));
         }
+        let connect: Connect = params::decode("connect", request.params)
+            .map_err(|failure| Rejected::new(failure, POLICY))?;
+        let admitted = self.admission.admit(peer, &connect, nonce).await?;
+        Ok((connect, admitted))
+    }
+
+    fn enter(
+        &self,
+        peer: &Peer,
+        id: &str,
+        connect: &Connect,
+        admitted: connect::Admitted,
+        configuration: Option<String>,
+    ) -> Result<Entered, Close> {
+        let (outbox, queue) = Outbox::new();
+        let conn_id = Uuid::new_v4().to_string();
+        let hello = hello::payload(&self.context, &conn_id, &admitted, configuration);
+        let method = admitted.method;
+        // Before the client is among those that are told things.
+        outbox.push(Outgoing::Text(response::text(id, Ok(&hello))));
+        let (client, is_first) = self
+            .context
+            .hub
+            .enter(conn_id, admitted.identity, outbox)
+            .ok_or_else(|| Close::new(TRY_AGAIN_LATER, "too many connections"))?;
+        if is_first {
+            self.context.reporter.catch_up();
+        }
+        tracing::debug!(
+            peer = %peer.addr,
+            client = client.identity.id.as_str(),
+            mode = client.identity.mode.as_str(),
+            role = client.identity.role.as_str(),
+            conn = client.conn_id,
+            method,
+            "a client is connected"
+        );
+        self.context.presence.entered(&client, connect, peer);
+        Ok(Entered { client, queue })
     }
 }
 
@@ -116,51 +189,4 @@ where
             Some(Err(_) | Ok(Message::Close(_))) | None => return Err(Close::new(POLICY, "gone")),
         }
     }
-}
-
-async fn admit(
-    request: Request,
-    nonce: &str,
-    peer: &Peer,
-    server: &Arc<Server>,
-) -> Result<(Connect, connect::Admitted), Rejected> {
-    if request.method != "connect" {
-        let failure = Failure::invalid("invalid handshake: first request must be connect");
-        return Err(Rejected::new(failure, POLICY));
-    }
-    let connect: Connect = params::decode("connect", request.params)
-        .map_err(|failure| Rejected::new(failure, POLICY))?;
-    let admitted = connect::admit(server, peer, &connect, nonce).await?;
-    Ok((connect, admitted))
-}
-
-fn enter(
-    server: &Arc<Server>,
-    peer: &Peer,
-    id: &str,
-    connect: &Connect,
-    admitted: connect::Admitted,
-    configuration: Option<String>,
-) -> Result<Entered, Close> {
-    let (outbox, queue) = Outbox::new();
-    let conn_id = Uuid::new_v4().to_string();
-    let hello = hello::payload(server, &conn_id, &admitted, configuration);
-    let method = admitted.method;
-    // Before the client is among those that are told things.
-    outbox.push(Outgoing::Text(response::text(id, Ok(&hello))));
-    let client = server
-        .hub
-        .enter(server, conn_id, admitted.identity, outbox)
-        .ok_or_else(|| Close::new(TRY_AGAIN_LATER, "too many connections"))?;
-    tracing::debug!(
-        peer = %peer.addr,
-        client = client.identity.id.as_str(),
-        mode = client.identity.mode.as_str(),
-        role = client.identity.role.as_str(),
-        conn = client.conn_id,
-        method,
-        "a client is connected"
-    );
-    presence::entered(&server.hub, &client, connect, peer);
-    Ok(Entered { client, queue })
 }

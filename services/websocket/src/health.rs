@@ -1,17 +1,18 @@
 //! The health snapshot.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_conversations::Refusal;
+use openclaw_doors::Doors;
 use openclaw_proto::sessions::{Page, Query, Session};
+use openclaw_runs::Core;
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
 
 use super::audience::Audience;
-use crate::server::Server;
+use super::hub::Hub;
 
 /// How long a snapshot is good enough.
 const FRESH: Duration = Duration::from_secs(60);
@@ -20,10 +21,12 @@ const FRESH: Duration = Duration::from_secs(60);
 const RECENT_LIMIT: u32 = 5;
 
 /// The last snapshot.
-#[derive(Debug, Default)]
 pub(crate) struct Health {
+    core: Arc<Core>,
+    /// Whether messages would be answered.
+    doors: Arc<Doors>,
+    hub: Arc<Hub>,
     last: Mutex<Option<Last>>,
-    version: AtomicU64,
 }
 
 #[derive(Debug, Clone)]
@@ -37,21 +40,14 @@ struct Last {
 /// with another one the snapshot is not true any more.
 type Stamp = (u64, u64, bool);
 
-fn stamp(server: &Server) -> Stamp {
-    let ended = server
-        .core
-        .counters
-        .runs
-        .all()
-        .map(|(_, count)| count)
-        .sum();
-    let is_in_use = server.core.configuration.is_in_use();
-    (server.core.storage.session_count(), ended, is_in_use)
-}
-
 impl Health {
-    pub(super) fn version(&self) -> u64 {
-        self.version.load(Ordering::Relaxed) + 1
+    pub(crate) fn new(core: Arc<Core>, doors: Arc<Doors>, hub: Arc<Hub>) -> Self {
+        Self {
+            core,
+            doors,
+            hub,
+            last: Mutex::default(),
+        }
     }
 
     fn last(&self) -> Option<Last> {
@@ -66,100 +62,105 @@ impl Health {
             stamp,
             snapshot,
         });
-        self.version.fetch_add(1, Ordering::Relaxed);
+        self.hub.versions.count_health();
     }
-}
 
-/// What was known last, for `hello-ok`.
-pub(super) fn snapshot(server: &Server) -> Value {
-    match server.hub.health.last() {
-        Some(last) => Value::clone(&last.snapshot),
-        None => describe(server, !server.core.is_stopping(), &[], 0),
+    fn stamp(&self) -> Stamp {
+        let ended = self.core.counters.runs.all().map(|(_, count)| count).sum();
+        let is_in_use = self.core.configuration.is_in_use();
+        (self.core.storage.session_count(), ended, is_in_use)
     }
-}
 
-/// The snapshot, made anew after a minute, when a session or a run came to it,
-/// or for `probe`; everybody is told of a new one.
-pub(super) async fn current(server: &Server, probe: bool) -> Result<Arc<Value>, Refusal> {
-    let stamp = stamp(server);
-    if let Some(last) = server.hub.health.last()
-        && !probe
-        && last.at.elapsed() < FRESH
-        && last.stamp == stamp
-    {
-        return Ok(last.snapshot);
+    /// What was known last, for `hello-ok`.
+    pub(super) fn snapshot(&self) -> Value {
+        match self.last() {
+            Some(last) => Value::clone(&last.snapshot),
+            None => self.describe(!self.core.is_stopping(), &[], 0),
+        }
     }
-    let begun = Instant::now();
-    let mut agents = Vec::new();
-    for id in server.core.configuration.settings().agents.keys() {
-        let query = Query {
-            agent_id: id.clone(),
-            limit: RECENT_LIMIT,
-            ..Query::default()
-        };
-        let page = server.core.sessions.list(query).await?;
-        agents.push((id.clone(), page));
-    }
-    let ok = server.doors.report().await.is_ready();
-    let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let snapshot = Arc::new(describe(server, ok, &agents, took));
-    server.hub.health.set(stamp, Arc::clone(&snapshot));
-    server
-        .hub
-        .tell_versioned(Audience::Readers, "health", || Value::clone(&snapshot));
-    Ok(snapshot)
-}
 
-/// With the last sessions of the agents, as far as they are known. `ok`: a
-/// message would be answered.
-fn describe(server: &Server, ok: bool, known: &[(String, Page)], took_ms: u64) -> Value {
-    let settings = server.core.configuration.settings();
-    let now = now_ms();
-    let agents: Vec<Value> = settings
-        .agents
-        .keys()
-        .map(|id| {
-            let own = known.iter().find(|(known, _)| known == id);
-            let (count, recent) = own.map_or((0, &[][..]), |(_, page)| {
-                (u64::from(page.total), &page.sessions[..])
-            });
-            let recent: Vec<&Session> = recent.iter().collect();
-            json!({
-                "agentId": id,
-                "isDefault": *id == settings.default_agent,
-                "heartbeat": {
-                    "enabled": false,
-                    "every": "disabled",
-                    "everyMs": null,
-                    "prompt": "",
-                    "target": "none",
-                    "ackMaxChars": 0,
-                },
-                "sessions": list(&settings.paths.sessions(id), &recent, count, now),
+    /// The snapshot, made anew after a minute, when a session or a run came to it,
+    /// or for `probe`; everybody is told of a new one.
+    pub(super) async fn current(&self, probe: bool) -> Result<Arc<Value>, Refusal> {
+        let stamp = self.stamp();
+        if let Some(last) = self.last()
+            && !probe
+            && last.at.elapsed() < FRESH
+            && last.stamp == stamp
+        {
+            return Ok(last.snapshot);
+        }
+        let begun = Instant::now();
+        let mut agents = Vec::new();
+        for id in self.core.configuration.settings().agents.keys() {
+            let query = Query {
+                agent_id: id.clone(),
+                limit: RECENT_LIMIT,
+                ..Query::default()
+            };
+            let page = self.core.sessions.list(query).await?;
+            agents.push((id.clone(), page));
+        }
+        let ok = self.doors.report().await.is_ready();
+        let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let snapshot = Arc::new(self.describe(ok, &agents, took));
+        self.set(stamp, Arc::clone(&snapshot));
+        self.hub
+            .tell_versioned(Audience::Readers, "health", || Value::clone(&snapshot));
+        Ok(snapshot)
+    }
+
+    /// With the last sessions of the agents, as far as they are known. `ok`: a
+    /// message would be answered.
+    fn describe(&self, ok: bool, known: &[(String, Page)], took_ms: u64) -> Value {
+        let settings = self.core.configuration.settings();
+        let now = now_ms();
+        let agents: Vec<Value> = settings
+            .agents
+            .keys()
+            .map(|id| {
+                let own = known.iter().find(|(known, _)| known == id);
+                let (count, recent) = own.map_or((0, &[][..]), |(_, page)| {
+                    (u64::from(page.total), &page.sessions[..])
+                });
+                let recent: Vec<&Session> = recent.iter().collect();
+                json!({
+                    "agentId": id,
+                    "isDefault": *id == settings.default_agent,
+                    "heartbeat": {
+                        "enabled": false,
+                        "every": "disabled",
+                        "everyMs": null,
+                        "prompt": "",
+                        "target": "none",
+                        "ackMaxChars": 0,
+                    },
+                    "sessions": list(&settings.paths.sessions(id), &recent, count, now),
+                })
             })
+            .collect();
+        let mut all: Vec<&Session> = known.iter().flat_map(|(_, page)| &page.sessions).collect();
+        all.sort_by_key(|session| std::cmp::Reverse(session.updated_at_ms));
+        all.truncate(RECENT_LIMIT as usize);
+        let path = settings.paths.sessions(&settings.default_agent);
+        json!({
+            "ok": ok,
+            "ts": now,
+            "durationMs": took_ms,
+            "plugins": { "loaded": [], "errors": [] },
+            // A file that is not in use is not reloaded either.
+            "configReload": {
+                "hotReloadStatus": if self.core.configuration.is_in_use() { "active" } else { "disabled" },
+            },
+            "channels": {},
+            "channelOrder": [],
+            "channelLabels": {},
+            "heartbeatSeconds": 0,
+            "defaultAgentId": settings.default_agent,
+            "agents": agents,
+            "sessions": list(&path, &all, self.core.storage.session_count(), now),
         })
-        .collect();
-    let mut all: Vec<&Session> = known.iter().flat_map(|(_, page)| &page.sessions).collect();
-    all.sort_by_key(|session| std::cmp::Reverse(session.updated_at_ms));
-    all.truncate(RECENT_LIMIT as usize);
-    let path = settings.paths.sessions(&settings.default_agent);
-    json!({
-        "ok": ok,
-        "ts": now,
-        "durationMs": took_ms,
-        "plugins": { "loaded": [], "errors": [] },
-        // A file that is not in use is not reloaded either.
-        "configReload": {
-            "hotReloadStatus": if server.core.configuration.is_in_use() { "active" } else { "disabled" },
-        },
-        "channels": {},
-        "channelOrder": [],
-        "channelLabels": {},
-        "heartbeatSeconds": 0,
-        "defaultAgentId": settings.default_agent,
-        "agents": agents,
-        "sessions": list(&path, &all, server.core.storage.session_count(), now),
-    })
+    }
 }
 
 fn list(path: &std::path::Path, sessions: &[&Session], count: u64, now: i64) -> Value {

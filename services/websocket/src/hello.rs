@@ -1,21 +1,20 @@
 //! `hello-ok`: what a client is told when it is let in.
 
-use std::sync::Arc;
-
-use openclaw_config::settings::gateway::AuthMode;
 use openclaw_protocol::VERSION;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::scope::Scope;
 use openclaw_runs::TEXT_LIMIT;
 use openclaw_sessions::SessionKey;
+use openclaw_settings::Settings;
+use openclaw_settings::gateway::AuthMode;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 
-use super::connect::Admitted;
-use super::connection::PAYLOAD_LIMIT;
+use super::connect::{Admitted, BUILD_ID};
 use super::hub::TICK_INTERVAL;
-use super::{health, methods, outbox};
-use crate::server::Server;
+use super::methods::{self, Context};
+use super::outbox;
+use super::socket::PAYLOAD_LIMIT;
 
 /// Bytes of a picture. None is taken, and the protocol has no smaller number.
 const IMAGE_LIMIT: usize = 1;
@@ -46,12 +45,12 @@ const EVENTS: [&str; 15] = [
 /// The payload for a client that was let in as `admitted`.
 /// `configuration` is what [`configuration_hash`] said.
 pub(super) fn payload(
-    server: &Arc<Server>,
+    context: &Context,
     conn_id: &str,
     admitted: &Admitted,
     configuration: Option<String>,
 ) -> Value {
-    let hub = &server.hub;
+    let hub = &context.hub;
     let identity = &admitted.identity;
     let methods = match identity.role {
         Role::Operator => methods::names(),
@@ -67,7 +66,7 @@ pub(super) fn payload(
             "connId": conn_id,
         },
         "features": { "methods": methods, "events": EVENTS, "capabilities": CAPABILITIES },
-        "snapshot": if identity.may(Scope::Read) { snapshot(server, configuration) } else { bare_snapshot(server) },
+        "snapshot": if identity.may(Scope::Read) { snapshot(context, configuration) } else { bare_snapshot(context) },
         "auth": auth(admitted),
         "policy": {
             "maxPayload": PAYLOAD_LIMIT,
@@ -77,9 +76,6 @@ pub(super) fn payload(
         },
     })
 }
-
-/// Names this build to clients that must have the same.
-pub(super) const BUILD_ID: &str = concat!("openclaw-rs-", env!("CARGO_PKG_VERSION"));
 
 fn auth(admitted: &Admitted) -> Value {
     let mut auth = Map::new();
@@ -93,11 +89,11 @@ fn auth(admitted: &Admitted) -> Value {
 }
 
 /// For operators who may read.
-fn snapshot(server: &Arc<Server>, configuration: Option<String>) -> Value {
-    let settings = server.core.configuration.settings();
-    let mut snapshot = bare_snapshot(server);
-    snapshot["presence"] = server.hub.presence.list().into();
-    snapshot["health"] = health::snapshot(server);
+fn snapshot(context: &Context, configuration: Option<String>) -> Value {
+    let settings = context.core.configuration.settings();
+    let mut snapshot = bare_snapshot(context);
+    snapshot["presence"] = context.presence.list().into();
+    snapshot["health"] = context.health.snapshot();
     snapshot["appliedConfigHash"] = json!(configuration);
     snapshot["configPath"] = json!(settings.paths.configuration.display().to_string());
     snapshot["stateDir"] = json!(settings.paths.state.display().to_string());
@@ -112,17 +108,17 @@ fn snapshot(server: &Arc<Server>, configuration: Option<String>) -> Value {
 /// For nodes and operators without the scope to read: what the protocol wants
 /// to be there, without who else is connected, how the gateway is, and where
 /// its files are.
-fn bare_snapshot(server: &Arc<Server>) -> Value {
-    let settings = server.core.configuration.settings();
+fn bare_snapshot(context: &Context) -> Value {
+    let settings = context.core.configuration.settings();
     let agent = &settings.default_agent;
     let sole = settings.agents.len() == 1;
-    let main = server.core.key("", agent).ok();
+    let main = context.core.key("", agent).ok();
     json!({
         "suspension": { "phase": "accepting" },
         "presence": [],
         "health": {},
-        "stateVersion": server.hub.version(),
-        "uptimeMs": server.core.started.elapsed().as_millis() as u64,
+        "stateVersion": context.hub.versions.current(),
+        "uptimeMs": context.core.started.elapsed().as_millis() as u64,
         "sessionDefaults": {
             "defaultAgentId": agent,
             "modelConfigured": settings.default_model.is_some(),
@@ -136,8 +132,7 @@ fn bare_snapshot(server: &Arc<Server>) -> Value {
 }
 
 /// Names the configuration file's contents; null when there is no file.
-pub(super) async fn configuration_hash(server: &Server) -> Option<String> {
-    let settings = server.core.configuration.settings();
+pub(super) async fn configuration_hash(settings: &Settings) -> Option<String> {
     let bytes = tokio::fs::read(&settings.paths.configuration).await.ok()?;
     let hash = digest(&SHA256, &bytes);
     Some(format!(

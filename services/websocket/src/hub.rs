@@ -1,46 +1,28 @@
 //! All clients, and the way to tell them something.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use openclaw_protocol::Event;
-use openclaw_protocol::event::StateVersion;
 use openclaw_sessions::now_ms;
 use serde::Serialize;
 use serde_json::json;
-use tokio::sync::Semaphore;
 use tokio::time::{MissedTickBehavior, interval};
-use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::audience::Audience;
 use super::client::{Client, Identity};
-use super::health::Health;
-use super::narrations::Narrations;
-use super::narrator;
 use super::outbox::{Close, Outbox};
-use super::presence::Presence;
-use super::throttle::Throttle;
-use crate::server::Server;
+use super::versions::Versions;
 
 /// How often everybody is told that the gateway is there
 /// (`policy.tickIntervalMs`).
 pub(super) const TICK_INTERVAL: Duration = Duration::from_secs(30);
 
-/// Connections that have not said yet who they are. A client needs a round
-/// trip for it.
-const STRANGER_LIMIT: usize = 256;
-
 /// Connections together. Beyond it somebody opens them in a loop.
 const CLIENT_LIMIT: usize = 4096;
-
-/// Commands whose repetition is noticed. A client repeats at once or never.
-const COMMANDS_REMEMBERED: usize = 256;
-
-/// What connections get to send what is queued when the gateway stops.
-const FAREWELL: Duration = Duration::from_secs(2);
 
 /// "Policy violation" (RFC 6455).
 const POLICY: u16 = 1008;
@@ -54,16 +36,8 @@ pub(crate) struct Hub {
     next_number: AtomicU64,
     /// Changes with every start of the gateway.
     pub(super) boot_id: String,
-    pub(super) presence: Presence,
-    pub(super) health: Health,
-    pub(super) strangers: Arc<Semaphore>,
-    pub(super) config_writes: Throttle,
-    /// Keys of commands, the newest last.
-    commands: Mutex<VecDeque<String>>,
-    /// The runs that they are told of.
-    pub(super) narrations: Narrations,
-    /// The tasks of the connections.
-    pub(super) connections: TaskTracker,
+    /// Of the snapshot that clients keep.
+    pub(super) versions: Versions,
 }
 
 impl Hub {
@@ -72,13 +46,7 @@ impl Hub {
             clients: Mutex::default(),
             next_number: AtomicU64::new(1),
             boot_id: Uuid::new_v4().to_string(),
-            presence: Presence::default(),
-            health: Health::default(),
-            strangers: Arc::new(Semaphore::new(STRANGER_LIMIT)),
-            config_writes: Throttle::default(),
-            commands: Mutex::default(),
-            narrations: Narrations::default(),
-            connections: TaskTracker::new(),
+            versions: Versions::default(),
         }
     }
 
@@ -87,28 +55,14 @@ impl Hub {
         self.lock().len()
     }
 
-    /// Whether a command with this idempotency key was not run yet.
-    pub(super) fn is_new_command(&self, key: &str) -> bool {
-        let commands = self.commands.lock();
-        let mut commands = commands.unwrap_or_else(PoisonError::into_inner);
-        if commands.iter().any(|known| known == key) {
-            return false;
-        }
-        commands.push_back(key.to_owned());
-        if commands.len() > COMMANDS_REMEMBERED {
-            commands.pop_front();
-        }
-        true
-    }
-
-    /// Lets a client in; None when there are too many.
+    /// Lets a client in, and says whether it is the only one; None when there
+    /// are too many.
     pub(super) fn enter(
-        &self,
-        server: &Arc<Server>,
+        self: &Arc<Self>,
         conn_id: String,
         identity: Identity,
         outbox: Outbox,
-    ) -> Option<Arc<Client>> {
+    ) -> Option<(Arc<Client>, bool)> {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let client = Arc::new(Client::new(number, conn_id, identity, outbox));
         let mut clients = self.lock();
@@ -119,10 +73,9 @@ impl Hub {
         clients.insert(number, Arc::clone(&client));
         drop(clients);
         if first {
-            tokio::spawn(tick(Arc::downgrade(server)));
-            narrator::catch_up(server);
+            tokio::spawn(tick(Arc::downgrade(self)));
         }
-        Some(client)
+        Some((client, first))
     }
 
     pub(super) fn leave(&self, client: &Client) {
@@ -147,18 +100,10 @@ impl Hub {
         name: &str,
         payload: impl FnOnce() -> P,
     ) {
-        let version = self.version();
+        let version = self.versions.current();
         self.tell_with(audience, || {
             Event::versioned(name, &payload(), Some(version))
         });
-    }
-
-    /// The versions of the snapshot.
-    pub(super) fn version(&self) -> StateVersion {
-        StateVersion {
-            presence: self.presence.version(),
-            health: self.health.version(),
-        }
     }
 
     /// Whether anybody is in `audience`.
@@ -202,7 +147,7 @@ impl Hub {
     }
 
     /// Closes the connections that came in with a secret that holds no more.
-    fn expel_secret_holders(&self) {
+    pub(super) fn expel_secret_holders(&self) {
         for client in self.lock().values() {
             if client.identity.by_secret {
                 client.close(Close::new(
@@ -213,8 +158,8 @@ impl Hub {
         }
     }
 
-    /// Says goodbye to everybody, and waits a moment for it to be read.
-    pub(crate) async fn close(&self) {
+    /// Says goodbye to everybody.
+    pub(crate) fn close(&self) {
         self.tell(
             Audience::Everyone,
             "shutdown",
@@ -223,8 +168,6 @@ impl Hub {
         for client in self.lock().values() {
             client.close(Close::new(SERVICE_RESTART, "service restart"));
         }
-        self.connections.close();
-        let _ = tokio::time::timeout(FAREWELL, self.connections.wait()).await;
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Client>>> {
@@ -232,48 +175,16 @@ impl Hub {
     }
 }
 
-/// Ends the connections of those who came in with the shared secret when that
-/// changes, until the gateway is gone.
-pub async fn follow_secret(server: Weak<Server>) {
-    let Some(strong) = server.upgrade() else {
-        return;
-    };
-    let mut configuration = strong.core.configuration.clone();
-    let mut rotations = strong.doors.front.rotations();
-    let secret = |server: &Server| server.doors.front.secrets().reveal().map(str::to_owned);
-    let mut known = secret(&strong);
-    drop(strong);
-    loop {
-        let goes_on = tokio::select! {
-            changed = configuration.changed() => changed,
-            changed = rotations.changed() => changed.is_ok(),
-        };
-        let Some(server) = server.upgrade().filter(|_| goes_on) else {
-            return;
-        };
-        let now = secret(&server);
-        if now != known {
-            known = now;
-            server.hub.expel_secret_holders();
-        }
-    }
-}
-
 /// Ticks while there are clients.
-async fn tick(server: Weak<Server>) {
+async fn tick(hub: Weak<Hub>) {
     let mut ticks = interval(TICK_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks.tick().await;
     loop {
         ticks.tick().await;
-        let Some(server) = server.upgrade() else {
+        let Some(hub) = hub.upgrade().filter(|hub| hub.count() > 0) else {
             return;
         };
-        if server.hub.count() == 0 {
-            return;
-        }
-        server
-            .hub
-            .tell(Audience::Everyone, "tick", || json!({ "ts": now_ms() }));
+        hub.tell(Audience::Everyone, "tick", || json!({ "ts": now_ms() }));
     }
 }

@@ -2,18 +2,18 @@
 
 mod agent;
 mod agents;
-pub(crate) mod approvals;
+mod approvals;
 mod attachments;
-pub(super) mod chat;
+mod chat;
 mod commands;
 mod config;
 mod cron;
 mod devices;
 mod logs;
-pub(super) mod models;
+mod models;
 mod outbound;
 mod run;
-pub(super) mod sessions;
+mod sessions;
 mod skills;
 mod status;
 mod system;
@@ -23,15 +23,21 @@ mod usage;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use openclaw_devices::Devices;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Failure, Request, params, response};
+use openclaw_runs::{Core, Sender, Standing};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::client::Client;
-use crate::server::Server;
-pub(super) use chat::injected;
+use super::health::Health;
+use super::hub::Hub;
+use super::presence::Presence;
+use super::recent_sends::RecentSends;
+use super::run_report::RunReporter;
+use super::throttle::Throttle;
 
 type Answering = Pin<Box<dyn Future<Output = Result<Answer, Failure>> + Send>>;
 
@@ -49,21 +55,42 @@ impl From<Value> for Answer {
     }
 }
 
+/// What the methods work with.
+pub(super) struct Context {
+    pub(super) core: Arc<Core>,
+    pub(super) hub: Arc<Hub>,
+    pub(super) presence: Presence,
+    pub(super) health: Health,
+    pub(super) devices: Arc<Devices>,
+    pub(super) reporter: Arc<RunReporter>,
+    pub(super) config_writes: Throttle,
+    pub(super) sends: RecentSends,
+}
+
 /// A request on its way.
 pub(super) struct Call {
-    pub(super) server: Arc<Server>,
+    pub(super) context: Arc<Context>,
     pub(super) client: Arc<Client>,
     pub(super) method: &'static str,
     request: Request,
 }
 
 impl Call {
-    pub(super) fn new(server: Arc<Server>, client: Arc<Client>, request: Request) -> Self {
+    pub(super) fn new(context: Arc<Context>, client: Arc<Client>, request: Request) -> Self {
         Self {
-            server,
+            context,
             client,
             method: "",
             request,
+        }
+    }
+
+    /// The client as a sender of messages.
+    fn sender(&self) -> Sender {
+        Sender {
+            standing: Standing::Owner,
+            id: self.client.identity.id.as_str().to_owned(),
+            approves: self.client.identity.may(Scope::Approvals),
         }
     }
 

@@ -1,8 +1,7 @@
 //! Who is there.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openclaw_doors::front::Peer;
 use openclaw_protocol::client::Mode;
@@ -22,10 +21,9 @@ const NOTED_MS: i64 = 5 * 60 * 1000;
 
 /// The gateway itself, apps that are connected, and what they say of
 /// themselves.
-#[derive(Debug, Default)]
 pub(crate) struct Presence {
+    hub: Arc<Hub>,
     state: Mutex<State>,
-    version: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -36,31 +34,40 @@ struct State {
 }
 
 impl Presence {
-    pub(super) fn version(&self) -> u64 {
-        self.version.load(Ordering::Relaxed) + 1
+    pub(crate) fn new(hub: Arc<Hub>) -> Self {
+        Self {
+            hub,
+            state: Mutex::default(),
+        }
     }
 
     /// An app is connected.
-    pub(super) fn enter(&self, number: u64, entry: Value) {
+    fn enter(&self, number: u64, entry: Value) {
         self.lock().apps.push((number, entry));
-        self.version.fetch_add(1, Ordering::Relaxed);
+        self.hub.versions.count_presence();
     }
 
     /// It is gone; false when it was not there.
-    pub(super) fn leave(&self, number: u64) -> bool {
+    fn leave(&self, number: u64) -> bool {
         let mut state = self.lock();
         let before = state.apps.len();
         state.apps.retain(|(app, _)| *app != number);
         let left = state.apps.len() < before;
         drop(state);
         if left {
-            self.version.fetch_add(1, Ordering::Relaxed);
+            self.hub.versions.count_presence();
         }
         left
     }
 
-    /// Somebody says something of a system; one entry per device or text.
-    pub(super) fn note(&self, entry: Map<String, Value>) {
+    /// Somebody says something of a system, which everybody is told.
+    pub(super) fn noted(&self, entry: Map<String, Value>) {
+        self.note(entry);
+        self.announce();
+    }
+
+    /// One entry per device or text.
+    fn note(&self, entry: Map<String, Value>) {
         let mut state = self.lock();
         let name = |entry: &Map<String, Value>| {
             let named = ["deviceId", "instanceId", "host", "text"];
@@ -76,7 +83,7 @@ impl Presence {
             state.noted.pop_front();
         }
         drop(state);
-        self.version.fetch_add(1, Ordering::Relaxed);
+        self.hub.versions.count_presence();
     }
 
     /// The list, the gateway first.
@@ -95,56 +102,56 @@ impl Presence {
             .collect()
     }
 
+    /// A client is there. Only apps that people look at and devices are shown;
+    /// programs come and go.
+    pub(super) fn entered(&self, client: &Client, connect: &Connect, peer: &Peer) {
+        let shown = matches!(client.identity.mode, Mode::Ui | Mode::Webchat | Mode::Node);
+        if !shown {
+            return;
+        }
+        let about = &connect.client;
+        let mut entry = Map::new();
+        let texts = [
+            ("host", about.display_name.as_deref()),
+            ("version", Some(&*about.version)),
+            ("platform", Some(&*about.platform)),
+            ("deviceFamily", about.device_family.as_deref()),
+            ("modelIdentifier", about.model_identifier.as_deref()),
+            ("timeZone", about.time_zone.as_deref()),
+            ("mode", Some(about.mode.as_str())),
+            ("instanceId", about.instance_id.as_deref()),
+            ("deviceId", client.identity.device_id.as_deref()),
+            ("reason", Some("connect")),
+        ];
+        for (name, text) in texts {
+            entry.extend(text.map(|text| (name.to_owned(), json!(text))));
+        }
+        let now = now_ms();
+        entry.insert("ip".to_owned(), json!(peer.addr.ip().to_string()));
+        entry.insert("roles".to_owned(), json!([client.identity.role.as_str()]));
+        entry.insert("scopes".to_owned(), json!(client.identity.scopes));
+        entry.insert("ts".to_owned(), json!(now));
+        entry.insert("onlineSince".to_owned(), json!(now));
+        self.enter(client.number, Value::Object(entry));
+        self.announce();
+    }
+
+    /// A client is gone.
+    pub(super) fn left(&self, client: &Client) {
+        if self.leave(client.number) {
+            self.announce();
+        }
+    }
+
+    /// Tells everybody who is there.
+    fn announce(&self) {
+        let list = || json!({ "presence": self.list() });
+        self.hub.tell_versioned(Audience::Readers, "presence", list);
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// A client is there. Only apps that people look at and devices are shown;
-/// programs come and go.
-pub(super) fn entered(hub: &Hub, client: &Client, connect: &Connect, peer: &Peer) {
-    let shown = matches!(client.identity.mode, Mode::Ui | Mode::Webchat | Mode::Node);
-    if !shown {
-        return;
-    }
-    let about = &connect.client;
-    let mut entry = Map::new();
-    let texts = [
-        ("host", about.display_name.as_deref()),
-        ("version", Some(&*about.version)),
-        ("platform", Some(&*about.platform)),
-        ("deviceFamily", about.device_family.as_deref()),
-        ("modelIdentifier", about.model_identifier.as_deref()),
-        ("timeZone", about.time_zone.as_deref()),
-        ("mode", Some(about.mode.as_str())),
-        ("instanceId", about.instance_id.as_deref()),
-        ("deviceId", client.identity.device_id.as_deref()),
-        ("reason", Some("connect")),
-    ];
-    for (name, text) in texts {
-        entry.extend(text.map(|text| (name.to_owned(), json!(text))));
-    }
-    let now = now_ms();
-    entry.insert("ip".to_owned(), json!(peer.addr.ip().to_string()));
-    entry.insert("roles".to_owned(), json!([client.identity.role.as_str()]));
-    entry.insert("scopes".to_owned(), json!(client.identity.scopes));
-    entry.insert("ts".to_owned(), json!(now));
-    entry.insert("onlineSince".to_owned(), json!(now));
-    hub.presence.enter(client.number, Value::Object(entry));
-    announce(hub);
-}
-
-/// A client is gone.
-pub(super) fn left(hub: &Hub, client: &Client) {
-    if hub.presence.leave(client.number) {
-        announce(hub);
-    }
-}
-
-/// Tells everybody who is there.
-pub(super) fn announce(hub: &Hub) {
-    let list = || json!({ "presence": hub.presence.list() });
-    hub.tell_versioned(Audience::Readers, "presence", list);
 }
 
 fn gateway(now: i64) -> Value {
@@ -177,8 +184,9 @@ mod tests {
 
     #[test]
     fn entries_come_and_go_and_the_version_counts() {
-        let presence = Presence::default();
-        let first = presence.version();
+        let presence = Presence::new(Arc::new(Hub::new()));
+        let version = || presence.hub.versions.current().presence;
+        let first = version();
         presence.enter(7, json!({"host": "phone", "ts": now_ms()}));
         assert_eq!(presence.list().len(), 2);
         let entry = |text: &str, ts| json!({"text": text, "ts": ts}).as_object().unwrap().clone();
@@ -189,6 +197,6 @@ mod tests {
         assert!(presence.leave(7));
         assert!(!presence.leave(7));
         assert_eq!(presence.list().len(), 2);
-        assert_eq!(presence.version(), first + 5);
+        assert_eq!(version(), first + 5);
     }
 }

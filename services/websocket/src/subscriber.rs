@@ -3,34 +3,40 @@
 use std::sync::{Arc, Weak};
 
 use openclaw_protocol::scope::Scope;
-use openclaw_runs::approvals::{Approval, Outcome};
-use openclaw_runs::schedule::Job;
+use openclaw_runs::approval::{Approval, Outcome};
+use openclaw_runs::job::Job;
 use openclaw_runs::{DomainEvent, JobAction, Subscriber};
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
 
 use super::audience::Audience;
-use super::methods::injected;
-use super::narrator;
-use crate::server::Server;
+use super::hub::Hub;
+use super::injected;
+use super::run_report::RunReporter;
 
-/// Tells the clients of `server` whatever happens from now on.
-pub(crate) fn subscribe(server: &Arc<Server>) {
-    let clients = Clients(Arc::downgrade(server));
-    server.core.bus.subscribe(Box::new(clients));
+/// The clients, which are told whatever happens.
+pub(crate) struct Clients {
+    hub: Weak<Hub>,
+    reporter: Weak<RunReporter>,
 }
 
-struct Clients(Weak<Server>);
+impl Clients {
+    pub(crate) fn new(hub: &Arc<Hub>, reporter: &Arc<RunReporter>) -> Self {
+        Self {
+            hub: Arc::downgrade(hub),
+            reporter: Arc::downgrade(reporter),
+        }
+    }
+}
 
 impl Subscriber for Clients {
     fn take(&self, event: &DomainEvent<'_>) {
-        let Some(server) = self.0.upgrade() else {
+        let (Some(hub), Some(reporter)) = (self.hub.upgrade(), self.reporter.upgrade()) else {
             return;
         };
-        let hub = &server.hub;
         let approvers = Audience::Holders(Scope::Approvals);
         match *event {
-            DomainEvent::RunBegan(run) => narrator::begun(&server, run),
+            DomainEvent::RunBegan(run) => reporter.begun(run),
             DomainEvent::JobChanged {
                 job_id,
                 action,
@@ -52,13 +58,17 @@ impl Subscriber for Clients {
             } => hub.tell(approvers, "exec.approval.resolved", || {
                 resolved(approval, outcome, by)
             }),
+            DomainEvent::SessionChanged { key, reason } => reporter.session_changed(key, reason),
+            DomainEvent::Recorded(_)
+            | DomainEvent::RunSaid { .. }
+            | DomainEvent::SystemEvent { .. } => {}
             DomainEvent::Said {
                 key,
                 message_id,
                 text,
             } => {
                 let run_id = format!("inject-{message_id}");
-                injected::tell(&server, key, &run_id, 0, injected::said(text, None));
+                injected::tell(&hub, key, &run_id, 0, injected::said(text, None));
             }
         }
     }

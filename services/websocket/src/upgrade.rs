@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::handshake::server::create_response_with_body;
 
 use super::connection;
-use crate::server::Server;
+use super::handshake::Handshake;
 
 /// The only version there is.
 const VERSION: &str = "13";
@@ -22,7 +22,7 @@ const VERSION: &str = "13";
 pub(crate) fn upgrade<B, Out: Default>(
     mut request: Request<B>,
     peer: Peer,
-    server: Arc<Server>,
+    handshake: Arc<Handshake>,
 ) -> Response<Out> {
     let response = match create_response_with_body(&request, Out::default) {
         Ok(response) => response,
@@ -31,7 +31,7 @@ pub(crate) fn upgrade<B, Out: Default>(
     let upgraded = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
         match upgraded.await {
-            Ok(stream) => connection::serve(TokioIo::new(stream), peer, server).await,
+            Ok(stream) => connection::serve(TokioIo::new(stream), peer, handshake).await,
             Err(error) => tracing::debug!(%error, "the client went away during the handshake"),
         }
     });

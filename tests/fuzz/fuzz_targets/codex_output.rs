@@ -1,4 +1,4 @@
 //! The lines of the Codex CLI.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| openclaw_agent_runner::fuzz::codex_output(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| openclaw_turn_process::fuzz::codex_output(bytes));

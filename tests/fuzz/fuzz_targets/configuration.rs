@@ -5,9 +5,10 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use openclaw_config::pipeline::{alias, defaults, include, merge, normalize, overrides, variables};
+use openclaw_config::pipeline::{alias, include, merge, normalize, overrides, variables};
+use openclaw_settings::defaults;
 use openclaw_config::schema::Schema;
-use openclaw_config::settings::Settings;
+use openclaw_settings::Settings;
 use openclaw_config::{Environment, KeyPath, Paths, edit, parse, redact, substitute};
 use serde_json::{Value, json};
 

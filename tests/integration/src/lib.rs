@@ -21,6 +21,7 @@ pub mod deadline;
 pub mod grpc;
 pub mod http;
 pub mod log;
+pub mod machine;
 pub mod manager;
 pub mod matrix;
 pub mod openai;

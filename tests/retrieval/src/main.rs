@@ -34,6 +34,9 @@ struct Arguments {
     /// By score alone, without diversity
     #[arg(long)]
     no_mmr: bool,
+    /// Ask parts of each question beside it, made by a rule
+    #[arg(long)]
+    split: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -114,6 +117,7 @@ fn settings(arguments: &Arguments, environment: &Environment) -> Settings {
         options,
         embedder,
         ranking,
+        splits: arguments.split,
     }
 }
 

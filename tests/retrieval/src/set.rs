@@ -71,6 +71,8 @@ pub(crate) struct Settings {
     pub(crate) embedder: Choice,
     /// How scores are made.
     pub(crate) ranking: Ranking,
+    /// Whether the parts of a question are asked beside it.
+    pub(crate) splits: bool,
 }
 
 /// Why a set cannot be evaluated.
@@ -150,7 +152,12 @@ impl Set {
                 ..Query::new(&asked.text, now_ms.unwrap_or_default())
             };
             let begin = Instant::now();
-            let found = engine.search(&query).map_err(error)?;
+            let others = if settings.splits {
+                parts(&asked.text)
+            } else {
+                Vec::new()
+            };
+            let found = engine.search_all(&query, &others).map_err(error)?;
             let latency = begin.elapsed();
             // Figures of another embedder than the one that was asked for would
             // be taken for its own.
@@ -171,6 +178,28 @@ impl Set {
     }
 }
 
+/// The parts of a question by a rule: what is between the words that join or
+/// relate; of a question with none, its second half, where what is asked about
+/// mostly stands.
+fn parts(text: &str) -> Vec<String> {
+    const JOINING: [&str; 14] = [
+        "and", "or", "with", "for", "from", "in", "at", "on", "when", "after", "before", "during",
+        "about", "to",
+    ];
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_joining = |word: &&str| JOINING.contains(&word.to_lowercase().as_str());
+    let parts = words.split(is_joining);
+    let parts: Vec<String> = parts
+        .filter(|part| part.len() > 1)
+        .map(|part| part.join(" "))
+        .collect();
+    if parts.len() > 1 {
+        parts
+    } else {
+        vec![words[words.len() / 2..].join(" ")]
+    }
+}
+
 fn document(session: &Session) -> Document {
     let start_ms = session.started_at.as_millisecond();
     let times = (0..).map(|number: i64| start_ms + number * BETWEEN_MS);
@@ -185,6 +214,7 @@ fn document(session: &Session) -> Document {
             text: said.text.clone(),
             timestamp_ms,
             line,
+            is_echo: false,
         })
         .collect();
     Document {

@@ -65,7 +65,20 @@ impl Machine {
     /// # Errors
     /// Not root, or the machine did not come up; the script says why on standard error.
     pub fn boot(network: Network, folders: &[(PathBuf, &str)]) -> Result<Self> {
+        Self::boot_with(network, folders, &[])
+    }
+
+    /// The same, with variables of the script's: the words that its kernel is started with, packages beside the usual.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn boot_with(
+        network: Network,
+        folders: &[(PathBuf, &str)],
+        variables: &[(&str, &str)],
+    ) -> Result<Self> {
         let mut script = testbed()
+            .envs(variables.iter().copied())
             .arg("boot")
             .args((network == Network::Own).then_some("--private-network"))
             .args(folders.iter().map(bind))

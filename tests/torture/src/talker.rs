@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
+use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::{self, Accepted, Reply};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::{Code, Status};
 
 use crate::book::{Book, Message};
 use crate::errand::Errand;
@@ -23,7 +23,7 @@ const DEADLINE: Duration = Duration::from_secs(90);
 /// Between two attempts to reach the gateway.
 const PAUSE: Duration = Duration::from_millis(10);
 
-type Replies = Pin<Box<dyn Stream<Item = Result<Reply, Status>> + Send>>;
+type Replies = Pin<Box<dyn Stream<Item = Result<Reply, CallError>> + Send>>;
 
 pub(crate) struct Talker {
     client: gateway::Client,
@@ -89,11 +89,11 @@ impl Talker {
 
     async fn run(&mut self, errand: &Errand, heard: &mut Heard) {
         while heard.outcome.is_none() {
-            let Err(status) = self.listen(errand, heard).await else {
+            let Err(error) = self.listen(errand, heard).await else {
                 break;
             };
-            if status.code() == Code::NotFound || status.code() == Code::InvalidArgument {
-                let what = format!("{}: refused: {status:?}", errand.key);
+            if let Some(RefusalCode::NotFound | RefusalCode::InvalidArgument) = error.code() {
+                let what = format!("{}: refused: {error:?}", errand.key);
                 return self.book.wrong(what);
             }
             heard.broke = true;
@@ -104,7 +104,7 @@ impl Talker {
     }
 
     /// Hears until the run ends or the stream breaks.
-    async fn listen(&mut self, errand: &Errand, heard: &mut Heard) -> Result<(), Status> {
+    async fn listen(&mut self, errand: &Errand, heard: &mut Heard) -> Result<(), CallError> {
         let mut replies = self.open(errand, heard).await?;
         while let Some(reply) = replies.next().await {
             let reply = reply?;
@@ -119,12 +119,12 @@ impl Talker {
                 return Ok(());
             }
         }
-        Err(Status::unavailable("the stream ended before the run"))
+        Err(CallError::cut_off())
     }
 
     /// The first time, and sometimes again, the message; else the rest of the
     /// run.
-    async fn open(&mut self, errand: &Errand, heard: &mut Heard) -> Result<Replies, Status> {
+    async fn open(&mut self, errand: &Errand, heard: &mut Heard) -> Result<Replies, CallError> {
         match heard.run_id.clone().filter(|_| self.dice.bool()) {
             Some(run_id) => {
                 let events = self.client.attach(&run_id, heard.seq + 1).await?;
@@ -211,7 +211,7 @@ impl Talker {
         }
     }
 
-    async fn try_whole(&self, run_id: &str) -> Result<String, Status> {
+    async fn try_whole(&self, run_id: &str) -> Result<String, CallError> {
         let mut heard = Heard::default();
         let events = self.client.attach(run_id, 0).await?;
         let mut events = std::pin::pin!(events);
@@ -220,7 +220,7 @@ impl Talker {
         }
         match heard.outcome {
             Some(_) => Ok(heard.text),
-            None => Err(Status::unavailable("the stream ended before the run")),
+            None => Err(CallError::cut_off()),
         }
     }
 }

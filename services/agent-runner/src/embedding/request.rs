@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use openclaw_config::provider::Provider;
 use openclaw_daemon::failure;
+use openclaw_model_api::upstream::{self, Upstream};
+use openclaw_settings::provider::Provider;
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
-
-use crate::model::{self, Upstream};
 
 /// What a request may take; somebody may be waiting for it.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -22,7 +21,7 @@ const REASON: usize = 300;
 pub(super) enum Error {
     /// It could not be asked.
     #[error(transparent)]
-    Upstream(#[from] model::Error),
+    Upstream(#[from] upstream::Error),
     /// It refused.
     #[error("the provider answered {status}: {reason}")]
     Refused {

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Collected, Limited};
-use openclaw_config::auth::renewal::{Endpoint, Form, Tokens};
 use openclaw_config::secret::Secret;
-use openclaw_config::settings::now_ms;
+use openclaw_credentials::renewal::{Endpoint, Form, Tokens};
+use openclaw_model_api::upstream::{self, Upstream};
+use openclaw_settings::now_ms;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
 use serde::Deserialize;
@@ -14,7 +15,6 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::Error;
-use crate::model::{self, Upstream};
 
 /// How long a provider may take to give new tokens, from the request to the end
 /// of the answer.
@@ -43,14 +43,15 @@ pub(super) async fn tokens(
         let status = response.status();
         let body = Limited::new(reqwest::Body::from(response), BODY_LIMIT);
         let body = body.collect().await.map(Collected::to_bytes);
-        Ok::<_, model::Error>((status, body.unwrap_or_default()))
+        Ok::<_, upstream::Error>((status, body.unwrap_or_default()))
     };
     let answer = timeout(ANSWER_LIMIT, whole).await;
     let (status, body) = answer.map_err(|_| Error::Silent(host.clone()))??;
     if !status.is_success() {
         return Err(refusal(host, status, &body));
     }
-    let given: Given = serde_json::from_slice(&body).map_err(|_| Error::Form(host.clone()))?;
+    let given: InputFolder =
+        serde_json::from_slice(&body).map_err(|_| Error::Form(host.clone()))?;
     if given.access_token.is_empty() {
         return Err(Error::Form(host));
     }
@@ -72,7 +73,7 @@ pub(super) async fn tokens(
 
 /// An answer with tokens (RFC 6749, 5.1).
 #[derive(Deserialize)]
-struct Given {
+struct InputFolder {
     access_token: String,
     refresh_token: Option<String>,
     expires_in: Option<f64>,

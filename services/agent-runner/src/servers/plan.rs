@@ -4,16 +4,16 @@
 use std::io;
 use std::path::PathBuf;
 
+use openclaw_backends::environment;
+use openclaw_backends::places::{self, Places};
 use openclaw_config::programs;
-use openclaw_config::settings::sandbox::Missing;
-use openclaw_config::settings::{AgentSettings, McpServer, SandboxLevel, Settings};
-use openclaw_sandbox::Network;
+use openclaw_handoff::servers::Server;
 use openclaw_sandbox::identity::{Identity, IdentityError};
+use openclaw_sandbox::{Level, Network};
+use openclaw_settings::sandbox::Missing;
+use openclaw_settings::{AgentSettings, McpServer, Settings};
 
-use super::kept::Wanted;
-use super::{Server, python};
-use crate::environment;
-use crate::places::{self, Places};
+use super::{ServersRequest, python};
 use crate::plan::{self, Bounds};
 use crate::reach;
 
@@ -43,7 +43,7 @@ pub(super) fn helper(settings: &Settings) -> io::Result<PathBuf> {
 
 /// Those that can be started, and what is wrong with the others. `id` names
 /// their process.
-pub(super) fn servers(wanted: &Wanted<'_>, id: &str) -> (Vec<Server>, Vec<String>) {
+pub(super) fn servers(wanted: &ServersRequest<'_>, id: &str) -> (Vec<Server>, Vec<String>) {
     let (settings, agent) = (&**wanted.settings, wanted.agent);
     let (mut servers, mut notes) = (Vec::new(), Vec::new());
     for (name, server) in &settings.mcp_servers {
@@ -77,7 +77,7 @@ fn own(
 fn one(
     settings: &Settings,
     agent: &AgentSettings,
-    (run_id, name, level): (&str, &str, SandboxLevel),
+    (run_id, name, level): (&str, &str, Level),
     server: &McpServer,
 ) -> Result<Server, Problem> {
     let program = programs::on_path(&server.command, &settings.environment)
@@ -91,8 +91,8 @@ fn one(
         variables.retain(|(known, _)| known != name);
         variables.push((name.clone(), value.clone()));
     }
-    let (doors, network) = reach::of_server(&server.network, level);
-    let is_apart = level != SandboxLevel::Workspace;
+    let (proxies, network) = reach::of_server(&server.network, level);
+    let is_apart = level != Level::Workspace;
     if matches!(network, Network::Loopback(_)) && !is_apart && is_refused(settings) {
         return Err(Problem::Network);
     }
@@ -118,7 +118,7 @@ fn one(
     Ok(Server {
         name: name.to_owned(),
         plan,
-        doors,
+        proxies,
         program: if is_seen { program } else { file },
         arguments: server.arguments.clone(),
         trusted: server.trusted,

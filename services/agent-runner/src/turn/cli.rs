@@ -6,28 +6,29 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use openclaw_config::price::PriceList;
+use openclaw_backends::cli::{self, Access, Cli, InputFolder};
+use openclaw_backends::codex::CHATGPT;
+use openclaw_backends::environment::{self, Variables};
+use openclaw_backends::places::Places;
 use openclaw_config::programs;
+use openclaw_handoff::dialogue::Dialogue;
+use openclaw_handoff::limits::Limits;
+use openclaw_handoff::order::{ProcessSpec, Speech, Waiting, WaitingServers};
+use openclaw_handoff::own_limits;
+use openclaw_handoff::proxies::Proxies;
+use openclaw_model_api::relay::{Prices, Relay};
+use openclaw_model_api::wire::ModelOptions;
 use openclaw_sandbox::Network;
+use openclaw_settings::price::PriceList;
 
 use super::ready::spec;
-use super::stage::Stage;
+use super::start::TurnStart;
 use super::{Begun, Error};
-use crate::cli::{self, Access, Cli, Dialogue, Given, Limits};
-use crate::codex::CHATGPT;
-use crate::doors::Doors;
-use crate::doors::model::{Prices, Relay};
-use crate::environment::{self, Variables};
-use crate::job::{ProcessSpec, Speech, Waiting, WaitingServers};
-use crate::own_limits;
 use crate::path_snapshot::PathSnapshot;
-use crate::places::Places;
 use crate::plan::{self, Bounds};
 use crate::reach;
 use crate::spare::Ready;
-use crate::tools;
-use crate::turn_handle::Held;
-use crate::wire::Wanted;
+use crate::turn_handle::TurnHandle;
 
 /// A CLI with what a plan of a turn needs of it.
 #[derive(Clone, Copy)]
@@ -41,10 +42,11 @@ pub(super) struct Chosen<'a> {
 struct PreparedCli {
     spec: ProcessSpec,
     places: Places,
+    files: &'static [&'static str],
     dialogue: Dialogue,
     relay: Option<Relay>,
     limits: Limits,
-    given: Given,
+    given: InputFolder,
 }
 
 impl PreparedCli {
@@ -52,14 +54,14 @@ impl PreparedCli {
     /// start. One that was started with the same can take the turn.
     fn likeness(&self) -> Result<String, Error> {
         let mut likeness = serde_json::to_string(&self.spec)?;
-        for name in self.dialogue.files() {
+        for name in self.files {
             likeness.push_str(&self.given.read(name).map_err(Error::Start)?);
         }
         Ok(likeness)
     }
 }
 
-impl Stage<'_> {
+impl TurnStart<'_> {
     /// Begins the turn, with the process that stood ready for it where there is
     /// one that was started as this turn's would be.
     pub(super) async fn cli(
@@ -67,7 +69,7 @@ impl Stage<'_> {
         chosen: Chosen<'_>,
         ready: Option<Ready>,
     ) -> Result<Begun, Error> {
-        let mut prepared_cli = self.lay(chosen).await?;
+        let mut prepared_cli = self.prepare(chosen).await?;
         let likeness = prepared_cli.likeness()?;
         let mut held = match ready {
             Some(ready) if ready.likeness == likeness => ready.held,
@@ -76,7 +78,7 @@ impl Stage<'_> {
                 // With its folder, which has this turn's name and what a CLI
                 // of another kind may have put there.
                 ready.dismiss().await;
-                prepared_cli = self.lay(chosen).await?;
+                prepared_cli = self.prepare(chosen).await?;
                 self.start(&prepared_cli.spec, None).await?
             }
             None => self.start(&prepared_cli.spec, None).await?,
@@ -100,7 +102,7 @@ impl Stage<'_> {
 
     /// Starts a process that waits for the turn.
     pub(super) async fn stand_ready(self, chosen: Chosen<'_>) -> Result<Ready, Error> {
-        let prepared_cli = self.lay(chosen).await?;
+        let prepared_cli = self.prepare(chosen).await?;
         let path_snapshot = PathSnapshot::of(&prepared_cli.spec.plan);
         // What is wrong with servers is told with the turn.
         let (connection, _) = self.connection().await;
@@ -118,13 +120,17 @@ impl Stage<'_> {
 
     /// `connection`: to the servers whose tools the CLI is told of before there
     /// is a turn.
-    async fn start(&self, spec: &ProcessSpec, connection: Option<OwnedFd>) -> Result<Held, Error> {
+    async fn start(
+        &self,
+        spec: &ProcessSpec,
+        connection: Option<OwnedFd>,
+    ) -> Result<TurnHandle, Error> {
         let units = &self.turn_context.units;
-        let held = Held::start(units, self.settings, self.agent, spec, connection).await?;
+        let held = TurnHandle::start(units, self.settings, self.agent, spec, connection).await?;
         Ok(held)
     }
 
-    async fn lay(&self, chosen: Chosen<'_>) -> Result<PreparedCli, Error> {
+    async fn prepare(&self, chosen: Chosen<'_>) -> Result<PreparedCli, Error> {
         let cli = chosen.cli;
         let agent_program = programs::sibling("openclaw-agent", &self.settings.environment)
             .map_err(Error::Start)?;
@@ -132,7 +138,7 @@ impl Stage<'_> {
         let places = Places::prepare(self.settings, self.agent, &self.turn.run_id)?;
         let id = &self.agent.id;
         let given = self.settings.paths.turn_given(id, &self.turn.run_id);
-        let given = Given::make(&given, &places).map_err(Error::Start)?;
+        let given = InputFolder::make(&given, &places).map_err(Error::Start)?;
         let access = cli.access(self.settings, id, self.level)?;
         let limits = Limits::of(&self.agent.limits, self.turn_context.spending.today(id));
         let start = cli::Start {
@@ -141,26 +147,26 @@ impl Stage<'_> {
             turn: self.turn,
             places: &places,
             model: chosen.model,
-            policy: &tools::policy(self.agent),
+            policy: &self.policy(),
             rules: &self.rules(),
             agent_program: &agent_program,
             given: &given,
             level: self.level,
             limits: &limits,
         };
-        start.make_folder(cli.kept())?;
+        start.make_folder(cli.session_folder())?;
         let prepared = cli.prepare(&start).map_err(Error::Start)?;
-        let (doors, relay) = self.doors(access);
+        let (proxies, relay) = self.proxies(access).await;
         let mut variables = environment::common(&self.settings.environment, &places);
-        variables.extend(cli.variables(&start, doors.model.is_none()));
+        variables.extend(cli.variables(&start, proxies.model.is_none()));
         let spec = self
-            .standing_cli(&start, &program, variables, doors)
+            .standing_cli(&start, &program, variables, proxies)
             .await?;
         let waiting = Some(Waiting {
             pipe: given.path().to_owned(),
             offer: self.offer_to(cli),
             servers: self.has_servers().then(|| WaitingServers {
-                policy: tools::policy(self.agent),
+                policy: self.policy(),
                 patience: prepared.dialogue.patience(),
             }),
         });
@@ -172,6 +178,7 @@ impl Stage<'_> {
                 ..spec
             },
             places,
+            files: prepared.files,
             dialogue: prepared.dialogue,
             relay,
             limits,
@@ -179,11 +186,11 @@ impl Stage<'_> {
         })
     }
 
-    /// How the model behind its door is to be asked. The door of an account
+    /// How the model behind its proxy is to be asked. The proxy of an account
     /// takes no more than the CLI itself says.
-    fn wanted(&self, chosen: Chosen<'_>, relay: Option<&Relay>) -> Wanted {
+    fn wanted(&self, chosen: Chosen<'_>, relay: Option<&Relay>) -> ModelOptions {
         if relay.is_some_and(|relay| relay.base_url == CHATGPT) {
-            return Wanted::default();
+            return ModelOptions::default();
         }
         let provider = chosen.cli.provider();
         let model = chosen.model.map(|model| format!("{provider}/{model}"));
@@ -192,17 +199,19 @@ impl Stage<'_> {
             .model
             .map(|model| self.settings.models.facts(provider, model));
         let is_plain = facts.is_some_and(|facts| facts.reasoning == Some(false));
-        Wanted::new(&self.agent.params, most, is_plain)
+        ModelOptions::new(&self.agent.params, most, is_plain)
     }
 
-    /// What a CLI reaches, and what is behind its door to the model.
-    fn doors(&self, access: Access) -> (Doors, Option<Relay>) {
+    /// What a CLI reaches, and what is behind its proxy to the model.
+    async fn proxies(&self, access: Access) -> (Proxies, Option<Relay>) {
         let (model, relay) = match access {
-            Access::Door { variables, relay } => (Some(variables), Some(relay)),
+            Access::Proxy { variables, relay } => (Some(variables), Some(relay)),
             Access::Own => (None, None),
         };
-        let elsewhere = reach::elsewhere(self.agent, self.level);
-        (Doors { model, elsewhere }, relay)
+        let missing = self.settings.sandbox.missing;
+        let confinement = &self.turn_context.confinement;
+        let elsewhere = reach::elsewhere(confinement, self.agent, self.level, missing).await;
+        (Proxies { model, elsewhere }, relay)
     }
 
     /// The process of a CLI, confined.
@@ -211,10 +220,10 @@ impl Stage<'_> {
         start: &cli::Start<'_>,
         program: &Path,
         mut variables: Variables,
-        doors: Doors,
+        proxies: Proxies,
     ) -> Result<ProcessSpec, Error> {
         let (agent, run_id, places) = (self.agent, &self.turn.run_id, start.places);
-        let network = reach::network(agent, &doors);
+        let network = reach::network(agent, self.level, &proxies);
         let missing = self.settings.sandbox.missing;
         reach::require(
             &self.turn_context.confinement,
@@ -246,7 +255,7 @@ impl Stage<'_> {
         plan.limits.address_space = None;
         let program = program.to_path_buf();
         Ok(ProcessSpec {
-            doors,
+            proxies,
             ..spec(
                 self.turn_context,
                 self.settings,

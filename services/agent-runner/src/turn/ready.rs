@@ -5,25 +5,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use openclaw_backends::places::{Places, RunFolders};
+use openclaw_backends::{choice, environment};
 use openclaw_config::programs;
-use openclaw_config::settings::{AgentSettings, LogLevel, Settings};
 use openclaw_daemon::failure;
+use openclaw_handoff::order::ProcessSpec;
+use openclaw_handoff::proxies::Proxies;
+use openclaw_handoff::spool;
 use openclaw_sandbox::Network;
+use openclaw_settings::{AgentSettings, Settings};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
 use super::{Error, TurnContext};
-use crate::cli;
-use crate::doors::Doors;
-use crate::environment;
-use crate::job::ProcessSpec;
 use crate::path_snapshot::PathSnapshot;
-use crate::places::{Passing, Places};
 use crate::plan::{self, Bounds};
-use crate::reach;
-use crate::spare::{self, Ready, Spare};
-use crate::spool;
-use crate::turn_handle::Held;
+use crate::spare::{Ready, Spare};
+use crate::turn_handle::TurnHandle;
+use crate::{reach, units};
 
 /// Starts a process for the agent's next turn, unless one stands ready.
 pub(super) async fn renew(
@@ -32,7 +31,10 @@ pub(super) async fn renew(
     agent_id: &str,
     backend: &str,
 ) {
-    let Some(agent) = settings.agent(agent_id).filter(|_| !cli::is_cli(backend)) else {
+    let Some(agent) = settings
+        .agent(agent_id)
+        .filter(|_| !choice::is_cli(backend))
+    else {
         return;
     };
     let Some(name) = turn_context.spare.wanted(settings, agent_id).await else {
@@ -42,7 +44,7 @@ pub(super) async fn renew(
         Ok(ready) => {
             let watch = ready.held.watch();
             turn_context.spare.put(Some(ready));
-            watch_over(&turn_context.spare, name, watch, spare::LIFE);
+            watch_over(&turn_context.spare, name, watch, units::STANDBY);
         }
         // The next turn tries again and says why.
         Err(error) => {
@@ -89,11 +91,11 @@ pub(super) async fn stand_ready(
     let program =
         programs::sibling("openclaw-agent", &settings.environment).map_err(Error::Start)?;
     let places = Places::prepare(settings, agent, run_id)?;
-    let doors = Doors {
+    let proxies = Proxies {
         model: None,
-        elsewhere: reach::elsewhere(agent, level),
+        elsewhere: reach::elsewhere(&turn_context.confinement, agent, level, missing).await,
     };
-    let network = reach::network(agent, &doors);
+    let network = reach::network(agent, level, &proxies);
     reach::require(&turn_context.confinement, level, &network, missing).await?;
     let mut variables = environment::common(&settings.environment, &places);
     if network == Network::Full {
@@ -106,7 +108,7 @@ pub(super) async fn stand_ready(
     let spec = ProcessSpec {
         arguments: vec!["turn".to_owned()],
         socket: true,
-        doors,
+        proxies,
         own_limits,
         ..spec(
             turn_context,
@@ -121,25 +123,14 @@ pub(super) async fn stand_ready(
     let path_snapshot = PathSnapshot::of(&spec.plan);
     Ok(Ready {
         path_snapshot,
-        held: Held::start(&turn_context.units, settings, agent, &spec, None).await?,
+        held: TurnHandle::start(&turn_context.units, settings, agent, &spec, None).await?,
         since: Instant::now(),
-        passing: Passing::of(&settings.paths, &agent.id, run_id),
+        passing: RunFolders::of(&settings.paths, &agent.id, run_id),
         places,
         agent_id: agent.id.clone(),
         settings: Arc::clone(settings),
         likeness: String::new(),
     })
-}
-
-/// As processes are told it.
-pub(crate) fn log_level(settings: &Settings) -> &'static str {
-    match settings.log_level {
-        LogLevel::Debug => "debug",
-        LogLevel::Info => "info",
-        LogLevel::Warn => "warn",
-        LogLevel::Error => "error",
-        LogLevel::Silent => "silent",
-    }
 }
 
 pub(super) fn spec(
@@ -159,7 +150,7 @@ pub(super) fn spec(
         own_limits: Vec::new(),
         spool: spool::path(&turn_context.turns, run_id),
         reason: spool::reason(&turn_context.turns, run_id),
-        log_level: log_level(settings).to_owned(),
+        log_level: settings.log_level,
         helper: programs::sibling("openclaw-sandbox", &settings.environment)
             .map_err(Error::Start)?,
         plan,
@@ -167,7 +158,7 @@ pub(super) fn spec(
         arguments: Vec::new(),
         variables,
         socket: false,
-        doors: Doors::default(),
+        proxies: Proxies::default(),
         waiting: None,
     })
 }

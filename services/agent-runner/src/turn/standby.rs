@@ -6,8 +6,9 @@
 //! A process of another kind under the same id would hold the spool, the unit
 //! and the folders that the turn needs.
 
+use openclaw_backends::choice::Plan;
+
 use super::{Task, TurnContext, keeps_warm};
-use crate::backend::Plan;
 use crate::spare::{Ready, Spare};
 
 impl TurnContext {

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_backends::choice::{Choice, Plan};
 use openclaw_daemon::failure;
+use openclaw_handoff::own_limits;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::runner::{BackendSession, Purpose, Turn};
+use openclaw_settings::{AgentSettings, Settings};
 
 use super::TurnContext;
 use super::cli::Chosen;
 use super::ready::watch_over;
-use super::stage::Stage;
-use crate::backend::{Choice, Plan};
-use crate::own_limits;
+use super::start::TurnStart;
 use crate::table::Entry;
 
 /// Whether a CLI stands ready for the session after such a turn. Where the
@@ -58,8 +58,8 @@ pub(super) async fn renew(
         return;
     };
     let next = next(turn, &name, done);
-    let stage = Stage::set(turn_context, settings, agent, &next, choice);
-    let stood = async { stage.await?.stand_ready(chosen).await };
+    let start = TurnStart::new(turn_context, settings, agent, &next, choice);
+    let stood = async { start.await?.stand_ready(chosen).await };
     match stood.await {
         Ok(ready) => {
             let watch = ready.held.watch();

@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket, socketpair};
 use openclaw_config::programs;
-use openclaw_config::settings::Settings;
 use openclaw_sandbox::spawner::{Order, ask};
+use openclaw_settings::Settings;
 
 use super::Error;
 

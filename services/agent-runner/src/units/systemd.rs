@@ -15,8 +15,7 @@ use tokio::sync::Mutex;
 use zbus::zvariant::{DynamicType, Fd, Type, Value};
 use zbus::{Connection, Message, connection};
 
-use super::{Error, Hold, Part, Request};
-use crate::spare;
+use super::{Error, Part, Request, STANDBY, UnitRef};
 
 /// What all units of turns have in common.
 const SLICE: &str = "openclaw-turns.slice";
@@ -128,13 +127,22 @@ impl Systemd {
         }
     }
 
+    /// What starts this daemon anew.
+    pub(super) fn restart(&self) -> &'static str {
+        if self.bus.is_system {
+            "sudo systemctl restart openclaw-agent-runner.service"
+        } else {
+            "systemctl --user restart openclaw-agent-runner.service"
+        }
+    }
+
     /// Starts the unit of a run, and holds it.
     pub(super) async fn start(
         self: &Arc<Self>,
         request: Request<'_>,
         program: String,
         environment: Vec<(String, String)>,
-    ) -> Result<Hold, Error> {
+    ) -> Result<UnitRef, Error> {
         let unit = unit(request.part, request.run_id);
         let failed = |source| Error::Unit {
             unit: unit.clone(),
@@ -160,7 +168,7 @@ impl Systemd {
         let none: Vec<(&str, Properties<'_>)> = Vec::new();
         let call = (unit.as_str(), "fail", properties, none);
         // From here on, for whoever waits for this may lose interest.
-        let hold = Hold::new(Arc::clone(self), unit.clone());
+        let hold = UnitRef::new(Arc::clone(self), unit.clone());
         // A process that stood ready under this name and did not fit takes a
         // moment to end, and its unit one more to be forgotten.
         for _ in 0..EXISTS_ATTEMPTS {
@@ -236,7 +244,7 @@ fn limits(request: &Request<'_>) -> Properties<'static> {
     // them.
     if request.part == Part::Turn {
         // It counts from the start of one that stood ready.
-        let most = agent.timeout + spare::LIFE.max(agent.cli_warm) + RUNTIME_SLACK;
+        let most = agent.timeout + STANDBY.max(agent.cli_warm) + RUNTIME_SLACK;
         properties.push(("RuntimeMaxUSec", microseconds(most).into()));
     }
     properties

@@ -5,6 +5,9 @@
 pub(super) enum Command<'a> {
     Remember(&'a str),
     Search(&'a str),
+    Forget(&'a str),
+    Notes,
+    Sessions,
     Run(&'a str),
     Status,
     Help,
@@ -15,11 +18,15 @@ pub(super) enum Command<'a> {
 
 const REMEMBER: &str = "/remember TEXT";
 const SEARCH: &str = "/search WORDS";
+const FORGET: &str = "/forget WORDS, or /forget FILE:LINE";
 const RUN: &str = "/run COMMAND";
 
 const COMMANDS: &str = "\
 /remember TEXT  note something in memory
 /search WORDS   search memory
+/forget WORDS   find the notes to forget; /forget FILE:LINE takes one away
+/notes          list the notes
+/sessions       list the conversations
 /run COMMAND    run a shell command in the workspace, inside the sandbox
 /status         what is running and which model answers
 /help           this list
@@ -44,6 +51,10 @@ impl<'a> Command<'a> {
             ("remember", text) => Self::Remember(text),
             ("search", "") => Self::Incomplete(SEARCH),
             ("search", text) => Self::Search(text),
+            ("forget", "") => Self::Incomplete(FORGET),
+            ("forget", text) => Self::Forget(text),
+            ("notes", _) => Self::Notes,
+            ("sessions", _) => Self::Sessions,
             ("run", "") => Self::Incomplete(RUN),
             ("run", text) => Self::Run(text),
             ("status", _) => Self::Status,
@@ -87,6 +98,8 @@ mod tests {
             Some(Command::Remember("buy milk"))
         );
         assert_eq!(parse("/run\tls -l"), Some(Command::Run("ls -l")));
+        assert_eq!(parse("/forget the key"), Some(Command::Forget("the key")));
+        assert_eq!(parse("/notes"), Some(Command::Notes));
         assert_eq!(parse("/search"), Some(Command::Incomplete(SEARCH)));
         assert_eq!(parse("/frobnicate x"), Some(Command::Unknown("frobnicate")));
         assert_eq!(parse("/etc/passwd is odd"), None);

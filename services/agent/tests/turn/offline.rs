@@ -16,15 +16,17 @@ async fn the_best_passages_come_with_their_places() {
     let folder = tempfile::tempdir().unwrap();
     let mut asked = request(folder.path(), "anthropic", "what do I like?");
     asked["mode"] = json!("offline");
-    asked["hits"] = json!([{"path": "USER.md", "start_line": 3, "end_line": 4, "score": 0.9, "snippet": "I like cats\nand tea"}]);
+    asked["hits"] = json!([{"path": "USER.md", "start_line": 3, "end_line": 4, "score": 0.9, "snippet": "I like cats\nand tea"},
+        {"path": "memory/x.md", "start_line": 1, "end_line": 9, "score": 0.5, "snippet": "- 09:05 a\n- b", "answer": "- 09:05 a", "role": "note"},
+        {"path": "c.md", "start_line": 1, "end_line": 1, "score": 0.4, "snippet": "c"},
+        {"path": "d.md", "start_line": 1, "end_line": 1, "score": 0.3, "snippet": "d"}]);
     let outcome = turn(asked, vec![], vec![]).await;
+    let text = outcome.text();
     assert!(
-        outcome
-            .text()
-            .contains("USER.md:3-4\n> I like cats\n> and tea\n"),
-        "{}",
-        outcome.text()
+        text.starts_with("In USER.md: I like cats\nand tea\n(USER.md:3-4)\n\nIn memory/x.md: a\n(memory/x.md:1-9)\n"),
+        "{text}"
     );
+    assert!(!text.contains("d.md"), "at most three: {text}");
     assert!(outcome.text().contains("Connect a model: see the README."));
     assert_eq!(
         *outcome.end(),
@@ -38,6 +40,54 @@ async fn no_passages_is_friendly_and_still_helps() {
     let outcome = say("anything?", vec![]).await;
     assert!(outcome.text().contains("nothing about that"));
     assert!(outcome.text().contains("Connect a model"));
+}
+
+#[tokio::test]
+async fn a_greeting_is_greeted_in_two_lines() {
+    for (text, greeting) in [
+        ("hello", "Hello!"),
+        ("Guten Tag!", "Hallo!"),
+        ("こんにちは", "こんにちは"),
+    ] {
+        let outcome = say(text, vec![]).await;
+        let said = outcome.text();
+        assert!(said.starts_with(greeting), "{said}");
+        assert_eq!(said.trim_end().lines().count(), 2, "{said}");
+        assert!(
+            said.contains("/remember") && said.contains("Connect a model"),
+            "{said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn notes_are_listed_and_forgotten() {
+    let listing = json!({"ok": true, "output": r#"{"path": "memory", "text": "2026-01-02  memory/x.md  the key\n"}"#});
+    let outcome = say("/notes", vec![listing]).await;
+    assert_eq!(
+        outcome.sent.posts[0],
+        ("/tool/memory_get".to_owned(), json!({"path": "memory"}))
+    );
+    assert!(
+        outcome.text().contains("memory/x.md  the key"),
+        "{}",
+        outcome.text()
+    );
+    let found = json!({"results": [
+        {"path": "memory/x.md", "startLine": 2, "endLine": 2, "score": 0.5, "snippet": "- the key is under the pot"}
+    ]});
+    let outcome = say(
+        "/forget the key",
+        vec![json!({"ok": true, "output": found.to_string()})],
+    )
+    .await;
+    assert!(
+        outcome.text().contains("`/forget memory/x.md:2`"),
+        "{}",
+        outcome.text()
+    );
+    let outcome = say("/forget memory/none.md:2", vec![]).await;
+    assert!(outcome.text().contains("no note"), "{}", outcome.text());
 }
 
 #[tokio::test]

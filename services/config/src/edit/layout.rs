@@ -90,3 +90,58 @@ fn is_name(key: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || c == '_' || c == '$';
     key.starts_with(first) && key.chars().all(|c| first(c) || c.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn value_is_indented_as_its_place_is() {
+        let value = json!({"a": {"b": [1, {"c": "x\ny"}]}});
+        for (base, unit, levels) in [
+            ("", "  ", ["", "  ", "    ", "      ", "        "]),
+            (
+                "\t",
+                "\t",
+                ["\t", "\t\t", "\t\t\t", "\t\t\t\t", "\t\t\t\t\t"],
+            ),
+            (
+                "  ",
+                "    ",
+                [
+                    "  ",
+                    "      ",
+                    "          ",
+                    "              ",
+                    "                  ",
+                ],
+            ),
+        ] {
+            let [zero, one, two, three, four] = levels;
+            let expected = format!(
+                "{{\n{one}\"a\": {{\n{two}\"b\": [\n{three}1,\n{three}{{\n{four}\"c\": \"x\\ny\"\n\
+                 {three}}}\n{two}]\n{one}}}\n{zero}}}"
+            );
+            assert_eq!(rendered(&value, base, unit), expected);
+        }
+    }
+
+    #[test]
+    fn names_are_written_without_quotes_where_they_can_be() {
+        for name in ["a", "_", "$", "a1_$", "A"] {
+            assert!(is_name(name), "{name}");
+        }
+        for other in ["", "1a", "a-b", "a b", "a.b", "\u{e4}"] {
+            assert!(!is_name(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn only_blanks_are_before_what_is_first_of_its_line() {
+        let text = "{\n \ta: 1, b: 2}";
+        let at = |what: &str| is_first_of_line(text, text.find(what).unwrap());
+        assert!(at("{") && at("a") && !at("1") && !at("b"));
+    }
+}

@@ -74,25 +74,6 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_one_and_says_the_defaults() {
-        let text = include_str!("../../../../.env.template");
-        let all: Environment = variables(Path::new(".env.template"), text)
-            .unwrap()
-            .into_iter()
-            .collect();
-        let settings = crate::Settings::assemble(
-            crate::Paths::resolve(&[("HOME", "/h")].into_iter().collect()).unwrap(),
-            serde_json::json!({}),
-            &Environment::default(),
-        );
-        let port = settings.unwrap().gateway.cli.port.to_string();
-        assert_eq!(all.get("OPENCLAW_CLI_PORT"), Some(port.as_str()));
-        // It is required, and a template has none.
-        assert_eq!(all.get("OPENCLAW_CLI_SECRET"), None);
-        assert!(text.contains("\nOPENCLAW_CLI_SECRET="));
-    }
-
-    #[test]
     fn a_broken_line_is_named_but_not_shown() {
         let error = variables(Path::new("/x/.env"), "A=1\nsk-secret value\n").unwrap_err();
         let text = error.to_string();

@@ -68,6 +68,15 @@ pub fn apply(document: &mut Value, overlays: &[Source]) -> Result<(), Error> {
     Ok(())
 }
 
+/// The parts over one another, the later over the earlier.
+pub fn layered<'a>(parts: impl IntoIterator<Item = Option<&'a Value>>) -> Value {
+    let mut merged = Value::Object(Map::new());
+    for part in parts.into_iter().flatten() {
+        patch(&mut merged, part.clone());
+    }
+    merged
+}
+
 /// RFC 7396.
 pub fn patch(target: &mut Value, patch: Value) {
     let Value::Object(changes) = patch else {

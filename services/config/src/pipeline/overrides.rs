@@ -9,11 +9,10 @@ use serde_json::Value;
 
 use super::alias;
 use crate::environment::{Environment, OVERRIDES};
-use crate::error::Error;
+use crate::error::{COMMAND_LINE, ENVIRONMENT, Error};
 use crate::key::KeyPath;
 use crate::problem::Problem;
 use crate::schema::Schema;
-use crate::{COMMAND_LINE, ENVIRONMENT};
 
 /// Variables with the keys they stand for. Of two for the same key the later
 /// one counts.
@@ -174,7 +173,7 @@ mod tests {
     fn applied(document: Value, variables: &[(&str, &str)]) -> Result<Value, Error> {
         let mut document = document;
         let environment = variables.iter().copied().collect();
-        apply(&mut document, &environment, &Schema::shipped())?;
+        apply(&mut document, &environment, Schema::shipped())?;
         Ok(document)
     }
 
@@ -219,7 +218,7 @@ mod tests {
             .collect();
         for environment in [environment, daemons] {
             let mut document = json!({"logging": {"level": "error"}});
-            assert!(apply(&mut document, &environment, &Schema::shipped()).unwrap());
+            assert!(apply(&mut document, &environment, Schema::shipped()).unwrap());
             assert_eq!(document, json!({"logging": {"level": "debug"}}));
         }
     }

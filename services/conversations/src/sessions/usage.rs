@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use openclaw_config::settings::SessionSettings;
 use openclaw_proto::sessions::{Archived, Query};
 use openclaw_sessions::Error;
 use openclaw_sessions::transcript::{AssistantMessage, Line, Lines, Message, Usage};
+use openclaw_settings::SessionSettings;
 
 use super::Sessions;
 use super::read::blocking;

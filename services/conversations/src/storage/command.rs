@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use openclaw_proto::event::{Kind, Resources};
-use openclaw_proto::gateway::Accepted;
+use openclaw_proto::gateway::{Accepted, Route};
 use openclaw_proto::runner::AuthProfile;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::BackendSession;
 use openclaw_sessions::transcript::{Message, Usage};
 use tokio::sync::oneshot;
 
-use super::fault::Fault;
 use super::ledger::{Record, Spent};
 use super::work::Work;
+use crate::fault::Fault;
+use crate::feed::Happening;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
 
@@ -20,6 +21,10 @@ pub(crate) enum Command {
     Accept(Box<Incoming>, Reply<Acceptance>),
     Begin(String, SessionKey, Reply<BackendSessions>),
     Append(SessionKey, Vec<Message>, Reply<()>),
+    /// Appends what the gateway itself says.
+    Announce(SessionKey, Box<Message>, String, Reply<()>),
+    /// Something happened elsewhere.
+    Record(Happening, Reply<()>),
     Close(Box<Closing>, Reply<()>),
     Find(String, Reply<Option<Found>>),
     Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
@@ -40,8 +45,14 @@ pub struct Incoming {
     pub idempotency_key: Option<String>,
     /// Where it came from.
     pub channel: String,
+    /// Where on that.
+    pub route: Option<Route>,
     /// What it says.
     pub text: String,
+    /// The command that it is; the gateway answers it itself.
+    pub command: Option<&'static str>,
+    /// Whether its words may begin the conversation anew.
+    pub may_begin_anew: bool,
 }
 
 /// What became of it.
@@ -73,6 +84,8 @@ pub enum Said {
     Text(String),
     /// To the gateway: the conversation has begun anew.
     Reset,
+    /// To the gateway: another command.
+    Command,
 }
 
 /// What a session wants instead of its agent's settings.
@@ -134,6 +147,22 @@ pub struct Closing {
     pub context_tokens: u64,
     /// What the run's processes used, when it is known.
     pub resources: Option<Resources>,
+    /// What is answered on the channel that the message came from; None:
+    /// nothing is.
+    pub reply: Option<ChannelReply>,
+    /// Whether it answered a command, beside the turns of its session.
+    pub of_command: bool,
+}
+
+/// The answer to a message, where that came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChannelReply {
+    /// The channel.
+    pub channel: String,
+    /// Where on it; None: where the session says, if it was there.
+    pub route: Option<Route>,
+    /// What was said.
+    pub text: String,
 }
 
 /// The ledger's word for an outcome.

@@ -95,11 +95,16 @@ impl Home {
                 if !whole {
                     exchange.bot_text.clear();
                 }
-                self.ended.push(exchange);
+                self.ended.push(exchange.without_silence());
             }
             // It was accepted by the gateway before this one.
             None => self.is_stale |= *key == self.key,
         }
+    }
+
+    /// The transcript says something else now.
+    pub(super) fn make_anew(&mut self) {
+        self.is_stale = true;
     }
 
     /// The conversation of `key` begins anew.

@@ -1,16 +1,24 @@
 //! The ledger of runs: who owns which message, and what became of it.
 
+mod forgetting;
+
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use openclaw_proto::event::{Kind, Resources};
+use openclaw_proto::feed::{Entry, Event};
+use openclaw_proto::gateway::Route;
+use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::Note;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::schema::{self, SchemaError};
+use crate::fault::LedgerError;
+use crate::feed::{self, Bill, Happening, MessageRow, Numbers, Series};
+use crate::outbox::{self, NewDelivery};
+use crate::schema;
 
 /// Ended runs are remembered this long: far longer than a client repeats a
 /// message, short enough that the file stays small.
@@ -20,41 +28,8 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// index; the default of 2 MB would be most of the daemon's memory.
 const CACHE_KIB: i64 = 128;
 
-/// A reader of the file, such as a backup, may hold it this long.
-const BUSY_DEADLINE: Duration = Duration::from_secs(5);
-
 const COLUMNS: &str = "run_id, idempotency_key, session_key, agent_id, session_id, channel, \
-                       state, user_entry_id, created_ms, ended_ms, outcome";
-
-/// Why the ledger cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum LedgerError {
-    /// SQLite refused.
-    #[error("cannot {operation} the ledger")]
-    Sqlite {
-        /// What was to be done.
-        operation: &'static str,
-        /// What SQLite says.
-        #[source]
-        source: rusqlite::Error,
-    },
-    /// Its tables cannot be made, or a newer gateway made them.
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-    /// It cannot be in WAL mode, but only in that one.
-    #[error("the ledger's journal mode is {0:?} instead of WAL: is it on a network file system?")]
-    NoWal(String),
-}
-
-impl LedgerError {
-    pub(crate) fn is_disk_full(&self) -> bool {
-        matches!(
-            self,
-            Self::Sqlite { source, .. } | Self::Schema(SchemaError::Sqlite(source))
-                if source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
-        )
-    }
-}
+                       state, user_entry_id, created_ms, ended_ms, outcome, route";
 
 /// One run as the ledger has it.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +55,19 @@ pub struct Record {
     pub ended_ms: Option<i64>,
     /// The terminal event.
     pub outcome: Option<Kind>,
+    /// Where on its channel its message came from.
+    pub route: Option<Route>,
+}
+
+impl Record {
+    fn message(&self) -> MessageRow {
+        MessageRow {
+            entry_id: self.user_entry_id.clone(),
+            session_id: self.session_id.clone(),
+            channel: self.channel.clone(),
+            route: self.route.clone(),
+        }
+    }
 }
 
 /// What a turn cost.
@@ -95,6 +83,20 @@ pub struct Spent {
     pub cost_usd: Option<f64>,
 }
 
+impl Spent {
+    fn bill(&self) -> Bill {
+        Bill {
+            resources: Some(Resources {
+                cost_usd: None,
+                ..self.resources.clone()
+            }),
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            cost_usd: self.cost_usd,
+        }
+    }
+}
+
 /// A change of the ledger.
 #[expect(
     clippy::large_enum_variant,
@@ -105,18 +107,82 @@ pub(crate) enum Change {
     /// A message was accepted.
     Insert(Box<Record>),
     /// Its turn began.
-    Running { run_id: String },
+    Running {
+        run_id: String,
+        key: SessionKey,
+        at_ms: i64,
+    },
     /// Its turn ended.
     Close {
         run_id: String,
+        key: SessionKey,
         state: &'static str,
         at_ms: i64,
         outcome: Kind,
         spent: Option<Box<Spent>>,
+        /// What was appended with the end.
+        entries: Vec<Entry>,
+        /// What is answered on the message's channel.
+        delivery: Option<Box<NewDelivery>>,
     },
+    /// There is something to say on a channel.
+    Deliver(Box<NewDelivery>, i64),
+    /// Something else, of which there is only to be told.
+    Happened(Happening),
 }
 
-pub(crate) struct Ledger(Connection);
+impl Change {
+    /// What is told of it.
+    fn happening(&self) -> Happening {
+        let of = |key: &SessionKey, run_id: &str, at_ms: i64, kinds| Happening {
+            agent_id: key.agent().to_string(),
+            session_key: key.to_string(),
+            run_id: run_id.to_owned(),
+            at_ms,
+            kinds,
+        };
+        match self {
+            Self::Insert(record) => Happening {
+                agent_id: record.agent_id.clone(),
+                session_key: record.session_key.clone(),
+                run_id: record.run_id.clone(),
+                at_ms: record.created_ms,
+                kinds: record.message().kinds(),
+            },
+            Self::Running { run_id, key, at_ms } => {
+                of(key, run_id, *at_ms, vec![feed::Kind::RunStarted])
+            }
+            Self::Close {
+                run_id,
+                key,
+                state,
+                at_ms,
+                outcome,
+                spent,
+                entries,
+                ..
+            } => {
+                let entries = entries.iter().cloned().map(feed::Kind::EntryAppended);
+                let bill = spent.as_deref().map(Spent::bill).unwrap_or_default();
+                let end = feed::ended(state, Some(outcome), bill);
+                of(key, run_id, *at_ms, entries.chain([end]).collect())
+            }
+            Self::Deliver(new, at_ms) => Happening {
+                agent_id: new.agent_id.clone(),
+                session_key: new.session_key.clone(),
+                run_id: new.run_id.clone(),
+                at_ms: *at_ms,
+                kinds: Vec::new(),
+            },
+            Self::Happened(happening) => happening.clone(),
+        }
+    }
+}
+
+pub(crate) struct Ledger {
+    connection: Connection,
+    numbers: Numbers,
+}
 
 /// Puts on disk what was written to the ledger at `path`: its log holds that
 /// until SQLite moves it, with waits of its own.
@@ -135,34 +201,73 @@ pub(super) fn log_of(path: &Path) -> PathBuf {
 impl Ledger {
     /// Opens or creates the ledger and forgets runs that ended long ago.
     pub(crate) fn open(path: &Path, now_ms: i64) -> Result<Self, LedgerError> {
-        let connection = Connection::open(path).map_err(failed("open"))?;
-        let mut ledger = Self(connection);
-        let busy = ledger.0.busy_timeout(BUSY_DEADLINE);
-        busy.map_err(failed("configure"))?;
-        schema::bring_up_to_date(&mut ledger.0)?;
-        ledger.configure()?;
+        let connection = schema::open(path)?;
+        configure(&connection)?;
+        // No event is to be told of a run that is not there any more.
+        feed::prune(&connection, now_ms).map_err(failed("prune"))?;
         let horizon = now_ms - KEPT.as_millis() as i64;
-        ledger
-            .0
+        connection
             .execute("DELETE FROM runs WHERE ended_ms < ?1", [horizon])
             .map_err(failed("prune"))?;
-        Ok(ledger)
+        let numbers = Numbers::open(&connection).map_err(failed("write to"))?;
+        sync(path).map_err(|source| LedgerError::Sync { source })?;
+        Ok(Self {
+            connection,
+            numbers,
+        })
     }
 
     /// Applies `changes` in one transaction. They are on disk after the next
     /// [`sync`]; all of them can be seen in the transcripts too, so that losing
     /// power before that loses nothing, and nobody waits for the disk twice.
-    pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<(), LedgerError> {
-        let transaction = self.0.transaction().map_err(failed("write to"))?;
-        for change in changes {
-            write(&transaction, change).map_err(failed("write to"))?;
+    ///
+    /// Returns what happened by them, with its numbers.
+    pub(crate) fn apply(&mut self, changes: &[Change]) -> Result<Vec<Event>, LedgerError> {
+        let applied = self.try_apply(changes).map_err(failed("write to"));
+        if applied.is_err() {
+            self.numbers.doubt();
         }
-        transaction.commit().map_err(failed("write to"))
+        applied
+    }
+
+    fn try_apply(&mut self, changes: &[Change]) -> rusqlite::Result<Vec<Event>> {
+        let transaction = self.connection.transaction()?;
+        let mut events = Vec::new();
+        for change in changes {
+            let happening = change.happening();
+            let last = self.numbers.give(&transaction, happening.kinds.len())?;
+            if write(&transaction, change, &happening, last)? {
+                events.extend(happening.numbered(last));
+            }
+        }
+        transaction.commit()?;
+        Ok(events)
+    }
+
+    /// Where the numbers of its events are by now.
+    pub(crate) fn series(&self, start: u64) -> Result<Series, LedgerError> {
+        let epoch = feed::epoch(&self.connection).map_err(failed("read"))?;
+        Ok(Series {
+            epoch,
+            start,
+            last: self.numbers.last(),
+        })
+    }
+
+    /// The last number that was given.
+    pub(crate) fn last_number(&self) -> u64 {
+        self.numbers.last()
+    }
+
+    /// Leaves no number unused: nothing is applied after that.
+    pub(crate) fn close(&mut self) -> Result<(), LedgerError> {
+        let given_back = self.numbers.give_back(&self.connection);
+        given_back.map_err(failed("write to"))
     }
 
     /// Keeps what changed in an index until its file is written.
     pub(crate) fn note(&mut self, notes: &[Note]) -> Result<(), LedgerError> {
-        let transaction = self.0.transaction().map_err(failed("write to"))?;
+        let transaction = self.connection.transaction().map_err(failed("write to"))?;
         for note in notes {
             transaction
                 .prepare_cached(
@@ -179,7 +284,7 @@ impl Ledger {
 
     /// What the file of `agent`'s index has by now.
     pub(crate) fn forget_notes(&mut self, agent: &str) -> Result<(), LedgerError> {
-        self.0
+        self.connection
             .execute("DELETE FROM session_notes WHERE agent_id = ?1", [agent])
             .map(|_| ())
             .map_err(failed("write to"))
@@ -188,7 +293,7 @@ impl Ledger {
     /// What the last gateway kept and did not come to write.
     pub(crate) fn notes(&self) -> Result<Vec<Note>, LedgerError> {
         let mut statement = self
-            .0
+            .connection
             .prepare("SELECT agent_id, session_key, entry, base FROM session_notes")
             .map_err(failed("read"))?;
         let notes = statement.query_map([], |row| {
@@ -216,7 +321,7 @@ impl Ledger {
     /// The runs that nobody ended, oldest first.
     pub(crate) fn open_runs(&self) -> Result<Vec<Record>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE ended_ms IS NULL ORDER BY created_ms");
-        let mut statement = self.0.prepare(&sql).map_err(failed("read"))?;
+        let mut statement = self.connection.prepare(&sql).map_err(failed("read"))?;
         let records = statement.query_map([], record).map_err(failed("read"))?;
         records.collect::<Result<_, _>>().map_err(failed("read"))
     }
@@ -226,9 +331,12 @@ impl Ledger {
         let sql = format!(
             "SELECT {COLUMNS}, unit, cpu_ms, memory_peak_bytes, tasks_peak, input_tokens, \
              output_tokens, cost_usd FROM runs LEFT JOIN turns USING (run_id) \
-             ORDER BY created_ms DESC LIMIT ?1"
+             ORDER BY accepted_seq DESC LIMIT ?1"
         );
-        let mut statement = self.0.prepare_cached(&sql).map_err(failed("read"))?;
+        let mut statement = self
+            .connection
+            .prepare_cached(&sql)
+            .map_err(failed("read"))?;
         let rows = statement
             .query_map([limit], |row| Ok((record(row)?, spent(row)?)))
             .map_err(failed("read"))?;
@@ -237,64 +345,100 @@ impl Ledger {
 
     fn one(&self, condition: &str, value: &str) -> Result<Option<Record>, LedgerError> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE {condition}");
-        self.0
+        self.connection
             .prepare_cached(&sql)
             .and_then(|mut statement| statement.query_row([value], record).optional())
             .map_err(failed("read"))
     }
-
-    fn configure(&self) -> Result<(), LedgerError> {
-        let connection = &self.0;
-        let mode: String = connection
-            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
-            .map_err(failed("configure"))?;
-        if mode != "wal" {
-            return Err(LedgerError::NoWal(mode));
-        }
-        connection
-            .pragma_update(None, "cache_size", -CACHE_KIB)
-            .map_err(failed("configure"))?;
-        // Without it SQLite plans a statement anew for each value it is given.
-        connection
-            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
-            .map_err(failed("configure"))?;
-        connection
-            .pragma_update(None, "synchronous", "NORMAL")
-            .map_err(failed("configure"))
-    }
 }
 
-fn write(connection: &Connection, change: &Change) -> rusqlite::Result<()> {
-    match change {
-        Change::Insert(record) => insert(connection, record),
-        Change::Running { run_id } => connection
-            .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
-            .execute([run_id]),
+fn configure(connection: &Connection) -> Result<(), LedgerError> {
+    let mode: String = connection
+        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+        .map_err(failed("configure"))?;
+    if mode != "wal" {
+        return Err(LedgerError::NoWal(mode));
+    }
+    connection
+        .pragma_update(None, "cache_size", -CACHE_KIB)
+        .map_err(failed("configure"))?;
+    // Without it SQLite plans a statement anew for each value it is given.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(failed("configure"))?;
+    connection
+        .pragma_update(None, "synchronous", "NORMAL")
+        .map_err(failed("configure"))
+}
+
+/// Whether the change was one: a turn begins once, however often it is started.
+fn write(
+    connection: &Connection,
+    change: &Change,
+    happening: &Happening,
+    last: u64,
+) -> rusqlite::Result<bool> {
+    let sequence = i64::try_from(last).unwrap_or(i64::MAX);
+    let rows = match change {
+        Change::Insert(record) => insert(connection, record, sequence)?,
+        Change::Running { run_id, at_ms, .. } => {
+            connection
+                .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
+                .execute([run_id])?;
+            connection
+                .prepare_cached(
+                    "UPDATE runs SET started_seq = ?2, started_ms = ?3 \
+                     WHERE run_id = ?1 AND started_seq IS NULL",
+                )?
+                .execute(params![run_id, sequence, at_ms])?
+        }
         Change::Close {
             run_id,
             state,
             at_ms,
             outcome,
             spent,
+            entries,
+            delivery,
+            ..
         } => {
             if let Some(spent) = spent {
                 keep(connection, run_id, spent)?;
             }
+            if let Some(delivery) = delivery {
+                outbox::add(connection, delivery, *at_ms)?;
+            }
             connection
                 .prepare_cached(
-                    "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5 \
-                     WHERE run_id = ?1",
+                    "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5, \
+                     ended_seq = ?6, entries = ?7 WHERE run_id = ?1",
                 )?
                 .execute(params![
                     run_id,
                     state,
                     at_ms,
                     reason(outcome),
-                    encode(outcome)
-                ])
+                    serde_json::to_string(outcome).ok(),
+                    sequence,
+                    listed(entries),
+                ])?
         }
-    }
-    .map(|_| ())
+        Change::Deliver(new, at_ms) => usize::from(outbox::add(connection, new, *at_ms)?),
+        Change::Happened(_) => connection
+            .prepare_cached(
+                "INSERT INTO events (seq, at_ms, agent_id, session_key, run_id, facts) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                sequence,
+                happening.at_ms,
+                happening.agent_id,
+                happening.session_key,
+                happening.run_id,
+                serde_json::to_string(&happening.kinds).ok(),
+            ])?,
+    };
+    Ok(rows > 0)
 }
 
 fn keep(connection: &Connection, run_id: &str, spent: &Spent) -> rusqlite::Result<usize> {
@@ -318,7 +462,7 @@ fn keep(connection: &Connection, run_id: &str, spent: &Spent) -> rusqlite::Resul
 
 /// The columns after those of the record.
 fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Spent>> {
-    const FIRST: usize = 11;
+    const FIRST: usize = 12;
     let number = |at: usize| {
         let value: i64 = row.get(FIRST + at)?;
         Ok::<_, rusqlite::Error>(u64::try_from(value).unwrap_or_default())
@@ -340,12 +484,12 @@ fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Spent>> {
     }))
 }
 
-fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<usize> {
+fn insert(connection: &Connection, record: &Record, sequence: i64) -> rusqlite::Result<usize> {
     connection
         .prepare_cached(
             "INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, \
-             channel, state, user_entry_id, created_ms) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+             channel, state, user_entry_id, created_ms, accepted_seq, route) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute(params![
             record.run_id,
@@ -357,11 +501,17 @@ fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<usize> {
             record.state,
             record.user_entry_id,
             record.created_ms,
+            sequence,
+            record
+                .route
+                .as_ref()
+                .and_then(|it| serde_json::to_string(it).ok()),
         ])
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let outcome: Option<String> = row.get(10)?;
+    let route: Option<String> = row.get(11)?;
     Ok(Record {
         run_id: row.get(0)?,
         idempotency_key: row.get(1)?,
@@ -374,7 +524,13 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         created_ms: row.get(8)?,
         ended_ms: row.get(9)?,
         outcome: outcome.and_then(|text| serde_json::from_str(&text).ok()),
+        route: route.and_then(|text| serde_json::from_str(&text).ok()),
     })
+}
+
+fn listed(entries: &[Entry]) -> Option<String> {
+    let is_empty = entries.is_empty();
+    (!is_empty).then(|| serde_json::to_string(entries).ok())?
 }
 
 /// For people who look into the file.
@@ -384,10 +540,6 @@ fn reason(outcome: &Kind) -> Option<&str> {
         Kind::Aborted { reason, .. } => Some(reason),
         _ => None,
     }
-}
-
-fn encode(outcome: &Kind) -> Option<String> {
-    serde_json::to_string(outcome).ok()
 }
 
 fn failed(operation: &'static str) -> impl FnOnce(rusqlite::Error) -> LedgerError {
@@ -414,7 +566,12 @@ mod tests {
             created_ms: NOW,
             ended_ms: None,
             outcome: None,
+            route: None,
         }
+    }
+
+    fn main() -> SessionKey {
+        SessionKey::main(&openclaw_sessions::AgentId::main())
     }
 
     fn done() -> Kind {
@@ -456,13 +613,18 @@ mod tests {
             .apply(&[
                 Change::Running {
                     run_id: "r1".to_owned(),
+                    key: main(),
+                    at_ms: NOW,
                 },
                 Change::Close {
                     run_id: "r1".to_owned(),
+                    key: main(),
                     state: "done",
                     at_ms: NOW + 1,
                     outcome: done(),
                     spent: Some(Box::new(spent.clone())),
+                    entries: Vec::new(),
+                    delivery: None,
                 },
             ])
             .unwrap();
@@ -527,7 +689,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("l");
         let ledger = Ledger::open(&path, NOW).unwrap();
-        ledger.0.pragma_update(None, "user_version", 9).unwrap();
+        ledger
+            .connection
+            .pragma_update(None, "user_version", 9)
+            .unwrap();
         drop(ledger);
         let error = Ledger::open(&path, NOW).err().unwrap();
         assert!(error.to_string().contains("version 9"), "{error}");

@@ -63,6 +63,10 @@ fn record(key: &str, agent: &AgentId, session: &SessionEntry, entry: &Entry) -> 
         created_ms: entry.message.timestamp(),
         ended_ms: None,
         outcome: None,
+        route: entry
+            .message
+            .route()
+            .and_then(|route| serde_json::from_value(route.clone()).ok()),
     })
 }
 

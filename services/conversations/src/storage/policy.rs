@@ -2,9 +2,9 @@
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
-use openclaw_config::settings::{ResetPolicy, SessionSettings};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::SessionEntry;
+use openclaw_settings::{ResetPolicy, SessionSettings};
 
 /// Why a conversation begins anew, and with what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,11 @@ pub(super) fn asked(settings: &SessionSettings, text: &str) -> Option<Anew> {
         reason: if is_new { "new" } else { "reset" },
         text: Some(rest.to_owned()).filter(|rest| !rest.is_empty()),
     })
+}
+
+/// Whether `text` does nothing but begin the conversation anew.
+pub fn only_begins_anew(settings: &SessionSettings, text: &str) -> bool {
+    asked(settings, text).is_some_and(|anew| anew.text.is_none())
 }
 
 /// Whether the conversation is over by the time that has passed.
@@ -91,7 +96,7 @@ mod tests {
     }
 
     fn settings() -> SessionSettings {
-        SessionSettings::of(&serde_json::json!({})).unwrap()
+        SessionSettings::of(&Default::default(), &Default::default())
     }
 
     #[test]
@@ -128,8 +133,9 @@ mod tests {
     #[test]
     fn a_conversation_of_one_message_ends_and_an_empty_one_does_not() {
         let reset = serde_json::json!({ "mode": "idle", "idleMinutes": 5 });
-        let settings = serde_json::json!({ "session": { "reset": reset } });
-        let settings = SessionSettings::of(&settings).unwrap();
+        let section = serde_json::json!({ "reset": reset });
+        let section = serde_json::from_value(section).unwrap();
+        let settings = SessionSettings::of(&section, &Default::default());
         let key = SessionKey::main(&"main".parse().unwrap());
         let due = |started: i64, last: i64| {
             let entry = serde_json::json!({

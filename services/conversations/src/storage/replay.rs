@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use openclaw_proto::event::{Code, Event, Failed, Kind, ToolFailure, ToolResult, Usage};
+use openclaw_sessions::silence;
 use openclaw_sessions::transcript::{self, Block, Content, Message, ToolResultMessage};
 
 use super::ledger::Record;
@@ -17,6 +18,11 @@ pub fn replay(path: &Path, record: &Record) -> Result<Vec<Event>, openclaw_sessi
         .iter()
         .flat_map(|entry| events(&entry.message))
         .collect();
+    let outcome = record.outcome.as_ref();
+    if matches!(outcome, Some(Kind::Done(done)) if done.stop_reason == silence::STOP_REASON) {
+        // Nobody was told.
+        kinds.retain(|kind| !matches!(kind, Kind::TextDelta { .. }));
+    }
     kinds.push(record.outcome.clone().unwrap_or_else(unknown));
     let mut paragraphs = Paragraphs::default();
     for kind in &mut kinds {

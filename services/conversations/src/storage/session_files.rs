@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use openclaw_config::Settings;
 use openclaw_daemon::Configuration;
 use openclaw_sessions::journal::Journal;
 use openclaw_sessions::store::{Note, Notice, SessionEntry, Store};
 use openclaw_sessions::transcript::{self, CutBack, Draft, Repair, Transcript};
 use openclaw_sessions::{AgentId, Error, SessionKey, now_ms};
+use openclaw_settings::Settings;
 
-use super::fault::Fault;
+use crate::fault::Fault;
 
 /// Transcripts kept open. Opening one again costs a read of its end; each open
 /// one costs a file descriptor.

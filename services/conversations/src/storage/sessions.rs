@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 pub use listing::state;
 
 use super::Storage;
-use super::fault::Fault;
 use super::work::Done;
+use crate::fault::Fault;
 use crate::refusal::Refusal;
 
 /// Sessions of the index.

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::command::Reply;
-use super::fault::Fault;
 use super::ledger::Change;
 use super::work::Undo;
+use crate::fault::Fault;
 
 type Answer = Box<dyn FnOnce(Result<(), Fault>)>;
 
@@ -14,7 +14,7 @@ pub(super) struct Staged {
     /// The transcript that must be durable first.
     pub(super) file: Option<PathBuf>,
     /// What the ledger is told when it is.
-    pub(super) change: Option<Change>,
+    pub(super) changes: Vec<Change>,
     /// What the ledger is told when it is not.
     pub(super) otherwise: Option<Change>,
     pub(super) fault: Option<Fault>,
@@ -36,7 +36,7 @@ impl Staged {
         };
         Self {
             file: None,
-            change: None,
+            changes: Vec::new(),
             otherwise: None,
             fault,
             writes_index: false,
@@ -61,7 +61,7 @@ impl Staged {
     }
 
     pub(super) fn changing(mut self, change: Change) -> Self {
-        self.change = Some(change);
+        self.changes.push(change);
         self
     }
 
@@ -71,13 +71,13 @@ impl Staged {
     }
 
     /// What is left to tell the ledger.
-    pub(super) fn take_change(&mut self) -> Option<Change> {
-        let change = match self.fault {
-            None => self.change.take(),
-            Some(_) => self.otherwise.take(),
+    pub(super) fn take_changes(&mut self) -> Vec<Change> {
+        let changes = match self.fault {
+            None => std::mem::take(&mut self.changes),
+            Some(_) => Vec::from_iter(self.otherwise.take()),
         };
-        self.tells_ledger = change.is_some();
-        change
+        self.tells_ledger = !changes.is_empty();
+        changes
     }
 
     /// The ledger could not be told.
@@ -101,17 +101,20 @@ impl Staged {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use openclaw_sessions::{AgentId, SessionKey};
     use tokio::sync::oneshot;
 
     fn running(run_id: &str) -> Change {
         Change::Running {
             run_id: run_id.to_owned(),
+            key: SessionKey::main(&AgentId::main()),
+            at_ms: 1,
         }
     }
 
     fn told(staged: &mut Staged) -> Option<String> {
-        match staged.take_change()? {
-            Change::Running { run_id } => Some(run_id),
+        match staged.take_changes().pop()? {
+            Change::Running { run_id, .. } => Some(run_id),
             other => panic!("not what was staged: {other:?}"),
         }
     }

@@ -7,23 +7,27 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use openclaw_config::settings::{SendTarget, SessionSettings};
 use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::event::{Code, Failed, Kind};
+use openclaw_proto::feed::{self, Entry, Event};
 use openclaw_proto::gateway::Accepted;
+use openclaw_sessions::forgetting::Words;
 use openclaw_sessions::store::{BackendSession, SessionEntry, Store};
 use openclaw_sessions::transcript::{Draft, Marker, Message, Usage, UserMessage};
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
+use openclaw_settings::{SendTarget, SessionSettings};
 
 use serde_json::{Value, json};
 
 use crate::auth_profile;
+use crate::feed::{Happening, Series};
 
 use super::command::{
     Acceptance, Admitted, BackendSessions, Closing, Found, Incoming, Overrides, QueueFields, Reply,
     Said, backend_session_of, state_of,
 };
-use super::fault::Fault;
+use super::delivery::{self, Answers};
+use super::entries::Described;
 use super::home::Home;
 use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
@@ -31,6 +35,7 @@ use super::policy::{self, Anew};
 use super::session_files::{Appended, SessionFiles, Written};
 use super::staged::Staged;
 use super::work::Undo;
+use crate::fault::Fault;
 
 /// What the transcript calls a message that only begins anew.
 pub const RESET_COMMAND: &str = "reset";
@@ -44,6 +49,10 @@ pub(super) struct StateFiles {
     home: Home,
     ledger: Ledger,
     ledger_path: PathBuf,
+    /// The last number of an event of the gateway before.
+    first_number: u64,
+    /// What became of old sessions and is still to be told.
+    pub(super) maintained: Vec<Happening>,
 }
 
 impl StateFiles {
@@ -57,6 +66,8 @@ impl StateFiles {
         let mut state_files = Self {
             home: Home::open(&mut session_files)?,
             session_files,
+            first_number: ledger.last_number(),
+            maintained: Vec::new(),
             ledger,
             ledger_path,
         };
@@ -83,7 +94,22 @@ impl StateFiles {
         if changes.is_empty() {
             Ok(())
         } else {
-            self.tell(&changes)
+            // Nobody listens yet; it is told to whoever asks for it.
+            self.tell(&changes).map(drop)
+        }
+    }
+
+    /// Where the numbers of events begin, and where they are by now.
+    pub(super) fn series(&self) -> Result<Series, Fault> {
+        self.ledger
+            .series(self.first_number)
+            .map_err(self.of_ledger())
+    }
+
+    /// Leaves the ledger as a gateway that is stopped does.
+    pub(super) fn close_ledger(&mut self) {
+        if let Err(error) = self.ledger.close() {
+            failure::report("leave the ledger, so some numbers stay unused", &error);
         }
     }
 
@@ -91,11 +117,9 @@ impl StateFiles {
         self.ledger.open_runs().map_err(self.of_ledger())
     }
 
-    /// Tells the ledger what is durable now.
-    pub(super) fn tell(&mut self, changes: &[Change]) -> Result<(), Fault> {
-        self.ledger
-            .apply(changes)
-            .map_err(Fault::ledger(&self.ledger_path))
+    /// Tells the ledger what is durable now; what happened by that.
+    pub(super) fn tell(&mut self, changes: &[Change]) -> Result<Vec<Event>, Fault> {
+        self.ledger.apply(changes).map_err(self.of_ledger())
     }
 
     /// Puts on disk what the ledger was told.
@@ -133,8 +157,12 @@ impl StateFiles {
                 let staged = Staged::new(reply, Ok(admission.acceptance)).undone_by(admission.undo);
                 match admission.written {
                     None => staged,
-                    Some((written, record)) => staged
-                        .touching(written.file)
+                    Some((written, record)) => admission
+                        .anew
+                        .into_iter()
+                        .fold(staged.touching(written.file), |staged, anew| {
+                            staged.changing(Change::Happened(anew))
+                        })
                         .changing(Change::Insert(Box::new(record))),
                 }
             }
@@ -145,6 +173,22 @@ impl StateFiles {
     /// Brings the home session's view up to date with what is durable.
     pub(super) fn update_home(&mut self) {
         self.home.update(&mut self.session_files);
+    }
+
+    /// Has the home session's view made from what the transcript says now.
+    pub(super) fn make_home_anew(&mut self) {
+        self.home.make_anew();
+        self.update_home();
+    }
+
+    /// How often the words are in the ledger.
+    pub(super) fn count_in_ledger(&self, words: &Words) -> Result<u64, Fault> {
+        self.ledger.count(words).map_err(self.of_ledger())
+    }
+
+    /// Covers the words in the ledger; how often they were there.
+    pub(super) fn forget_in_ledger(&mut self, words: &Words) -> Result<u64, Fault> {
+        self.ledger.forget(words).map_err(self.of_ledger())
     }
 
     /// The conversation of `key` begins anew.
@@ -181,13 +225,15 @@ impl StateFiles {
                 return Ok(Admission::existing(record));
             }
         }
-        if self.is_blocked(&incoming)? {
+        // A command is no message to anybody.
+        if incoming.command.is_none() && self.is_blocked(&incoming)? {
             return Err(Fault::Blocked);
         }
         let now = now_ms();
         let settings = self.session_files.settings();
         let anew = self.anew(&settings.session, &incoming, now)?;
         let said = match &anew {
+            None if incoming.command.is_some() => Said::Command,
             None => Said::Text(incoming.text.clone()),
             Some(anew) => anew.text.clone().map_or(Said::Reset, Said::Text),
         };
@@ -203,16 +249,22 @@ impl StateFiles {
             entry.reset(now);
         }
         entry.touch(now);
-        for field in ["archivedAt", "archivedBy", "archiveReason"] {
-            entry.clear(field);
+        if said != Said::Command {
+            for field in ["archivedAt", "archivedBy", "archiveReason"] {
+                entry.clear(field);
+            }
+            entry.set("lastInteractionAt", now);
         }
-        entry.set("lastInteractionAt", now);
         note_channel(entry, &incoming.channel, incoming.key.chat_type());
+        if let Some(route) = &incoming.route {
+            delivery::note_route(entry, &incoming.channel, route);
+        }
         let overrides = overrides_of(entry);
         self.home.asked(&incoming, &said, anew.is_some(), now);
         let user_entry_id = appended.ids.last().cloned().unwrap_or_default();
         let session_id = entry.session_id().to_owned();
         let (key, run_id) = (incoming.key.clone(), incoming.run_id.clone());
+        let anew = anew.map(|anew| changed(&key, feed::Change::Reset, anew.reason, now));
         let record = record(incoming, session_id, user_entry_id, now);
         let admitted = Admitted {
             accepted: accepted(&record),
@@ -223,6 +275,7 @@ impl StateFiles {
         Ok(Admission {
             acceptance: Acceptance::New(Box::new(admitted)),
             written: Some((appended.written.clone(), record)),
+            anew,
             undo: Some(Box::new(move |state_files| {
                 state_files.retract(&appended.written);
                 state_files.home.withdrawn(&run_id);
@@ -239,7 +292,11 @@ impl StateFiles {
         incoming: &Incoming,
         now: i64,
     ) -> Result<Option<Anew>, Fault> {
-        if let Some(asked) = policy::asked(settings, &incoming.text) {
+        if incoming.command.is_some() {
+            return Ok(None);
+        }
+        let asked = policy::asked(settings, &incoming.text);
+        if let Some(asked) = asked.filter(|_| incoming.may_begin_anew) {
             return Ok(Some(asked));
         }
         let store = self.session_files.store(incoming.key.agent())?;
@@ -288,6 +345,30 @@ impl StateFiles {
         Ok(self.session_files.append(key, drafts, now_ms())?)
     }
 
+    /// Appends messages; their transcript, and what the ledger is told of them.
+    pub(super) fn say(
+        &mut self,
+        key: &SessionKey,
+        messages: Vec<Message>,
+        announced: Option<&str>,
+    ) -> Result<(PathBuf, Vec<Change>), Fault> {
+        let (described, now) = (Described::of(&messages), now_ms());
+        let drafts = messages.into_iter().map(Draft::from).collect();
+        let Appended { written, ids } = self.append(key, drafts)?;
+        let mut happening = described.happening(key, &ids, now);
+        let mut changes = Vec::new();
+        if let (Some(text), Some(entry_id)) = (announced, ids.last()) {
+            let entry = self.session_files.store(key.agent())?.get(key);
+            let place = entry.and_then(delivery::place_of_session);
+            let new = place.map(|place| delivery::announcement(key, entry_id, place, text));
+            changes.extend(new.map(|new| Change::Deliver(Box::new(new), now)));
+            let entry_id = entry_id.clone();
+            happening.kinds.push(feed::Kind::Announcement { entry_id });
+        }
+        changes.insert(0, Change::Happened(happening));
+        Ok((written.file, changes))
+    }
+
     pub(super) fn close(&mut self, closing: Closing, reply: Reply<()>) -> Staged {
         let now = now_ms();
         let cost = self.cost(&closing.outcome, &closing.usage);
@@ -299,20 +380,34 @@ impl StateFiles {
                 output_tokens: closing.usage.output,
             })
         });
-        let change = |outcome: Kind| Change::Close {
+        let answers = match self.answers(&closing) {
+            Ok(answers) => answers,
+            Err(fault) => return Staged::new(reply, Err(fault)),
+        };
+        let change = |outcome: Kind, entries: Vec<Entry>| Change::Close {
+            delivery: answers.as_ref().map(|it| Box::new(it.with(&outcome))),
             run_id: closing.run_id.clone(),
+            key: closing.key.clone(),
             state: state_of(&outcome),
             at_ms: now,
             outcome,
             spent: spent.clone(),
+            entries,
         };
         if closing.messages.is_empty() {
             self.home.answered(&closing.run_id, &closing.key, true, now);
-            return Staged::new(reply, Ok(())).changing(change(closing.outcome));
+            return Staged::new(reply, Ok(())).changing(change(closing.outcome, Vec::new()));
         }
+        let described = Described::of(&closing.messages);
         let drafts = closing.messages.into_iter().map(Draft::from).collect();
         match self.append(&closing.key, drafts) {
             Ok(Appended { written, ids }) => {
+                if closing.of_command {
+                    return Staged::new(reply, Ok(()))
+                        .touching(written.file)
+                        .changing(change(closing.outcome, described.entries(&ids)))
+                        .or_else(change(unsaved(), Vec::new()));
+                }
                 let whole = matches!(closing.outcome, Kind::Done(_));
                 self.home
                     .answered(&closing.run_id, &closing.key, whole, now);
@@ -325,11 +420,21 @@ impl StateFiles {
                 });
                 Staged::new(reply, noted)
                     .touching(written.file)
-                    .changing(change(closing.outcome))
-                    .or_else(change(unsaved()))
+                    .changing(change(closing.outcome, described.entries(&ids)))
+                    .or_else(change(unsaved(), Vec::new()))
             }
-            Err(fault) => Staged::new(reply, Err(fault)).or_else(change(unsaved())),
+            Err(fault) => Staged::new(reply, Err(fault)).or_else(change(unsaved(), Vec::new())),
         }
+    }
+
+    /// The reply on the message's channel, if it has a place there.
+    fn answers(&mut self, closing: &Closing) -> Result<Option<Answers>, Fault> {
+        let Some(reply) = &closing.reply else {
+            return Ok(None);
+        };
+        let entry = self.session_files.store(closing.key.agent())?;
+        let entry = entry.get(&closing.key);
+        Ok(Answers::of(&closing.run_id, &closing.key, reply, entry))
     }
 
     /// The last entry that a backend's own session holds after a run. A reply
@@ -431,7 +536,7 @@ impl StateFiles {
         )
     }
 
-    fn of_ledger(&self) -> impl Fn(super::ledger::LedgerError) -> Fault + use<> {
+    fn of_ledger(&self) -> impl Fn(crate::fault::LedgerError) -> Fault + use<> {
         let path = self.ledger_path.clone();
         move |error| Fault::ledger(&path)(error)
     }
@@ -441,6 +546,8 @@ impl StateFiles {
 struct Admission {
     acceptance: Acceptance,
     written: Option<(Written, Record)>,
+    /// The conversation begins anew with it.
+    anew: Option<Happening>,
     undo: Option<Undo>,
 }
 
@@ -449,6 +556,7 @@ impl Admission {
         Self {
             acceptance: Acceptance::Existing(Box::new(record)),
             written: None,
+            anew: None,
             undo: None,
         }
     }
@@ -482,13 +590,19 @@ fn drafts(incoming: &Incoming, anew: Option<&Anew>, said: &Said, now: i64) -> Ve
     }
     let text = match said {
         Said::Text(text) => text,
-        Said::Reset => &incoming.text,
+        Said::Reset | Said::Command => &incoming.text,
     };
     let user = UserMessage::of_run(&incoming.run_id, text.as_str(), now);
     let mut message = Message::User(user);
     message.set_arrival(&incoming.channel, incoming.idempotency_key.as_deref());
+    let route = incoming.route.as_ref();
+    if let Some(route) = route.and_then(|route| serde_json::to_value(route).ok()) {
+        message.set_route(route);
+    }
     if *said == Said::Reset {
         message.set_command(RESET_COMMAND);
+    } else if let Some(command) = incoming.command {
+        message.set_command(command);
     }
     drafts.push(message.into());
     drafts
@@ -507,6 +621,21 @@ fn record(incoming: Incoming, session_id: String, user_entry_id: String, now: i6
         created_ms: now,
         ended_ms: None,
         outcome: None,
+        route: incoming.route,
+    }
+}
+
+/// What is told of a session that changed.
+pub(super) fn changed(key: &SessionKey, change: feed::Change, reason: &str, now: i64) -> Happening {
+    Happening {
+        agent_id: key.agent().to_string(),
+        session_key: key.to_string(),
+        run_id: String::new(),
+        at_ms: now,
+        kinds: vec![feed::Kind::SessionChanged {
+            change,
+            reason: reason.to_owned(),
+        }],
     }
 }
 

@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 
 use super::command::Reply;
-use super::fault::Fault;
+use super::ledger::Change;
 use super::staged::Staged;
 use super::state_files::StateFiles;
+use crate::fault::Fault;
+use crate::feed::Happening;
 
 /// What a piece of work has done that is not on disk yet.
 pub(super) struct Done<T> {
     value: T,
     file: Option<PathBuf>,
     writes_index: bool,
+    happenings: Vec<Happening>,
     undo: Option<Undo>,
 }
 
@@ -28,6 +31,7 @@ impl<T: 'static> Done<T> {
             value,
             file: None,
             writes_index: false,
+            happenings: Vec::new(),
             undo: None,
         }
     }
@@ -39,6 +43,7 @@ impl<T: 'static> Done<T> {
             value,
             file: None,
             writes_index: true,
+            happenings: Vec::new(),
             undo: Some(Box::new(undo)),
         }
     }
@@ -49,8 +54,17 @@ impl<T: 'static> Done<T> {
         self
     }
 
+    /// And that is told when it is on disk.
+    pub(super) fn telling(mut self, happening: Happening) -> Self {
+        self.happenings.push(happening);
+        self
+    }
+
     fn staged(self, reply: Reply<T>) -> Staged {
         let mut staged = Staged::new(reply, Ok(self.value));
+        for happening in self.happenings {
+            staged = staged.changing(Change::Happened(happening));
+        }
         staged.file = self.file;
         staged.writes_index = self.writes_index;
         staged.undo = self.undo;

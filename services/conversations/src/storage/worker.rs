@@ -8,16 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_daemon::{Configuration, failure};
-use openclaw_sessions::now_ms;
 use openclaw_sessions::store::Store;
-use openclaw_sessions::transcript::Draft;
+use openclaw_sessions::transcript::Message;
+use openclaw_sessions::{SessionKey, now_ms};
 
-use super::Envelope;
-use super::command::Command;
-use super::fault::Fault;
+use super::command::{Command, Reply};
 use super::ledger::{Change, Record};
 use super::staged::Staged;
 use super::state_files::StateFiles;
+use super::{Envelope, Listener};
+use crate::fault::Fault;
+use crate::feed::Series;
 
 /// Commands that share syncs. It bounds how long the first of them waits, and
 /// is what 64 busy sessions have under way.
@@ -53,13 +54,22 @@ const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(30 * 60);
 /// and at most this often: a look takes all entries in hand.
 const MAINTENANCE_PAUSE: Duration = Duration::from_secs(1);
 
+/// What others than those who ask are told.
+pub(super) struct Told {
+    /// How many sessions there are.
+    pub(super) sessions: Arc<AtomicU64>,
+    pub(super) findings: Findings,
+    /// Who hears what happened.
+    pub(super) listener: Listener,
+}
+
 /// What of the sessions the user is to know, for whoever asks.
 pub(super) type Findings = Arc<Mutex<Vec<String>>>;
 
 pub(super) struct Worker {
     state_files: StateFiles,
     commands: Receiver<Envelope>,
-    sessions: Arc<AtomicU64>,
+    told: Told,
     /// When what changed in an index is to be written.
     flush_at: Option<Instant>,
     /// When index files are to be written that are behind the ledger.
@@ -76,20 +86,18 @@ pub(super) struct Worker {
     maintain_at: Instant,
     /// and not before.
     maintain_after: Instant,
-    findings: Findings,
 }
 
 impl Worker {
     pub(super) fn open(
         configuration: Configuration,
         commands: Receiver<Envelope>,
-        sessions: Arc<AtomicU64>,
-        findings: Findings,
+        told: Told,
     ) -> Result<Self, Fault> {
         let worker = Self {
             state_files: StateFiles::open(configuration)?,
             commands,
-            sessions,
+            told,
             flush_at: None,
             file_at: None,
             flush_after: Instant::now(),
@@ -98,7 +106,6 @@ impl Worker {
             is_following_well: true,
             maintain_at: Instant::now() + MAINTENANCE_PAUSE,
             maintain_after: Instant::now(),
-            findings,
         };
         worker.count_sessions();
         Ok(worker)
@@ -106,6 +113,10 @@ impl Worker {
 
     pub(super) fn open_runs(&self) -> Result<Vec<Record>, Fault> {
         self.state_files.open_runs()
+    }
+
+    pub(super) fn series(&self) -> Result<Series, Fault> {
+        self.state_files.series()
     }
 
     /// Works until it is told to stop, or nobody can ask any more.
@@ -126,6 +137,7 @@ impl Worker {
             }
             self.commit(batch);
         }
+        self.state_files.close_ledger();
         self.sync_ledger();
         if let Err(error) = self.state_files.session_files.close_journal() {
             failure::report("write transcripts, doing so at the next start", &error);
@@ -203,14 +215,41 @@ impl Worker {
         self.maintain_after = now + MAINTENANCE_PAUSE;
         self.maintain_at = now + wait.clamp(MAINTENANCE_PAUSE, MAINTENANCE_INTERVAL);
         self.count_sessions();
+        self.tell_of_maintenance();
         if self.state_files.session_files.is_unnoted() {
             self.flush_at.get_or_insert(self.flush_after.max(now));
         }
-        let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut findings = self
+            .told
+            .findings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         for finding in look.findings.iter().filter(|it| !findings.contains(it)) {
             tracing::warn!("{finding}");
         }
         *findings = look.findings;
+    }
+
+    fn tell_of_maintenance(&mut self) {
+        let changed = std::mem::take(&mut self.state_files.maintained);
+        let changes: Vec<Change> = changed.into_iter().map(Change::Happened).collect();
+        if let Err(fault) = self.tell(&changes) {
+            failure::report("tell of old sessions, which nobody is told of", &fault);
+        }
+    }
+
+    /// Tells the ledger of `changes`, and whoever listens of what they are.
+    fn tell(&mut self, changes: &[Change]) -> Result<(), Fault> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.sync_at
+            .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
+        let events = self.state_files.tell(changes)?;
+        if let (Some(hear), false) = (self.told.listener.get(), events.is_empty()) {
+            hear(events);
+        }
+        Ok(())
     }
 
     fn sync_ledger(&mut self) {
@@ -296,15 +335,11 @@ impl Worker {
     fn commit(&mut self, mut batch: Vec<Staged>) {
         self.sync_transcripts(&mut batch);
         self.sync_index(&mut batch);
-        let changes: Vec<Change> = batch.iter_mut().filter_map(Staged::take_change).collect();
-        if !changes.is_empty() {
-            self.sync_at
-                .get_or_insert_with(|| Instant::now() + LEDGER_INTERVAL);
-            if let Err(fault) = self.state_files.tell(&changes) {
-                batch
-                    .iter_mut()
-                    .for_each(|staged| staged.ledger_failed(&fault));
-            }
+        let changes: Vec<Change> = batch.iter_mut().flat_map(Staged::take_changes).collect();
+        if let Err(fault) = self.tell(&changes) {
+            batch
+                .iter_mut()
+                .for_each(|staged| staged.ledger_failed(&fault));
         }
         // The last change first, so that each finds what it left.
         for staged in batch.iter_mut().rev() {
@@ -349,14 +384,15 @@ impl Worker {
             Command::Accept(incoming, reply) => self.state_files.accept(*incoming, reply),
             Command::Begin(run_id, key, reply) => {
                 let begun = self.state_files.begin(&key);
-                Staged::new(reply, begun).changing(Change::Running { run_id })
+                let at_ms = now_ms();
+                Staged::new(reply, begun).changing(Change::Running { run_id, key, at_ms })
             }
-            Command::Append(key, messages, reply) => {
-                let drafts = messages.into_iter().map(Draft::from).collect();
-                match self.state_files.append(&key, drafts) {
-                    Ok(appended) => Staged::new(reply, Ok(())).touching(appended.written.file),
-                    Err(fault) => Staged::new(reply, Err(fault)),
-                }
+            Command::Append(key, messages, reply) => self.append(&key, messages, None, reply),
+            Command::Announce(key, message, text, reply) => {
+                self.append(&key, vec![*message], Some(&text), reply)
+            }
+            Command::Record(happening, reply) => {
+                Staged::new(reply, Ok(())).changing(Change::Happened(happening))
             }
             Command::Close(closing, reply) => self.state_files.close(*closing, reply),
             Command::Last(limit, reply) => {
@@ -376,8 +412,24 @@ impl Worker {
         }
     }
 
+    /// `announced`: the gateway itself says that.
+    fn append(
+        &mut self,
+        key: &SessionKey,
+        messages: Vec<Message>,
+        announced: Option<&str>,
+        reply: Reply<()>,
+    ) -> Staged {
+        match self.state_files.say(key, messages, announced) {
+            Ok((file, changes)) => changes
+                .into_iter()
+                .fold(Staged::new(reply, Ok(())).touching(file), Staged::changing),
+            Err(fault) => Staged::new(reply, Err(fault)),
+        }
+    }
+
     fn count_sessions(&self) {
         let count = self.state_files.session_files.session_count();
-        self.sessions.store(count, Ordering::Relaxed);
+        self.told.sessions.store(count, Ordering::Relaxed);
     }
 }

@@ -1,6 +1,6 @@
 //! An approval request as it is shown before the decision.
 
-use crate::output;
+use openclaw_terminal::output;
 
 /// Lines of a command that are counted: more of them may not be on the screen
 /// any more when the decision is made.

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use openclaw_config::login::Login;
+use openclaw_credentials::login::Login;
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 

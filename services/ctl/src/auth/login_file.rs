@@ -7,11 +7,11 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use nix::unistd::{Uid, User};
-use openclaw_config::login::Login;
+use openclaw_credentials::login::Login;
 use openclaw_folder::Folder;
+use openclaw_terminal::Failure;
 
 use super::contents::{self, Contents};
-use crate::failure::Failure;
 
 /// Bytes of a login's file, which holds some tokens.
 const LIMIT: u64 = 64 << 10;

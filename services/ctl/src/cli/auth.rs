@@ -1,7 +1,7 @@
 //! Arguments of `auth`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use openclaw_config::login::Login;
+use openclaw_credentials::login::Login;
 
 /// Arguments of `auth`.
 #[derive(Debug, Args)]

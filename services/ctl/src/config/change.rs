@@ -5,20 +5,21 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use openclaw_config::file::File;
+use openclaw_config::error::SIZE_LIMIT;
 use openclaw_config::parse;
 use openclaw_config::schema::Schema;
-use openclaw_config::settings::SOCKETS_ADVICE;
 use openclaw_config::{Environment, Error, KeyPath, Paths};
+use openclaw_settings::SOCKETS_ADVICE;
+use openclaw_settings::file::File;
+use openclaw_terminal::failure::{CONFIG, Failure};
+use openclaw_terminal::output;
 use serde_json::Value;
 
 use super::arguments::{Patch, Set, Unset};
 use super::{held, key, report};
-use crate::failure::{CONFIG, Failure};
-use crate::output;
 
 /// The most that is read from standard input; the file itself is limited so.
-const INPUT_LIMIT: u64 = parse::SIZE_LIMIT;
+const INPUT_LIMIT: u64 = SIZE_LIMIT;
 
 pub(super) fn set(
     arguments: &Set,
@@ -163,7 +164,7 @@ fn leaves(document: &Value) -> Vec<KeyPath> {
 }
 
 fn fixed(environment: &Environment) -> Option<BTreeMap<&'static str, String>> {
-    let settings = openclaw_config::load(environment).ok()?;
+    let settings = openclaw_settings::load(environment).ok()?;
     Some(settings.fixed)
 }
 

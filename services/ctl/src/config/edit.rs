@@ -2,18 +2,17 @@
 //! valid.
 
 use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
-use openclaw_config::file::{File, Problems};
 use openclaw_config::{Environment, Error, Paths, write};
+use openclaw_settings::file::{File, Problems};
+use openclaw_terminal::failure::{CONFIG, Failure};
+use openclaw_terminal::{output, question};
 
 use super::change::{self, Change};
 use super::report;
-use crate::failure::{CONFIG, Failure};
-use crate::output;
 
 /// What there is to begin with.
 const TEMPLATE: &str = "{\n  // openclawctl config schema lists what can be set\n}\n";
@@ -116,15 +115,9 @@ fn open(editor: &str, file: &Path) -> Result<(), Failure> {
 
 /// Whether the user wants to go on editing.
 fn again() -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() {
+    if !question::can_be_asked() {
         return Ok(false);
     }
-    let mut stderr = io::stderr().lock();
-    // Whoever does not see the question answers it with a line end.
-    let _ = write!(stderr, "edit again? [Y/n] ").and_then(|()| stderr.flush());
-    let mut answer = String::new();
-    let length = io::stdin()
-        .read_line(&mut answer)
-        .context("cannot read the answer")?;
-    Ok(length > 0 && !answer.trim().to_lowercase().starts_with('n'))
+    let answer = question::ask("edit again? [Y/n] ")?;
+    Ok(answer.is_some_and(|answer| !answer.starts_with('n')))
 }

@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
-use openclaw_config::pipeline::{alias, defaults};
+use openclaw_config::pipeline::alias;
 use openclaw_config::schema::Schema;
 use openclaw_config::substitute::Missing;
-use openclaw_config::{Environment, KeyPath, Paths, document, redact};
+use openclaw_config::{Environment, KeyPath, Paths, redact};
+use openclaw_settings::defaults;
+use openclaw_settings::document;
+use openclaw_terminal::{Failure, output};
 use serde_json::Value;
 
 use super::arguments::Get;
 use super::{held, key};
-use crate::failure::Failure;
-use crate::output;
 use crate::run;
 
 /// Prints the value.
@@ -29,7 +30,7 @@ pub(super) fn execute(
     let document = if arguments.file {
         document.written
     } else {
-        defaults::apply(document.value, paths)?
+        defaults::apply(document.value, paths)
     };
     let Some(value) = alias::get(&path, &document) else {
         return Err(not_set(&path, paths));

@@ -1,11 +1,12 @@
 //! What holds instead of what the file says, and why.
 
-use openclaw_config::holder::{self, Held};
 use openclaw_config::{Environment, KeyPath, Paths, redact};
+use openclaw_foreground::environment_file;
+use openclaw_settings::holder::{self, Held};
+use openclaw_terminal::output;
 use serde_json::Value;
 
-use crate::output;
-use crate::run::{self, environment_file};
+use crate::run;
 
 /// Keys that are told of one change; a drop-in may replace hundreds.
 const TOLD: usize = 10;

@@ -2,9 +2,8 @@
 
 use openclaw_config::problem::Kind;
 use openclaw_config::{Error, Problem};
+use openclaw_terminal::output;
 use serde::Serialize;
-
-use crate::output;
 
 /// One problem as `--json` prints it.
 #[derive(Debug, Serialize)]

@@ -3,11 +3,10 @@
 use std::process::ExitCode;
 
 use openclaw_config::schema::{Schema, TEXT};
+use openclaw_terminal::{Failure, output};
 
 use super::arguments;
 use super::key;
-use crate::failure::Failure;
-use crate::output;
 
 /// Prints the schema, or the part for a key.
 pub(super) fn execute(arguments: &arguments::Schema) -> Result<ExitCode, Failure> {

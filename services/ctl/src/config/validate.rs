@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use openclaw_config::file::{self, Findings};
 use openclaw_config::{Environment, Error, Paths};
+use openclaw_foreground::environment_file;
+use openclaw_settings::file::{self, Findings};
+use openclaw_terminal::failure::{self, Failure};
+use openclaw_terminal::output;
 use serde_json::json;
 
 use super::arguments::Validate;
 use super::report::{self, Report};
-use crate::failure::{self, Failure};
-use crate::output;
-use crate::run::environment_file;
 use crate::sockets;
 
 /// Units that do not grant what the configuration does.

@@ -2,7 +2,9 @@
 
 use super::check::Check;
 use crate::connection;
-use crate::status::{AgentModel, Answer, Confinement, JOBS_ARE_OFF, ModelProblem, Suite, grouped};
+use crate::status::{
+    AgentModel, Answer, Confinement, JOBS_ARE_OFF, ModelProblem, Runner, Suite, grouped,
+};
 
 /// One check a daemon: does it answer, with this program's version.
 pub(super) fn daemons(suite: &Suite) -> Vec<Check> {
@@ -134,10 +136,9 @@ pub(super) fn confinements(suite: &Suite) -> Vec<Check> {
         return Vec::new();
     };
     let groups = grouped(&runner.confinements).into_iter();
-    let mut checks: Vec<Check> = groups
-        .map(|(names, group)| confinement(&names, group))
-        .collect();
-    if checks.is_empty() {
+    let mut checks: Vec<Check> = level(runner).into_iter().collect();
+    checks.extend(groups.map(|(names, group)| confinement(&names, group)));
+    if runner.confinements.is_empty() {
         checks.push(Check::warn(
             "sandbox",
             "the agent-runner promises no confinement",
@@ -145,6 +146,18 @@ pub(super) fn confinements(suite: &Suite) -> Vec<Check> {
         ));
     }
     checks
+}
+
+/// The level that agents run at, why, and what gives a stricter one.
+fn level(runner: &Runner) -> Option<Check> {
+    const NAME: &str = "sandbox level";
+    // Where no agent is started, the checks below say so.
+    let reason = runner.sandbox_reason.as_deref()?;
+    let detail = format!("{}: {reason}", runner.sandbox_level);
+    Some(match &runner.sandbox_stricter {
+        Some(stricter) => Check::warn(NAME, detail, stricter.as_str()),
+        None => Check::ok(NAME, detail),
+    })
 }
 
 /// `names`: of all that are so.

@@ -1,8 +1,7 @@
 //! One thing that was looked at.
 
+use openclaw_terminal::output;
 use serde::Serialize;
-
-use crate::output;
 
 /// How it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
 use openclaw_config::Paths;
+use openclaw_foreground::obstacle;
 
 use super::check::Check;
 use crate::connection;
-use crate::obstacle;
 
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use openclaw_config::settings::SOCKETS_ADVICE;
-use openclaw_config::{Environment, Settings};
+use openclaw_config::Environment;
+use openclaw_settings::SOCKETS_ADVICE;
+use openclaw_settings::Settings;
 
 use super::check::Check;
 use crate::status::Suite;
@@ -105,10 +106,10 @@ mod tests {
             variables.into_iter().collect()
         };
         let without = environment("");
-        let settings = openclaw_config::load(&without).unwrap();
+        let settings = openclaw_settings::load(&without).unwrap();
         assert!(shared(&settings, &without, &[]).is_none());
         let with = environment("s");
-        let settings = openclaw_config::load(&with).unwrap();
+        let settings = openclaw_settings::load(&with).unwrap();
         let check = shared(&settings, &with, &[]).unwrap();
         assert_eq!(check.state, State::Warn);
         let check = shared(&settings, &with, &["127.0.0.1:8080"]).unwrap();

@@ -1,7 +1,8 @@
 //! The programs that must be there.
 
-use openclaw_config::settings::{AgentSettings, Backend};
-use openclaw_config::{Environment, Settings, programs};
+use openclaw_config::{Environment, programs};
+use openclaw_settings::Settings;
+use openclaw_settings::{AgentSettings, Backend};
 
 use super::check::Check;
 
@@ -108,7 +109,7 @@ mod tests {
             ]
             .into_iter()
             .collect();
-            let settings = openclaw_config::load(&environment).unwrap();
+            let settings = openclaw_settings::load(&environment).unwrap();
             assert_eq!(
                 claude(&settings, &environment).state,
                 claude_is,

@@ -7,9 +7,8 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::Context as _;
 use openclaw_proto::sessions::{Import, Skipped};
+use openclaw_terminal::Failure;
 use tokio::sync::mpsc;
-
-use crate::failure::Failure;
 
 /// The agent of folders that name none.
 const MAIN: &str = "main";

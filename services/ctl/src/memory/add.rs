@@ -5,10 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use openclaw_terminal::{Failure, output};
 
 use super::{Memory, Whose};
-use crate::failure::Failure;
-use crate::output;
 
 /// Read from standard input at most, in bytes; the daemon takes less, and says
 /// how much.

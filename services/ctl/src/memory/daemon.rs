@@ -1,14 +1,12 @@
 //! The memory daemon and its socket.
 
-use std::path::PathBuf;
-
 use openclaw_config::Paths;
+use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
-use tonic::{Code, Status};
+use openclaw_terminal::Failure;
 
 use crate::connection;
-use crate::failure::Failure;
 
 /// The memory daemon.
 #[derive(Debug, Clone)]
@@ -16,31 +14,22 @@ pub(super) struct Memory {
     pub(super) client: memory::Client,
     /// No run's.
     pub(super) origin: Origin,
-    socket: PathBuf,
 }
 
 impl Memory {
     /// The daemon at its place in `paths`. Needs a runtime around it.
     pub(super) fn at(paths: &Paths) -> Self {
-        let socket = paths.memory_socket();
         Self {
-            client: memory::Client::new(socket.clone()),
+            client: memory::Client::new(paths.memory_socket()),
             origin: Origin::default(),
-            socket,
         }
     }
 
-    /// The failure that `status` is.
-    pub(super) fn failure(&self, status: &Status) -> Failure {
-        if status.code() == Code::InvalidArgument {
-            return Failure::usage(status.message());
+    /// The failure that `error` is.
+    pub(super) fn failure(&self, error: &CallError) -> Failure {
+        if error.is_refused(RefusalCode::InvalidArgument) {
+            return Failure::usage(error.to_string());
         }
-        let problem = connection::problem("memory daemon", &self.socket, status);
-        let failure = Failure::new(problem);
-        if connection::is_absent(status) {
-            failure.hint(connection::START)
-        } else {
-            failure
-        }
+        connection::failure("memory daemon", error)
     }
 }

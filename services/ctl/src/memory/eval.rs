@@ -8,8 +8,7 @@ use std::process::{Command, ExitCode};
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use openclaw_config::{Environment, programs};
-
-use crate::failure::Failure;
+use openclaw_terminal::Failure;
 
 /// The program that evaluates. It comes with the source tree and is not installed.
 const PROGRAM: &str = "openclaw-memory-eval";

@@ -9,12 +9,10 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 use openclaw_proto::memory::Exported;
+use openclaw_terminal::{Failure, output, words};
 use tokio_stream::StreamExt as _;
 
 use super::{Memory, Whose};
-use crate::failure::Failure;
-use crate::output;
-use crate::words;
 
 /// What is remembered is private.
 const PRIVATE: u32 = 0o600;

@@ -1,24 +1,26 @@
 //! `memory forget`.
 
-use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::Args;
-use tonic::Code;
+use openclaw_proto::call::RefusalCode;
+use openclaw_terminal::{Failure, output, question, words};
 
+use super::everywhere::Everywhere;
 use super::place::Place;
 use super::{Memory, Whose};
-use crate::failure::Failure;
-use crate::output;
-use crate::words;
+use crate::connection::Gateway;
 
 /// Arguments of `memory forget`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// A note, with lines when not all of it is to go: memory/2026-03-04.md:3-5
-    #[arg(value_name = "PATH[:FROM[-TO]]")]
-    place: Place,
+    /// A note, with lines when not all of it is to go (memory/2026-03-04.md:3-5);
+    /// or words, which are looked for in all notes and conversations
+    #[arg(required = true, value_name = "PATH[:FROM[-TO]]|WORDS")]
+    what: Vec<String>,
+    /// Take the words out of notes, conversations, archives and the index
+    #[arg(long)]
+    everywhere: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -29,17 +31,55 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Takes a note away.
-pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCode, Failure> {
-    if !arguments.yes && !confirmed(&arguments.place)? {
+/// Takes a note away, or shows and takes away what has the words.
+pub(super) async fn run(
+    arguments: &Arguments,
+    memory: &Memory,
+    gateway: &Gateway,
+) -> Result<ExitCode, Failure> {
+    let what = arguments.what.join(" ");
+    if let Some(place) = note(&what)?.filter(|_| !arguments.everywhere) {
+        return forget_note(&place, arguments, memory).await;
+    }
+    let everywhere = Everywhere {
+        memory,
+        gateway,
+        words: &what,
+        agent: &arguments.whose.agent,
+        is_json: arguments.json,
+    };
+    if !arguments.everywhere {
+        return everywhere.show().await;
+    }
+    everywhere.forget(arguments.yes).await
+}
+
+/// What names a note: notes are Markdown.
+fn note(what: &str) -> Result<Option<Place>, Failure> {
+    let path = what.rsplit_once(':').map_or(what, |(path, _)| path);
+    let is_note = what.ends_with(".md") || path.ends_with(".md");
+    if !is_note {
+        return Ok(None);
+    }
+    what.parse().map(Some).map_err(Failure::usage)
+}
+
+async fn forget_note(
+    place: &Place,
+    arguments: &Arguments,
+    memory: &Memory,
+) -> Result<ExitCode, Failure> {
+    if !arguments.yes && !confirmed(place)? {
         return Err(Failure::new("nothing was forgotten"));
     }
-    let Place { path, lines } = &arguments.place;
+    let Place { path, lines } = place;
     let agent = &arguments.whose.agent;
     let forgotten = memory.client.forget(agent, path, lines.unwrap_or_default());
-    let forgotten = forgotten.await.map_err(|status| match status.code() {
-        Code::NotFound | Code::FailedPrecondition => Failure::new(status.message()),
-        _ => memory.failure(&status),
+    let forgotten = forgotten.await.map_err(|error| match error.code() {
+        Some(RefusalCode::NotFound | RefusalCode::FailedPrecondition) => {
+            Failure::new(error.to_string())
+        }
+        _ => memory.failure(&error),
     })?;
     if arguments.json {
         output::document(&forgotten)?;
@@ -57,19 +97,33 @@ pub(super) async fn run(arguments: &Arguments, memory: &Memory) -> Result<ExitCo
 
 /// Files are the truth, so what is forgotten is gone for good.
 fn confirmed(place: &Place) -> Result<bool, Failure> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
-        return Err(Failure::usage("say --yes to forget without being asked"));
-    }
     let what = match place.lines {
         None => place.path.clone(),
         Some((from, to)) => format!("lines {from} to {to} of {}", place.path),
     };
-    output::stderr_line(&format!("Remove {} for good? [y/N]", output::line(&what)));
-    let mut answer = String::new();
-    stdin
-        .lock()
-        .read_line(&mut answer)
-        .context("cannot read the answer")?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    may(&format!("Remove {}", output::line(&what)))
+}
+
+/// Whether the person says that it may be done.
+pub(super) fn may(what: &str) -> Result<bool, Failure> {
+    if !question::can_be_asked() {
+        return Err(Failure::usage("say --yes to forget without being asked"));
+    }
+    Ok(question::says_yes(&format!("{what} for good? [y/N]\n"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forget_tells_notes_from_words() {
+        for named in ["MEMORY.md", "memory/a.md:3", "memory/a b.md:3-4"] {
+            assert!(note(named).unwrap().is_some(), "{named}");
+        }
+        for words in ["blue flowerpot", "md", "at 10:30", "agent:main"] {
+            assert!(note(words).unwrap().is_none(), "{words}");
+        }
+        assert!(note("a.md:5-3").is_err());
+    }
 }

@@ -4,11 +4,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use openclaw_proto::memory::Lines;
+use openclaw_terminal::{Failure, output};
 
 use super::place::Place;
 use super::{Memory, Whose};
-use crate::failure::Failure;
-use crate::output;
 
 /// Arguments of `memory get`.
 #[derive(Debug, Args)]

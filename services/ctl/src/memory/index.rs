@@ -5,12 +5,10 @@ use std::time::Instant;
 
 use clap::Args;
 use openclaw_proto::memory::Progress;
+use openclaw_terminal::{Failure, output, words};
 use tokio_stream::StreamExt as _;
 
 use super::{Memory, Whose};
-use crate::failure::Failure;
-use crate::output;
-use crate::words;
 
 /// Arguments of `memory index`.
 #[derive(Debug, Args)]

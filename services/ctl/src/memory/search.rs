@@ -5,11 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use openclaw_proto::memory::{Found, Hit, Question};
+use openclaw_terminal::{Failure, output};
 use serde_json::{Value, json};
 
 use super::{Memory, Whose};
-use crate::failure::Failure;
-use crate::output;
 
 /// Arguments of `memory search`.
 #[derive(Debug, Args)]
@@ -109,10 +108,14 @@ fn heading(hit: &Hit) -> String {
     };
     let who = match hit.speaker.as_str() {
         "" => String::new(),
-        speaker => format!("  {speaker}"),
+        speaker => format!(" by {speaker}"),
     };
-    let place = output::line(&format!("{}:{lines}{who}", hit.path));
-    format!("{:.3}  {place}  {}", hit.score, moment(hit.timestamp_ms))
+    let above = hit.context.iter().filter(|above| !above.is_empty());
+    let above: String = above.map(|above| format!(" › {above}")).collect();
+    let place = output::line(&format!("{}:{lines}  {}{who}{above}", hit.path, hit.kind));
+    let doubt = if hit.answers { "" } else { "  (unlikely)" };
+    let moment = moment(hit.timestamp_ms);
+    format!("{:.3}  {place}  {moment}{doubt}", hit.score)
 }
 
 fn moment(milliseconds: i64) -> String {
@@ -125,16 +128,19 @@ fn explained(hit: &Hit) -> String {
     let parts = hit.parts;
     format!(
         "    words {:.2} (with neighbours {:.2}, section {:.2}) · meaning {:.2} (with neighbours \
-         {:.2}) · speaker {:.2} · age ×{:.2}\n    BM25 {:.2}, cosine {:.2}, {:.0} % of the question",
+         {:.2}) · speaker {:.2} · kind of fact {:.2} · age ×{:.2}\n    BM25 {:.2}, cosine {:.2}, \
+         {:.0} % of the question with what is around it, evidence {:.2}",
         parts.text,
         parts.window,
         parts.session,
         parts.vector,
         parts.vector_window,
         parts.speaker,
+        parts.fact,
         parts.decay,
         parts.bm25,
         parts.cosine,
         parts.coverage * 100.0,
+        parts.evidence,
     )
 }

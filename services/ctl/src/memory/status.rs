@@ -5,12 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use openclaw_proto::wire::memory::{AgentStatus, StatusResponse};
+use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
 
 use super::{Memory, Whose};
-use crate::failure::Failure;
-use crate::output;
-use crate::words;
 
 /// Arguments of `memory status`.
 #[derive(Debug, Args)]

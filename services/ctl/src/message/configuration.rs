@@ -4,11 +4,10 @@
 use std::time::Duration;
 
 use openclaw_config::Environment;
+use openclaw_terminal::{Failure, output};
 use tokio::time::timeout;
 
 use crate::connection::Gateway;
-use crate::failure::Failure;
-use crate::output;
 
 /// How long the gateway may take to say what it uses instead.
 const DEADLINE: Duration = Duration::from_secs(3);
@@ -19,7 +18,7 @@ const BEFORE: &str = "the configuration before it";
 /// Says on one line of standard error where the file is broken, and what is
 /// used in its place.
 pub(super) async fn warn(gateway: &Gateway, environment: &Environment) {
-    let error = match openclaw_config::load(environment) {
+    let error = match openclaw_settings::load(environment) {
         // Of the environment the daemons have their own.
         Err(error) if !error.is_beyond_file() => error,
         _ => return,

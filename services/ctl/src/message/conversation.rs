@@ -2,30 +2,20 @@
 //! connections too.
 
 use std::pin::Pin;
-use std::time::Duration;
 
+use openclaw_proto::call::{CallError, Patience, RefusalCode};
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::{Message, Reply};
+use openclaw_terminal::Failure;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
 use tokio_stream::{Stream, StreamExt as _};
-use tonic::{Code, Status};
 
-use crate::connection::{self, Gateway};
-use crate::failure::Failure;
+use crate::connection::{self, Gateway, PATIENCE};
 
-/// Attempts in a row that bring nothing before the conversation is given up.
-/// With the waits between them some 13 s: a gateway that is started again
-/// takes the connection at once, because its socket stays.
-const ATTEMPTS: u32 = 10;
-/// The wait before the first new attempt; it doubles with each one.
-const FIRST_WAIT: Duration = Duration::from_millis(100);
-/// The longest wait between two attempts.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// Replies that may wait for a slow terminal before the gateway waits too.
 const REPLIES: usize = 64;
 
-type Replies = Pin<Box<dyn Stream<Item = Result<Reply, Status>> + Send>>;
+type Replies = Pin<Box<dyn Stream<Item = Result<Reply, CallError>> + Send>>;
 
 /// Where the conversation is.
 struct Conversation {
@@ -45,7 +35,7 @@ struct Conversation {
 /// Why a stream ended before its run did.
 enum Break {
     /// Asking again may help.
-    Lost(Status),
+    Lost(CallError),
     /// The gateway's last word.
     Final(Failure),
     /// Nobody listens any more.
@@ -72,53 +62,48 @@ pub(super) fn start(gateway: Gateway, message: Message) -> mpsc::Receiver<Result
 
 impl Conversation {
     async fn hold(mut self) {
-        let mut attempt = 0;
+        let mut patience = Patience::of(PATIENCE);
         loop {
             let before = (self.seq, self.run_id.is_some());
-            let status = match self.follow().await {
+            let error = match self.follow().await {
                 Ok(()) | Err(Break::Unheard) => return,
                 Err(Break::Final(failure)) => return self.give_up(failure).await,
-                Err(Break::Lost(status)) => status,
+                Err(Break::Lost(error)) => error,
             };
             self.broke = true;
-            attempt = if before == (self.seq, self.run_id.is_some()) {
-                attempt + 1
+            if before != (self.seq, self.run_id.is_some()) {
+                // A gateway that has no socket before it took the message is not
+                // running; after that it may just be started again.
+                patience = Patience::of(PATIENCE).with_absent();
+            }
+            // Nor does one come that cannot write its state.
+            let waited = if self.run_id.is_none() && self.gateway.obstacle().is_some() {
+                Err(error)
             } else {
-                1
+                patience.wait(error).await
             };
-            if attempt > ATTEMPTS || self.is_hopeless(&status) {
-                let failure = self.lost(&status);
+            if let Err(error) = waited {
+                let failure = self.lost(&error);
                 return self.give_up(failure).await;
             }
-            sleep(wait(attempt)).await;
         }
-    }
-
-    /// A gateway that has no socket before it took the message is not
-    /// running; after that it may just be started again. Nor does one come that
-    /// cannot write its state.
-    fn is_hopeless(&self, status: &Status) -> bool {
-        self.run_id.is_none()
-            && (connection::is_absent(status) || self.gateway.obstacle().is_some())
     }
 
     /// Passes on what the gateway says until the run has ended.
     async fn follow(&mut self) -> Result<(), Break> {
-        let mut stream = self.open().await.map_err(|status| self.judge(status))?;
+        let mut stream = self.open().await.map_err(|error| self.judge(error))?;
         while let Some(reply) = stream.next().await {
-            let reply = reply.map_err(|status| self.judge(status))?;
+            let reply = reply.map_err(|error| self.judge(error))?;
             self.pass_on(reply).await?;
             if self.ended {
                 return Ok(());
             }
         }
         // A gateway that drains ends its streams.
-        Err(Break::Lost(Status::unavailable(
-            "the gateway ended the stream before the run had ended",
-        )))
+        Err(Break::Lost(CallError::cut_off()))
     }
 
-    async fn open(&self) -> Result<Replies, Status> {
+    async fn open(&self) -> Result<Replies, CallError> {
         let client = &self.gateway.client;
         match &self.run_id {
             None => Ok(Box::pin(client.send_message(self.message.clone()).await?)),
@@ -156,7 +141,7 @@ impl Conversation {
     async fn pass_on_rest(&mut self, at_ms: i64) -> Result<(), Break> {
         let run_id = self.run_id.clone().unwrap_or_default();
         let whole = self.whole_text(&run_id).await;
-        let whole = whole.map_err(|status| self.judge(status))?;
+        let whole = whole.map_err(|error| self.judge(error))?;
         let Some(rest) = whole.strip_prefix(&self.heard) else {
             return Ok(());
         };
@@ -177,7 +162,7 @@ impl Conversation {
         self.send(Reply::Event(event)).await
     }
 
-    async fn whole_text(&self, run_id: &str) -> Result<String, Status> {
+    async fn whole_text(&self, run_id: &str) -> Result<String, CallError> {
         let mut text = String::new();
         let events = self.gateway.client.attach(run_id, 0).await?;
         let mut events = std::pin::pin!(events);
@@ -196,18 +181,18 @@ impl Conversation {
             .map_err(|_| Break::Unheard)
     }
 
-    fn judge(&self, status: Status) -> Break {
-        match &self.run_id {
-            _ if connection::is_broken(&status) => Break::Lost(status),
-            Some(run_id) if status.code() == Code::NotFound => Break::Final(Failure::new(format!(
+    fn judge(&self, error: CallError) -> Break {
+        match (&self.run_id, error.code()) {
+            (_, None) => Break::Lost(error),
+            (Some(run_id), Some(RefusalCode::NotFound)) => Break::Final(Failure::new(format!(
                 "the gateway does not know the run {run_id} any more"
             ))),
-            _ => Break::Final(self.gateway.failure(&status)),
+            _ => Break::Final(self.gateway.failure(&error)),
         }
     }
 
-    fn lost(&self, status: &Status) -> Failure {
-        let failure = self.gateway.failure(status);
+    fn lost(&self, error: &CallError) -> Failure {
+        let failure = self.gateway.failure(error);
         match &self.run_id {
             None => failure,
             Some(run_id) => Failure::new(format!(
@@ -221,22 +206,5 @@ impl Conversation {
     async fn give_up(self, failure: Failure) {
         // Nobody listens: then nobody is to be told.
         let _ = self.replies.send(Err(failure)).await;
-    }
-}
-
-fn wait(attempt: u32) -> Duration {
-    FIRST_WAIT
-        .saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1)))
-        .min(LONGEST_WAIT)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn waits_double_up_to_a_bound() {
-        let waits: Vec<u128> = (1..=7).map(|attempt| wait(attempt).as_millis()).collect();
-        assert_eq!(waits, [100, 200, 400, 800, 1600, 2000, 2000]);
     }
 }

@@ -3,8 +3,7 @@
 use std::io::{self, IsTerminal as _, Read as _};
 
 use anyhow::Context as _;
-
-use crate::failure::Failure;
+use openclaw_terminal::Failure;
 
 /// The longest message in bytes. Half of what fits in one gRPC message, so
 /// that what is around it fits too.

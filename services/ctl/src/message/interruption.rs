@@ -4,10 +4,9 @@ use std::future;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use openclaw_terminal::Failure;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
-
-use crate::failure::Failure;
 
 /// Why the run is cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use openclaw_proto::approval::Decision;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Message, Reply};
+use openclaw_terminal::{Failure, output};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
@@ -17,8 +18,6 @@ use super::session;
 use super::sink::Sink;
 use super::summary::{State, Summary};
 use crate::connection::Gateway;
-use crate::failure::Failure;
-use crate::output;
 
 /// How long a cancelled run may take to say that it ended. The runner kills
 /// what does not end by itself within a few seconds.

@@ -6,12 +6,12 @@ use std::thread;
 
 use nix::sys::termios::{FlushArg, tcflush};
 use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
+use openclaw_terminal::output;
 use tokio::sync::mpsc;
 
 use crate::approvals;
 use crate::approvals::question::Question;
 use crate::connection::Gateway;
-use crate::output;
 
 /// What the user may type, with what it means.
 const ANSWERS: &str = "allow? [y]es, [a]lways, [n]o: ";

@@ -1,20 +1,10 @@
 //! The session that `--session` names: as `sessions` does.
 
-use std::time::Duration;
+use openclaw_proto::call::{Patience, RefusalCode};
+use openclaw_terminal::{Failure, output};
 
-use tokio::time::sleep;
-use tonic::{Code, Status};
-
-use crate::connection::{self, Gateway};
-use crate::failure::Failure;
-use crate::output;
+use crate::connection::{Gateway, PATIENCE};
 use crate::sessions;
-
-/// Attempts at a gateway that is just started again; with the waits between
-/// them some seconds.
-const ATTEMPTS: u32 = 10;
-/// The wait between two attempts.
-const WAIT: Duration = Duration::from_millis(300);
 
 /// The session that was named.
 #[derive(Debug, Default)]
@@ -28,15 +18,19 @@ pub(super) struct Named {
 /// The session that `text` names: by its key in any form, its id or the
 /// beginning of it, or its label. What names none is the key of a new session.
 pub(super) async fn find(gateway: &Gateway, text: &str, agent: &str) -> Result<Named, Failure> {
-    match get(gateway, text, agent).await {
-        Ok(key) => Ok(Named { key, new: None }),
-        Err(status) if status.code() == Code::NotFound => Ok(Named {
+    let get = || gateway.sessions.get(sessions::named(text, Some(agent)));
+    match Patience::of(PATIENCE).call(get).await {
+        Ok((session, _)) => Ok(Named {
+            key: session.key,
+            new: None,
+        }),
+        Err(error) if error.is_refused(RefusalCode::NotFound) => Ok(Named {
             key: text.to_owned(),
             // The main session is always there, whether or not anything was
             // said in it.
             new: Some(text.trim().to_owned()).filter(|name| !["", "main"].contains(&name.as_str())),
         }),
-        Err(status) => Err(sessions::failure(gateway, &status)),
+        Err(error) => Err(sessions::failure(gateway, &error)),
     }
 }
 
@@ -47,24 +41,4 @@ pub(super) fn tell_new(name: &str, key: &str) {
         output::line(name),
         output::line(key)
     ));
-}
-
-async fn get(gateway: &Gateway, text: &str, agent: &str) -> Result<String, Status> {
-    let mut attempt = 1;
-    loop {
-        let found = gateway
-            .sessions
-            .get(sessions::named(text, Some(agent)))
-            .await;
-        match found {
-            Ok((session, _)) => return Ok(session.key),
-            Err(status)
-                if attempt < ATTEMPTS
-                    && connection::is_broken(&status)
-                    && !connection::is_absent(&status) => {}
-            Err(status) => return Err(status),
-        }
-        attempt += 1;
-        sleep(WAIT).await;
-    }
 }

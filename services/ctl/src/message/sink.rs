@@ -2,12 +2,11 @@
 
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::gateway::Accepted;
+use openclaw_terminal::{Failure, output};
 use serde_json::{Map, Value};
 
 use super::summary::{State, Summary};
 use super::trace;
-use crate::failure::Failure;
-use crate::output;
 
 /// Prints a run.
 pub(super) trait Sink {
@@ -105,6 +104,8 @@ fn warning(summary: &Summary) -> Option<&'static str> {
         Some("length") => Some("the reply was cut off at the most tokens a response may have"),
         Some("step_limit") => Some("the agent made as many steps as it may and was stopped"),
         Some("loop") => Some("the agent made the same call again and again and was stopped"),
+        // It said that there is nothing to say.
+        Some("silent") => None,
         _ if summary.status == State::Done && summary.text.is_empty() => Some("the reply is empty"),
         _ => None,
     }

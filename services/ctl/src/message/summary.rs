@@ -2,10 +2,9 @@
 
 use openclaw_proto::event::{Code, Event, Kind, Resources, ToolFailure, ToolResult, Usage};
 use openclaw_proto::gateway::Accepted;
+use openclaw_terminal::Failure;
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::failure::Failure;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -1,8 +1,7 @@
 //! What the agent does, as short lines on standard error.
 
 use openclaw_proto::event::{Kind, ToolResult};
-
-use crate::output;
+use openclaw_terminal::output;
 
 /// The longest line in characters: most terminals show it in one row.
 const WIDTH: usize = 78;

@@ -2,12 +2,11 @@
 
 use anyhow::Context as _;
 use openclaw_proto::sessions::{Change, Session};
+use openclaw_terminal::{Failure, output};
 
 use super::{failure, named};
 use crate::cli::sessions::{Compact, Create, Delete, Fields, One, Patch};
 use crate::connection::Gateway;
-use crate::failure::Failure;
-use crate::output;
 
 pub(super) async fn create(gateway: &Gateway, arguments: &Create) -> Result<(), Failure> {
     let named = named(&arguments.key, arguments.agent.as_deref());

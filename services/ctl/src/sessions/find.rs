@@ -3,13 +3,11 @@
 use std::process::ExitCode;
 
 use openclaw_proto::sessions::{Findings, Found, Search};
+use openclaw_terminal::{Failure, output, words};
 
 use super::failure;
 use crate::cli::sessions::Find;
 use crate::connection::Gateway;
-use crate::failure::Failure;
-use crate::output;
-use crate::words;
 
 /// Characters of a message on its line.
 const MESSAGE_WIDTH: usize = 100;

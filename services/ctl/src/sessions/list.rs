@@ -1,14 +1,11 @@
 //! `sessions list`.
 
 use openclaw_proto::sessions::{Archived, Preview, Query, Session, State};
+use openclaw_terminal::{Failure, output, table, words};
 
 use super::failure;
 use crate::cli::sessions::List;
 use crate::connection::Gateway;
-use crate::failure::Failure;
-use crate::output;
-use crate::table;
-use crate::words;
 
 /// Characters of the last thing said.
 const PREVIEW_WIDTH: u32 = 100;

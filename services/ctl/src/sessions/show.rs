@@ -1,15 +1,13 @@
 //! `sessions show`: one session, and what was said in it.
 
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::sessions::{Item, Part, Reading, Said, Session};
+use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
-use tonic::Code;
 
 use super::{failure, list, named};
 use crate::cli::sessions::Show;
 use crate::connection::Gateway;
-use crate::failure::Failure;
-use crate::output;
-use crate::words;
 
 /// Messages asked for at once; the gateway gives no more.
 const PAGE: u32 = 1000;
@@ -45,8 +43,8 @@ async fn session(gateway: &Gateway, arguments: &Show) -> Result<Option<(Session,
             let entry = serde_json::from_str(&entry).unwrap_or(Value::Null);
             Ok(Some((session, entry)))
         }
-        Err(status) if status.code() == Code::NotFound => Ok(None),
-        Err(status) => Err(failure(gateway, &status)),
+        Err(error) if error.is_refused(RefusalCode::NotFound) => Ok(None),
+        Err(error) => Err(failure(gateway, &error)),
     }
 }
 

@@ -6,10 +6,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use openclaw_config::Settings;
+use openclaw_settings::Settings;
+use openclaw_terminal::Failure;
 
 use super::{HEADER, state};
-use crate::failure::Failure;
 
 /// The service.
 pub(super) const UNIT: &str = "openclaw-memory.service";

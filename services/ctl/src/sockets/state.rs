@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use openclaw_config::Paths;
+use openclaw_terminal::Failure;
 
 use super::{HEADER, memory};
-use crate::failure::Failure;
 
 /// Services whose drop-in says nothing else; memory's has workspaces, too.
 pub(super) const UNITS: [&str; 2] = ["openclaw-gateway.service", "openclaw-agent-runner.service"];

@@ -1,17 +1,15 @@
 //! Asks the daemons.
 
 use std::future::Future;
-use std::path::Path;
 use std::time::Duration;
 
 use openclaw_config::Paths;
+use openclaw_foreground::obstacle;
+use openclaw_proto::call::{CallError, within};
 use openclaw_proto::{gateway, memory, runner};
-use tokio::time::timeout;
-use tonic::Status;
 
 use super::report::{Answer, Gateway, Memory, Runner, Suite};
 use crate::connection;
-use crate::obstacle;
 
 /// The longest a daemon may take to answer: time enough to be started for it,
 /// and for the gateway to ask the two others.
@@ -20,9 +18,8 @@ const DEADLINE: Duration = Duration::from_secs(20);
 /// What the suite of `paths` says of itself. The gateway speaks for all; when
 /// it does not answer, the others are asked themselves.
 pub(crate) async fn ask(paths: &Paths) -> Suite {
-    let socket = paths.gateway_socket();
-    let client = gateway::Client::new(socket.clone());
-    match answer("gateway", &socket, client.status()).await {
+    let client = gateway::Client::new(paths.gateway_socket());
+    match answer("gateway", client.status()).await {
         Ok(status) => Suite {
             runner: told(status.runner.clone(), &status.runner_problem).into(),
             memory: told(status.memory.clone(), &status.memory_problem).into(),
@@ -34,13 +31,11 @@ pub(crate) async fn ask(paths: &Paths) -> Suite {
 }
 
 async fn ask_alone(paths: &Paths, problem: String) -> Suite {
-    let runner_socket = paths.runner_socket();
-    let memory_socket = paths.memory_socket();
-    let runner = runner::Client::new(runner_socket.clone());
-    let memory = memory::Client::new(memory_socket.clone());
+    let runner = runner::Client::new(paths.runner_socket());
+    let memory = memory::Client::new(paths.memory_socket());
     let (runner, memory) = tokio::join!(
-        answer("agent-runner", &runner_socket, runner.status()),
-        answer("memory daemon", &memory_socket, memory.status()),
+        answer("agent-runner", runner.status()),
+        answer("memory daemon", memory.status()),
     );
     Suite {
         gateway: Answer::Missing { problem },
@@ -61,14 +56,8 @@ fn told<W, D: From<W>>(status: Option<W>, problem: &str) -> Result<D, String> {
 
 async fn answer<T>(
     daemon: &str,
-    socket: &Path,
-    question: impl Future<Output = Result<T, Status>>,
+    question: impl Future<Output = Result<T, CallError>>,
 ) -> Result<T, String> {
-    match timeout(DEADLINE, question).await {
-        Ok(answer) => answer.map_err(|status| connection::problem(daemon, socket, &status)),
-        Err(_) => Err(format!(
-            "the {daemon} has not answered for {} s",
-            DEADLINE.as_secs()
-        )),
-    }
+    let answer = within(DEADLINE, question).await;
+    answer.map_err(|error| connection::problem(daemon, &error))
 }

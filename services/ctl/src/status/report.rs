@@ -70,8 +70,12 @@ pub(crate) struct Runner {
     pub(crate) model: String,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) confinements: Vec<Confinement>,
-    /// strict, workspace or off.
+    /// strict, namespaces, workspace, text or off.
     pub(crate) sandbox_level: String,
+    /// Why that one.
+    pub(crate) sandbox_reason: Option<String>,
+    /// What gives a stricter one here: a command, or words.
+    pub(crate) sandbox_stricter: Option<String>,
     /// model-only, allowlist or full.
     pub(crate) sandbox_network: String,
     /// What is less than that sounds like.
@@ -261,6 +265,8 @@ impl From<wire::runner::StatusResponse> for Runner {
             candidates: status.candidates.into_iter().map(Into::into).collect(),
             confinements: status.confinements.into_iter().map(Into::into).collect(),
             sandbox_level: status.sandbox_level,
+            sandbox_reason: filled(status.sandbox_reason),
+            sandbox_stricter: filled(status.sandbox_stricter),
             sandbox_network: status.sandbox_network,
             sandbox_weaker: status.sandbox_weaker,
             configuration_problem: filled(status.configuration_problem),

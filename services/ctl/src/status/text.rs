@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use openclaw_config::effect::Unused;
+use openclaw_effect::Unused;
+use openclaw_terminal::table;
+use openclaw_terminal::words::{self, count};
 
 use super::report::{AgentModel, Answer, Gateway, Memory, Runner, Suite, grouped};
-use crate::table;
-use crate::words::{self, count};
 
 /// The whole status with the keys that have no effect; `verbose` lists also the
 /// confinements that are enforced.
@@ -153,6 +153,12 @@ fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Vec<String>>) {
         status.sandbox_level, status.sandbox_network
     );
     rows.push(row("sandbox", &summary));
+    if let Some(reason) = &status.sandbox_reason {
+        rows.push(row("", reason));
+    }
+    if let Some(stricter) = &status.sandbox_stricter {
+        rows.push(row("", &format!("for a stricter one: {stricter}")));
+    }
     for weaker in &status.sandbox_weaker {
         rows.push(row("", weaker));
     }
@@ -207,6 +213,8 @@ mod tests {
                     confinement("landlock", "unavailable"),
                 ],
                 sandbox_level: "workspace".to_owned(),
+                sandbox_reason: Some("the strictest here".to_owned()),
+                sandbox_stricter: Some("sudo true".to_owned()),
                 sandbox_network: "model-only".to_owned(),
                 sandbox_weaker: vec!["agents see names".to_owned()],
                 configuration_problem: None,
@@ -251,6 +259,8 @@ mod tests {
             "               claude-cli not available: not installed",
             "agent work     agents.list[0].model: no such provider",
             "sandbox        workspace, network model-only; 1 of 2 confinements enforced",
+            "               the strictest here",
+            "               for a stricter one: sudo true",
             "               agents see names",
             "state          the disk is full",
             "               landlock unavailable: why",

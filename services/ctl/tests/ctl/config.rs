@@ -114,7 +114,7 @@ fn what_is_shown_is_what_is_in_use() {
     assert_eq!(get(None, &["agents.defaults.maxTokens"]), "8192\n");
     let whole: Value = serde_json::from_str(&get(None, &[])).unwrap();
     assert_eq!(whole["logging"]["level"], "warn");
-    assert_eq!(whole["sandbox"]["level"], "strict");
+    assert_eq!(whole["sandbox"]["missing"], "refuse");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A gateway whose answers the test writes.
 
+#![expect(clippy::disallowed_types, reason = "it stands in for a server")]
+
 use std::os::unix::net::UnixListener;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};

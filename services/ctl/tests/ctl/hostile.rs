@@ -1,6 +1,8 @@
 //! Every command, against daemons in whose every word is what acts on a
 //! terminal: nothing of it reaches one, nor a pipe that leads to one.
 
+#![expect(clippy::disallowed_types, reason = "it stands in for a server")]
+
 mod commands;
 mod gateway;
 mod memory;

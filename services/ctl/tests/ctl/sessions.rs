@@ -1,6 +1,8 @@
 //! The sessions commands against a gateway that the test plays. What the real
 //! one does with them is tested in tests/integration.
 
+#![expect(clippy::disallowed_types, reason = "it stands in for a server")]
+
 use std::pin::Pin;
 
 use openclaw_proto::sessions::{ListSessionsResponse, Row, Rows};
@@ -153,6 +155,13 @@ impl Sessions for Listed {
             has_more,
             ..wire::ReadSessionResponse::default()
         }))
+    }
+
+    async fn find_words(
+        &self,
+        _: Request<wire::FindWordsRequest>,
+    ) -> Answer<wire::FindWordsResponse> {
+        Ok(Response::new(wire::FindWordsResponse::default()))
     }
 
     async fn find_sessions(

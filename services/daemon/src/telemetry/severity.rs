@@ -1,6 +1,6 @@
 //! Which records are written, by their level (seed 002, property 24).
 
-use openclaw_config::settings::LogLevel;
+use openclaw_settings::LogLevel;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
 use tracing::{Metadata, Subscriber};

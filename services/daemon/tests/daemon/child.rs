@@ -19,7 +19,7 @@ pub(crate) const SESSION: &str = "agent:main:main";
 #[ignore = "is the daemon that the tests start"]
 fn daemon() {
     if std::env::var_os(VARIABLE).is_some() {
-        let code = openclaw_daemon::main("openclaw-test", openclaw_config::load_from, run);
+        let code = openclaw_daemon::main("openclaw-test", openclaw_settings::load_from, run);
         assert_eq!(code, ExitCode::SUCCESS);
     }
 }

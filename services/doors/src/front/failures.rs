@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use openclaw_config::settings::gateway::RateLimit;
+use openclaw_settings::gateway::RateLimit;
 
 use super::{Denied, Peer};
 

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::http::HeaderMap;
 use axum::http::uri::Authority;
-use openclaw_config::settings::Gateway;
+use openclaw_settings::Gateway;
 
 use super::peer::Peer;
 
@@ -66,6 +66,12 @@ pub(crate) fn identify(
 fn host_of(header: &str) -> Option<String> {
     let authority: Authority = header.parse().ok()?;
     if header.contains('@') {
+        return None;
+    }
+    // What follows an address in brackets is taken for its end by the parser.
+    let rest = header.strip_prefix(authority.host())?;
+    let is_port = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
+    if !rest.is_empty() && !rest.strip_prefix(':').is_some_and(is_port) {
         return None;
     }
     let host = authority.host().trim_end_matches('.').to_lowercase();

@@ -1,8 +1,8 @@
 //! The shared secret, and whether somebody has it.
 
 use openclaw_config::secret::Secret;
-use openclaw_config::settings::Gateway;
-use openclaw_config::settings::gateway::AuthMode;
+use openclaw_settings::Gateway;
+use openclaw_settings::gateway::AuthMode;
 use subtle::ConstantTimeEq as _;
 
 /// What a client must know to come in.

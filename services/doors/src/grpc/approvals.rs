@@ -4,7 +4,7 @@ use openclaw_conversations::database::Fault;
 use openclaw_daemon::failure;
 use openclaw_proto::approval::{Approval, Approvals, Decision};
 use openclaw_proto::wire::gateway as wire;
-use openclaw_runs::approvals::{self, Refused};
+use openclaw_runs::approval::{self, Refused};
 use tonic::Status;
 
 use crate::doors::Doors;
@@ -17,10 +17,10 @@ const LIMIT: u32 = 1000;
 
 /// What waits, what was decided, what was allowed for good.
 pub(super) async fn list(doors: &Doors, decided: u32) -> Result<Approvals, Status> {
-    let waiting = doors.core.approvals.waiting().into_iter();
+    let waiting = doors.core.approvals.pending.waiting().into_iter();
     let (decided, grants) = tokio::join!(
-        doors.core.approval_log.history(decided.min(LIMIT)),
-        doors.core.approval_log.grants()
+        doors.core.approvals.log.history(decided.min(LIMIT)),
+        doors.core.approvals.log.grants()
     );
     Ok(Approvals {
         waiting: waiting.map(described).collect(),
@@ -42,7 +42,7 @@ pub(super) async fn decide(
         "" => CALLER,
         by => by,
     };
-    let decided = approvals::decide(&doors.core, &request.id, decision, by).await;
+    let decided = doors.core.approvals.decide(&request.id, decision, by).await;
     decided.map(described).map_err(refused)
 }
 
@@ -55,7 +55,8 @@ pub(super) async fn revoke(doors: &Doors, request: wire::RevokeGrantRequest) -> 
     } = request;
     let revoked = doors
         .core
-        .approval_log
+        .approvals
+        .log
         .revoke(agent_id, command, directory)
         .await;
     if revoked.map_err(unreadable)? {
@@ -66,7 +67,7 @@ pub(super) async fn revoke(doors: &Doors, request: wire::RevokeGrantRequest) -> 
 }
 
 /// A client's own request has no turn behind it.
-fn described(approval: approvals::Approval) -> Approval {
+fn described(approval: approval::Approval) -> Approval {
     approval.of_turn.clone().unwrap_or_else(|| Approval {
         id: approval.id.clone(),
         session_key: approval.text("sessionKey").to_owned(),

@@ -18,7 +18,14 @@ use tower::Service;
 use crate::front::Front;
 
 /// What a channel daemon needs. Everything else is the owner's.
-const TALKING: [&str; 4] = ["SendMessage", "Attach", "CancelRun", "Status"];
+const TALKING: [&str; 6] = [
+    "SendMessage",
+    "Attach",
+    "CancelRun",
+    "Status",
+    "TakeDeliveries",
+    "ReportDelivery",
+];
 
 /// A service that asks who calls before it answers.
 #[derive(Clone)]

@@ -81,7 +81,7 @@ impl sessions_server::Sessions for SessionsService {
             spawned_by,
         };
         if let Some(key) = &new.key {
-            auth_profile::check(&self.0.core, key.agent(), &new.patch)
+            auth_profile::check(&self.0.core.runner, key.agent(), &new.patch)
                 .await
                 .map_err(refused)?;
         }
@@ -101,7 +101,7 @@ impl sessions_server::Sessions for SessionsService {
             .await
             .map_err(refused)?;
         let patch = patch(request.fields).map_err(refused)?;
-        auth_profile::check(&self.0.core, key.agent(), &patch)
+        auth_profile::check(&self.0.core.runner, key.agent(), &patch)
             .await
             .map_err(refused)?;
         let session = self
@@ -260,6 +260,20 @@ impl sessions_server::Sessions for SessionsService {
         };
         let findings = self.0.core.sessions.search(search).await.map_err(refused)?;
         Ok(Response::new(findings.into()))
+    }
+
+    async fn find_words(
+        &self,
+        request: Request<wire::FindWordsRequest>,
+    ) -> Result<Response<wire::FindWordsResponse>, Status> {
+        let request = request.into_inner();
+        let mentions = self
+            .0
+            .core
+            .mentions(&request.words, &request.agent_id, request.forget)
+            .await
+            .map_err(refused)?;
+        Ok(Response::new(mentions.into()))
     }
 
     async fn import_sessions(

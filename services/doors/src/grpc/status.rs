@@ -3,9 +3,8 @@
 use std::future::Future;
 use std::time::Duration;
 
-use openclaw_daemon::failure;
+use openclaw_proto::call::{CallError, within};
 use openclaw_proto::wire::gateway::{Listener, StatusResponse};
-use tonic::Status;
 
 use crate::doors::Doors;
 
@@ -50,17 +49,10 @@ fn listeners(doors: &Doors) -> Vec<Listener> {
 
 async fn ask<T>(
     unit: &'static str,
-    call: impl Future<Output = Result<T, Status>>,
+    call: impl Future<Output = Result<T, CallError>>,
 ) -> Result<T, String> {
-    let problem = match tokio::time::timeout(DEADLINE, call).await {
-        Ok(Ok(status)) => return Ok(status),
-        Ok(Err(status)) => {
-            let cause = std::error::Error::source(&status).map(failure::chain);
-            cause.unwrap_or_else(|| status.message().to_owned())
-        }
-        Err(_) => format!("no answer within {DEADLINE:?}"),
-    };
-    Err(format!(
-        "{problem}; look at it with: systemctl --user status {unit}.service"
-    ))
+    let told = within(DEADLINE, call).await;
+    told.map_err(|error| {
+        format!("{error}; look at it with: systemctl --user status {unit}.service")
+    })
 }

@@ -1,8 +1,8 @@
 //! The token of clients over TCP, for this machine's own tools.
 
-use openclaw_config::settings::gateway::AuthMode;
 use openclaw_daemon::failure;
 use openclaw_proto::wire::gateway::{AccessTokenRequest, AccessTokenResponse};
+use openclaw_settings::gateway::AuthMode;
 use tonic::Status;
 
 use crate::doors::Doors;

@@ -10,13 +10,15 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Response, StatusCode};
 use openclaw_proto::gateway::Message;
 use openclaw_runs::Extra;
+use openclaw_sessions::home::NewExchange;
+use openclaw_sessions::now_ms;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::authorized;
 use super::problem::Problem;
 use super::sse::{Gone, Next, Sink};
-use super::turn::{Abandoned, Turn};
+use super::turn::{Abandoned, Reply, Turn};
 use super::{answer, body, sse};
 use crate::doors::Doors;
 use crate::front::is_same;
@@ -83,8 +85,8 @@ pub(super) async fn message(
             stream(sink, turn, doors, (run_id, text))
         }));
     }
-    turn.whole().await?;
-    let exchange = exchange(&doors, &run_id, &text).await?;
+    let reply = turn.whole().await?;
+    let exchange = exchange(&doors, &run_id, text, reply).await?;
     Ok(answer::json(StatusCode::OK, &exchange))
 }
 
@@ -101,7 +103,8 @@ async fn stream(
             Next::Problem(problem) => return sink.event("error", &problem.document()).await,
         }
     }
-    match exchange(&doors, &run_id, &text).await {
+    let reply = turn.reply();
+    match exchange(&doors, &run_id, text, reply).await {
         Ok(message) => sink.event("message", &message).await,
         Err(problem) => sink.event("error", &problem.document()).await,
     }
@@ -135,9 +138,26 @@ pub(super) async fn history(
     Ok(answer::json(StatusCode::OK, &json!({"messages": messages})))
 }
 
-/// The exchange as the document has it.
-async fn exchange(doors: &Arc<Doors>, run_id: &str, text: &str) -> Result<Value, Problem> {
-    let found = home::exchange(doors, run_id, text).await?;
+/// The exchange as the document has it. A command is in none: it is no part of
+/// the conversation.
+async fn exchange(
+    doors: &Arc<Doors>,
+    run_id: &str,
+    text: String,
+    reply: Reply,
+) -> Result<Value, Problem> {
+    if reply.is_of_gateway() {
+        let now = now_ms();
+        let exchange = NewExchange {
+            user_text: text,
+            bot_text: reply.text,
+            channel: CHANNEL.to_owned(),
+            sent_ms: now,
+            replied_ms: now,
+        };
+        return Ok(json!(exchange.numbered(0)));
+    }
+    let found = home::exchange(doors, run_id, &text).await?;
     found.map(|exchange| json!(exchange)).ok_or_else(|| {
         let message = "the reply is in the transcript, but not in sessions/default.json; the \
                        gateway's log says why";

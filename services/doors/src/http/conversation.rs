@@ -3,7 +3,7 @@
 
 use openclaw_proto::gateway::Message;
 use openclaw_proto::runner::ContextFile;
-use openclaw_runs::Extra;
+use openclaw_runs::{Extra, Sender};
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::{self, AssistantMessage, Block, Content, UserMessage};
 use serde_json::Map;
@@ -59,6 +59,12 @@ pub(super) fn submission(
             Vec::new()
         } else {
             said.into_iter().map(entry).collect()
+        },
+        // In a conversation that its client keeps, there is nothing to command.
+        sender: if target.lasts {
+            Sender::default()
+        } else {
+            Sender::program()
         },
         ..Extra::default()
     };

@@ -16,8 +16,8 @@ use axum::extract::Request;
 use axum::http::header::ALLOW;
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse as _;
-use openclaw_config::settings::gateway::hooks::{Hooks, WakeMode};
-use openclaw_runs::system_event::When;
+use openclaw_runs::When;
+use openclaw_settings::gateway::hooks::{Hooks, WakeMode};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
-use openclaw_config::Settings;
+use openclaw_settings::Settings;
 use serde_json::{Value, json};
 
 use super::answer;

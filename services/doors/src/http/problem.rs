@@ -153,6 +153,7 @@ impl From<Refusal> for Problem {
             | Refusal::Compacting(_) => (StatusCode::CONFLICT, "session_conflict"),
             Refusal::UnknownAgent { .. } => (StatusCode::NOT_FOUND, "unknown_agent"),
             Refusal::Blocked => (StatusCode::FORBIDDEN, "send_blocked"),
+            Refusal::Unauthorized => (StatusCode::FORBIDDEN, "not_authorized"),
             Refusal::Crowded(_) => (StatusCode::TOO_MANY_REQUESTS, "session_busy"),
             Refusal::Missed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "events_lost"),
             Refusal::UnknownRun(_) => (StatusCode::NOT_FOUND, "unknown_run"),
@@ -165,16 +166,6 @@ impl From<Refusal> for Problem {
             }
         };
         Self::new(status, code, message)
-    }
-}
-
-impl From<tonic::Status> for Problem {
-    fn from(status: tonic::Status) -> Self {
-        Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "internal",
-            status.message(),
-        )
     }
 }
 

@@ -2,7 +2,7 @@
 //! for. The model's name is the agent, as in OpenClaw.
 
 use axum::http::{HeaderMap, StatusCode};
-use openclaw_config::Settings;
+use openclaw_settings::Settings;
 use uuid::Uuid;
 
 use super::problem::Problem;
@@ -15,8 +15,11 @@ const SESSION_HEADER: &str = "x-openclaw-session-key";
 const CHANNEL_HEADER: &str = "x-openclaw-message-channel";
 /// The same key again returns the same run.
 const IDEMPOTENCY_HEADER: &str = "idempotency-key";
-/// The channel of those that name none.
+/// The channel of those that name none,
 const CHANNEL: &str = "api";
+/// and of those whose session ends with them: these are not remembered
+/// (`PASSING` in `memory/src/transcript.rs`).
+const CHANNEL_ONCE: &str = "api-once";
 
 /// Where a message goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,12 +54,16 @@ impl Target {
             let user = user.map(str::trim).filter(|user| !user.is_empty())?;
             Some(format!("agent:{agent}:{family}-user:{}", key_part(user)))
         });
+        let channel = match named {
+            Some(_) => CHANNEL,
+            None => CHANNEL_ONCE,
+        };
         Ok(Self {
             lasts: named.is_some(),
             session_key: named
                 .unwrap_or_else(|| format!("agent:{agent}:{family}:{}", Uuid::new_v4())),
             agent,
-            channel: header(CHANNEL_HEADER).unwrap_or_else(|| CHANNEL.to_owned()),
+            channel: header(CHANNEL_HEADER).unwrap_or_else(|| channel.to_owned()),
             idempotency_key: header(IDEMPOTENCY_HEADER).unwrap_or_default(),
         })
     }

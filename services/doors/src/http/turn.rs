@@ -8,6 +8,7 @@ use openclaw_proto::event::{Done, Kind, Usage};
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_runs::Extra;
 use openclaw_runs::Run;
+use openclaw_runs::injected::PROVIDER;
 use openclaw_runs::stream::Events;
 
 use super::problem::Problem;
@@ -49,6 +50,13 @@ pub(super) struct Reply {
     pub(super) done: Done,
 }
 
+impl Reply {
+    /// Whether the gateway itself said it, to a command.
+    pub(super) fn is_of_gateway(&self) -> bool {
+        self.done.provider == PROVIDER && !self.text.is_empty()
+    }
+}
+
 struct EndOnDrop(Arc<Run>);
 
 impl Drop for EndOnDrop {
@@ -66,7 +74,7 @@ impl Turn {
         extra: Extra,
         abandoned: Abandoned,
     ) -> Result<Self, Problem> {
-        let started = doors.core.begin(message, extra).await?;
+        let started = doors.core.submitter.begin(message, extra).await?;
         // A repeated request must not end what the first one waits for.
         let ends = abandoned == Abandoned::Ends && !started.accepted.existing;
         Ok(Self {

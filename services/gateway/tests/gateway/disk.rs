@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::sessions::{Change, Named, Query};
-use tonic::Code;
 
 use crate::suite::{Suite, soon, text_of};
 
@@ -98,16 +98,24 @@ async fn a_full_disk_refuses_and_harms_nothing() {
     let Err(refused) = suite.send(text_of(&long)).await else {
         panic!("accepted without room");
     };
-    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    assert_eq!(
+        refused.code(),
+        Some(RefusalCode::ResourceExhausted),
+        "{refused}"
+    );
     let path = transcript.to_str().unwrap();
     assert!(
-        refused.message().contains(path) && refused.message().contains("No space"),
+        refused.to_string().contains(path) && refused.to_string().contains("No space"),
         "{refused}"
     );
     let refused = soon(suite.sessions.patch(main(), label("new")))
         .await
         .unwrap_err();
-    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    assert_eq!(
+        refused.code(),
+        Some(RefusalCode::ResourceExhausted),
+        "{refused}"
+    );
     let (session, _) = soon(suite.sessions.get(main())).await.unwrap();
     assert_eq!((session.label.as_str(), session.message_count), ("old", 2));
     assert_eq!(suite.index()["agent:main:main"]["label"], "old");
@@ -119,7 +127,7 @@ async fn a_full_disk_refuses_and_harms_nothing() {
     let Err(refused) = suite.send(text_of("a short one")).await else {
         panic!("accepted without room");
     };
-    assert!(refused.message().contains("ledger"), "{refused}");
+    assert!(refused.to_string().contains("ledger"), "{refused}");
     assert_eq!(
         std::fs::read(&transcript).unwrap(),
         before,
@@ -159,7 +167,7 @@ async fn a_disk_that_may_not_be_written_refuses_by_its_path() {
     ));
     let refused = refused.await.unwrap_err();
     assert!(
-        refused.message().contains(sessions.to_str().unwrap()),
+        refused.to_string().contains(sessions.to_str().unwrap()),
         "{refused}"
     );
     std::fs::remove_file(&sessions).unwrap();

@@ -1,5 +1,7 @@
 //! The agent-runner and the memory daemon, played by the test.
 
+#![expect(clippy::disallowed_types, reason = "it stands in for a server")]
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::pin::Pin;
@@ -224,7 +226,7 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         &self,
         request: Request<runner::CancelTurnRequest>,
     ) -> Result<Response<runner::CancelTurnResponse>, Status> {
-        let runner::CancelTurnRequest { run_id, reason } = request.into_inner();
+        let runner::CancelTurnRequest { run_id, reason, .. } = request.into_inner();
         let aborted = Kind::Aborted {
             reason: reason.clone(),
             backend_session: None,
@@ -374,6 +376,13 @@ impl memory::memory_server::Memory for MemoryPlay {
         &self,
         _: Request<memory::ForgetRequest>,
     ) -> Result<Response<memory::ForgetResponse>, Status> {
+        Err(unused())
+    }
+
+    async fn find_notes(
+        &self,
+        _: Request<memory::FindNotesRequest>,
+    ) -> Result<Response<memory::FindNotesResponse>, Status> {
         Err(unused())
     }
 

@@ -1,5 +1,7 @@
 //! Ends of runs that are no replies.
 
+#![expect(clippy::disallowed_types, reason = "it stands in for a server")]
+
 use openclaw_proto::event::{Code, Kind};
 use tonic::Status;
 

@@ -10,10 +10,12 @@
 mod disk;
 mod doubles;
 mod endings;
+mod events;
 mod layers;
 mod messages;
 mod modules;
 mod order;
+mod outbox;
 mod refusals;
 mod restart;
 mod sessions;

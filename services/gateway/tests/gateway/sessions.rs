@@ -1,9 +1,9 @@
 //! What is done with sessions beside sending messages to them.
 
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{ChatKind, Message, Route};
 use openclaw_proto::sessions::{Archived, Change, Named, Part, Query, Said, State};
-use tonic::Code;
 
 use crate::suite::{Suite, done, rest, soon, text_of};
 
@@ -35,7 +35,7 @@ async fn a_new_message_of_reset_begins_anew_and_nothing_is_lost() {
     let (reset, replies) = suite.say("/new").await;
     assert_eq!(reset.session_id, first.session_id);
     let kinds = rest(replies).await;
-    assert!(matches!(&kinds[0], Kind::TextDelta { text } if text.contains("new conversation")));
+    assert!(matches!(&kinds[0], Kind::TextDelta { text } if text.contains("New session started")));
     assert!(matches!(kinds.last(), Some(Kind::Done(_))));
     assert!(!suite.runner.has_started().await, "a model was asked");
 
@@ -145,7 +145,10 @@ async fn a_session_lives_from_created_to_archived() {
         .await
         .err(),
     ] {
-        assert_eq!(status.unwrap().code(), Code::FailedPrecondition);
+        assert_eq!(
+            status.unwrap().code(),
+            Some(RefusalCode::FailedPrecondition)
+        );
     }
     suite.runner.say(&accepted.run_id, done());
     rest(replies).await;
@@ -189,7 +192,7 @@ async fn a_deleted_session_is_archived_and_does_not_come_back() {
     let main = soon(suite.sessions.delete(named("main"), false))
         .await
         .unwrap_err();
-    assert!(main.message().contains("reset it instead"), "{main}");
+    assert!(main.to_string().contains("reset it instead"), "{main}");
     let deleted = soon(suite.sessions.delete(named("work"), false))
         .await
         .unwrap();
@@ -205,7 +208,7 @@ async fn a_deleted_session_is_archived_and_does_not_come_back() {
     let listed = soon(suite.sessions.list(Query::default())).await.unwrap();
     assert_eq!(listed.total, 1);
     let gone = soon(suite.sessions.get(named("work"))).await.unwrap_err();
-    assert_eq!(gone.code(), Code::NotFound);
+    assert_eq!(gone.code(), Some(RefusalCode::NotFound));
 }
 
 #[tokio::test]
@@ -217,6 +220,7 @@ async fn a_message_says_its_route_and_the_scope_the_session() {
             chat: ChatKind::Direct,
             id: id.to_owned(),
             thread: None,
+            sender: None,
         }),
         ..text_of("hello")
     };
@@ -258,15 +262,18 @@ async fn sessions_are_found_by_what_a_person_calls_them() {
             .sessions
             .create(named("other"), vec![change("label", "The Trip")], ""),
     );
-    assert_eq!(taken.await.unwrap_err().code(), Code::AlreadyExists);
+    assert_eq!(
+        taken.await.unwrap_err().code(),
+        Some(RefusalCode::AlreadyExists)
+    );
     let wrong = soon(
         suite
             .sessions
             .patch(named("work"), vec![change("thinkingLevel", "deep")]),
     );
     let wrong = wrong.await.unwrap_err();
-    assert_eq!(wrong.code(), Code::InvalidArgument);
-    assert!(wrong.message().contains("minimal"), "{wrong}");
+    assert_eq!(wrong.code(), Some(RefusalCode::InvalidArgument));
+    assert!(wrong.to_string().contains("minimal"), "{wrong}");
 }
 
 #[tokio::test]
@@ -302,7 +309,7 @@ async fn a_compacted_conversation_is_told_by_its_summary() {
     let empty = soon(suite.sessions.compact(named_main, " ", 2))
         .await
         .unwrap_err();
-    assert_eq!(empty.code(), Code::InvalidArgument);
+    assert_eq!(empty.code(), Some(RefusalCode::InvalidArgument));
 }
 
 fn home(suite: &Suite) -> serde_json::Value {

@@ -9,20 +9,20 @@ use futures_util::{Stream, StreamExt as _};
 use openclaw_config::{Environment, Paths};
 use openclaw_daemon::configuration::Owner;
 use openclaw_daemon::{Daemon, Notifier};
+use openclaw_proto::call::CallError;
 use openclaw_proto::event::{Done, Event, Kind};
 use openclaw_proto::gateway::{Accepted, Client, Message, Reply};
 use openclaw_proto::sessions::{self, Query};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tonic::Status;
 
 use crate::doubles::{Memory, Runner};
 
 /// Longer than anything here takes; a test that waits so long has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub(crate) type Replies = Pin<Box<dyn Stream<Item = Result<Reply, Status>> + Send>>;
+pub(crate) type Replies = Pin<Box<dyn Stream<Item = Result<Reply, CallError>> + Send>>;
 
 /// Waits, but not for ever.
 pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
@@ -110,7 +110,7 @@ impl Suite {
         self.ended().await.unwrap();
     }
 
-    pub(crate) async fn send(&self, message: Message) -> Result<(Accepted, Replies), Status> {
+    pub(crate) async fn send(&self, message: Message) -> Result<(Accepted, Replies), CallError> {
         let mut replies: Replies = Box::pin(soon(self.client.send_message(message)).await?);
         match soon(replies.next()).await.unwrap()? {
             Reply::Accepted(accepted) => Ok((accepted, replies)),
@@ -213,7 +213,7 @@ fn paths(dir: &tempfile::TempDir) -> Paths {
 
 fn daemon(dir: &tempfile::TempDir, shutdown: CancellationToken) -> Daemon {
     let environment = environment(dir);
-    let settings = openclaw_config::load(&environment).unwrap();
+    let settings = openclaw_settings::load(&environment).unwrap();
     let (_, configuration) = Owner::new(settings);
     let socket = paths(dir).gateway_socket();
     let _ = std::fs::remove_file(&socket);

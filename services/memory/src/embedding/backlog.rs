@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_config::settings::Embedder;
 use openclaw_daemon::failure;
 use openclaw_retrieval::Engine;
+use openclaw_settings::Embedder;
 
 use super::{Hub, Unavailable};
 use crate::error::Error;

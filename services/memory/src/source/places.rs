@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use openclaw_config::settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, Settings};
 
 use super::{Place, SESSIONS, Shape};
 
@@ -117,7 +117,7 @@ mod tests {
         std::fs::write(folder.path().join("openclaw.json"), configuration).unwrap();
         let state = folder.path().to_str().unwrap();
         let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
-        let settings = openclaw_config::load(&environment).unwrap();
+        let settings = openclaw_settings::load(&environment).unwrap();
         Places::of(settings.agent("main").unwrap(), &settings)
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use openclaw_proto::memory::{Exported, Lines, Text};
-use openclaw_retrieval::Message;
+use openclaw_retrieval::{Message, Source};
 
 use super::Store;
 use crate::error::Error;
@@ -19,6 +19,11 @@ const ASSISTANT: &str = "assistant";
 /// more. At about 4,000 tokens.
 const CHARACTERS: usize = 16_000;
 
+/// Documents of a list, and how much is shown of the beginning of each, in
+/// characters.
+const LISTED: usize = 30;
+const BEGINNING: usize = 60;
+
 impl Store {
     /// The `lines` of the document `name`; None when there is no such file. For
     /// a run of the session `isolated`, which does not know of those before it,
@@ -31,6 +36,9 @@ impl Store {
         isolated: Option<&str>,
     ) -> Result<Option<Text>, Error> {
         let name = self.resolved(name);
+        if let Some(source) = listed(&name) {
+            return Ok(Some(cut(&name, &self.list(source)?, lines)));
+        }
         let (place, path) = self.find(&name)?;
         let own = isolated.map(|id| format!("{id}{TRANSCRIPT}"));
         let file = Path::new(path).file_name().and_then(|name| name.to_str());
@@ -45,6 +53,26 @@ impl Store {
             }
             None => None,
         })
+    }
+
+    /// The documents from `source`, newest first, each with how it begins.
+    fn list(&self, source: Source) -> Result<String, Error> {
+        let engine = self.engine()?;
+        let mut all = engine.documents(source)?;
+        all.sort_by_key(|document| std::cmp::Reverse(document.modified_ms));
+        let mut list = String::new();
+        for document in all.iter().take(LISTED) {
+            let passages = engine.passages(&document.path)?.unwrap_or_default();
+            let Some(first) = passages.first() else {
+                continue;
+            };
+            let words: String = first.text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let words: String = words.chars().take(BEGINNING).collect();
+            let day = dated::words(document.modified_ms);
+            // Writing to a String cannot fail.
+            let _ = writeln!(list, "{day}  {}  {words}", document.path);
+        }
+        Ok(list)
     }
 
     /// The document `name` as it is exported; None when its file is gone.
@@ -115,6 +143,12 @@ impl Store {
         })?;
         Ok(Some(Whole::Said(read.messages)))
     }
+}
+
+/// The places that are listed by their names.
+fn listed(name: &str) -> Option<Source> {
+    let sources = [Source::Memory, Source::Sessions];
+    sources.into_iter().find(|source| source.name() == name)
 }
 
 enum Whole {

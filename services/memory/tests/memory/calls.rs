@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use openclaw_proto::address;
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::origin::Origin;
-use tonic::Code;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 use tonic_reflection::pb::v1::ServerReflectionRequest;
@@ -58,25 +58,21 @@ async fn mistakes_are_told_with_what_to_do() {
     let client = &running.client;
     let unknown = client.search(&origin(), asked("nobody", "x", 0)).await;
     let unknown = unknown.unwrap_err();
-    assert_eq!(unknown.code(), Code::NotFound);
-    assert!(unknown.message().contains("\"nobody\"") && unknown.message().contains("main"));
+    assert_eq!(unknown.code(), Some(RefusalCode::NotFound));
+    assert!(unknown.to_string().contains("\"nobody\"") && unknown.to_string().contains("main"));
 
     let empty = client.remember(&origin(), "main", " \n").await.unwrap_err();
-    assert_eq!(empty.code(), Code::InvalidArgument);
+    assert_eq!(empty.code(), Some(RefusalCode::InvalidArgument));
     let long = "x".repeat(16 * 1024 + 1);
     let long = client.remember(&origin(), "main", &long).await.unwrap_err();
-    assert_eq!(long.code(), Code::InvalidArgument);
-    assert!(long.message().contains("16384"), "{}", long.message());
+    assert_eq!(long.code(), Some(RefusalCode::InvalidArgument));
+    assert!(long.to_string().contains("16384"), "{long}");
 
     fs::write(running.workspace(), "a file").unwrap();
     let no_folder = client.load_bootstrap(&origin(), "main").await.unwrap_err();
     let path = running.workspace().display().to_string();
-    assert!(
-        no_folder.message().contains(&path),
-        "{}",
-        no_folder.message()
-    );
-    assert!(no_folder.message().contains("agents.defaults.workspace"));
+    assert!(no_folder.to_string().contains(&path), "{no_folder}");
+    assert!(no_folder.to_string().contains("agents.defaults.workspace"));
     running.stop().await;
 }
 

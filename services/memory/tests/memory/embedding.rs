@@ -1,5 +1,6 @@
 //! Vectors made elsewhere: the test plays the agent-runner.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use openclaw_proto::memory::Client;
 use openclaw_proto::wire::memory as wire;
 use tokio::sync::mpsc;
+use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -23,8 +25,8 @@ const NOTES: [(&str, &str); 2] = [
 fn runner(client: Client, made: Arc<AtomicUsize>) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         let (results, out) = mpsc::channel(4);
-        let mut jobs = client.embed(ReceiverStream::new(out)).await.unwrap();
-        while let Ok(Some(job)) = jobs.message().await {
+        let mut jobs = pin!(client.embed(ReceiverStream::new(out)).await.unwrap());
+        while let Some(Ok(job)) = jobs.next().await {
             assert_eq!(job.model, "text-embedding-3-small");
             made.fetch_add(job.texts.len(), Ordering::SeqCst);
             let vectors = job.texts.iter().map(|text| vector(text));

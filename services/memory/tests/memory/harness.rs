@@ -55,7 +55,7 @@ impl Running {
     pub(crate) fn start_in(folder: tempfile::TempDir) -> Self {
         let state = folder.path().to_str().unwrap();
         let environment: Environment = [("OPENCLAW_STATE_DIR", state)].into_iter().collect();
-        let settings = openclaw_config::load(&environment).unwrap();
+        let settings = openclaw_settings::load(&environment).unwrap();
         let (owner, configuration) = Owner::new(settings);
         let socket = folder.path().join("memory.sock");
         let listener = UnixListener::bind(&socket).unwrap();
@@ -97,7 +97,8 @@ impl Running {
     pub(crate) fn configure(&self, configuration: &str) {
         let paths = Paths::resolve(&self.environment).unwrap();
         fs::write(&paths.configuration, configuration).unwrap();
-        self.owner.reload(openclaw_config::load, &self.environment);
+        self.owner
+            .reload(openclaw_settings::load, &self.environment);
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {

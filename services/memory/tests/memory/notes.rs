@@ -1,8 +1,8 @@
 //! Reading, forgetting, exporting and recalling.
 
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::memory::Lines;
 use tokio_stream::StreamExt as _;
-use tonic::Code;
 
 use crate::harness::{Running, WORDS, origin, state, write};
 
@@ -31,8 +31,8 @@ async fn lines_are_read_and_other_files_are_not() {
         "memory/../private.md",
     ] {
         let refused = get(path, 0, 0).await.unwrap_err();
-        assert_eq!(refused.code(), Code::InvalidArgument, "{path}");
-        assert!(refused.message().contains("MEMORY.md"));
+        assert_eq!(refused.code(), Some(RefusalCode::InvalidArgument), "{path}");
+        assert!(refused.to_string().contains("MEMORY.md"));
     }
     running.stop().await;
 }
@@ -40,7 +40,8 @@ async fn lines_are_read_and_other_files_are_not() {
 #[tokio::test]
 async fn what_is_forgotten_is_gone_from_the_file_and_from_searches() {
     let running = Running::start_in(state(WORDS, &[("memory/a.md", "# Day\n- fox\n- hen\n")]));
-    running.finds("fox", &["memory/a.md"]).await;
+    // The line, and the one beside it.
+    running.finds("fox", &["memory/a.md"; 2]).await;
     let forget = async |path: &str, lines| running.client.forget("", path, lines).await;
     let forgotten = forget("memory/a.md", (2, 2)).await.unwrap();
     assert_eq!((forgotten.lines, forgotten.removed), (1, false));
@@ -53,20 +54,16 @@ async fn what_is_forgotten_is_gone_from_the_file_and_from_searches() {
     );
 
     let beyond = forget("memory/a.md", (2, 9)).await.unwrap_err();
-    assert!(
-        beyond.message().contains("lines 1 to 2"),
-        "{}",
-        beyond.message()
-    );
+    assert!(beyond.to_string().contains("lines 1 to 2"), "{beyond}");
     assert_eq!(
         forget("memory/b.md", (0, 0)).await.unwrap_err().code(),
-        Code::NotFound
+        Some(RefusalCode::NotFound)
     );
     let theirs = forget("sessions/x.jsonl", (0, 0)).await.unwrap_err();
-    assert_eq!(theirs.code(), Code::FailedPrecondition);
+    assert_eq!(theirs.code(), Some(RefusalCode::FailedPrecondition));
     assert_eq!(
         forget("/etc/passwd", (0, 0)).await.unwrap_err().code(),
-        Code::InvalidArgument
+        Some(RefusalCode::InvalidArgument)
     );
 
     let forgotten = forget("memory/a.md", (0, 0)).await.unwrap();

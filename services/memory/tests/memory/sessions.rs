@@ -4,9 +4,9 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
 
+use openclaw_proto::call::RefusalCode;
 use openclaw_proto::memory::{Conversation, Lines, Question};
 use serde_json::json;
-use tonic::Code;
 
 use crate::harness::{Running, WORDS, asked, origin, state};
 
@@ -178,9 +178,9 @@ async fn a_compaction_is_planned_from_the_transcript() {
     assert!(plan.fits && plan.summarise.is_empty(), "{plan:?}");
 
     for (id, max_tokens, code) in [
-        ("../s1", 2_000, Code::InvalidArgument),
-        ("s2", 2_000, Code::NotFound),
-        ("s1", 300, Code::InvalidArgument),
+        ("../s1", 2_000, RefusalCode::InvalidArgument),
+        ("s2", 2_000, RefusalCode::NotFound),
+        ("s1", 300, RefusalCode::InvalidArgument),
     ] {
         let wrong = Conversation {
             session_id: id.to_owned(),
@@ -189,7 +189,7 @@ async fn a_compaction_is_planned_from_the_transcript() {
         };
         assert_eq!(
             compact(wrong).await.unwrap_err().code(),
-            code,
+            Some(code),
             "{id} {max_tokens}"
         );
     }

@@ -154,6 +154,20 @@ async fn an_index_that_is_broken_or_gone_is_made_anew() {
 }
 
 #[tokio::test]
+async fn a_question_right_after_the_start_waits_for_the_files() {
+    let filler: String = (0..1500)
+        .map(|n| format!("Item{n} is word{n}.\n"))
+        .collect();
+    let notes: Vec<(String, String)> = (0..40)
+        .map(|number| (format!("memory/{number}.md"), format!("fox\n\n{filler}")))
+        .collect();
+    let notes: Vec<(&str, &str)> = notes.iter().map(|(n, t)| (&**n, &**t)).collect();
+    let running = Running::start_in(state(WORDS, &notes));
+    assert!(!running.search("fox").await.is_empty());
+    running.stop().await;
+}
+
+#[tokio::test]
 async fn a_folder_that_is_not_there_yet_is_nothing_wrong() {
     let running = Running::start_in(state(WORDS, &[("MEMORY.md", "fox")]));
     running.index(false).await;

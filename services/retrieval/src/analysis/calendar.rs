@@ -19,8 +19,7 @@ pub(crate) enum Mark {
 
 /// What names the day of `timestamp_ms` in the time zone here.
 pub(crate) fn marks(timestamp_ms: i64) -> Option<[Mark; 4]> {
-    let timestamp = Timestamp::from_millisecond(timestamp_ms).ok()?;
-    let date = timestamp.to_zoned(TimeZone::system()).date();
+    let date = date(timestamp_ms)?;
     let (day, month, year) = (date.day(), date.month(), date.year());
     Some([
         Mark::Date(date),
@@ -28,6 +27,175 @@ pub(crate) fn marks(timestamp_ms: i64) -> Option<[Mark; 4]> {
         Mark::Month(month),
         Mark::Year(year),
     ])
+}
+
+/// What a text says of days from another: "yesterday", "two weeks ago". Told on
+/// the day of `timestamp_ms`, each comes to what of a date it is sure of: a day,
+/// or the month of one some weeks off.
+pub(crate) fn told(text: &str, timestamp_ms: i64) -> Vec<Mark> {
+    let Some(today) = date(timestamp_ms) else {
+        return Vec::new();
+    };
+    let lower = text.to_lowercase();
+    let mut marks = Vec::new();
+    let mut add = |days: i64, is_day: bool| {
+        if let Ok(date) = today.checked_add(jiff::Span::new().days(days)) {
+            if is_day {
+                marks.extend([Mark::Date(date), Mark::Day(date.day())]);
+            }
+            marks.extend([Mark::Month(date.month()), Mark::Year(date.year())]);
+        }
+    };
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect();
+    for (index, word) in words.iter().enumerate() {
+        if let Some((_, days)) = DAYS.iter().find(|(names, _)| names.contains(word)) {
+            add(*days, true);
+        }
+        let next = words.get(index + 1).copied().unwrap_or_default();
+        let sign = match *word {
+            word if LAST.contains(&word) => -1,
+            word if NEXT.contains(&word) => 1,
+            _ => 0,
+        };
+        if sign != 0 {
+            if let Some(weekday) = weekday(next) {
+                let own = i64::from(today.weekday().to_monday_zero_offset());
+                let back = (own - weekday).rem_euclid(7);
+                let days = if back == 0 { 7 } else { back };
+                add(if sign < 0 { -days } else { 7 - back }, true);
+            } else if let Some(days) = span(next) {
+                add(sign * days, false);
+            }
+        }
+        // "three days ago", "vor drei Tagen", "il y a trois jours", "hace tres días".
+        if let (Some(count), Some(days)) = (count(word), span(next)) {
+            let before = index.checked_sub(1).map_or("", |before| words[before]);
+            let after = words.get(index + 2).copied().unwrap_or_default();
+            if after == "ago" || ["vor", "a", "hace"].contains(&before) {
+                add(-count * days, days == 1);
+            }
+        }
+    }
+    for (word, days) in [("昨日", -1), ("明日", 1), ("一昨日", -2), ("明後日", 2)] {
+        if text.contains(word) {
+            add(days, true);
+        }
+    }
+    for (word, days) in [
+        ("先週", -7),
+        ("来週", 7),
+        ("先月", -30),
+        ("来月", 30),
+        ("去年", -365),
+        ("来年", 365),
+    ] {
+        if text.contains(word) {
+            add(days, false);
+        }
+    }
+    marks
+}
+
+/// Words for a day, by how far it is.
+const DAYS: [(&[&str], i64); 5] = [
+    (&["yesterday", "gestern", "hier", "ayer"], -1),
+    (&["tomorrow", "morgen", "demain", "mañana"], 1),
+    (&["vorgestern", "anteayer"], -2),
+    (&["übermorgen"], 2),
+    (&["today", "tonight", "heute", "hoy"], 0),
+];
+const LAST: [&str; 10] = [
+    "last",
+    "past",
+    "letzte",
+    "letzten",
+    "letzter",
+    "letztes",
+    "vergangene",
+    "vergangenen",
+    "pasado",
+    "pasada",
+];
+const NEXT: [&str; 7] = [
+    "next",
+    "nächste",
+    "nächsten",
+    "nächster",
+    "nächstes",
+    "próximo",
+    "próxima",
+];
+
+fn span(word: &str) -> Option<i64> {
+    Some(match word {
+        "day" | "days" | "tag" | "tagen" | "tage" | "jour" | "jours" | "día" | "días" => 1,
+        "week" | "weeks" | "weekend" | "woche" | "wochen" | "wochenende" | "semaine"
+        | "semaines" | "semana" | "semanas" => 7,
+        "month" | "months" | "monat" | "monate" | "monaten" | "mois" | "mes" | "meses" => 30,
+        "year" | "years" | "jahr" | "jahre" | "jahren" | "an" | "ans" | "année" | "año"
+        | "años" => 365,
+        _ => return None,
+    })
+}
+
+fn count(word: &str) -> Option<i64> {
+    const WORDS: [&[&str]; 12] = [
+        &["one", "einem", "einer", "un", "une", "una"],
+        &["two", "zwei", "deux", "dos"],
+        &["three", "drei", "trois", "tres"],
+        &["four", "vier", "quatre", "cuatro"],
+        &["five", "fünf", "cinq", "cinco"],
+        &["six", "sechs", "seis"],
+        &["seven", "sieben", "sept", "siete"],
+        &["eight", "acht", "huit", "ocho"],
+        &["nine", "neun", "neuf", "nueve"],
+        &["ten", "zehn", "dix", "diez"],
+        &["eleven", "elf", "onze", "once"],
+        &["twelve", "zwölf", "douze", "doce"],
+    ];
+    let of_word = || {
+        WORDS
+            .iter()
+            .zip(1..)
+            .find(|(names, _)| names.contains(&word))
+    };
+    word.parse::<i64>()
+        .ok()
+        .filter(|count| (1..=500).contains(count))
+        .or_else(|| of_word().map(|(_, count)| count))
+        .or((word == "a").then_some(1))
+}
+
+fn weekday(word: &str) -> Option<i64> {
+    const NAMES: [&[&str]; 7] = [
+        &["monday", "mon", "montag", "lundi", "lunes"],
+        &["tuesday", "tue", "tues", "dienstag", "mardi", "martes"],
+        &["wednesday", "wed", "mittwoch", "mercredi", "miércoles"],
+        &["thursday", "thu", "thurs", "donnerstag", "jeudi", "jueves"],
+        &["friday", "fri", "freitag", "vendredi", "viernes"],
+        &[
+            "saturday",
+            "sat",
+            "samstag",
+            "sonnabend",
+            "samedi",
+            "sábado",
+        ],
+        &["sunday", "sun", "sonntag", "dimanche", "domingo"],
+    ];
+    let found = NAMES
+        .iter()
+        .zip(0..)
+        .find(|(names, _)| names.contains(&word));
+    found.map(|(_, number)| number)
+}
+
+fn date(timestamp_ms: i64) -> Option<Date> {
+    let timestamp = Timestamp::from_millisecond(timestamp_ms).ok()?;
+    Some(timestamp.to_zoned(TimeZone::system()).date())
 }
 
 /// The words of `text` that name a date, with what they name.
@@ -138,6 +306,26 @@ mod tests {
         assert_eq!(named("summer of 2022"), [Mark::Year(2022)]);
         let date = jiff::civil::date(2023, 5, 8);
         assert_eq!(named("notes 2023-05-08"), [Mark::Date(date)]);
+    }
+
+    #[test]
+    fn days_told_from_another_are_resolved() {
+        let monday = 1_683_547_200_000; // 2023-05-08T12:00:00Z
+        for (text, day) in [
+            ("I was there yesterday", "2023-05-07"),
+            ("we met last Friday", "2023-05-05"),
+            ("three days ago", "2023-05-05"),
+            ("vor drei Tagen", "2023-05-05"),
+            ("ayer", "2023-05-07"),
+            ("昨日", "2023-05-07"),
+            ("next Monday", "2023-05-15"),
+        ] {
+            let date = day.parse().unwrap();
+            assert!(told(text, monday).contains(&Mark::Date(date)), "{text}");
+        }
+        let month = told("last month", monday);
+        assert_eq!(month, [Mark::Month(4), Mark::Year(2023)]);
+        assert!(told("the last page, next to a day bed", monday).is_empty());
     }
 
     #[test]

@@ -123,6 +123,21 @@ impl Language {
         }
     }
 
+    /// Whether words are joined to new ones without a sign.
+    pub(crate) fn joins_words(self) -> bool {
+        matches!(
+            self,
+            Self::German
+                | Self::Dutch
+                | Self::Swedish
+                | Self::Danish
+                | Self::Norwegian
+                | Self::Finnish
+                | Self::Estonian
+                | Self::Hungarian
+        )
+    }
+
     /// Its ISO 639-1 code.
     pub(crate) fn code(self) -> &'static str {
         self.facts().0

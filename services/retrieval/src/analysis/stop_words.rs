@@ -35,8 +35,8 @@ fn table() -> Table {
 }
 
 /// Hashes are their own hashes.
-#[derive(Default)]
-struct Same(u64);
+#[derive(Debug, Default)]
+pub(crate) struct Same(u64);
 
 impl Hasher for Same {
     fn finish(&self) -> u64 {

@@ -38,6 +38,18 @@ pub(super) fn split<'a>(text: &'a str, mut sink: impl FnMut(Part<'a>)) {
     }
 }
 
+/// See [`super::runs`].
+pub(super) fn runs(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let is_spaced = !is_spaceless(rest.chars().next()?);
+        let end = rest.find(|c| is_spaceless(c) == is_spaced);
+        let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = after;
+        Some((run, is_spaced))
+    })
+}
+
 fn is_word(character: char) -> bool {
     // Most are: the tables of Unicode are not asked.
     if character.is_ascii() {
@@ -87,8 +99,25 @@ fn bigrams<'a>(run: &'a str, sink: &mut impl FnMut(Part<'a>)) {
         sink(Part::Bigram(&run[start..end]));
     }
     if alone {
-        sink(Part::Bigram(run));
+        return sink(Part::Bigram(run));
     }
+    // A character that is a word by itself, between others' endings.
+    let mut before = false;
+    let mut characters = run.char_indices().peekable();
+    while let Some((start, character)) = characters.next() {
+        let next = characters.peek();
+        let end = next.map_or(run.len(), |(end, _)| *end);
+        let is_alone = !before && !next.is_some_and(|(_, c)| is_han(*c));
+        before = is_han(character);
+        if before && is_alone {
+            sink(Part::Bigram(&run[start..end]));
+        }
+    }
+}
+
+pub(super) fn is_han(character: char) -> bool {
+    matches!(character, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{323af}')
 }
 
 fn compound<'a>(text: &'a str, sink: &mut impl FnMut(Part<'a>)) {

@@ -6,7 +6,7 @@ use crate::error::Error;
 
 /// What makes each version of the schema from the one before. The database
 /// itself has the number of the last that was applied (`PRAGMA user_version`).
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY,
@@ -58,6 +58,10 @@ const STEPS: [&str; 2] = [
         text, context, speaker,
         content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
     );",
+    // Passages are smaller and know what they are: every document is put again,
+    // and found as before until it is.
+    "UPDATE documents SET stamp = '';
+    ALTER TABLE passages ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;",
 ];
 
 /// Brings the schema to the version of this program.

@@ -52,15 +52,15 @@ impl Engine {
         let mut hits = Vec::new();
         for one in matches {
             let place = if best > 0.0 { one.bm25 / best } else { 0.0 };
+            let hit = shown(&self.reader(), one.part, one.ordinal, wanted)?;
+            let Some(mut hit) = hit.filter(|hit| is_asked_for(hit, query)) else {
+                continue;
+            };
             let parts = Parts {
                 text: place,
                 window: place,
                 bm25: one.bm25,
-                ..Parts::default()
-            };
-            let hit = shown(&self.reader(), one.part, one.ordinal, wanted)?;
-            let Some(mut hit) = hit.filter(|hit| is_asked_for(hit, query)) else {
-                continue;
+                ..hit.parts
             };
             let dated = self.reader().document(&hit.path)?;
             let dated = dated.as_ref().map(DocumentEntry::from);

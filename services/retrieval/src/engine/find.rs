@@ -1,9 +1,12 @@
 //! Searching.
 
+use super::order;
 use super::*;
+use crate::document::Kind;
 use crate::embed::vector::Quantised;
 use crate::query::{Choice, Hit, LIMIT, Parts, Query, SearchResult};
-use crate::search::{self, Candidate, Candidates, Pool, Question, Wanted, snippet};
+use crate::search::{self, Candidate, Candidates, Pool, Question, Wanted, evidence, snippet};
+use crate::term;
 
 impl Engine {
     /// The passages that answer `query` best, best first.
@@ -18,7 +21,7 @@ impl Engine {
                 .map_err(|reason| warnings.push(reason))
                 .ok(),
         };
-        let question = Question::new(&query.text, snapshot.languages(), table.as_deref());
+        let question = Question::new(&query.text, &snapshot, table.as_deref());
         // Another search at the same time makes its own.
         let mut scratch = std::mem::take(&mut *self.scratch());
         let mut candidates = search::candidates(&snapshot, &question, query, &mut scratch);
@@ -39,6 +42,10 @@ impl Engine {
     }
 }
 
+/// Looked at beyond what is wanted in the place of questions and repeats, before
+/// which what answers is put.
+const SPARE: usize = 4;
+
 fn hits(
     reader: &Database,
     snapshot: &Snapshot,
@@ -54,17 +61,22 @@ fn hits(
     let with_vectors = enough.map(|&c| (c, vector(snapshot, question.table, &c)));
     let mut pool = Pool::new(with_vectors, query.ranking.mmr_lambda);
     let mut hits = Vec::new();
-    while hits.len() < limit
+    let mut telling = 0;
+    while telling < limit
+        && hits.len() < limit + SPARE
         && let Some((candidate, vector)) = pool.next()
     {
         let Some(hit) = hit(reader, snapshot, &candidate, &candidates.wanted)? else {
             continue;
         };
         if pool.choose(&hit.snippet, &vector) {
+            telling += usize::from(hit.kind.tells());
             hits.push(hit);
         }
     }
     search::sort_hits(&mut hits);
+    order::settle(&mut hits, query.ranking.decay_floor < 1.0);
+    hits.truncate(limit);
     Ok(hits)
 }
 
@@ -83,11 +95,17 @@ fn hit(
         candidate.unit - part.first as usize,
         wanted,
     )?;
-    Ok(hit.map(|hit| Hit {
-        timestamp_ms: candidate.timestamp_ms,
-        score: candidate.score,
-        parts: candidate.parts,
-        ..hit
+    Ok(hit.map(|hit| {
+        let evidence = hit.parts.evidence;
+        Hit {
+            timestamp_ms: candidate.dated.timestamp_ms,
+            score: candidate.score,
+            parts: Parts {
+                evidence,
+                ..candidate.parts
+            },
+            ..hit
+        }
     }))
 }
 
@@ -104,6 +122,12 @@ pub(super) fn shown(
     };
     let unit = stored.unit;
     let shown = snippet::best(&unit.text, stored.language, wanted);
+    let mut above = unit.context.clone();
+    if term::is_name(&unit.speaker) {
+        above.push('\n');
+        above.push_str(&unit.speaker);
+    }
+    let evidence = evidence::of(wanted, (&shown.text, &above), stored.language);
     // The lines of a message are not lines of its transcript.
     let (start_line, end_line) = if unit.message.is_some() {
         (unit.line, unit.last_line)
@@ -117,11 +141,21 @@ pub(super) fn shown(
         start_line,
         end_line,
         message: unit.message,
+        kind: if evidence.is_repeat && unit.kind != Kind::Note {
+            Kind::Asked
+        } else {
+            unit.kind
+        },
+        context: unit.context.lines().map(str::to_owned).collect(),
         speaker: unit.speaker,
         timestamp_ms: unit.timestamp_ms.unwrap_or_default(),
         score: 0.0,
-        parts: Parts::default(),
+        parts: Parts {
+            evidence: evidence.share,
+            ..Parts::default()
+        },
         snippet: shown.text,
+        answer: evidence.answer,
     }))
 }
 

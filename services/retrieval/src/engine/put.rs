@@ -118,6 +118,7 @@ impl Engine {
     pub fn clear(&self) -> Result<(), Error> {
         let mut writer = self.writer();
         writer.transaction(|database| database.clear())?;
+        writer.overwrite()?;
         let old = self.snapshot();
         self.waiting.store(0, Ordering::Relaxed);
         self.publish(Snapshot::default());

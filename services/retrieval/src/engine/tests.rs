@@ -42,6 +42,7 @@ fn conversation(path: &str, said: &[(&str, &str)]) -> Document {
             text: (*text).to_owned(),
             timestamp_ms: NOW_MS + number * 1000,
             line: number as u32 + 1,
+            is_echo: false,
         });
     Document {
         source: Source::Sessions,
@@ -75,9 +76,9 @@ fn documents_are_found_replaced_renamed_and_forgotten() {
     let hit = &find(&engine, "where do foxes live?").hits[0];
     assert_eq!(
         (hit.path.as_str(), hit.start_line, hit.end_line),
-        ("a.md", 1, 3)
+        ("a.md", 3, 3)
     );
-    assert_eq!(hit.snippet, "# Animals\n\nThe red fox lives in the forest.");
+    assert_eq!(hit.snippet, "The red fox lives in the forest.");
     assert!(hit.parts.text == 1.0 && hit.parts.coverage > 0.4 && hit.parts.decay < 1.0);
     engine.put(&[note("a.md", "A blue whale.", 3)]).unwrap();
     assert!(!paths(&engine, "fox").contains(&"a.md".to_owned()));
@@ -377,5 +378,180 @@ fn of_equals_the_newer_is_first_whatever_the_question() {
             .put(&[note("old.md", text, 570), note("new.md", text, 312)])
             .unwrap();
         assert_eq!(paths(&engine, question), ["new.md"], "{question}");
+    }
+}
+
+#[test]
+fn recall_puts_notes_before_questions_and_repeats() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    let mut asked = conversation(
+        "s.jsonl",
+        &[
+            ("user", "Where is the spare key?"),
+            ("assistant", "The spare key is at the neighbour's."),
+            ("user", "spare key where"),
+        ],
+    );
+    if let Body::Messages(messages) = &mut asked.body {
+        messages[1].is_echo = true;
+    }
+    let others =
+        (0..20).map(|number| note(&format!("o{number}.md"), "Something else entirely.", 9));
+    let mut documents: Vec<Document> = others.collect();
+    documents.push(asked);
+    documents.push(note(
+        "k.md",
+        "# Things\n- bread\n- the spare key is under the blue flowerpot\n- milk\n",
+        40,
+    ));
+    engine.put(&documents).unwrap();
+    let query = Query::new("Where is the spare key?", NOW_MS);
+    let hits = engine.search(&query).unwrap().hits;
+    assert_eq!(
+        (hits[0].path.as_str(), hits[0].start_line),
+        ("k.md", 3),
+        "{hits:#?}"
+    );
+    let hits = engine.recall(&query).unwrap().hits;
+    assert_eq!(hits.len(), 1, "{hits:#?}");
+    assert!(hits[0].answer.contains("flowerpot") && !hits[0].answer.contains("milk"));
+    let nothing = Query::new("Who painted the garden fence?", NOW_MS);
+    assert!(engine.recall(&nothing).unwrap().hits.is_empty());
+}
+
+#[test]
+fn recall_puts_a_newer_note_before_the_one_it_replaces() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    engine
+        .put(&[
+            note("a.md", "- The wifi password is kestrel", 30),
+            note(
+                "b.md",
+                "- The wifi password is barrow now, since they changed it",
+                1,
+            ),
+            note("c.md", "- Bread", 3),
+            note("d.md", "- Milk", 3),
+        ])
+        .unwrap();
+    let query = Query::new("What is the wifi password?", NOW_MS);
+    let hits = engine.recall(&query).unwrap().hits;
+    let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+    assert_eq!(paths, ["b.md", "a.md"]);
+    assert!(hits[0].score >= hits[1].score);
+}
+
+#[test]
+fn recall_answers_each_of_several_questions() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    engine
+        .put(&[
+            note("a.md", "- My physician is Doctor Holm", 3),
+            note("b.md", "- The plumber costs 80 € an hour", 3),
+            note("c.md", "- 家賃は8万円", 3),
+            note("d.md", "- 大家さんは森田さん", 3),
+            note("e.md", "- Something else", 3),
+        ])
+        .unwrap();
+    for (text, expected) in [
+        (
+            "Who is my doctor and what does the plumber cost?",
+            ["a.md", "b.md"],
+        ),
+        ("家賃はいくらで、大家は誰ですか？", ["c.md", "d.md"]),
+    ] {
+        let hits = engine.recall(&Query::new(text, NOW_MS)).unwrap().hits;
+        let paths: Vec<&str> = hits.iter().map(|hit| hit.path.as_str()).collect();
+        assert_eq!(paths, expected, "{text}");
+    }
+}
+
+#[test]
+fn compounds_are_found_by_their_parts_and_parts_in_compounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    engine
+        .put(&[
+            note(
+                "a.md",
+                "Der Termin beim Zahnarzt ist am Montag und nicht am Freitag.",
+                3,
+            ),
+            note(
+                "b.md",
+                "Die Versicherungsnummer für das Haus ist mir nicht bekannt.",
+                3,
+            ),
+            note(
+                "c.md",
+                "Ich habe heute mit den Kindern einen Kuchen gebacken.",
+                3,
+            ),
+        ])
+        .unwrap();
+    for (question, path) in [
+        ("Wann ist mein Zahnarzttermin?", "a.md"),
+        ("Wie heißt meine Versicherung?", "b.md"),
+    ] {
+        assert_eq!(find(&engine, question).hits[0].path, path, "{question}");
+    }
+}
+
+#[test]
+fn best_are_the_same_however_many_are_wanted() {
+    const WORDS: [&str; 12] = [
+        "harbour", "lantern", "orchard", "Berlin", "violin", "winter", "bicycle", "recipe",
+        "doctor", "meeting", "garden", "1984",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let (engine, _) = open(folder.path());
+    let mut state: u32 = 7;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % below
+    };
+    for number in 0..12 {
+        let texts: Vec<(&str, String)> = (0..100)
+            .map(|_| {
+                let speaker = ["Ada", "Grace"][next(2)];
+                let words: Vec<_> = (0..3 + next(9)).map(|_| WORDS[next(WORDS.len())]).collect();
+                (speaker, format!("I saw the {}.", words.join(" ")))
+            })
+            .collect();
+        let said: Vec<(&str, &str)> = texts
+            .iter()
+            .map(|(who, text)| (*who, text.as_str()))
+            .collect();
+        let path = format!("{number}.jsonl");
+        engine.put(&[conversation(&path, &said)]).unwrap();
+    }
+    let snapshot = engine.snapshot();
+    let table = engine.table.get().unwrap();
+    for text in [
+        "violin winter",
+        "When did Ada go to Berlin?",
+        "What did Grace say of the doctor and the meeting in the garden?",
+        "music",
+    ] {
+        for table in [None, Some(&*table)] {
+            let question = crate::search::Question::new(text, &snapshot, table);
+            let query = Query::new(text, NOW_MS);
+            let of = |limit| crate::search::best(&snapshot, &question, &query, limit);
+            let all = of(usize::MAX / 8);
+            for limit in [1, 10, 50] {
+                let expected = &all[..limit.min(all.len())];
+                assert_eq!(of(limit), expected, "{text} {}", table.is_some());
+            }
+            if text != "music" {
+                assert!(
+                    all.len() > 400,
+                    "{text}: {} are too few to leave any out",
+                    all.len()
+                );
+            }
+        }
     }
 }

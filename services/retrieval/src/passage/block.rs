@@ -2,17 +2,33 @@
 
 use std::ops::Range;
 
+/// Lines at least so long are wrapped text; in letters.
+const WRAPPED: usize = 60;
+/// A line that names what comes after it is no longer than this,
+const LEAD: usize = 60;
+/// and a name before a colon is no longer than this.
+const LABEL: usize = 30;
+/// The shortest line under a heading.
+const RULE: usize = 3;
+
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `#` to `######`.
+    /// `#` to `######`, or underlined.
     Heading(u8),
     /// Between fences; to the end of the text when the second is missing, as
     /// CommonMark has it.
     Code,
-    /// One item of a list with everything under it.
-    Item,
-    /// Lines up to a blank one.
+    /// One item of a list with what belongs to it, but not the items below it;
+    /// and how far it is indented.
+    Item(usize),
+    /// The names of a table's columns, with the line under them.
+    Columns,
+    /// A row of a table.
+    Row,
+    /// A line that says what comes after it is about: "Shopping:", "**Car**".
+    Lead,
+    /// Lines that are one text.
     Paragraph,
 }
 
@@ -25,6 +41,8 @@ pub(super) struct Block {
     /// The first line, counted from 1.
     pub(super) line: usize,
     pub(super) tokens: usize,
+    /// Whether a blank line, or nothing, is before it.
+    pub(super) is_apart: bool,
 }
 
 /// An estimate, in tokens: four characters of ASCII text are about one token,
@@ -47,6 +65,7 @@ pub(super) fn parse(text: &str) -> Vec<Block> {
         text,
         blocks: Vec::new(),
         open: None,
+        is_apart: true,
     };
     let mut start = 0;
     for (index, line) in text.split('\n').enumerate() {
@@ -75,6 +94,7 @@ pub(super) fn pieces(text: &str, block: &Block, limit: usize) -> Vec<Block> {
                 tokens: tokens(&text[range.clone()]),
                 range,
                 line: block.line + index,
+                is_apart: index == 0 && block.is_apart,
             });
         }
     }
@@ -104,15 +124,17 @@ struct Parser<'a> {
     text: &'a str,
     blocks: Vec<Block>,
     open: Option<Open>,
+    /// Whether the last line was blank.
+    is_apart: bool,
 }
 
 struct Open {
     kind: Kind,
     range: Range<usize>,
     line: usize,
-    /// The indent of an item, or the length of a fence.
-    width: usize,
-    fence: char,
+    is_apart: bool,
+    /// The fence that was opened, in an item too.
+    fence: Option<(char, usize)>,
     /// Whether the last line was blank.
     loose: bool,
 }
@@ -121,37 +143,83 @@ impl Parser<'_> {
     fn line(&mut self, line: &str, range: Range<usize>, number: usize) {
         let indent = line.len() - line.trim_start().len();
         let content = line.trim();
-        match self.open.as_mut().map(|open| (open.kind, open)) {
-            Some((Kind::Code, open)) => {
-                open.range.end = range.end;
-                let marks = content.chars().take_while(|&c| c == open.fence).count();
-                if marks >= open.width && marks == content.chars().count() {
+        let taken = self.goes_on(content, indent, &range);
+        if !taken {
+            self.close();
+            if !content.is_empty() {
+                self.begin(content, indent, range, number);
+            }
+        }
+        self.is_apart = content.is_empty();
+    }
+
+    /// Whether the line was taken into the block that is open.
+    fn goes_on(&mut self, content: &str, indent: usize, range: &Range<usize>) -> bool {
+        let Some(open) = self.open.as_mut() else {
+            return false;
+        };
+        if let Some((mark, width)) = open.fence {
+            open.range.end = range.end;
+            let marks = content.chars().take_while(|&c| c == mark).count();
+            if marks >= width && marks == content.chars().count() {
+                open.fence = None;
+                if open.kind == Kind::Code {
                     self.close();
                 }
-                return;
             }
-            Some((Kind::Item, open)) if content.is_empty() => {
-                open.loose = true;
-                return;
-            }
-            // What is indented deeper is the item's own, and so is a lazy
-            // line right after it.
-            Some((Kind::Item, open))
-                if indent > open.width || !(open.loose || is_start(content)) =>
-            {
-                open.loose = false;
-                open.range.end = range.end;
-                return;
-            }
-            Some((Kind::Paragraph, open)) if !content.is_empty() && !is_start(content) => {
-                open.range.end = range.end;
-                return;
-            }
-            _ => {}
+            return true;
         }
-        self.close();
-        if !content.is_empty() {
-            self.begin(content, indent, range, number);
+        match open.kind {
+            Kind::Item(_) if content.is_empty() => {
+                open.loose = true;
+                true
+            }
+            // What is indented deeper is the item's own, and so is a lazy line
+            // right after it.
+            Kind::Item(own) if is_under(content, indent, own, open.loose) => {
+                open.loose = false;
+                open.fence = fence(content);
+                open.range.end = range.end;
+                true
+            }
+            Kind::Columns | Kind::Row if content.contains('|') => {
+                let line = open.line + self.text[open.range.clone()].matches('\n').count() + 1;
+                self.close();
+                self.start(Kind::Row, range.clone(), line);
+                true
+            }
+            Kind::Paragraph if content.is_empty() || is_start(content) => false,
+            Kind::Paragraph => {
+                let last = self.text[open.range.clone()].lines().next_back();
+                let last = last.unwrap_or_default();
+                if let Some(kind) = underlined(last, content) {
+                    self.end_before(last.len(), kind, range.end);
+                } else {
+                    open.range.end = range.end;
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The last line of the paragraph that is open, `length` bytes, turns out to
+    /// begin a block of another kind, to `end`.
+    fn end_before(&mut self, length: usize, kind: Kind, end: usize) {
+        let Some(open) = self.open.as_mut() else {
+            return;
+        };
+        let start = open.range.end - length;
+        let line = open.line + self.text[open.range.start..start].matches('\n').count();
+        if start > open.range.start {
+            open.range.end = start - 1;
+            self.close();
+        } else {
+            self.open = None;
+        }
+        self.start(kind, start..end, line);
+        if matches!(kind, Kind::Heading(_)) {
+            self.close();
         }
     }
 
@@ -161,33 +229,136 @@ impl Parser<'_> {
         let kind = match (heading, fence) {
             (Some(heading), _) => heading,
             (None, Some(_)) => Kind::Code,
-            (None, None) if is_item(content) => Kind::Item,
+            (None, None) if is_item(content) => Kind::Item(indent),
             _ => Kind::Paragraph,
         };
-        let (fence, width) = fence.unwrap_or((' ', indent));
-        self.open = Some(Open {
-            kind,
-            range,
-            line,
-            width,
-            fence,
-            loose: false,
-        });
+        self.start(kind, range, line);
+        if let Some(open) = self.open.as_mut() {
+            open.fence = fence;
+        }
         if heading.is_some() {
             self.close();
         }
     }
 
+    fn start(&mut self, kind: Kind, range: Range<usize>, line: usize) {
+        self.open = Some(Open {
+            kind,
+            range,
+            line,
+            is_apart: self.is_apart,
+            fence: None,
+            loose: false,
+        });
+    }
+
     fn close(&mut self) {
-        if let Some(open) = self.open.take() {
-            self.blocks.push(Block {
-                kind: open.kind,
-                tokens: tokens(&self.text[open.range.clone()]),
-                range: open.range,
-                line: open.line,
-            });
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        if open.kind == Kind::Paragraph {
+            self.close_paragraph(&open);
+        } else {
+            self.push(open.kind, open.range, open.line, open.is_apart);
         }
     }
+
+    /// Lines that are facts of their own, one under the other, are blocks of
+    /// their own; lines of a text that was wrapped are one.
+    fn close_paragraph(&mut self, open: &Open) {
+        let lines: Vec<&str> = self.text[open.range.clone()].split('\n').collect();
+        let (mut start, mut first) = (open.range.start, 0);
+        let mut end = open.range.start;
+        for (index, line) in lines.iter().enumerate() {
+            end += line.len();
+            let next = lines.get(index + 1);
+            if !next.is_some_and(|next| goes_into(line, next)) {
+                let is_apart = first == 0 && open.is_apart;
+                let kind = match &self.text[start..end] {
+                    text if is_lead(text) => Kind::Lead,
+                    _ => Kind::Paragraph,
+                };
+                self.push(kind, start..end, open.line + first, is_apart);
+                start = end + 1;
+                first = index + 1;
+            }
+            end += 1;
+        }
+    }
+
+    fn push(&mut self, kind: Kind, range: Range<usize>, line: usize, is_apart: bool) {
+        let text = &self.text[range.clone()];
+        self.blocks.push(Block {
+            kind,
+            tokens: tokens(text),
+            range,
+            line,
+            is_apart,
+        });
+    }
+}
+
+/// Whether a line belongs to the item that is indented by `own`.
+fn is_under(content: &str, indent: usize, own: usize, loose: bool) -> bool {
+    if is_item(content) || heading_level(content).is_some() {
+        return false;
+    }
+    indent > own || !(loose || is_start(content))
+}
+
+/// What a line is that has `under` under it.
+fn underlined(line: &str, under: &str) -> Option<Kind> {
+    let is_all = |mark: char| under.len() >= RULE && under.chars().all(|c| c == mark);
+    let is_rule = under.contains('-') && under.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '));
+    if is_rule && under.contains('|') && line.contains('|') {
+        Some(Kind::Columns)
+    } else if is_all('=') {
+        Some(Kind::Heading(1))
+    } else if is_all('-') {
+        Some(Kind::Heading(2))
+    } else {
+        None
+    }
+}
+
+/// Whether `next` goes on with the sentence or the text of `line`: lines are
+/// wrapped where they are long, and a list of facts is not.
+fn goes_into(line: &str, next: &str) -> bool {
+    if line.ends_with("  ") || line.ends_with('\\') || is_lead(line) || label(next).is_some() {
+        return false;
+    }
+    let goes_on = next.trim_start().starts_with(char::is_lowercase);
+    let is_open = line.trim_end().ends_with([',', '、', '，', '(']);
+    goes_on || is_open || columns(line) >= WRAPPED
+}
+
+/// Whether a line names what comes after it.
+fn is_lead(text: &str) -> bool {
+    let text = text.trim();
+    if text.contains('\n') || columns(text) > LEAD {
+        return false;
+    }
+    let bold = text
+        .strip_prefix("**")
+        .and_then(|text| text.strip_suffix("**"));
+    text.ends_with([':', '：']) || bold.is_some_and(|inner| !inner.contains("**"))
+}
+
+/// What stands before a colon at the beginning of a line, where that is a name
+/// of something: "Wi-Fi: …".
+fn label(line: &str) -> Option<&str> {
+    let (label, rest) = line.trim_start().split_once([':', '：'])?;
+    let is_wide = line.contains('：') || rest.starts_with(' ') || rest.is_empty();
+    let is_name = columns(label) <= LABEL && !label.contains(['.', ',', '!', '?']);
+    (is_wide && is_name && label.starts_with(|c: char| c.is_alphanumeric() || c == '*'))
+        .then_some(label)
+}
+
+/// How wide a text is shown, in letters.
+fn columns(text: &str) -> usize {
+    text.chars()
+        .map(|c| if c < '\u{2e80}' { 1 } else { 2 })
+        .sum()
 }
 
 fn is_start(content: &str) -> bool {

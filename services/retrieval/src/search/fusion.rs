@@ -3,7 +3,9 @@
 //! A weighted sum of what is brought to 0..1 in each list, not ranks (RRF):
 //! these cost 11 points of nDCG on conversations and win nothing elsewhere.
 
-use super::{Candidate, Space, age, keywords, meaning, order};
+use super::{Candidate, Dated, Question, Space, age, keywords, meaning, order};
+use crate::analysis::Traits;
+use crate::document::Kind;
 use crate::query::{Parts, Query};
 use crate::segment::range;
 
@@ -83,12 +85,12 @@ struct Ranked {
 /// The `limit` best units, best first.
 pub(super) fn best(
     space: &Space<'_>,
-    query: &Query,
+    (query, question): (&Query, &Question),
     keywords: &keywords::Scores<'_>,
     meaning: Option<&meaning::Scores>,
     limit: usize,
 ) -> Vec<Candidate> {
-    let lists = Lists::new(keywords, meaning);
+    let lists = Lists::new(keywords, meaning, question.asked);
     let bound = Bound::new(&lists, query);
     let mut top = Top::new(limit);
     for (live, (start, first_part)) in space.starts.iter().copied().enumerate() {
@@ -103,13 +105,12 @@ pub(super) fn best(
                 if bound.score(start + unit, session) < top.least {
                     continue;
                 }
-                let parts = lists.parts(start + unit, number);
-                let own = segment.timestamp_ms(unit);
-                let timestamp_ms = own.unwrap_or(dated.timestamp_ms);
-                let ages = own.is_some() || dated.ages;
+                let entry = segment.unit(unit);
+                let parts = lists.parts(start + unit, number, entry.traits);
+                let dated = dated.or(entry.timestamp_ms);
                 top.push(Ranked {
-                    score: total(&parts, query, timestamp_ms, ages).0,
-                    timestamp_ms,
+                    score: total(&parts, query, dated, entry.kind).0,
+                    timestamp_ms: dated.timestamp_ms,
                     live: live as u32,
                     unit: unit as u32,
                 });
@@ -136,6 +137,7 @@ struct Bound<'a> {
     vector: f32,
     vector_window: f32,
     speaker: f32,
+    fact: f32,
     /// What the lists that do not begin at zero add, and the rounding.
     base: f32,
 }
@@ -159,6 +161,12 @@ impl<'a> Bound<'a> {
             vector: slope(weights.vector, lists.vector),
             vector_window: slope(weights.vector_window, lists.vector_window),
             speaker: (weights.speaker / all) as f32,
+            // Nothing where no kind of fact is asked for.
+            fact: if lists.asked.is_empty() {
+                0.0
+            } else {
+                (weights.fact / all) as f32
+            },
             base: base as f32 + ROUNDING,
         }
     }
@@ -172,7 +180,7 @@ impl<'a> Bound<'a> {
     #[inline]
     fn score(&self, unit: usize, session: f32) -> f32 {
         let keywords = &self.lists.keywords.tables;
-        let mut score = session + self.window * keywords.window[unit];
+        let mut score = session + self.fact + self.window * keywords.window[unit];
         score += self.text * keywords.unit[unit];
         score += if keywords.named[unit] {
             self.speaker
@@ -244,12 +252,13 @@ fn in_order(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
 fn all(query: &Query) -> f64 {
     let weights = &query.ranking.weights;
     let lists = [weights.text, weights.window, weights.session];
-    let others = [weights.vector, weights.vector_window, weights.speaker];
-    lists.iter().chain(&others).sum()
+    let others = [weights.vector, weights.vector_window];
+    let told = [weights.speaker, weights.fact];
+    lists.iter().chain(&others).chain(&told).sum()
 }
 
 /// The score that `parts` make, and what age left of it.
-pub(super) fn total(parts: &Parts, query: &Query, timestamp_ms: i64, ages: bool) -> (f64, f64) {
+pub(super) fn total(parts: &Parts, query: &Query, dated: Dated, kind: Kind) -> (f64, f64) {
     let weights = &query.ranking.weights;
     let pairs = [
         (weights.text, parts.text),
@@ -258,10 +267,11 @@ pub(super) fn total(parts: &Parts, query: &Query, timestamp_ms: i64, ages: bool)
         (weights.vector, parts.vector),
         (weights.vector_window, parts.vector_window),
         (weights.speaker, parts.speaker),
+        (weights.fact, parts.fact),
     ];
     let sum: f64 = pairs.iter().map(|(weight, part)| weight * part).sum();
-    let decay = if ages {
-        let age_ms = query.now_ms.saturating_sub(timestamp_ms);
+    let decay = if dated.ages {
+        let age_ms = query.now_ms.saturating_sub(dated.timestamp_ms);
         age::factor(
             age_ms,
             query.ranking.half_life_days,
@@ -270,7 +280,30 @@ pub(super) fn total(parts: &Parts, query: &Query, timestamp_ms: i64, ages: bool)
     } else {
         1.0
     };
-    (sum / all(query).max(f64::MIN_POSITIVE) * decay, decay)
+    let score = sum / all(query).max(f64::MIN_POSITIVE);
+    (score * decay * worth(kind), decay)
+}
+
+/// What a unit's score counts by what it is: what was kept before what was said
+/// in passing, and what does not answer last.
+fn worth(kind: Kind) -> f64 {
+    match kind {
+        Kind::Note => 1.0,
+        Kind::Told => 0.97,
+        Kind::Answered => 0.9,
+        Kind::Asked => 0.75,
+        Kind::Echo => 0.5,
+    }
+}
+
+impl Dated {
+    /// What dates a unit that may have a time of its own.
+    fn or(self, own: Option<i64>) -> Self {
+        own.map_or(self, |timestamp_ms| Self {
+            timestamp_ms,
+            ages: true,
+        })
+    }
 }
 
 /// All lists, and what brings each to 0..1.
@@ -278,6 +311,8 @@ pub(super) fn total(parts: &Parts, query: &Query, timestamp_ms: i64, ages: bool)
 struct Lists<'a> {
     keywords: &'a keywords::Scores<'a>,
     meaning: Option<&'a meaning::Scores>,
+    /// What kind of fact is asked for.
+    asked: Traits,
     text: Range,
     window: Range,
     session: Range,
@@ -286,11 +321,16 @@ struct Lists<'a> {
 }
 
 impl<'a> Lists<'a> {
-    fn new(keywords: &'a keywords::Scores<'a>, meaning: Option<&'a meaning::Scores>) -> Self {
+    fn new(
+        keywords: &'a keywords::Scores<'a>,
+        meaning: Option<&'a meaning::Scores>,
+        asked: Traits,
+    ) -> Self {
         let none = || Range::new(0.0, 0.0);
         Self {
             keywords,
             meaning,
+            asked,
             text: Range::from_zero(&keywords.tables.unit),
             window: Range::from_zero(&keywords.tables.window),
             session: Range::from_zero(&keywords.tables.part),
@@ -303,23 +343,22 @@ impl<'a> Lists<'a> {
     fn candidate(&self, space: &Space<'_>, query: &Query, ranked: &Ranked) -> Option<Candidate> {
         let (live, unit) = (ranked.live as usize, ranked.unit as usize);
         let part = space.part(live, unit);
-        let dated = (*space.dates.get(part)?)?;
-        let own = space.live[live].segment.timestamp_ms(unit);
-        let ages = own.is_some() || dated.ages;
-        let mut parts = self.parts(space.starts[live].0 + unit, part);
-        let (score, decay) = total(&parts, query, ranked.timestamp_ms, ages);
+        let entry = space.live[live].segment.unit(unit);
+        let dated = (*space.dates.get(part)?)?.or(entry.timestamp_ms);
+        let mut parts = self.parts(space.starts[live].0 + unit, part, entry.traits);
+        let (score, decay) = total(&parts, query, dated, entry.kind);
         parts.decay = decay;
         Some(Candidate {
             live,
             unit,
             score,
             parts,
-            timestamp_ms: ranked.timestamp_ms,
-            ages,
+            dated,
+            kind: entry.kind,
         })
     }
 
-    fn parts(&self, unit: usize, part: usize) -> Parts {
+    fn parts(&self, unit: usize, part: usize, traits: Traits) -> Parts {
         let keywords = &self.keywords.tables;
         let coverage = keywords.covered[unit] / self.keywords.weight.max(f32::MIN_POSITIVE);
         let mut parts = Parts {
@@ -327,6 +366,7 @@ impl<'a> Lists<'a> {
             window: self.window.place(f64::from(keywords.window[unit])),
             session: self.session.place(f64::from(keywords.part[part])),
             speaker: f64::from(u8::from(keywords.named[unit])),
+            fact: f64::from(u8::from(self.asked.meets(traits))),
             bm25: f64::from(keywords.unit[unit]),
             coverage: f64::from(coverage.clamp(0.0, 1.0)),
             ..Parts::default()
@@ -339,5 +379,149 @@ impl<'a> Lists<'a> {
             parts.cosine = f64::from(meaning.tables.unit[unit]);
         }
         parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_placed_between_the_lowest_and_the_highest() {
+        let range = Range::of([2.0, -2.0, 0.0].into_iter());
+        let places = [-3.0, -2.0, -1.0, 0.0, 2.0, 9.0].map(|score| range.place(score));
+        assert_eq!(places, [0.0, 0.0, 0.25, 0.5, 1.0, 1.0]);
+        let same = Range::of([3.0, 3.0].into_iter());
+        assert_eq!([2.0, 3.0, 4.0].map(|score| same.place(score)), [0.0; 3]);
+        let none = Range::of(std::iter::empty());
+        assert_eq!(none.place(1.0), 0.0);
+        let keywords = Range::from_zero(&[1.0, 4.0, 2.0]);
+        assert_eq!(
+            [0.0, 1.0, 4.0].map(|score| keywords.place(score)),
+            [0.0, 0.25, 1.0]
+        );
+        assert_eq!(Range::from_zero(&[]).place(1.0), 0.0);
+        let mut extent = Extent::empty();
+        for score in [0.5, -0.5, 0.0] {
+            extent.include(score);
+        }
+        assert_eq!(
+            [-0.5, 0.0, 0.5].map(|it| extent.range().place(it)),
+            [0.0, 0.5, 1.0]
+        );
+    }
+
+    #[test]
+    fn each_part_has_its_own_weight_in_the_score() {
+        let mut query = Query::new("x", 86_400_000);
+        let weights = &mut query.ranking.weights;
+        let shares = [
+            &mut weights.text,
+            &mut weights.window,
+            &mut weights.session,
+            &mut weights.vector,
+            &mut weights.vector_window,
+            &mut weights.speaker,
+            &mut weights.fact,
+        ];
+        for (share, weight) in shares
+            .into_iter()
+            .zip([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.0])
+        {
+            *share = weight;
+        }
+        assert_eq!(all(&query), 64.0);
+        let dated = Dated {
+            timestamp_ms: 0,
+            ages: false,
+        };
+        let parts = |at: usize| {
+            let mut parts = Parts::default();
+            let all = [
+                &mut parts.text,
+                &mut parts.window,
+                &mut parts.session,
+                &mut parts.vector,
+                &mut parts.vector_window,
+                &mut parts.speaker,
+                &mut parts.fact,
+            ];
+            *all.into_iter().nth(at).unwrap() = 0.5;
+            parts
+        };
+        for (at, share) in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.0]
+            .into_iter()
+            .enumerate()
+        {
+            let expected = (share * 0.5 / 64.0, 1.0);
+            assert_eq!(
+                total(&parts(at), &query, dated, Kind::Note),
+                expected,
+                "{at}"
+            );
+        }
+        // What ages is worth less by what age takes, and by what it is.
+        query.ranking.half_life_days = 1.0;
+        query.ranking.decay_floor = 0.0;
+        let old = Dated {
+            ages: true,
+            ..dated
+        };
+        let score = total(&parts(5), &query, old, Kind::Note);
+        assert_eq!(score, (0.125, 0.5));
+        let score = total(&parts(5), &query, dated, Kind::Echo);
+        assert_eq!(score, (0.125, 1.0));
+        let own = dated.or(Some(7));
+        assert_eq!((own.timestamp_ms, own.ages), (7, true));
+        assert_eq!(dated.or(None), dated);
+    }
+
+    #[test]
+    fn kinds_are_worth_less_the_less_they_tell() {
+        let kinds = [
+            Kind::Note,
+            Kind::Told,
+            Kind::Answered,
+            Kind::Asked,
+            Kind::Echo,
+        ];
+        assert_eq!(kinds.map(worth), [1.0, 0.97, 0.9, 0.75, 0.5]);
+    }
+
+    #[test]
+    fn best_are_kept_whatever_their_order() {
+        let ranked = |number: u32| Ranked {
+            score: f64::from(number * 7 % 101),
+            timestamp_ms: 0,
+            live: 0,
+            unit: number,
+        };
+        for limit in [1, 3, 10, 200] {
+            let mut top = Top::new(limit);
+            for number in 0..101 {
+                let one = ranked(number);
+                if one.score as f32 >= top.least {
+                    top.push(one);
+                }
+            }
+            let mut scores: Vec<f64> = top.finish().iter().map(|it| it.score).collect();
+            scores.sort_by(|a, b| b.total_cmp(a));
+            let expected: Vec<f64> = (0..101).rev().take(limit).map(f64::from).collect();
+            assert_eq!(scores, expected, "{limit}");
+        }
+        let one = |score: f64, timestamp_ms: i64, unit: u32| Ranked {
+            score,
+            timestamp_ms,
+            live: 0,
+            unit,
+        };
+        let mut all = [
+            one(1.0, 5, 0),
+            one(2.0, 0, 1),
+            one(1.0, 9, 3),
+            one(1.0, 9, 2),
+        ];
+        all.sort_by(in_order);
+        assert_eq!(all.map(|it| it.unit), [1, 2, 3, 0]);
     }
 }

@@ -2,7 +2,7 @@
 //! postings: the unit, it with its neighbours, its part.
 
 use super::Space;
-use super::question::Question;
+use super::question::{Question, SearchWord};
 use crate::segment::{Posting, Postings, Segment};
 use crate::term::Key;
 
@@ -11,6 +11,12 @@ use crate::term::Key;
 const K1: f32 = 0.9;
 /// How much long texts are held against their length.
 const B: f32 = 0.4;
+/// What a word of nearly the same meaning counts, of what the word itself would,
+const RELATED: f32 = 0.5;
+/// and how much of the question it covers.
+pub(super) const RELATED_SHARE: f32 = 0.8;
+/// The same of a word in another language.
+pub(super) const FOREIGN_SHARE: f32 = 0.5;
 /// Words searched for, the rarest; more is a pasted document.
 const WORDS: usize = 64;
 
@@ -21,7 +27,7 @@ pub(super) struct Scores<'a> {
     /// What all words weigh.
     pub(super) weight: f32,
     /// What each word of the question weighs.
-    pub(super) weights: Vec<(&'a [Key], f32)>,
+    pub(super) weights: Vec<(&'a SearchWord, f32)>,
     pub(super) cut_short: bool,
 }
 
@@ -38,6 +44,8 @@ pub(super) struct Tables {
     pub(super) named: Vec<bool>,
     /// Zero, but while a word is looked up.
     counts: Vec<u32>,
+    /// Of each unit the number of the last word that it or a neighbour has.
+    last: Vec<u32>,
 }
 
 impl Tables {
@@ -48,6 +56,7 @@ impl Tables {
         zero(&mut self.covered, units);
         zero(&mut self.named, units);
         zero(&mut self.counts, units);
+        zero(&mut self.last, units);
     }
 }
 
@@ -116,30 +125,69 @@ impl<'a> Scores<'a> {
             cut_short: false,
         };
         let mut found = Occurrences::default();
-        for word in rarest(space, question) {
+        let mut related = Occurrences::default();
+        let mut foreign = Occurrences::default();
+        for (word, number) in rarest(space, question).into_iter().zip(1..) {
             if space.is_late() {
                 scores.cut_short = true;
                 break;
             }
+            let counts = &mut scores.tables.counts;
             found.clear();
-            collect(space, word, &mut found, &mut scores.tables.counts);
-            scores.add(space, word, &found);
+            collect(space, &word.keys, &mut found, counts);
+            related.clear();
+            collect(space, &word.related, &mut related, counts);
+            foreign.clear();
+            collect(space, &word.foreign, &mut foreign, counts);
+            scores.add(space, (word, number), &found, [&related, &foreign]);
         }
         scores.speakers(space, &question.speakers);
         scores
     }
 
-    fn add(&mut self, space: &Space<'_>, word: &'a [Key], found: &Occurrences) {
-        let size = space.size;
-        let units = size.units.max(1) as f32;
-        let rarity = idf(size.units, found.units.len());
-        // A word that no text has asks for something that is not there.
+    /// Adds what a word counts where it is, and what it counts where something
+    /// is that means nearly the same.
+    fn add(
+        &mut self,
+        space: &Space<'_>,
+        (word, number): (&'a SearchWord, u32),
+        found: &Occurrences,
+        others: [&Occurrences; 2],
+    ) {
+        // A word that no text has asks for something that is not there, unless
+        // texts have another word for it.
+        let known = match found.units.len() {
+            0 => usize::from(others.iter().any(|other| !other.units.is_empty())),
+            count => count,
+        };
+        let rarity = idf(space.size.units, known) * word.factor;
         self.weight += rarity;
         self.weights.push((word, rarity));
+        self.score(space, found, word.factor, (rarity, number));
+        for (other, share) in others.into_iter().zip([RELATED_SHARE, FOREIGN_SHARE]) {
+            if !other.units.is_empty() {
+                let factor = word.factor * share * RELATED;
+                self.score(space, other, factor, (rarity * share, number));
+            }
+        }
+    }
+
+    /// Adds what occurrences count, and notes once for each unit what the word
+    /// with the number `number` weighs there.
+    fn score(
+        &mut self,
+        space: &Space<'_>,
+        found: &Occurrences,
+        factor: f32,
+        (weight, number): (f32, u32),
+    ) {
+        let size = space.size;
+        let units = size.units.max(1) as f32;
+        let rarity = idf(size.units, found.units.len()) * factor;
         let own = Bm25::new(rarity, size.length as f32 / units);
-        let rare_window = idf(size.units, found.windows.len());
+        let rare_window = idf(size.units, found.windows.len()) * factor;
         let near = Bm25::new(rare_window, size.window_length as f32 / units);
-        let rare_part = idf(size.parts, found.parts.len());
+        let rare_part = idf(size.parts, found.parts.len()) * factor;
         let whole = Bm25::new(rare_part, size.length as f32 / size.parts.max(1) as f32);
         let tables = &mut self.tables;
         for (index, live) in space.live.iter().enumerate() {
@@ -150,8 +198,12 @@ impl<'a> Scores<'a> {
             }
             for &(unit, count) in found.of(index, |ends| ends.windows, &found.windows) {
                 let length = live.segment.lengths(unit as usize).window;
-                tables.window[first + unit as usize] += near.score(count, length);
-                tables.covered[first + unit as usize] += rarity;
+                let unit = first + unit as usize;
+                tables.window[unit] += near.score(count, length);
+                if tables.last[unit] != number {
+                    tables.last[unit] = number;
+                    tables.covered[unit] += weight;
+                }
             }
             for &(part, count) in found.of(index, |ends| ends.parts, &found.parts) {
                 let length = live.segment.part(part as usize).length;
@@ -174,12 +226,15 @@ impl<'a> Scores<'a> {
 
 /// The question's words; of very many those that are in the fewest units, as
 /// far as the lengths of their lists tell.
-fn rarest<'a>(space: &Space<'_>, question: &'a Question) -> Vec<&'a [Key]> {
-    let mut words: Vec<&[Key]> = question.words.iter().map(Vec::as_slice).collect();
+fn rarest<'a>(space: &Space<'_>, question: &'a Question) -> Vec<&'a SearchWord> {
+    let mut words: Vec<&SearchWord> = question.words.iter().collect();
     if words.len() > WORDS {
-        let size = |word: &&[Key]| -> usize {
+        let size = |word: &&SearchWord| -> usize {
             let lists = space.live.iter().flat_map(|live| {
-                let sizes = word.iter().map(|&key| live.segment.postings(key).size());
+                let sizes = word
+                    .keys
+                    .iter()
+                    .map(|&key| live.segment.postings(key).size());
                 sizes.collect::<Vec<_>>()
             });
             lists.sum()

@@ -1,73 +1,124 @@
 //! What is looked for.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
-use crate::analysis::{self, Language, Languages, Word, calendar};
+use super::compound::Compounds;
+use crate::analysis::{self, Language, Languages, Traits, calendar, lexicon};
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised};
+use crate::snapshot::Snapshot;
 use crate::term::{self, Key};
 
 /// Looked at of a question; what follows is a pasted document. In bytes.
 const TEXT_LIMIT: usize = 8 * 1024;
+/// What a word counts that is in questions about anything, of what others do.
+const FRAME: f32 = 0.3;
+/// What the second pair of a run of characters adds to the first: a word of four
+/// characters is not three words.
+const NEXT_PAIR: f32 = 0.3;
 
 /// A question, analysed.
 #[derive(Debug)]
 pub(crate) struct Question {
-    /// Each word with the keys of any of which it is found.
-    pub(crate) words: Vec<Vec<Key>>,
+    /// Its words that say something.
+    pub(crate) words: Vec<SearchWord>,
     /// What a speaker's name would be found by.
     pub(crate) speakers: Vec<Key>,
+    /// What kind of fact it asks for.
+    pub(crate) asked: Traits,
     /// Of its meaning, by [`Question::table`].
     pub(crate) vector: Option<Quantised>,
     /// The table the vector is of.
     pub(crate) table: u64,
 }
 
+/// A word that is looked for.
+#[derive(Debug, Default)]
+pub(crate) struct SearchWord {
+    /// It is found by any of these.
+    pub(crate) keys: Vec<Key>,
+    /// What means nearly the same is found by these,
+    pub(crate) related: Vec<Key>,
+    /// and by these in other languages.
+    pub(crate) foreign: Vec<Key>,
+    /// What it counts, of what its rarity says; in ranking, and as evidence.
+    pub(crate) factor: f32,
+    /// Whether it names somebody or something: no other will do.
+    pub(crate) is_name: bool,
+    /// What kind of fact it names, which can be there without the word.
+    pub(crate) fact: Traits,
+}
+
 impl Question {
-    /// The question `text` to documents in `languages`.
-    pub(crate) fn new(text: &str, languages: Languages, table: Option<&Table>) -> Self {
+    /// The question `text` to the documents of `snapshot`.
+    pub(crate) fn new(text: &str, snapshot: &Snapshot, table: Option<&Table>) -> Self {
         let text = start(text);
         let vector = table.map(|table| Quantised::new(&table.sum(text)));
         Self {
-            words: words(text, languages),
+            words: Words::new(text, snapshot).read(text),
             speakers: speakers(text),
+            asked: analysis::asked(text),
             vector: vector.filter(|v| v.scale > 0.0 && v.values.len() == DIMENSIONS),
             table: table.map_or(0, Table::identity),
         }
     }
 }
 
-fn words(text: &str, languages: Languages) -> Vec<Vec<Key>> {
-    let own = analysis::language_of(text);
-    let mut seen = BTreeSet::new();
-    let mut words: Vec<Vec<Key>> = Vec::new();
-    for (word, mark) in calendar::mentions(text) {
-        let mut keys = vec![term::date_key(mark)];
-        keys.extend(stems(word, own, languages).into_iter().flatten());
-        if seen.insert(keys[0]) {
-            seen.extend(&keys);
-            words.push(keys);
-        }
-    }
-    for mut keys in stems(text, own, languages) {
-        keys.retain(|&key| seen.insert(key));
-        if !keys.is_empty() {
-            words.push(keys);
-        }
-    }
-    words
+/// Reads the words of a question.
+struct Words<'a> {
+    own: Language,
+    languages: Languages,
+    compounds: Compounds<'a>,
+    written: Written,
+    seen: BTreeSet<Key>,
+    words: Vec<SearchWord>,
 }
 
-/// For each word of `text` that says something its keys: the stems in every
-/// language of `languages`. Documents are stemmed in their own, and a question
-/// is too short to tell which is meant.
-fn stems(text: &str, own: Language, languages: Languages) -> Vec<Vec<Key>> {
-    let mut words = Vec::new();
-    analysis::words(text, |word| {
+impl<'a> Words<'a> {
+    fn new(text: &str, snapshot: &'a Snapshot) -> Self {
+        let own = analysis::language_of(text);
+        Self {
+            own,
+            languages: snapshot.languages(),
+            compounds: Compounds::new(snapshot),
+            written: Written::new(text, own),
+            seen: BTreeSet::new(),
+            words: Vec::new(),
+        }
+    }
+
+    fn read(mut self, text: &str) -> Vec<SearchWord> {
+        for (word, mark) in calendar::mentions(text) {
+            let mut keys = vec![term::date_key(mark)];
+            if self.seen.insert(keys[0]) {
+                analysis::words(word, |word| keys.extend(self.stems(word)));
+                self.seen.extend(&keys);
+                self.words.push(SearchWord {
+                    keys,
+                    factor: 1.0,
+                    ..SearchWord::default()
+                });
+            }
+        }
+        for (run, is_spaced) in analysis::runs(text) {
+            if is_spaced {
+                analysis::words(run, |word| self.add(word));
+            } else {
+                self.add_run(run);
+            }
+        }
+        self.words
+    }
+
+    /// The stems of a word in every language there is. Documents are stemmed in
+    /// their own, and a question is too short to tell which is meant.
+    fn stems(&self, word: analysis::Word<'_>) -> Vec<Key> {
         let mut keys: Vec<Key> = match word {
-            Word::Exact(word) => vec![term::key(word)],
-            Word::Plain(word) if analysis::is_stop_word(word, own) => Vec::new(),
-            Word::Plain(word) => languages
+            analysis::Word::Exact(word) => vec![term::key(word)],
+            analysis::Word::Plain(word) if analysis::is_stop_word(word, self.own) => Vec::new(),
+            analysis::Word::Plain(word) => self
+                .languages
                 .iter()
                 .filter(|&language| !analysis::is_stop_word(word, language))
                 .map(|language| term::key(&analysis::stem(word, language)))
@@ -75,9 +126,150 @@ fn stems(text: &str, own: Language, languages: Languages) -> Vec<Vec<Key>> {
         };
         keys.sort_unstable();
         keys.dedup();
-        words.push(keys);
-    });
-    words
+        keys
+    }
+
+    fn add(&mut self, word: analysis::Word<'_>) {
+        let mut keys = self.stems(word);
+        keys.retain(|&key| self.seen.insert(key));
+        if keys.is_empty() {
+            return;
+        }
+        let analysis::Word::Plain(plain) = word else {
+            return self.words.push(SearchWord {
+                keys,
+                factor: 1.0,
+                ..SearchWord::default()
+            });
+        };
+        let (mut related, mut foreign) = (Vec::new(), Vec::new());
+        let is_frame = lexicon::is_frame(plain);
+        lexicon::related(plain, self.own, self.languages, |term, is_own| {
+            let list = if is_own { &mut related } else { &mut foreign };
+            list.push(term::key(term));
+        });
+        let is_general = is_frame || !related.is_empty();
+        let is_name = !is_general && self.written.names.contains(plain);
+        let factor = if is_frame { FRAME } else { 1.0 };
+        let word = SearchWord {
+            keys,
+            related,
+            foreign,
+            factor: factor * self.written.factor(plain),
+            is_name,
+            fact: lexicon::fact(plain, self.own),
+        };
+        let mut words = self.compounds.expand(plain, word);
+        for word in &mut words {
+            word.related.sort_unstable();
+            word.related.dedup();
+            word.related.retain(|key| !word.keys.contains(key));
+            word.foreign
+                .retain(|key| !word.keys.contains(key) && !word.related.contains(key));
+        }
+        self.words.extend(words);
+    }
+
+    /// Adds what says something in a run of characters without spaces.
+    fn add_run(&mut self, run: &str) {
+        let mut found: Vec<(Range<usize>, SearchWord)> = Vec::new();
+        for piece in analysis::pieces(run) {
+            let text = &run[piece.clone()];
+            let pairs: Vec<Range<usize>> = analysis::pairs(text).collect();
+            let all = 1.0 + NEXT_PAIR * (pairs.len() - 1) as f32;
+            for pair in &pairs {
+                let key = term::key(&text[pair.clone()]);
+                if self.seen.insert(key) {
+                    let range = piece.start + pair.start..piece.start + pair.end;
+                    let word = SearchWord {
+                        keys: vec![key],
+                        factor: all / pairs.len() as f32,
+                        ..SearchWord::default()
+                    };
+                    found.push((range, word));
+                }
+            }
+        }
+        lexicon::related_in(run, self.languages, |range, fact, (term, is_own)| {
+            let word = found
+                .iter_mut()
+                .find(|(own, _)| own.start < range.end && range.start < own.end);
+            if let Some((_, word)) = word {
+                word.fact = word.fact.with(fact);
+                let key = term::key(term);
+                let list = if is_own {
+                    &mut word.related
+                } else {
+                    &mut word.foreign
+                };
+                if !word.keys.contains(&key) && !list.contains(&key) {
+                    list.push(key);
+                }
+            }
+        });
+        self.words.extend(found.into_iter().map(|(_, word)| word));
+    }
+}
+
+/// How the words of a question are written, all in lower case.
+#[derive(Debug, Default)]
+struct Written {
+    /// With a capital inside a sentence; in German that says nothing.
+    names: HashSet<String>,
+    /// Next to another with a capital: first and last name are one name.
+    joined: HashSet<String>,
+    /// Without a capital where nouns have one.
+    small: HashSet<String>,
+}
+
+/// What each word of a name counts that has two.
+const JOINED: f32 = 0.6;
+/// What a word counts that is no noun where that can be seen.
+const SMALL: f32 = 0.5;
+
+impl Written {
+    fn new(text: &str, language: Language) -> Self {
+        let is_german = language == Language::German;
+        let mut written = Self::default();
+        let mut begins = true;
+        let mut before: Option<String> = None;
+        for word in text.split_whitespace() {
+            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let bare = bare.split(['\'', '’', '-']).next().unwrap_or_default();
+            let lower = bare.to_lowercase();
+            let is_capital = bare.starts_with(char::is_uppercase) && !begins;
+            let mut is_joined = false;
+            if is_capital {
+                if !is_german {
+                    written.names.insert(lower.clone());
+                }
+                if let Some(before) = before.take() {
+                    written.joined.extend([before, lower.clone()]);
+                    is_joined = true;
+                }
+            } else if is_german && !begins {
+                written.small.insert(lower.clone());
+            }
+            let ends = word.ends_with([',', ';', '.', '!', '?', ':']);
+            before = (is_capital && !is_joined && !ends).then_some(lower);
+            begins = word.ends_with(['.', '!', '?', ':']) || bare.is_empty();
+        }
+        // Who writes no capitals at all says nothing with it.
+        if !text.chars().skip(1).any(char::is_uppercase) {
+            written.small.clear();
+        }
+        written
+    }
+
+    fn factor(&self, word: &str) -> f32 {
+        if self.joined.contains(word) {
+            JOINED
+        } else if self.small.contains(word) {
+            SMALL
+        } else {
+            1.0
+        }
+    }
 }
 
 fn speakers(text: &str) -> Vec<Key> {

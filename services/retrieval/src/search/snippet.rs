@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::analysis::{self, Language, Word};
+use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
+use super::question::SearchWord;
+use crate::analysis::{self, Language, Traits, Word};
 use crate::term::{self, Key};
 
 /// The most characters shown of a passage (as OpenClaw's).
@@ -16,13 +18,41 @@ const ELLIPSIS: char = '…';
 const BEFORE: usize = 100;
 
 /// Which words of a question are in a text, a bit each.
-type Matches = u64;
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Matches {
+    /// Those that are there themselves.
+    pub(super) own: u64,
+    /// Those of which something is there that means nearly the same.
+    pub(super) related: u64,
+    /// The same in another language.
+    pub(super) foreign: u64,
+}
+
+impl Matches {
+    pub(super) fn with(self, other: Self) -> Self {
+        Self {
+            own: self.own | other.own,
+            related: self.related | other.related,
+            foreign: self.foreign | other.foreign,
+        }
+    }
+
+    fn is_empty(self) -> bool {
+        self.own | self.related | self.foreign == 0
+    }
+}
 
 /// The words of a question, by any of their keys, and what they weigh.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
-    bits: HashMap<Key, usize>,
-    weights: Vec<f32>,
+    bits: HashMap<Key, Matches>,
+    pub(super) weights: Vec<f32>,
+    /// Those that name somebody or something.
+    pub(super) names: u64,
+    /// Of each word the kind of fact that it names.
+    pub(super) facts: Vec<Traits>,
+    /// What kind of fact is asked for.
+    pub(super) asked: Traits,
     /// What words match that were looked at, by their hashes: stems are dear,
     /// and the same words are in all that is found.
     known: RefCell<HashMap<u64, Matches>>,
@@ -30,47 +60,77 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// As many as there are bits.
-    pub(super) fn new(words: &[(&[Key], f32)]) -> Self {
-        let words = &words[..words.len().min(Matches::BITS as usize)];
-        let keys = words.iter().zip(0..).map(|((keys, _), bit)| (*keys, bit));
-        Self {
-            bits: keys
-                .flat_map(|(keys, bit)| keys.iter().map(move |&key| (key, bit)))
-                .collect(),
+    pub(super) fn new(words: &[(&SearchWord, f32)], asked: Traits) -> Self {
+        let words = &words[..words.len().min(u64::BITS as usize)];
+        let mut wanted = Self {
             weights: words.iter().map(|(_, weight)| *weight).collect(),
-            known: RefCell::default(),
+            facts: words.iter().map(|(word, _)| word.fact).collect(),
+            asked,
+            ..Self::default()
+        };
+        for ((word, _), bit) in words.iter().zip(0..) {
+            for key in &word.keys {
+                wanted.bits.entry(*key).or_default().own |= 1 << bit;
+            }
+            for key in &word.related {
+                wanted.bits.entry(*key).or_default().related |= 1 << bit;
+            }
+            for key in &word.foreign {
+                wanted.bits.entry(*key).or_default().foreign |= 1 << bit;
+            }
+            wanted.names |= u64::from(word.is_name) << bit;
         }
+        wanted
     }
 
-    fn matches(&self, text: &str, language: Language) -> Matches {
-        let mut found = 0;
-        analysis::words(text, |word| {
-            found |= match word {
-                Word::Exact(word) => self.bit(word),
-                Word::Plain(word) => self.stemmed(word, language),
-            };
+    /// Calls `sink` for each word of `text` that says something, with what it
+    /// matches.
+    pub(super) fn words(&self, text: &str, language: Language, mut sink: impl FnMut(Matches)) {
+        analysis::words(text, |word| match word {
+            Word::Exact(word) => sink(self.bit(word)),
+            Word::Plain(word) => {
+                if let Some(matches) = self.stemmed(word, language) {
+                    sink(matches);
+                }
+            }
         });
+    }
+
+    pub(super) fn matches(&self, text: &str, language: Language) -> Matches {
+        let mut found = Matches::default();
+        self.words(text, language, |matches| found = found.with(matches));
         found
     }
 
-    fn stemmed(&self, word: &str, language: Language) -> Matches {
+    /// None of a word that says nothing.
+    fn stemmed(&self, word: &str, language: Language) -> Option<Matches> {
         let hash = xxh3_64_with_seed(word.as_bytes(), language as u64);
-        *self.known.borrow_mut().entry(hash).or_insert_with(|| {
-            if analysis::is_stop_word(word, language) {
-                return 0;
-            }
-            self.bit(&analysis::stem(word, language))
-        })
+        if let Some(known) = self.known.borrow().get(&hash) {
+            return Some(*known);
+        }
+        if analysis::is_stop_word(word, language) {
+            return None;
+        }
+        let found = self.bit(&analysis::stem(word, language));
+        self.known.borrow_mut().insert(hash, found);
+        Some(found)
     }
 
     fn bit(&self, term: &str) -> Matches {
-        self.bits.get(&term::key(term)).map_or(0, |bit| 1 << bit)
+        let found = self.bits.get(&term::key(term));
+        found.copied().unwrap_or_default()
     }
 
-    fn weight(&self, matches: Matches) -> f32 {
-        let found = self.weights.iter().enumerate();
-        let found = found.filter(|(bit, _)| matches & 1 << bit != 0);
-        found.map(|(_, weight)| weight).sum()
+    /// What the words weigh that are in a text.
+    pub(super) fn weight(&self, matches: Matches) -> f32 {
+        let weights = self.weights.iter().enumerate();
+        let found = weights.map(|(bit, weight)| match 1 << bit {
+            bit if matches.own & bit != 0 => *weight,
+            bit if matches.related & bit != 0 => weight * RELATED_SHARE,
+            bit if matches.foreign & bit != 0 => weight * FOREIGN_SHARE,
+            _ => 0.0,
+        });
+        found.sum()
     }
 }
 
@@ -135,9 +195,10 @@ fn best_window(lines: &[Line<'_>], query: &Wanted) -> (usize, usize) {
     let mut best = (0, 1, f32::MIN);
     for first in 0..lines.len() {
         let end = end_of_window(lines, first);
-        let found = lines[first..end].iter().fold(0, |all, l| all | l.matches);
+        let found = lines[first..end].iter().map(|line| line.matches);
+        let found = found.fold(Matches::default(), Matches::with);
         let weight = query.weight(found);
-        if weight >= best.2 && (weight > best.2 || lines[first].matches != 0) {
+        if weight >= best.2 && (weight > best.2 || !lines[first].matches.is_empty()) {
             best = (first, end, weight);
         }
     }
@@ -190,9 +251,13 @@ mod tests {
     use super::*;
 
     fn shown(passage: &str, question: &str) -> Snippet {
-        let keys: Vec<Key> = question.split(' ').map(term::key).collect();
-        let words: Vec<(&[Key], f32)> = keys.chunks(1).map(|key| (key, 1.0)).collect();
-        let wanted = Wanted::new(&words);
+        let word = |word: &str| SearchWord {
+            keys: vec![term::key(word)],
+            ..SearchWord::default()
+        };
+        let words: Vec<SearchWord> = question.split(' ').map(word).collect();
+        let words: Vec<(&SearchWord, f32)> = words.iter().map(|word| (word, 1.0)).collect();
+        let wanted = Wanted::new(&words, Traits::default());
         best(passage, Language::English, &wanted)
     }
 

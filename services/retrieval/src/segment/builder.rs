@@ -4,6 +4,7 @@ use super::Segment;
 use super::layout::{PartEntry, UnitEntry};
 use super::postings::Posting;
 use super::writer::Contents;
+use crate::analysis;
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised, norm};
 use crate::part::{Part, Unit};
@@ -44,7 +45,8 @@ impl<'a> Builder<'a> {
         let first = self.units() as u32;
         let mut total = 0;
         for (unit, index) in part.units.iter().zip(first..) {
-            let terms = term::of(unit, part, day_ms);
+            let traits = analysis::traits(&unit.text);
+            let terms = term::of(unit, part, (day_ms, traits), &mut self.contents.words);
             let length = terms.keys.len() as u32;
             total += length;
             let all = terms.keys.into_iter().chain(terms.speakers);
@@ -52,6 +54,8 @@ impl<'a> Builder<'a> {
             self.contents.units.push(UnitEntry {
                 part: number,
                 length,
+                kind: unit.kind,
+                traits,
                 timestamp_ms: unit.timestamp_ms,
                 ..UnitEntry::default()
             });

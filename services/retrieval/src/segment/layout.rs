@@ -1,11 +1,16 @@
 //! Where what is in a segment.
 //!
 //! All numbers are little-endian. Header, parts, units, vectors, keys of terms
-//! (sorted), ends of their postings, postings, and a checksum of it all.
+//! (sorted), ends of their postings, postings, long words (sorted, one a line),
+//! and a checksum of it all.
+
+use crate::analysis::Traits;
+use crate::document::Kind;
 
 /// "OCSEG" and the version of this layout.
 const MAGIC: [u8; 8] = *b"OCSEG\0\0\x01";
-/// Of the header: the magic and seven numbers.
+/// Of the header: the magic and seven numbers, of which the last was zero before
+/// there were long words.
 pub(super) const HEADER_SIZE: usize = 64;
 /// Of a part.
 pub(super) const PART_SIZE: usize = 24;
@@ -26,12 +31,15 @@ pub(super) struct Header {
     pub(super) units: usize,
     pub(super) terms: usize,
     pub(super) postings: usize,
+    /// Bytes of the long words.
+    pub(super) words: usize,
     pub(super) parts_start: usize,
     pub(super) units_start: usize,
     pub(super) vectors_start: usize,
     pub(super) keys_start: usize,
     pub(super) ends_start: usize,
     pub(super) postings_start: usize,
+    pub(super) words_start: usize,
 }
 
 impl Header {
@@ -53,10 +61,11 @@ impl Header {
             units: size(32)?,
             terms: size(40)?,
             postings: size(48)?,
+            words: size(56)?,
             ..Self::default()
         };
         let header = header.placed(super::DIMENSIONS)?;
-        let end = header.postings_start.checked_add(header.postings)?;
+        let end = header.words_start.checked_add(header.words)?;
         (end.checked_add(CHECKSUM_SIZE)? == bytes.len()).then_some(header)
     }
 
@@ -67,6 +76,7 @@ impl Header {
         self.keys_start = after(self.vectors_start, self.units, dimensions)?;
         self.ends_start = after(self.keys_start, self.terms, 8)?;
         self.postings_start = after(self.ends_start, self.terms, 4)?;
+        self.words_start = after(self.postings_start, self.postings, 1)?;
         Some(self)
     }
 
@@ -74,8 +84,10 @@ impl Header {
     pub(super) fn bytes(&self) -> [u8; HEADER_SIZE] {
         let mut bytes = [0; HEADER_SIZE];
         bytes[..8].copy_from_slice(&MAGIC);
-        let sizes = [self.parts, self.units, self.terms, self.postings].map(|size| size as u64);
-        let numbers = [self.table, self.languages].into_iter().chain(sizes);
+        let counts = [self.parts, self.units, self.terms];
+        let sizes = counts.into_iter().chain([self.postings, self.words]);
+        let numbers = [self.table, self.languages].into_iter();
+        let numbers = numbers.chain(sizes.map(|size| size as u64));
         for (place, number) in bytes[8..].chunks_exact_mut(8).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
         }
@@ -137,6 +149,10 @@ pub(crate) struct UnitEntry {
     pub(crate) norm: f32,
     /// How long the sum of it and its neighbours was.
     pub(crate) window_norm: f32,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// What its text has.
+    pub(crate) traits: Traits,
     /// Unix milliseconds; None: as its document.
     pub(crate) timestamp_ms: Option<i64>,
 }
@@ -151,6 +167,8 @@ impl UnitEntry {
             scale: f32::from_le_bytes(array(bytes, 8)),
             norm: f32::from_le_bytes(array(bytes, 12)),
             window_norm: f32::from_le_bytes(array(bytes, 16)),
+            kind: Kind::numbered(bytes[20]),
+            traits: Traits::from_bits(bytes[21]),
             timestamp_ms: (timestamp_ms != NO_TIME).then_some(timestamp_ms),
         }
     }
@@ -161,7 +179,7 @@ impl UnitEntry {
         bytes.extend(self.scale.to_le_bytes());
         bytes.extend(self.norm.to_le_bytes());
         bytes.extend(self.window_norm.to_le_bytes());
-        bytes.extend([0; 4]);
+        bytes.extend([self.kind.number(), self.traits.bits(), 0, 0]);
         bytes.extend(self.timestamp_ms.unwrap_or(NO_TIME).to_le_bytes());
     }
 }

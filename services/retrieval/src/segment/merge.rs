@@ -9,7 +9,7 @@ use super::postings::{Posting, Postings};
 use super::writer::Contents;
 use super::{Segment, range};
 use crate::error::Error;
-use crate::term::Key;
+use crate::term::{self, Key};
 
 /// No unit has this number: it is gone.
 const GONE: u32 = u32::MAX;
@@ -71,6 +71,9 @@ impl<'a> Merge<'a> {
             let languages = merge.contents.languages.union(input.segment.languages());
             merge.contents.languages = languages;
             merge.take_in(input);
+            for word in input.segment.words_from("").filter(|word| !word.is_empty()) {
+                merge.contents.words.insert(term::key(word), word);
+            }
         }
         if merge.contents.units.is_empty() {
             return None;

@@ -4,6 +4,7 @@ use super::builder::Builder;
 use super::merge::{self, Alive, Input};
 use super::*;
 use crate::analysis::Language;
+use crate::document::Kind;
 use crate::part::{Part, Unit};
 use crate::term;
 
@@ -20,6 +21,7 @@ fn part(texts: &[String]) -> Part {
     let unit = |text: &String| Unit {
         text: text.clone(),
         context: String::new(),
+        kind: Kind::Note,
         speaker: String::new(),
         message: None,
         timestamp_ms: None,

@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::layout::{Header, PartEntry, UnitEntry};
 use super::postings::{Encoder, Posting};
 use crate::analysis::Languages;
-use crate::term::Key;
+use crate::term::{Key, LongWords};
 
 /// Everything of a segment but its vectors, which are most of it and go
 /// straight to where it is written.
@@ -20,6 +20,8 @@ pub(super) struct Contents {
     keys: Vec<Key>,
     ends: Vec<u32>,
     postings: Vec<u8>,
+    /// The long ones, as they are indexed.
+    pub(super) words: LongWords,
 }
 
 impl Contents {
@@ -45,6 +47,7 @@ impl Contents {
             output,
             hasher: Xxh3::new(),
         };
+        let words = self.words.sorted();
         let header = Header {
             table: self.table,
             languages: self.languages.bits(),
@@ -52,6 +55,7 @@ impl Contents {
             units: self.units.len(),
             terms: self.keys.len(),
             postings: self.postings.len(),
+            words: words.len(),
             ..Header::default()
         };
         output.write_all(&header.bytes())?;
@@ -65,6 +69,7 @@ impl Contents {
         let ends = self.ends.iter().flat_map(|end| end.to_le_bytes());
         output.write_all(&ends.collect::<Vec<u8>>())?;
         output.write_all(&self.postings)?;
+        output.write_all(words.as_bytes())?;
         let checksum = output.hasher.digest();
         output.output.write_all(&checksum.to_le_bytes())
     }

@@ -1,21 +1,22 @@
 //! The agent's turn that writes a summary.
 
+use std::collections::HashSet;
 use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use openclaw_daemon::failure;
+use openclaw_proto::call::{CallError, within};
 use openclaw_proto::event::Kind;
 use openclaw_proto::memory::Compaction;
 use openclaw_proto::origin::Origin;
-use openclaw_proto::runner::{Purpose, Turn};
+use openclaw_proto::runner::{End, Purpose, Turn};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{Error, PLAN_DEADLINE, Room, Spent};
-use crate::core::Core;
-use crate::turn::close_turn;
+use super::{Compactor, Error, PLAN_DEADLINE, Room, Spent};
+use crate::kept;
 
 /// How long a summary may take (OpenClaw's limit for the same).
 const DEADLINE: Duration = Duration::from_secs(180);
@@ -38,68 +39,135 @@ const OWN_SHARE: usize = 4;
 /// ledger: when the gateway dies over one, the next one throws it away.
 const OWN_VERSION: usize = 8;
 
-/// Whether `run_id` is of a turn that a gateway has left.
-pub fn abandoned(core: &Core, run_id: &str) -> bool {
-    let is_own = Uuid::parse_str(run_id).is_ok_and(|id| id.get_version_num() == OWN_VERSION);
-    is_own && !core.is_summarising(run_id)
+/// A turn of the gateway's own, for as long as the value lives.
+struct OwnTurn {
+    all: Arc<Mutex<HashSet<String>>>,
+    run_id: String,
 }
 
-/// Lets the agent write what takes the place of the planned entries. What that
-/// took is added to `spent`.
-pub(super) async fn write(
-    core: &Core,
-    room: &Room<'_>,
-    planned: &Compaction,
-    cancel: &CancellationToken,
-    spent: &mut Spent,
-) -> Result<String, Error> {
-    let run_id = new_run_id();
-    let _named = core.summarising(&run_id);
-    let turn = turn(&run_id, room, planned);
-    let outcome = tokio::select! {
-        biased;
-        () = cancel.cancelled() => Err(Error::Cancelled),
-        said = timeout(DEADLINE, run(core, turn, spent)) => said.unwrap_or(Err(Error::Late(DEADLINE))),
-    };
-    if outcome.is_err() {
-        let ending = core.runner.cancel_turn(&run_id, "not wanted any more");
-        // When it cannot be told, its own limits end it.
-        let _ = timeout(CANCEL_DEADLINE, ending).await;
-    }
-    close_turn(core, &run_id).await;
-    let text = outcome?;
-    let text = shortened(core, room, (text.trim(), planned.summary_tokens)).await;
-    if text.is_empty() {
-        Err(Error::Empty)
-    } else {
-        Ok(text)
+impl Drop for OwnTurn {
+    fn drop(&mut self) {
+        lock(&self.all).remove(&self.run_id);
     }
 }
 
-/// The beginning of `text` with at most `limit` tokens. Memory counts them; when
-/// it does not answer, bytes are, of which each token has one at least.
-async fn shortened(core: &Core, room: &Room<'_>, (text, limit): (&str, u32)) -> String {
-    let most = limit as usize;
-    if text.len() <= most {
-        return text.to_owned();
+fn lock(names: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
+    names.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Compactor {
+    fn own_turn(&self, run_id: &str) -> OwnTurn {
+        let all = Arc::clone(&self.own);
+        lock(&all).insert(run_id.to_owned());
+        OwnTurn {
+            all,
+            run_id: run_id.to_owned(),
+        }
     }
-    let origin = Origin {
-        run_id: room.run_id.to_owned(),
-        session_key: room.key.to_string(),
-    };
-    let agent = room.key.agent().as_str();
-    let shortening = core
-        .memory
-        .shorten(&origin, agent, (text.to_owned(), limit));
-    let shortened = timeout(PLAN_DEADLINE, shortening).await;
-    let failed = match shortened {
-        Ok(Ok(text)) => return text,
-        Ok(Err(status)) => failure::chain(&status),
-        Err(_) => format!("no answer within {PLAN_DEADLINE:?}"),
-    };
-    tracing::warn!("the tokens of a summary are not counted ({failed}); it is cut by its bytes");
-    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
-    text[..end.unwrap_or(0)].to_owned()
+
+    /// Whether `run_id` is of a turn for a summary that an earlier gateway left.
+    pub(crate) fn is_left(&self, run_id: &str) -> bool {
+        let is_own = Uuid::parse_str(run_id).is_ok_and(|id| id.get_version_num() == OWN_VERSION);
+        is_own && !lock(&self.own).contains(run_id)
+    }
+
+    /// Lets the agent write what takes the place of the planned entries. What that
+    /// took is added to `spent`.
+    pub(super) async fn write(
+        &self,
+        room: &Room<'_>,
+        planned: &Compaction,
+        cancel: &CancellationToken,
+        spent: &mut Spent,
+    ) -> Result<String, Error> {
+        let run_id = new_run_id();
+        let _named = self.own_turn(&run_id);
+        let turn = turn(&run_id, room, planned);
+        let outcome = tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(Error::Cancelled),
+            said = timeout(DEADLINE, self.run(turn, spent)) => said.unwrap_or(Err(Error::Late(DEADLINE))),
+        };
+        if matches!(outcome, Err(Error::Cancelled)) {
+            // Whoever ended the run waits for no runner.
+            let runner = self.runner.clone();
+            tokio::spawn(async move { kept::end(&runner, &run_id).await });
+            return Err(Error::Cancelled);
+        }
+        if outcome.is_err() {
+            let ending = self.runner.cancel_turn(
+                &run_id,
+                End {
+                    reason: "not wanted any more",
+                    at_once: false,
+                },
+            );
+            // When it cannot be told, its own limits end it.
+            let _ = timeout(CANCEL_DEADLINE, ending).await;
+        }
+        kept::close(&self.runner, &run_id).await;
+        let text = outcome?;
+        let text = self
+            .shortened(room, (text.trim(), planned.summary_tokens))
+            .await;
+        if text.is_empty() {
+            Err(Error::Empty)
+        } else {
+            Ok(text)
+        }
+    }
+
+    /// The beginning of `text` with at most `limit` tokens. Memory counts them; when
+    /// it does not answer, bytes are, of which each token has one at least.
+    async fn shortened(&self, room: &Room<'_>, (text, limit): (&str, u32)) -> String {
+        let most = limit as usize;
+        if text.len() <= most {
+            return text.to_owned();
+        }
+        let origin = Origin {
+            run_id: room.run_id.to_owned(),
+            session_key: room.key.to_string(),
+        };
+        let agent = room.key.agent().as_str();
+        let shortening = self
+            .memory
+            .shorten(&origin, agent, (text.to_owned(), limit));
+        let failed = match within(PLAN_DEADLINE, shortening).await {
+            Ok(text) => return text,
+            Err(error) => error,
+        };
+        tracing::warn!(
+            "the tokens of a summary are not counted ({failed}); it is cut by its bytes"
+        );
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
+        text[..end.unwrap_or(0)].to_owned()
+    }
+
+    /// What the agent says last.
+    async fn run(&self, turn: Turn, spent: &mut Spent) -> Result<String, Error> {
+        let run_id = turn.run_id.clone();
+        let started = self.runner.start_turn(turn).await;
+        started.map_err(Error::Start)?;
+        let events = self.runner.attach(&run_id, 1).await;
+        let mut events = pin!(events.map_err(Error::Lost)?);
+        let mut text = String::new();
+        while let Some(event) = events.next().await {
+            match event.map_err(Error::Lost)?.kind {
+                Kind::TextDelta { text: delta } => text.push_str(&delta),
+                // What it says before a call is not the summary.
+                Kind::ToolCall { .. } => text.clear(),
+                Kind::Usage(usage) => spent.usage.add(&usage),
+                Kind::Resources(resources) => {
+                    spent.cost_usd += resources.cost_usd.unwrap_or_default()
+                }
+                Kind::Done(_) => return Ok(text),
+                Kind::Failed(failed) => return Err(Error::Turn(failed.message)),
+                Kind::Aborted { reason, .. } => return Err(Error::Turn(reason)),
+                _ => {}
+            }
+        }
+        Err(Error::Lost(CallError::cut_off()))
+    }
 }
 
 fn new_run_id() -> String {
@@ -158,30 +226,6 @@ fn newest(text: &str, limit: usize) -> &str {
     text.char_indices()
         .nth(excess)
         .map_or("", |(at, _)| &text[at..])
-}
-
-/// What the agent says last.
-async fn run(core: &Core, turn: Turn, spent: &mut Spent) -> Result<String, Error> {
-    let run_id = turn.run_id.clone();
-    let started = core.runner.start_turn(turn).await;
-    started.map_err(Error::Start)?;
-    let events = core.runner.attach(&run_id, 1).await;
-    let mut events = pin!(events.map_err(Error::Lost)?);
-    let mut text = String::new();
-    while let Some(event) = events.next().await {
-        match event.map_err(Error::Lost)?.kind {
-            Kind::TextDelta { text: delta } => text.push_str(&delta),
-            // What it says before a call is not the summary.
-            Kind::ToolCall { .. } => text.clear(),
-            Kind::Usage(usage) => spent.usage.add(&usage),
-            Kind::Resources(resources) => spent.cost_usd += resources.cost_usd.unwrap_or_default(),
-            Kind::Done(_) => return Ok(text),
-            Kind::Failed(failed) => return Err(Error::Turn(failed.message)),
-            Kind::Aborted { reason, .. } => return Err(Error::Turn(reason)),
-            _ => {}
-        }
-    }
-    Err(Error::Lost(tonic::Status::unavailable("its events ended")))
 }
 
 #[cfg(test)]

@@ -3,71 +3,72 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Mode, waiting};
-use crate::core::Core;
+use super::{Mode, Queue};
 use crate::run::Run;
 
 /// The longest that collecting waits altogether, however many come.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the turn of `run` is asked when that is not its own `text` alone. Runs
-/// whose messages were collected end without an answer of their own.
-pub(crate) async fn compose(core: &Core, run: &Run, text: &str) -> Option<String> {
-    let collected = collect(core, run, text).await;
-    match core.dropped.take(&run.key) {
-        None => collected,
-        Some(summary) => Some(format!(
-            "{summary}\n\n{}",
-            collected.as_deref().unwrap_or(text)
-        )),
-    }
-}
-
-async fn collect(core: &Core, run: &Run, text: &str) -> Option<String> {
-    let own = run.queued.get()?;
-    if own.settings.mode != Mode::Collect {
-        return None;
-    }
-    wait_for_more(core, run, own.settings.debounce).await;
-    let others = collectable(core, run);
-    if others.is_empty() {
-        return None;
-    }
-    let mut texts = vec![text];
-    for other in &others {
-        texts.extend(other.queued.get().map(|it| it.text.as_str()));
-        other.absorb();
-    }
-    run.note_collected(others.iter().map(|other| other.id.clone()));
-    Some(together(&texts))
-}
-
-/// Waits until nothing has come for a while.
-async fn wait_for_more(core: &Core, run: &Run, debounce: Duration) {
-    let deadline = Instant::now() + PATIENCE.max(debounce);
-    loop {
-        let others = collectable(core, run);
-        let newest = others
-            .iter()
-            .filter_map(|other| other.queued.get().map(|it| it.arrived))
-            .chain(run.queued.get().map(|it| it.arrived))
-            .max();
-        let quiet_at = newest.map_or(deadline, |at| (at + debounce).min(deadline));
-        if quiet_at <= Instant::now() {
-            return;
+impl Queue {
+    /// What the turn of `run` is asked when that is not its own `text` alone. Runs
+    /// whose messages were collected end without an answer of their own.
+    pub(crate) async fn compose(&self, run: &Run, text: &str) -> Option<String> {
+        let collected = self.collect(run, text).await;
+        match self.dropped.take(&run.key) {
+            None => collected,
+            Some(summary) => Some(format!(
+                "{summary}\n\n{}",
+                collected.as_deref().unwrap_or(text)
+            )),
         }
-        tokio::time::sleep_until(quiet_at.into()).await;
     }
-}
 
-/// The other runs of the session that wait to be collected.
-fn collectable(core: &Core, run: &Run) -> Vec<Arc<Run>> {
-    let mut others = waiting(core, &run.key);
-    others.retain(|other| {
-        let mode = other.queued.get().map(|it| it.settings.mode);
-        other.id != run.id && mode == Some(Mode::Collect)
-    });
-    others
+    async fn collect(&self, run: &Run, text: &str) -> Option<String> {
+        let own = run.queued.get()?;
+        if own.mode != Mode::Collect {
+            return None;
+        }
+        self.wait_for_more(run, own.debounce).await;
+        let others = self.collectable(run);
+        if others.is_empty() {
+            return None;
+        }
+        let mut texts = vec![text];
+        for other in &others {
+            texts.extend(other.queued.get().map(|it| it.text.as_str()));
+            other.absorb();
+        }
+        run.note_collected(others.iter().map(|other| other.id.clone()));
+        Some(together(&texts))
+    }
+
+    /// Waits until nothing has come for a while.
+    async fn wait_for_more(&self, run: &Run, debounce: Duration) {
+        let deadline = Instant::now() + PATIENCE.max(debounce);
+        loop {
+            let others = self.collectable(run);
+            let newest = others
+                .iter()
+                .filter_map(|other| other.queued.get().map(|it| it.arrived))
+                .chain(run.queued.get().map(|it| it.arrived))
+                .max();
+            let quiet_at = newest.map_or(deadline, |at| (at + debounce).min(deadline));
+            if quiet_at <= Instant::now() {
+                return;
+            }
+            tokio::time::sleep_until(quiet_at.into()).await;
+        }
+    }
+
+    /// The other runs of the session that wait to be collected.
+    fn collectable(&self, run: &Run) -> Vec<Arc<Run>> {
+        let mut others = self.waiting(&run.key);
+        others.retain(|other| {
+            let mode = other.queued.get().map(|it| it.mode);
+            other.id != run.id && mode == Some(Mode::Collect)
+        });
+        others
+    }
 }
 
 fn together(texts: &[&str]) -> String {

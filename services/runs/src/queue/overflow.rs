@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openclaw_sessions::SessionKey;
 
-use super::{Drop, Settings, waiting};
-use crate::core::Core;
+use super::{Drop, Queue, Settings};
 use crate::run::Run;
 
 /// Characters of a message that are told of it.
@@ -22,7 +21,7 @@ const SESSIONS_LIMIT: usize = 1024;
 
 /// Messages that got no turn, by session, until its next turn is told.
 #[derive(Debug, Default)]
-pub(crate) struct Dropped(Mutex<HashMap<SessionKey, Lines>>);
+pub(super) struct Dropped(Mutex<HashMap<SessionKey, Lines>>);
 
 #[derive(Debug, Default)]
 struct Lines {
@@ -65,21 +64,23 @@ impl Dropped {
     }
 }
 
-/// After `run` began to wait: no more wait than may.
-pub(super) fn check(core: &Core, run: &Arc<Run>, settings: Settings) {
-    let waiting = waiting(core, &run.key);
-    let surplus = waiting.len().saturating_sub(settings.cap);
-    if surplus > 0 && settings.drop == Drop::New {
-        run.end("the session's queue is full");
-        return;
-    }
-    for oldest in waiting.iter().take(surplus) {
-        if settings.drop == Drop::Summarize
-            && let Some(queued) = oldest.queued.get()
-        {
-            core.dropped.note(&run.key, &queued.text);
+impl Queue {
+    /// After `run` began to wait: no more wait than may.
+    pub(super) fn check_room(&self, run: &Arc<Run>, settings: Settings) {
+        let waiting = self.waiting(&run.key);
+        let surplus = waiting.len().saturating_sub(settings.cap);
+        if surplus > 0 && settings.drop == Drop::New {
+            run.end("the session's queue is full");
+            return;
         }
-        oldest.absorb();
+        for oldest in waiting.iter().take(surplus) {
+            if settings.drop == Drop::Summarize
+                && let Some(queued) = oldest.queued.get()
+            {
+                self.dropped.note(&run.key, &queued.text);
+            }
+            oldest.absorb();
+        }
     }
 }
 

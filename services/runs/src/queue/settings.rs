@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use openclaw_config::settings::{DEBOUNCE_LIMIT, QueueSettings};
-pub use openclaw_config::settings::{QueueDrop as Drop, QueueMode as Mode};
 use openclaw_conversations::storage::Overrides;
+pub(super) use openclaw_settings::QueueDrop as Drop;
+pub use openclaw_settings::QueueMode as Mode;
+use openclaw_settings::{DEBOUNCE_LIMIT, QueueSettings};
 use serde_json::{Value, json};
 
 /// What a session does with messages that find it busy.

@@ -142,7 +142,8 @@ impl EventLog {
     }
 }
 
-fn cost(kind: &Kind) -> usize {
+/// What an event takes in memory, about.
+pub(crate) fn cost(kind: &Kind) -> usize {
     let payload = match kind {
         Kind::TextDelta { text }
         | Kind::Thinking { text }

@@ -12,9 +12,9 @@ const ENDED_LIMIT: usize = 16;
 /// Bytes of events of all of them.
 const ENDED_BYTES: usize = 1024 * 1024;
 
-/// Finds runs by their id and by their idempotency key.
-#[derive(Debug, Default)]
-pub struct Registry(Mutex<State>);
+/// Finds runs by their id and by their idempotency key. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Registry(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {

@@ -3,9 +3,8 @@
 use openclaw_sessions::SessionKey;
 use serde_json::{Value, json};
 
-use super::delivery::Delivered;
-use super::job::Job;
 use super::perform::{Outcome, Run};
+use openclaw_jobs::{Delivered, Job};
 
 /// Characters of a run's summary. All of it is in the session.
 const SUMMARY_LIMIT: usize = 2000;

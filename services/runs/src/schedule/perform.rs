@@ -1,20 +1,24 @@
 //! One run of a job, from what is asked to how it ended.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use openclaw_commands::Sender;
 use openclaw_conversations::Refusal;
+use openclaw_conversations::sessions::Sessions;
 use openclaw_daemon::failure;
 use openclaw_proto::gateway::Message;
 use openclaw_sessions::SessionKey;
+use openclaw_settings::Settings;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use super::job::{Job, Payload};
-use crate::core::Core;
+use super::Needs;
+use crate::keys;
 use crate::reply_text;
-use crate::submission::{Extra, Started};
-use crate::system_event::{self, When};
+use crate::submission::Started;
+use crate::turn::Extra;
+use crate::wake::When;
+use openclaw_jobs::{Job, Payload};
 
 /// The channel of turns that a job asks for.
 const CHANNEL: &str = "cron";
@@ -62,13 +66,17 @@ impl Outcome {
 }
 
 /// The session a job is run in.
-pub(super) fn target(core: &Core, job: &Job) -> Result<SessionKey, Refusal> {
+pub(super) fn target(settings: &Settings, job: &Job) -> Result<SessionKey, Refusal> {
     let agent = job.agent_id().unwrap_or_default();
     match job.session_target.as_str() {
-        "main" => core.key("", agent),
-        "isolated" => core.key(&format!("cron:{}", job.id()), agent),
-        "current" => core.key(job.session_key().unwrap_or_default(), agent),
-        other => core.key(other.strip_prefix("session:").unwrap_or(other), agent),
+        "main" => keys::named(settings, "", agent),
+        "isolated" => keys::named(settings, &format!("cron:{}", job.id()), agent),
+        "current" => keys::named(settings, job.session_key().unwrap_or_default(), agent),
+        other => keys::named(
+            settings,
+            other.strip_prefix("session:").unwrap_or(other),
+            agent,
+        ),
     }
 }
 
@@ -92,42 +100,38 @@ impl Run {
     }
 
     /// Does what the job says, in the session `key`.
-    pub(super) async fn perform(&self, core: &Arc<Core>, key: &SessionKey) -> Outcome {
+    pub(super) async fn perform(&self, needs: &Needs, key: &SessionKey) -> Outcome {
         let done = match &self.job.payload {
-            Payload::SystemEvent { text, .. } => self.tell(core, key, text).await,
-            Payload::AgentTurn { message, rest, .. } => self.ask(core, key, message, rest).await,
+            Payload::SystemEvent { text, .. } => self.tell(needs, key, text).await,
+            Payload::AgentTurn { message, rest, .. } => self.ask(needs, key, message, rest).await,
         };
         done.unwrap_or_else(|refusal| Outcome::Failed(failure::chain(&refusal)))
     }
 
-    async fn tell(
-        &self,
-        core: &Arc<Core>,
-        key: &SessionKey,
-        text: &str,
-    ) -> Result<Outcome, Refusal> {
+    async fn tell(&self, needs: &Needs, key: &SessionKey, text: &str) -> Result<Outcome, Refusal> {
         let when = match self.job.wake_mode.as_str() {
             "now" => When::Now,
             _ => When::NextTurn,
         };
-        system_event::wake(core, key, text, when, CHANNEL).await?;
+        needs.waker.wake(key, text, when, CHANNEL).await?;
         Ok(Outcome::Told)
     }
 
     async fn ask(
         &self,
-        core: &Arc<Core>,
+        needs: &Needs,
         key: &SessionKey,
         message: &str,
         rest: &Map<String, Value>,
     ) -> Result<Outcome, Refusal> {
         if self.job.session_target == "isolated" && !self.is_resumed {
-            begin_anew(core, key).await?;
+            begin_anew(&needs.sessions, key).await?;
         }
         let word = |name: &str| Some(rest.get(name)?.as_str()?.to_owned());
         let extra = Extra {
             model: word("model"),
             thinking_level: word("thinking"),
+            sender: Sender::program(),
             ..Extra::default()
         };
         let message = Message {
@@ -137,15 +141,15 @@ impl Run {
             idempotency_key: self.id.clone(),
             ..Message::default()
         };
-        let started = core.begin(message, extra).await?;
+        let started = needs.submitter.begin(message, extra).await?;
         let limit = rest.get("timeoutSeconds").and_then(Value::as_u64);
         Ok(answer(started, limit.filter(|seconds| *seconds > 0)).await)
     }
 }
 
 /// An isolated run has no history: what it costs does not grow with each.
-async fn begin_anew(core: &Core, key: &SessionKey) -> Result<(), Refusal> {
-    match core.sessions.reset(key, CHANNEL).await {
+async fn begin_anew(sessions: &Sessions, key: &SessionKey) -> Result<(), Refusal> {
+    match sessions.reset(key, CHANNEL).await {
         Ok(_) | Err(Refusal::UnknownSession(_)) => Ok(()),
         Err(refusal) => Err(refusal),
     }

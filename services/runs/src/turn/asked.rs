@@ -3,8 +3,6 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use openclaw_config::settings::sandbox::Missing;
-use openclaw_config::settings::{Ask, SandboxLevel};
 use openclaw_conversations::storage::{Admitted, Overrides, Said};
 use openclaw_daemon::failure;
 use openclaw_proto::approval::GrantedCommand;
@@ -14,11 +12,12 @@ use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sessions::history::History;
 use openclaw_sessions::now_ms;
 use openclaw_sessions::transcript::{Message, UserMessage};
+use openclaw_settings::Ask;
 
 use super::context::Context;
-use super::{Reply, conversation, outcome};
-use crate::compaction::{self, Made, Room, Spent};
-use crate::core::Core;
+use super::reply::Reply;
+use super::{Turns, conversation, outcome};
+use crate::compaction::{Made, Room, Spent};
 use crate::run::Run;
 use crate::system_event;
 
@@ -47,22 +46,22 @@ pub(super) struct Asked {
 
 impl Asked {
     pub(super) fn new(reply: &Reply<'_>, admitted: Admitted, context: Context) -> Self {
-        let Reply { core, run, .. } = reply;
+        let Reply { turns, run, .. } = reply;
         let text = match admitted.said {
             Said::Text(text) => text,
-            Said::Reset => String::new(),
+            Said::Reset | Said::Command => String::new(),
         };
         let text = system_event::asked(&run.channel, text);
-        let events = core.system_events.take(&run.key);
+        let events = turns.system_events.take(&run.key);
         let text = match &events {
             Some(events) => format!("{events}\n\n{text}"),
             None => text,
         };
-        let settings = core.configuration.settings();
+        let settings = turns.configuration.settings();
         let chosen = admitted.overrides.model.as_deref();
         let model = chosen.or_else(|| settings.model_of(run.key.agent().as_str()));
         let tokens = settings.context_tokens(model);
-        let mut waiting = core.lanes.runs(&run.key);
+        let mut waiting = turns.lanes.runs(&run.key);
         waiting.extend(run.collected());
         Self {
             accepted: admitted.accepted,
@@ -80,17 +79,19 @@ impl Asked {
 
     /// The turn, after what does not fit was summarised.
     pub(super) async fn turn(&mut self, reply: &mut Reply<'_>) -> Result<Turn, Kind> {
-        let (core, run) = (reply.core, reply.run);
+        let (turns, run) = (reply.turns, reply.run);
         self.keep_events(reply).await;
         let (sessions, history, granted) = tokio::join!(
-            core.storage.begin(&run.id, &run.key),
-            self.history(core, self.budget),
-            granted(core, run),
+            turns.storage.begin(&run.id, &run.key),
+            self.history(turns, self.budget),
+            granted(turns, run),
         );
         self.granted = granted;
         let sessions = sessions.map_err(|fault| outcome::internal("begin the turn", &fault))?;
         let mut history = history?;
-        let sound = core.sessions.keep_aside(&self.transcript, &history.corrupt);
+        let sound = turns
+            .sessions
+            .keep_aside(&self.transcript, &history.corrupt);
         sound.await;
         if history.cut {
             history = self.shorten(reply, history).await?;
@@ -109,7 +110,7 @@ impl Asked {
             return;
         };
         let event = UserMessage::of_event(&reply.run.id, events, now_ms());
-        let storage = &reply.core.storage;
+        let storage = &reply.turns.storage;
         let kept = storage.append(&reply.run.key, vec![Message::User(event)]);
         // Whether it is durable is asked when the reply is to be.
         reply.appends.extend(kept.await.ok());
@@ -128,10 +129,13 @@ impl Asked {
                 text: note.to_owned(),
             })
             .await;
-        let (core, run) = (reply.core, reply.run);
+        let (turns, run) = (reply.turns, reply.run);
         let mut spent = Spent::default();
         let room = self.room(reply);
-        let made = compaction::make_more_room(core, &room, &run.cancel, &mut spent).await;
+        let made = turns
+            .compactor
+            .make_more_room(&room, &run.cancel, &mut spent)
+            .await;
         reply.add_before(&spent);
         match made {
             Made::Summarised => {}
@@ -139,23 +143,26 @@ impl Asked {
             Made::Fits | Made::Failed(_) => return Ok(None),
         }
         // A backend's own session is what was too long.
-        let history = self.history(core, self.budget).await?;
+        let history = self.history(turns, self.budget).await?;
         Ok(Some(self.filled(reply, history)))
     }
 
     /// The conversation after a summary has taken the place of its beginning;
     /// as it was, when there is none.
     async fn shorten(&mut self, reply: &mut Reply<'_>, history: History) -> Result<History, Kind> {
-        let (core, run) = (reply.core, reply.run);
+        let (turns, run) = (reply.turns, reply.run);
         let mut spent = Spent::default();
         let room = self.room(reply);
-        let made = compaction::make_room(core, &room, &run.cancel, &mut spent).await;
+        let made = turns
+            .compactor
+            .make_room(&room, &run.cancel, &mut spent)
+            .await;
         reply.add_before(&spent);
         match made {
-            Made::Summarised => self.history(core, self.budget).await,
+            Made::Summarised => self.history(turns, self.budget).await,
             Made::Fits => {
                 let budget = self.budget.saturating_mul(ESTIMATE_SLACK);
-                self.history(core, budget).await
+                self.history(turns, budget).await
             }
             Made::Cancelled => Err(run.aborted("")),
             Made::Failed(why) => {
@@ -182,9 +189,9 @@ impl Asked {
         }
     }
 
-    async fn history(&self, core: &Core, budget: usize) -> Result<History, Kind> {
+    async fn history(&self, turns: &Turns, budget: usize) -> Result<History, Kind> {
         let waiting = self.waiting.clone();
-        conversation::load(&core.tails, &self.transcript, budget, waiting)
+        conversation::load(&turns.tails, &self.transcript, budget, waiting)
             .await
             .map_err(|error| outcome::internal("read the conversation", &error))
     }
@@ -223,20 +230,15 @@ impl Asked {
 
 /// The commands of the agent that somebody allowed for good. Where nobody is
 /// asked there are none to look up.
-async fn granted(core: &Core, run: &Run) -> Vec<GrantedCommand> {
-    let settings = core.configuration.settings();
+async fn granted(turns: &Turns, run: &Run) -> Vec<GrantedCommand> {
+    let settings = turns.configuration.settings();
     let agent = run.key.agent().as_str();
-    let asks = settings.agent(agent).map(|agent| {
-        agent.ask(match settings.sandbox.missing {
-            Missing::Refuse => agent.sandbox.level,
-            // It may come out weaker than it is configured.
-            Missing::Weaken => SandboxLevel::Workspace,
-        })
-    });
+    let asks = settings.agent(agent);
+    let asks = asks.map(|agent| agent.may_ask(settings.sandbox.missing));
     if asks != Some(Ask::OnMiss) {
         return Vec::new();
     }
-    let granted = core.approval_log.granted(agent.to_owned()).await;
+    let granted = turns.approvals.log.granted(agent.to_owned()).await;
     granted.unwrap_or_else(|fault| {
         failure::report("look up what was allowed", &fault);
         Vec::new()

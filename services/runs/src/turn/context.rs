@@ -1,24 +1,18 @@
 //! What memory adds to a message.
 
-use std::error::Error as _;
 use std::future::Future;
-use std::io;
 use std::time::Duration;
 
+use openclaw_proto::call::{CallError, Patience, within};
 use openclaw_proto::memory::{Client, Hit, Recall};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::runner::{ContextFile, Passage};
-use tokio::time::{sleep, timeout};
-use tonic::Status;
 
 use crate::run::Run;
 
 /// How long a turn waits for memory. A daemon that has to be started first
 /// answers well within it.
 const DEADLINE: Duration = Duration::from_secs(5);
-
-/// Between two attempts to reach one that died.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Characters of the message that memory is told; it looks at no more of a
 /// long one.
@@ -51,17 +45,16 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
         ("bootstrap files", bootstrap.as_ref().err()),
         ("passages", recall.as_ref().err()),
     ];
-    for (what, status) in problems
+    for (what, error) in problems
         .iter()
-        .filter_map(|(what, status)| Some((what, (*status)?)))
+        .filter_map(|(what, error)| Some((what, (*error)?)))
     {
         tracing::warn!(
-            code = ?status.code(),
             "memory gave no {what} ({}), going on without",
-            openclaw_escape::line(status.message())
+            openclaw_escape::line(&error.to_string())
         );
     }
-    let is_silent = problems.iter().any(|(_, status)| status.is_some());
+    let is_silent = problems.iter().any(|(_, error)| error.is_some());
     let note = is_silent.then(|| {
         "memory did not answer; this reply is made without it \
          (systemctl --user status openclaw-memory.service)"
@@ -81,34 +74,11 @@ pub(super) async fn fetch(memory: &Client, run: &Run, text: &str, received_ms: i
 
 /// Asks memory, again where it died over it: what is asked has no effects, and
 /// a daemon that was killed is back in a moment.
-async fn in_time<T, F>(call: impl Fn() -> F) -> Result<T, Status>
+async fn in_time<T, F>(call: impl Fn() -> F) -> Result<T, CallError>
 where
-    F: Future<Output = Result<T, Status>>,
+    F: Future<Output = Result<T, CallError>>,
 {
-    let asking = async {
-        loop {
-            match call().await {
-                Err(status) if has_died(&status) => sleep(PAUSE).await,
-                answer => return answer,
-            }
-        }
-    };
-    timeout(DEADLINE, asking).await.unwrap_or_else(|_| {
-        Err(Status::deadline_exceeded(format!(
-            "no answer within {DEADLINE:?}"
-        )))
-    })
-}
-
-/// Whether the connection broke. Where nobody listens, nobody will be there in
-/// a moment either: the service manager keeps the socket of a daemon that it
-/// starts again.
-fn has_died(status: &Status) -> bool {
-    use io::ErrorKind::{ConnectionRefused, NotFound, PermissionDenied};
-    let causes = std::iter::successors(status.source(), |cause| (*cause).source());
-    let mut kinds = causes.filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
-    status.source().is_some()
-        && !kinds.any(|kind| matches!(kind, ConnectionRefused | NotFound | PermissionDenied))
+    within(DEADLINE, Patience::of(DEADLINE).call(call)).await
 }
 
 fn file(file: openclaw_proto::memory::BootstrapFile) -> ContextFile {
@@ -126,5 +96,13 @@ pub(super) fn passage(hit: Hit) -> Passage {
         end_line: hit.end_line,
         score: hit.score,
         snippet: hit.snippet,
+        role: if hit.speaker.is_empty() {
+            hit.kind
+        } else {
+            hit.speaker
+        },
+        timestamp_ms: hit.timestamp_ms,
+        context: hit.context,
+        answer: hit.answer,
     }
 }

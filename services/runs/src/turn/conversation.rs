@@ -150,7 +150,7 @@ fn tool_call(call: Call) -> ToolCall {
 
 #[cfg(test)]
 mod tests {
-    use openclaw_proto::memory::{Parts, Recalled};
+    use openclaw_proto::memory::Recalled;
     use openclaw_sessions::AgentId;
 
     use super::*;
@@ -160,17 +160,11 @@ mod tests {
             tokens: 1,
             hit: Hit {
                 path: path.to_owned(),
-                start_line: 1,
-                end_line: 1,
                 score: 1.0,
-                vector_score: 0.0,
-                text_score: 1.0,
-                snippet: String::new(),
                 source: source.to_owned(),
                 timestamp_ms: 1,
-                message_id: String::new(),
                 speaker: speaker.to_owned(),
-                parts: Parts::default(),
+                ..Hit::default()
             },
         }
     }

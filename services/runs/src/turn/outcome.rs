@@ -3,8 +3,8 @@
 use std::error::Error;
 
 use openclaw_daemon::failure;
+use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event::{Code, Failed, Kind};
-use tonic::{Code as Grpc, Status};
 
 /// What to do when the runner cannot be reached.
 const LOOK_AT_RUNNER: &str =
@@ -33,22 +33,19 @@ pub(super) fn is_overflow(outcome: &Kind) -> bool {
 }
 
 /// The runner did not take the turn.
-pub(super) fn not_started(status: &Status) -> Kind {
-    let (code, message) = match status.code() {
-        Grpc::ResourceExhausted => (
+pub(super) fn not_started(error: &CallError) -> Kind {
+    let (code, message) = match error.code() {
+        Some(RefusalCode::ResourceExhausted) => (
             Code::Overloaded,
-            format!("the agent-runner takes no more turns: {}", status.message()),
+            format!("the agent-runner takes no more turns: {error}"),
         ),
-        Grpc::Unavailable | Grpc::DeadlineExceeded | Grpc::Unknown | Grpc::Cancelled => (
-            Code::Interrupted,
-            format!(
-                "the agent-runner cannot be reached ({}); {LOOK_AT_RUNNER}",
-                reason(status)
-            ),
-        ),
-        _ => (
+        Some(_) => (
             Code::Internal,
-            format!("the agent-runner refused the turn: {}", status.message()),
+            format!("the agent-runner refused the turn: {error}"),
+        ),
+        None => (
+            Code::Interrupted,
+            format!("the agent-runner cannot be reached ({error}); {LOOK_AT_RUNNER}"),
         ),
     };
     tracing::error_span!("refused", code = code.as_str())
@@ -57,15 +54,11 @@ pub(super) fn not_started(status: &Status) -> Kind {
 }
 
 /// The turn's events broke off and cannot be had again.
-pub(super) fn lost(status: &Status, backend: &str) -> Kind {
-    let what = match status.code() {
-        Grpc::NotFound => {
-            "the agent-runner stopped while the turn ran, and the turn with it".to_owned()
-        }
-        _ => format!(
-            "the connection to the agent-runner broke off ({})",
-            reason(status)
-        ),
+pub(super) fn lost(error: &CallError, backend: &str) -> Kind {
+    let what = if error.is_refused(RefusalCode::NotFound) {
+        "the agent-runner stopped while the turn ran, and the turn with it".to_owned()
+    } else {
+        format!("the connection to the agent-runner broke off ({error})")
     };
     let message = format!("{what}; what was said so far is kept; {LOOK_AT_RUNNER}");
     failure::report_text("follow the turn", &message);
@@ -79,9 +72,4 @@ pub(crate) fn interrupted() -> Kind {
         "the gateway stopped while this was being answered; send the message again",
         "",
     )
-}
-
-fn reason(status: &Status) -> String {
-    let cause = status.source().map(failure::chain);
-    cause.unwrap_or_else(|| status.message().to_owned())
 }

@@ -1,16 +1,20 @@
-//! Going on by itself with an answer that the end of the machine cut off
-//! (`session.interrupted`).
+//! Going on with a run that a gateway left when it died, and by itself with an
+//! answer that the end of the machine cut off (`session.interrupted`).
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
-use openclaw_config::settings::Interrupted;
+use openclaw_conversations::Ticket;
+use openclaw_conversations::storage::{Admitted, Overrides, Said};
 use openclaw_proto::event::{Code, Kind};
-use openclaw_proto::gateway::Message;
+use openclaw_proto::gateway::{Accepted, Message as Sent};
+use openclaw_settings::Interrupted;
 
-use super::Reply;
-use crate::core::Core;
-use crate::run::Run;
-use crate::submission::Extra;
+use super::reply::Reply;
+use super::{Turns, answer, begin_anew, context, finish, follow, interrupted};
+use crate::bus::DomainEvent;
+use crate::run::{MessageStatus, Run};
 
 /// What the agent is told.
 const GO_ON: &str = "[The machine stopped while you were answering. What you had said and done is \
@@ -21,12 +25,85 @@ const GO_ON: &str = "[The machine stopped while you were answering. What you had
 /// with it is not gone on with again.
 const KEY: &str = "resume-";
 
+/// What a gateway that died left of a run.
+#[derive(Debug)]
+pub(crate) struct Left {
+    /// What its sender was told.
+    pub(crate) accepted: Accepted,
+    /// The file of its entries.
+    pub(crate) transcript: PathBuf,
+    /// What the user said; to be given to the runner if it never heard of the
+    /// run. `None`: it must not be started (again).
+    pub(crate) said: Option<Said>,
+    /// How many of the answer's entries are on the disk.
+    pub(crate) entries: usize,
+    /// What the session wants instead of its agent's settings.
+    pub(crate) overrides: Overrides,
+}
+
+impl Turns {
+    /// Goes on with a run of a gateway that died. What it was cut off from is to be
+    /// gone on with by the message that is returned.
+    pub(crate) async fn resume(
+        self: Arc<Self>,
+        run: Arc<Run>,
+        left: Left,
+        mut ticket: Ticket,
+    ) -> Option<Sent> {
+        run.settle(MessageStatus::Accepted(left.accepted.clone()));
+        self.bus.publish(&DomainEvent::RunBegan(&run));
+        tokio::select! {
+            biased;
+            () = run.cancel.cancelled() => {}
+            () = ticket.turn() => {}
+        }
+        let started = Instant::now();
+        let mut reply = Reply::new(&self, &run, left.entries);
+        let outcome = if run.is_absorbed() {
+            Run::answered_elsewhere()
+        } else {
+            go_on(&mut reply, left).await
+        };
+        let may_go_on = is_wanted(&reply, &outcome);
+        finish(reply, outcome, started).await;
+        self.runs.end(&run);
+        self.leave(&run, ticket).await;
+        may_go_on.then(|| message(&run))
+    }
+}
+
+/// Follows the turn of a run, if there is one, or starts it.
+async fn go_on(reply: &mut Reply<'_>, left: Left) -> Kind {
+    reply.turns.queue.begun(reply.run);
+    match follow::follow_turn(reply).await {
+        Some(outcome) => outcome,
+        None if left.said == Some(Said::Reset) => begin_anew(reply).await,
+        None => start_again(reply, left).await,
+    }
+}
+
+/// Starts the turn of a run that the runner has never heard of, if it may be.
+async fn start_again(reply: &mut Reply<'_>, left: Left) -> Kind {
+    let Some(Said::Text(text)) = left.said else {
+        return interrupted();
+    };
+    // When it came is not known any more: of its own session nothing is recalled.
+    let context = context::fetch(&reply.turns.memory, reply.run, &text, 0).await;
+    let admitted = Admitted {
+        accepted: left.accepted,
+        transcript: left.transcript,
+        said: Said::Text(text),
+        overrides: left.overrides,
+    };
+    answer(reply, admitted, context).await
+}
+
 /// Whether the run of `reply` is to be gone on with. Not when a tool was
 /// running: what it did nobody knows, and it must not be done twice unasked.
-pub(super) fn is_wanted(reply: &Reply<'_>, outcome: &Kind) -> bool {
+fn is_wanted(reply: &Reply<'_>, outcome: &Kind) -> bool {
     let is_interrupted =
         matches!(outcome, Kind::Failed(failed) if failed.code == Code::Interrupted);
-    let policy = reply.core.configuration.settings().session.interrupted;
+    let policy = reply.turns.configuration.settings().session.interrupted;
     let is_first = !reply
         .run
         .idempotency_key
@@ -35,18 +112,14 @@ pub(super) fn is_wanted(reply: &Reply<'_>, outcome: &Kind) -> bool {
     is_interrupted && policy == Interrupted::Resume && reply.open_calls.is_empty() && is_first
 }
 
-/// Sends the message that goes on with `run`.
-pub(super) fn go_on(core: &Arc<Core>, run: &Run) {
-    let message = Message {
+/// The message that goes on with `run`.
+fn message(run: &Run) -> Sent {
+    Sent {
         text: GO_ON.to_owned(),
         session_key: run.key.to_string(),
         agent_id: String::new(),
         idempotency_key: format!("{KEY}{}", run.id),
         channel: run.channel.clone(),
         route: None,
-    };
-    match core.submit(message, Extra::default(), None) {
-        Ok(_) => tracing::info!("the interrupted run is gone on with, as session.interrupted says"),
-        Err(refusal) => tracing::warn!(%refusal, "the interrupted run is not gone on with"),
     }
 }

@@ -42,6 +42,12 @@ impl Tails {
         kept.remove(at).map(|one| one.tail)
     }
 
+    /// Forgets all of them: transcripts say something else now.
+    pub(crate) fn clear(&self) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clear();
+    }
+
     /// Keeps it for the next message, which will want about as much.
     pub(super) fn put(&self, path: PathBuf, mut tail: Tail, tokens: usize) {
         tail.trim(tokens.saturating_mul(CHARACTERS_PER_TOKEN * SLACK));

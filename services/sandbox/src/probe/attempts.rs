@@ -1,26 +1,35 @@
 //! What each check does.
 
+use std::ffi::{CStr, CString};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::OwnedFd;
+use std::os::fd::{OwnedFd, RawFd};
+use std::path::Path;
 
 use nix::errno::Errno;
+use nix::fcntl::AtFlags;
 use nix::libc;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket, socketpair};
-use nix::unistd::{ForkResult, Pid, getpid, getppid, pause, pipe, setsid, truncate, write};
+use nix::unistd::{
+    ForkResult, Pid, execve, execveat, getpid, getppid, pause, pipe, setsid, truncate, write,
+};
 
+use super::Part;
 use super::apart::{own_network, own_processes, own_root};
 use super::scene::Scene;
 use super::trial::{Attempt, Verdict, enforced, failed, readable, unavailable};
 use crate::failure::{StepError, io as in_io, system};
-use crate::plan::{Level, Limits, Network};
+use crate::plan::{Limits, Network};
 use crate::valid::Tcp;
-use crate::{capabilities, filter, ids, limits, paths, sys, tree, view};
+use crate::{capabilities, descriptors, filter, ids, limits, paths, sys, tree, view};
+
+/// A program that is everywhere, and is not executed in fact.
+const HARMLESS: &str = "/bin/true";
 
 /// For a process to die after its parent did.
 const DEATH_MILLISECONDS: u16 = 2000;
@@ -31,15 +40,15 @@ type Found = Result<Verdict, StepError>;
 pub(super) const ALL: &[Attempt] = &[
     plain("tree_ended", tree_ended),
     plain("rlimits", rlimits),
-    for_root("home_hidden", home_hidden),
-    for_root("privilege_drop", privilege_drop),
+    for_root(Part::Workspace, "home_hidden", home_hidden),
+    for_root(Part::Base, "privilege_drop", privilege_drop),
     plain("capabilities_empty", capabilities_empty),
     plain("parent_death", parent_death),
     plain("no_new_privs", no_new_privs),
     landlock("landlock", 1, in_force),
     landlock("landlock_outside_write", 1, outside_write),
     landlock("landlock_outside_read", 1, outside_read),
-    plain("outside_truncate", outside_truncate),
+    of(Part::PathRules, "outside_truncate", outside_truncate),
     landlock("landlock_tcp", 4, landlock_tcp),
     landlock("signal_scope", 6, signal_scope),
     plain("seccomp", seccomp),
@@ -50,35 +59,37 @@ pub(super) const ALL: &[Attempt] = &[
     plain("namespaces", namespaces),
     plain("kill_all", kill_all),
     plain("foreign_calls", foreign_calls),
-    strict("own_root", own_root),
-    strict("own_processes", own_processes),
-    strict("own_network", own_network),
+    of(Part::Namespaces, "own_root", own_root),
+    of(Part::Namespaces, "own_processes", own_processes),
+    of(Part::Namespaces, "own_network", own_network),
+    of(Part::Text, "no_commands", no_commands),
+    of(Part::Text, "no_changes", no_changes),
 ];
 
 const fn plain(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
-    landlock(name, 0, run)
+    of(Part::Base, name, run)
 }
 
-const fn for_root(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
+const fn for_root(part: Part, name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
     Attempt {
         root: true,
-        ..plain(name, run)
-    }
-}
-
-const fn strict(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
-    Attempt {
-        level: Level::Strict,
-        ..plain(name, run)
+        ..of(part, name, run)
     }
 }
 
 const fn landlock(name: &'static str, abi: i32, run: fn(&Scene) -> Found) -> Attempt {
     Attempt {
-        name,
         abi,
+        ..of(Part::PathRules, name, run)
+    }
+}
+
+const fn of(part: Part, name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
+    Attempt {
+        name,
+        abi: 0,
         root: false,
-        level: Level::Workspace,
+        part,
         run,
     }
 }
@@ -190,11 +201,6 @@ fn home_hidden(scene: &Scene) -> Found {
         return Ok(unavailable("not root"));
     };
     view::apply(&[scene.home()], &scene.grants(), identity)?;
-    if scene.secret().exists() {
-        return Ok(unavailable(
-            "mount namespaces are not permitted here; the path rules alone close the home",
-        ));
-    }
     ids::give_up(identity)?;
     let inside = scene.granted().join("file");
     fs::write(&inside, "x").map_err(in_io("write", inside.display()))?;
@@ -279,6 +285,62 @@ fn landlock_tcp(scene: &Scene) -> Found {
     path_rules(scene)?;
     let listener = errno(TcpListener::bind(("127.0.0.1", 0)));
     refused("listen on a TCP port", listener, Errno::EACCES)
+}
+
+/// The highest descriptor of a program that may execute nothing else.
+const ONLY_PROGRAM: RawFd = 63;
+
+/// Confines as level text does, and opens the only program.
+fn text(scene: &Scene) -> Result<OwnedFd, StepError> {
+    let only = descriptors::only_program(Path::new(HARMLESS), ONLY_PROGRAM)?;
+    filtered(scene)?;
+    let programs = filter::text(ONLY_PROGRAM).map_err(seccompiler::Error::from)?;
+    filter::apply(&programs)?;
+    Ok(only)
+}
+
+fn no_commands(scene: &Scene) -> Found {
+    let arguments = [c"probe"];
+    let nothing: [&CStr; 0] = [];
+    let only = text(scene)?;
+    let other = only.try_clone().map_err(in_io("copy", "descriptor"))?;
+    let by_descriptor =
+        |of: &OwnedFd| execveat(of, c"", &arguments, &nothing, AtFlags::AT_EMPTY_PATH);
+    if let Err(error) = by_descriptor(&other)
+        && error != Errno::EPERM
+    {
+        return Ok(failed(format!(
+            "execute through another descriptor: {error}"
+        )));
+    }
+    let path = CString::new(HARMLESS).unwrap_or_default();
+    refused(
+        "execute a program",
+        execve(&path, &arguments, &nothing),
+        Errno::EPERM,
+    )
+}
+
+fn no_changes(scene: &Scene) -> Found {
+    let inside = scene.granted().join("file");
+    fs::write(&inside, "x").map_err(in_io("write", inside.display()))?;
+    text(scene)?;
+    for (what, answer) in [
+        (
+            "open a file for writing",
+            errno(File::create(&inside)).map(drop),
+        ),
+        ("remove a file", errno(fs::remove_file(&inside))),
+        ("empty a file", truncate(&inside, 0)),
+    ] {
+        if answer != Err(Errno::EPERM) {
+            return refused(what, answer, Errno::EPERM);
+        }
+    }
+    errno(fs::read(&inside)).map_err(system("read", inside.display()))?;
+    Ok(enforced(
+        "a file of its own can be neither written nor removed",
+    ))
 }
 
 fn signal_scope(scene: &Scene) -> Found {

@@ -14,8 +14,43 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use serde::{Deserialize, Serialize};
 
-use crate::identity;
 use crate::plan::{AGENT_USER, Level};
+use crate::{identity, namespaces};
+
+/// How a kernel that has Landlock is made to use it.
+const LANDLOCK: &str = "add \"landlock\" to the list that /sys/kernel/security/lsm shows, and boot \
+                        with lsm=THAT-LIST; a kernel built without CONFIG_SECURITY_LANDLOCK has to \
+                        be another one";
+
+/// What each part is called where it is missing.
+const LACKING: [(Part, &str); 5] = [
+    (Part::Namespaces, "no namespaces of a turn's own"),
+    (Part::PathRules, "no Landlock"),
+    (
+        Part::Workspace,
+        "no mounts, without which root's folders are closed to its agents",
+    ),
+    (Part::Text, "no filter for thinking alone"),
+    (Part::Base, "not what every level needs"),
+];
+
+/// What would give a stricter level.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remedy {
+    /// A line for a shell.
+    Command(String),
+    /// What no command does.
+    Words(String),
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(text) | Self::Words(text) => f.write_str(text),
+        }
+    }
+}
 
 /// What a check found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,13 +64,42 @@ pub enum State {
     Failed,
 }
 
+/// What a confinement belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Every level that confines.
+    Base,
+    /// Those with path rules.
+    PathRules,
+    /// Those with namespaces.
+    Namespaces,
+    /// [`Level::Workspace`] alone.
+    Workspace,
+    /// [`Level::Text`] alone.
+    Text,
+}
+
+impl Part {
+    /// Whether `level` promises it.
+    pub fn is_of(self, level: Level) -> bool {
+        match self {
+            Self::Base => level != Level::Off,
+            Self::PathRules => level.has_path_rules(),
+            Self::Namespaces => level.has_namespaces(),
+            Self::Workspace => level == Level::Workspace,
+            Self::Text => level == Level::Text,
+        }
+    }
+}
+
 /// One confinement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// Stable name, snake case.
     pub name: String,
-    /// The lowest level that promises it.
-    pub level: Level,
+    /// The levels that promise it.
+    pub part: Part,
     /// What was found.
     pub state: State,
     /// For people: the evidence, or the reason.
@@ -51,6 +115,8 @@ pub struct Report {
     pub agent_user: Option<String>,
     /// Every check, in the order of the steps.
     pub checks: Vec<Check>,
+    /// What would give a stricter level than [`Report::strictest`], where there is one.
+    pub stricter: Option<Remedy>,
 }
 
 impl Report {
@@ -67,12 +133,28 @@ impl Report {
 
     /// The checks that failed, of those that `level` promises.
     pub fn failed_at(&self, level: Level) -> impl Iterator<Item = &Check> {
-        let promised = move |check: &&Check| match level {
-            Level::Strict => true,
-            Level::Workspace => check.level == Level::Workspace,
-            Level::Off => false,
-        };
-        self.failed().filter(promised)
+        self.failed().filter(move |check| check.part.is_of(level))
+    }
+
+    /// Whether everything that `level` promises holds.
+    pub fn holds_at(&self, level: Level) -> bool {
+        self.failed_at(level).next().is_none()
+    }
+
+    /// The strictest level of which everything holds.
+    pub fn strictest(&self) -> Option<Level> {
+        let mut levels = Level::CONFINED.into_iter();
+        levels.find(|level| self.holds_at(*level))
+    }
+
+    /// What this machine does not have of what a level promises, in words.
+    pub fn lacking(&self) -> String {
+        let failed = |part: Part| self.failed().any(|check| check.part == part);
+        let lacking: Vec<&str> = LACKING
+            .into_iter()
+            .filter_map(|(part, words)| failed(part).then_some(words))
+            .collect();
+        lacking.join(", ")
     }
 
     /// The check of this name.
@@ -93,7 +175,15 @@ impl fmt::Display for Report {
             let state = format!("{state:?}").to_lowercase();
             writeln!(f, "{name:<26} {state:<12} {detail}")?;
         }
-        Ok(())
+        let level = self.strictest().map_or("none", Level::name);
+        match self.lacking().as_str() {
+            "" => writeln!(f, "The strictest level here: {level}")?,
+            lacking => writeln!(f, "The strictest level here: {level} ({lacking})")?,
+        }
+        match &self.stricter {
+            Some(stricter) => writeln!(f, "For a stricter sandbox: {stricter}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -116,14 +206,28 @@ pub fn run() -> Report {
             .collect(),
         Err(error) => vec![Check {
             name: "probe".into(),
-            level: Level::Workspace,
+            part: Part::Base,
             state: State::Failed,
             detail: format!("cannot make a temporary directory: {error}"),
         }],
     };
-    Report {
+    let report = Report {
         landlock_abi: crate::sys::landlock_abi().unwrap_or(0),
         agent_user,
         checks,
+        stricter: None,
+    };
+    Report {
+        stricter: stricter(&report),
+        ..report
+    }
+}
+
+/// Namespaces come first: they give more, and most machines can have them.
+fn stricter(report: &Report) -> Option<Remedy> {
+    match report.strictest() {
+        Some(Level::Strict) => None,
+        Some(Level::Namespaces) => Some(Remedy::Words(LANDLOCK.to_owned())),
+        _ => Some(namespaces::remedy()),
     }
 }

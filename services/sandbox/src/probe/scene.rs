@@ -34,6 +34,8 @@ impl Scene {
         fs::write(scene.outside(), "outside")?;
         fs::create_dir_all(scene.granted())?;
         fs::write(scene.secret(), "secret")?;
+        // As root's is, and the state in it.
+        fs::set_permissions(scene.home(), Permissions::from_mode(0o700))?;
         if let Some(identity) = &scene.identity {
             ownership::adopt(&scene.granted(), identity).map_err(io::Error::other)?;
         }

@@ -11,9 +11,8 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{ForkResult, pipe};
 
 use super::scene::Scene;
-use super::{Check, State};
+use super::{Check, Part, State};
 use crate::failure::{Failure, StepError};
-use crate::plan::Level;
 use crate::{sys, tree};
 
 /// A check takes milliseconds; one that hangs is ended and reported.
@@ -35,8 +34,7 @@ pub(super) struct Attempt {
     pub(super) abi: i32,
     /// Only root has something to give up or to hide.
     pub(super) root: bool,
-    /// Only this level promises it, and those above.
-    pub(super) level: Level,
+    pub(super) part: Part,
     pub(super) run: fn(&Scene) -> Result<Verdict, StepError>,
 }
 
@@ -55,7 +53,7 @@ pub(super) fn check(attempt: &Attempt, scene: &Scene) -> Check {
     };
     Check {
         name: attempt.name.to_owned(),
-        level: attempt.level,
+        part: attempt.part,
         state: verdict.state,
         detail: verdict.detail,
     }

@@ -94,6 +94,16 @@ impl Site {
         self
     }
 
+    pub fn namespaces(mut self) -> Self {
+        self.plan.level = Level::Namespaces;
+        self
+    }
+
+    pub fn text(mut self) -> Self {
+        self.plan.level = Level::Text;
+        self
+    }
+
     pub fn full_network(mut self) -> Self {
         self.plan.network = Network::Full;
         self

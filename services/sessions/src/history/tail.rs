@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::said::{Entry, Read, Word};
 use super::{CHARACTERS_PER_TOKEN, History, Past, Said, turns};
+use crate::disk;
 use crate::error::Error;
 use crate::transcript::{Backward, Chain, LINE_LIMIT, Parent, noted};
 
@@ -42,15 +43,11 @@ impl Tail {
     /// Reads `path` from its end until `tokens` are spent on messages that are
     /// not of the runs in `waiting`. A file that is not there is empty.
     pub fn read(path: &Path, tokens: usize, waiting: &HashSet<String>) -> Result<Self, Error> {
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Self {
-                    whole: true,
-                    ..Self::default()
-                });
-            }
-            Err(error) => return Err(Error::io("open", path)(error)),
+        let Some(file) = disk::if_there(File::open(path)).map_err(Error::io("open", path))? else {
+            return Ok(Self {
+                whole: true,
+                ..Self::default()
+            });
         };
         let failed = |error| Error::io("read", path)(error);
         let reader = Reader::new(budget(tokens), waiting, Chain::default());
@@ -79,10 +76,9 @@ impl Tail {
     /// It cannot be read.
     pub fn caught_up(mut self, path: &Path) -> Result<Option<Self>, Error> {
         let failed = |error| Error::io("read", path)(error);
-        let mut file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::io("open", path)(error)),
+        let opened = disk::if_there(File::open(path)).map_err(Error::io("open", path))?;
+        let Some(mut file) = opened else {
+            return Ok(None);
         };
         let found = file.metadata().map_err(failed)?;
         if found.ino() != self.inode || found.len() < self.length {

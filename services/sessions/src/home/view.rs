@@ -81,12 +81,8 @@ impl View {
     /// Takes the file away: the next exchange is the first.
     pub fn forget(&mut self) -> Result<(), Error> {
         self.known = None;
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Error::io("remove", &self.path)(error))
-            }
-            _ => Ok(()),
-        }
+        let removed = disk::if_there(fs::remove_file(&self.path));
+        removed.map(drop).map_err(Error::io("remove", &self.path))
     }
 
     fn copy_with(&self, target: &mut File, exchange: NewExchange, number: u64) -> io::Result<()> {

@@ -11,6 +11,7 @@ use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::disk;
 use crate::error::Error;
 
 /// What the file begins with; the number is the version.
@@ -54,11 +55,8 @@ pub(super) struct Written {
 impl Written {
     /// None: there is no file, or it is none of ours.
     pub(super) fn read(path: &Path) -> Result<Option<Self>, Error> {
-        match read_file(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::io("read", path)(error)),
-            Ok(bytes) => Ok(Self::parse(&bytes)),
-        }
+        let bytes = disk::if_there(read_file(path)).map_err(Error::io("read", path))?;
+        Ok(bytes.and_then(|bytes| Self::parse(&bytes)))
     }
 
     /// Everything up to the first record that is not whole: what comes then

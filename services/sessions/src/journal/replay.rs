@@ -71,10 +71,9 @@ pub(super) fn sync(paths: &BTreeSet<PathBuf>, root: &Path) -> Result<(), Error> 
 }
 
 fn sync_one(path: &Path) -> Result<(), Error> {
-    match File::open(path) {
-        Ok(file) => file.sync_data().map_err(Error::io("make durable", path)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(Error::io("open", path)(error)),
+    match disk::if_there(File::open(path)).map_err(Error::io("open", path))? {
+        Some(file) => file.sync_data().map_err(Error::io("make durable", path)),
+        None => Ok(()),
     }
 }
 
@@ -121,11 +120,7 @@ fn open(path: &Path, extent: &Extent, since: Since) -> io::Result<Option<File>> 
         .truncate(false)
         .mode(PRIVATE_FILE)
         .open(path);
-    match opened {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    disk::if_there(opened)
 }
 
 /// Somebody wrote to the file since: entries that it has not go to its end.

@@ -150,12 +150,8 @@ impl Segment {
     pub(super) fn remove(&mut self) -> Result<(), Error> {
         self.file = None;
         self.allocated = 0;
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Error::io("remove", &self.path)(error))
-            }
-            _ => Ok(()),
-        }
+        let removed = disk::if_there(fs::remove_file(&self.path));
+        removed.map(drop).map_err(Error::io("remove", &self.path))
     }
 
     fn record_start(&self) -> u64 {

@@ -375,3 +375,25 @@ proptest! {
         Written::parse(&journal);
     }
 }
+
+#[test]
+fn what_is_short_is_durable_here_and_what_is_long_by_itself() {
+    let machine = Machine::new();
+    let (mut journal, _) = machine.journal();
+    let mut transcripts = machine.transcripts(1);
+    commit(&mut journal, &mut transcripts);
+    assert!(journal.is_empty(), "there was nothing");
+    say(&mut transcripts[0], &"x".repeat(BATCH_LIMIT as usize));
+    commit(&mut journal, &mut transcripts);
+    assert!(journal.is_empty(), "the transcript has it");
+    // A thousandth of a batch and most of one.
+    for length in [1000, 1_000_000] {
+        say(&mut transcripts[0], &"y".repeat(length));
+        let (_, unsynced) = transcripts[0].unsynced().unwrap();
+        assert_eq!(unsynced.len() as u64, transcripts[0].unsynced_length());
+        assert!(unsynced.len() >= length);
+        commit(&mut journal, &mut transcripts);
+        assert!(journal.has(&machine.path(0)), "{length}");
+        journal.settle().unwrap();
+    }
+}

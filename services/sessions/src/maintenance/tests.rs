@@ -198,6 +198,22 @@ fn maintenance_removes_old_probes_only_when_there_are_too_many() {
 }
 
 #[test]
+fn maintenance_keeps_a_probe_for_a_day() {
+    let few = Policy {
+        max_entries: 1,
+        ..policy()
+    };
+    let old = "agent:main:old";
+    let probe = "agent:main:explicit:model-run-0b1c7f0e-8a51-4c55-9d5b-3d6a6f3f8f11";
+    for (age, removed) in [(86_400_000, false), (86_400_001, true)] {
+        let probe_at = json!({"updatedAt": NOW - age});
+        let sessions = [(probe, probe_at), (old, json!({"updatedAt": ago(5)}))];
+        let plan = plan(&few, &sessions, &[]);
+        assert_eq!(plan.remove.contains(&probe.to_owned()), removed, "{age}");
+    }
+}
+
+#[test]
 fn only_sessions_that_were_too_many_may_be_evicted() {
     let index = index(&[
         (

@@ -50,3 +50,29 @@ fn takes_place(there: Option<&Slot>, found: &SessionEntry) -> bool {
         Some(Some(there)) => there.counted().bytes == 0 && found.updated_at() > there.updated_at(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::Count;
+
+    #[test]
+    fn transcript_takes_the_place_of_what_was_begun_before_it() {
+        let entry = |updated_at: i64, bytes: u64| {
+            let mut entry = SessionEntry::new("id".to_owned(), "direct", updated_at);
+            entry.set_counted(Count { bytes, messages: 1 });
+            entry
+        };
+        let found = entry(5, 0);
+        let takes = |there: SessionEntry| takes_place(Some(&Slot::session_of(there)), &found);
+        assert!(takes_place(None, &found));
+        assert!(!takes_place(
+            Some(&Slot::Kept(serde_json::Value::Null)),
+            &found
+        ));
+        assert!(takes(entry(4, 0)));
+        assert!(!takes(entry(5, 0)), "it may be the same");
+        assert!(!takes(entry(6, 0)));
+        assert!(!takes(entry(4, 1)), "the index knows its transcript");
+    }
+}

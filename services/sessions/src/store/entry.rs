@@ -296,6 +296,11 @@ impl SessionEntry {
             .collect()
     }
 
+    /// No backend goes on with a session of its own.
+    pub fn forget_backend_sessions(&mut self) {
+        self.clear(BACKENDS);
+    }
+
     /// Notes the session that `backend` keeps.
     pub fn set_backend_session(&mut self, backend: &str, session: &BackendSession) {
         let value = json!(session);
@@ -345,3 +350,6 @@ fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Er
     let whole = number.as_i64();
     Ok(whole.unwrap_or_else(|| number.as_f64().unwrap_or_default() as i64))
 }
+
+#[cfg(test)]
+mod tests;

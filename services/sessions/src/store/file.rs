@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -68,10 +67,8 @@ impl Slot {
 }
 
 pub(super) fn read(path: &Path) -> Result<Found, Error> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-        Err(error) => return Err(Error::io("read", path)(error)),
+    let Some(bytes) = disk::if_there(fs::read(path)).map_err(Error::io("read", path))? else {
+        return Ok(Found::Nothing);
     };
     if bytes.trim_ascii().is_empty() {
         return Ok(Found::Nothing);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -11,6 +10,7 @@ use serde_json::Value;
 use super::entry::SessionEntry;
 use super::file::Slot;
 use crate::agent::AgentId;
+use crate::disk;
 use crate::error::Error;
 use crate::key::SessionKey;
 use crate::time::unix_ms;
@@ -52,10 +52,8 @@ pub(super) fn scan(dir: &Path, agent: &AgentId) -> Result<Found, Error> {
 
 /// The transcripts in `dir`, with their names.
 pub(crate) fn transcripts(dir: &Path) -> Result<Vec<(PathBuf, String)>, Error> {
-    let listing = match fs::read_dir(dir) {
-        Ok(listing) => listing,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("list", dir)(error)),
+    let Some(listing) = disk::if_there(fs::read_dir(dir)).map_err(Error::io("list", dir))? else {
+        return Ok(Vec::new());
     };
     let mut transcripts = Vec::new();
     for file in listing {

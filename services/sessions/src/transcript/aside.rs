@@ -48,22 +48,28 @@ pub fn keep_aside(path: &Path, offsets: &[u64]) -> Result<usize, Error> {
     let lines = lines_at(path, offsets).map_err(Error::io("read", path))?;
     let aside = aside_path(path);
     let known = known(&aside).map_err(Error::io("read", &aside))?;
-    let mut seen: HashSet<&[u8]> = known.split(|byte| *byte == b'\n').collect();
-    let mut bytes = Vec::new();
-    let mut count = 0;
-    for line in &lines {
-        let is_room = (known.len() + bytes.len() + line.len()) as u64 <= ASIDE_LIMIT;
-        if is_room && seen.insert(line) {
-            bytes.extend_from_slice(line);
-            bytes.push(b'\n');
-            count += 1;
-        }
-    }
-    if count > 0 {
-        append(&aside, &bytes).map_err(Error::io("append to", &aside))?;
+    let new = unknown(&lines, &known, ASIDE_LIMIT as usize);
+    if !new.is_empty() {
+        append(&aside, &new.concat()).map_err(Error::io("append to", &aside))?;
         disk::sync_dir(path.parent().unwrap_or(Path::new(".")))?;
     }
-    Ok(count)
+    Ok(new.len())
+}
+
+/// Those of `lines` that `known` does not have, each once and with its end, as
+/// long as all together have at most `limit` bytes.
+fn unknown(lines: &[Vec<u8>], known: &[u8], limit: usize) -> Vec<Vec<u8>> {
+    let mut seen: HashSet<&[u8]> = known.split(|byte| *byte == b'\n').collect();
+    let mut room = limit.saturating_sub(known.len());
+    let mut new = Vec::new();
+    for line in lines {
+        if line.len() < room && seen.insert(line) {
+            let whole = [line, &b"\n"[..]].concat();
+            room -= whole.len();
+            new.push(whole);
+        }
+    }
+    new
 }
 
 fn lines_at(path: &Path, offsets: &[u64]) -> io::Result<Vec<Vec<u8>>> {
@@ -86,11 +92,9 @@ fn lines_at(path: &Path, offsets: &[u64]) -> io::Result<Vec<Vec<u8>>> {
 
 fn known(aside: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    match File::open(aside) {
-        Ok(file) => file.take(ASIDE_LIMIT).read_to_end(&mut bytes)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-        Err(error) => return Err(error),
-    };
+    if let Some(file) = disk::if_there(File::open(aside))? {
+        file.take(ASIDE_LIMIT).read_to_end(&mut bytes)?;
+    }
     Ok(bytes)
 }
 
@@ -131,12 +135,35 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_kept_as_long_as_there_is_room() {
+        let lines = ["four", "five5", "six", "four", "7"].map(|line| line.as_bytes().to_vec());
+        let kept = |known: &str, limit| {
+            let new = unknown(&lines, known.as_bytes(), limit);
+            String::from_utf8(new.concat()).unwrap()
+        };
+        assert_eq!(kept("", 100), "four\nfive5\nsix\n7\n");
+        assert_eq!(kept("six\n7\n", 100), "four\nfive5\n");
+        // To the byte; a shorter one takes the place that a longer one left.
+        assert_eq!(kept("", 11), "four\nfive5\n");
+        assert_eq!(kept("", 10), "four\nsix\n");
+        assert_eq!(kept("", 9), "four\nsix\n");
+        assert_eq!(kept("", 8), "four\n7\n");
+        assert_eq!(kept("abc\n", 9), "four\n");
+        assert_eq!(kept("abc\n", 8), "six\n");
+        assert_eq!(kept("abc\n", 5), "");
+        assert_eq!(kept("abc\n", 3), "");
+    }
+
+    #[test]
     fn nothing_is_made_of_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.jsonl");
         std::fs::write(&path, "{}\n").unwrap();
         assert_eq!(keep_aside(&path, &[]).unwrap(), 0);
         assert_eq!(keep_aside(&path, &[3, 100]).unwrap(), 0);
+        std::fs::create_dir(aside_path(&path)).unwrap();
+        assert!(keep_aside(&path, &[0]).is_err(), "the copy cannot be read");
+        std::fs::remove_dir(aside_path(&path)).unwrap();
         assert!(!aside_path(&path).exists());
         assert!(keep_aside(&dir.path().join("none"), &[0]).is_err());
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
+use crate::disk;
 use crate::error::Error;
 
 /// Whose messages count.
@@ -33,10 +34,8 @@ impl Count {
 /// that became shorter is counted anew.
 pub fn count(path: &Path, known: Count) -> Result<Count, Error> {
     let failed = |source| Error::io("count the messages of", path)(source);
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Count::default()),
-        Err(error) => return Err(failed(error)),
+    let Some(mut file) = disk::if_there(File::open(path)).map_err(failed)? else {
+        return Ok(Count::default());
     };
     let length = file.metadata().map_err(failed)?.len();
     if length == known.bytes {

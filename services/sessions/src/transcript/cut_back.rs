@@ -22,10 +22,10 @@ pub enum CutBack {
 /// # Errors
 /// The file cannot be changed; its entries are still there.
 pub fn cut_back(path: &Path, before: u64, after: u64) -> Result<CutBack, Error> {
-    let file = match OpenOptions::new().write(true).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(CutBack::Gone),
-        Err(error) => return Err(Error::io("open", path)(error)),
+    let Some(file) = disk::if_there(OpenOptions::new().write(true).open(path))
+        .map_err(Error::io("open", path))?
+    else {
+        return Ok(CutBack::Gone);
     };
     let length = file.metadata().map_err(Error::io("look at", path))?.len();
     if length > after {

@@ -37,6 +37,20 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
+    fn ids_of_the_same_place_differ_between_sessions() {
+        // FNV-1a and the finalizer of MurmurHash3, by their published values.
+        assert_eq!(salt(""), 0x811c_9dc5);
+        assert_eq!(salt("a"), 0xe40c_292c);
+        assert_eq!(salt("foobar"), 0xbf9c_f968);
+        assert_eq!(mix(0), 0);
+        assert_eq!(mix(1), 0x514e_28b7);
+        assert_eq!(entry_id(0, 0), "00000000");
+        assert_eq!(entry_id(0, 64), "514e28b7");
+        assert_eq!(entry_id(1, 63), "514e28b7");
+        assert_ne!(entry_id(salt("a"), 0), entry_id(salt("b"), 0));
+    }
+
+    #[test]
     fn ids_of_lines_never_repeat() {
         let salt = salt("11111111-1111-4111-8111-111111111111");
         let ids: HashSet<_> = (0..200_000)

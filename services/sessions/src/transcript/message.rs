@@ -17,6 +17,7 @@ const EVENT: &str = "event";
 /// How a message came, in there.
 const CHANNEL: &str = "channel";
 const SENDER_KEY: &str = "senderKey";
+const ROUTE: &str = "route";
 
 /// The channel of what nobody said.
 pub const SYSTEM: &str = "system";
@@ -227,10 +228,30 @@ impl Message {
         Some((openclaw.get(CHANNEL)?.as_str()?, key))
     }
 
+    /// Notes where on its channel a user's message came from; what that is, is
+    /// its writer's.
+    pub fn set_route(&mut self, route: Value) {
+        let openclaw = self.rest_mut().entry(OPENCLAW);
+        let openclaw = openclaw.or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(openclaw) = openclaw {
+            openclaw.insert(ROUTE.to_owned(), route);
+        }
+    }
+
+    /// Where on its channel it came from, if it says so.
+    pub fn route(&self) -> Option<&Value> {
+        self.rest().get(OPENCLAW)?.get(ROUTE)
+    }
+
     /// Whether it was said to the gateway or by it, and not to a model.
     pub fn is_command(&self) -> bool {
         let openclaw = self.rest().get(OPENCLAW);
         openclaw.is_some_and(|openclaw| openclaw.get(COMMAND).is_some())
+    }
+
+    /// The command that it is, or answers.
+    pub fn command(&self) -> Option<&str> {
+        self.rest().get(OPENCLAW)?.get(COMMAND)?.as_str()
     }
 
     /// Whether it tells of something that happened, which nobody said.

@@ -9,6 +9,7 @@ use super::append::Transcript;
 use super::backward::Backward;
 use super::entry::Line;
 use super::id;
+use crate::disk;
 use crate::error::Error;
 use crate::key::SessionKey;
 
@@ -60,15 +61,11 @@ impl Transcript {
             unsynced_name: false,
         };
         let opened = OpenOptions::new().read(true).append(true).open(path);
-        let file = match opened {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Opened {
-                    transcript,
-                    repair: None,
-                });
-            }
-            Err(error) => return Err(Error::io("open", path)(error)),
+        let Some(file) = disk::if_there(opened).map_err(Error::io("open", path))? else {
+            return Ok(Opened {
+                transcript,
+                repair: None,
+            });
         };
         let repair = put_right(&file).map_err(Error::io("repair the last line of", path))?;
         let failed = Error::io("read", path);

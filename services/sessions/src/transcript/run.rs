@@ -7,16 +7,15 @@ use std::path::Path;
 use super::backward::Backward;
 use super::entry::{Entry, Line};
 use super::message::Message;
+use crate::disk;
 use crate::error::Error;
 
 /// The entries of the run `run_id`, oldest first: read from the end of the file
 /// to the user's message, which is the run's first. A file that is not there
 /// has none.
 pub fn of_run(path: &Path, run_id: &str) -> Result<Vec<Entry>, Error> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("open", path)(error)),
+    let Some(file) = disk::if_there(File::open(path)).map_err(Error::io("open", path))? else {
+        return Ok(Vec::new());
     };
     let mut entries = collect(&file, run_id).map_err(Error::io("read", path))?;
     entries.reverse();

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Backward, Entry, Line};
+use crate::disk;
 use crate::error::Error;
 
 /// The messages at the end of `path` that were said at `at_ms` (Unix
@@ -14,10 +15,8 @@ use crate::error::Error;
 /// # Errors
 /// The file cannot be read. One that is not there has no messages.
 pub fn since(path: &Path, at_ms: i64) -> Result<Vec<Entry>, Error> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("open", path)(error)),
+    let Some(file) = disk::if_there(File::open(path)).map_err(Error::io("open", path))? else {
+        return Ok(Vec::new());
     };
     read(&file, at_ms).map_err(Error::io("read", path))
 }

@@ -72,6 +72,31 @@ fn what_a_list_has_of_a_session_is_kept_until_it_changes() {
 }
 
 #[test]
+fn count_is_trusted_while_what_is_appended_follows_what_was_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = store(dir.path());
+    let main = key("main");
+    session(&mut store, dir.path(), &main);
+    let count = |bytes, messages| Count { bytes, messages };
+    let known = |store: &Store| {
+        let entry = store.get(&main).unwrap();
+        (entry.counted(), entry.is_counted())
+    };
+    assert!(!known(&store).1);
+    store.set_count(&main, count(100, 2));
+    assert_eq!(known(&store), (count(100, 2), true));
+    store.count_appended(&main, 100, 150, 3);
+    assert_eq!(known(&store), (count(150, 5), true));
+    // Somebody else appended: it has to be counted anew.
+    store.count_appended(&main, 170, 200, 1);
+    assert_eq!(known(&store), (count(150, 5), false));
+    store.set_count(&main, count(150, 5));
+    assert_eq!(known(&store), (count(150, 5), true));
+    store.count_appended(&key("other"), 0, 10, 1);
+    assert_eq!(store.len(), 1);
+}
+
+#[test]
 fn a_session_is_created_once_and_kept_privately() {
     let dir = tempfile::tempdir().unwrap();
     let sessions = dir.path().join("sessions");
@@ -389,4 +414,114 @@ fn store_of_few_sessions_wants_its_file_written_for_every_change() {
     store.flush().unwrap();
     store.get_mut(&key("main")).unwrap().touch(NOW + 1);
     assert!(store.wants_file());
+}
+
+#[test]
+fn store_that_changed_is_behind_until_it_is_noted_or_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = store(dir.path());
+    session(&mut store, dir.path(), &key("main"));
+    let state = |store: &Store| (store.is_dirty(), store.is_unnoted(), store.has_notes());
+    assert_eq!(state(&store), (true, true, false));
+    store.flush().unwrap();
+    assert_eq!(state(&store), (false, false, false));
+    store.get_mut(&key("main")).unwrap().set("label", "a");
+    assert_eq!(state(&store), (true, true, false));
+    let notes = store.notes().unwrap();
+    assert_eq!(notes.len(), 1);
+    store.noted(&notes);
+    assert_eq!(state(&store), (true, false, true));
+    store.flush().unwrap();
+    assert_eq!(state(&store), (false, false, false));
+}
+
+#[test]
+fn session_is_found_by_key_id_label_or_beginning_of_its_id() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut store, _) = store(dir.path());
+    let (one, two) = (key("one"), key("two"));
+    let id = session(&mut store, dir.path(), &one);
+    session(&mut store, dir.path(), &two);
+    store.get_mut(&one).unwrap().set("label", "Trip");
+    let found = |store: &Store, text: &str| {
+        let found = store.find(text).into_iter();
+        found.map(|key| key.to_string()).collect::<Vec<_>>()
+    };
+    let first = ["agent:main:one"];
+    for text in ["one", " agent:main:one ", id.as_str(), "trip", &id[..6]] {
+        assert_eq!(found(&store, text), first, "{text}");
+    }
+    for text in ["three", &id[..5], "tri"] {
+        assert_eq!(found(&store, text), [""; 0], "{text}");
+    }
+    assert_eq!(store.has_label("Trip", &two), Some("agent:main:one"));
+    assert_eq!(store.has_label("Trip", &one), None);
+    assert_eq!(store.has_label("trip", &two), None);
+    store.get_mut(&one).unwrap().set("archivedAt", NOW);
+    assert_eq!(store.has_label("Trip", &two), None, "archived");
+    store.get_mut(&two).unwrap().set("label", "TRIP");
+    assert_eq!(found(&store, "trip").len(), 2);
+}
+
+#[test]
+fn canonical_key_comes_before_older_forms_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |id: &str| json!({"sessionId": id, "updatedAt": 1});
+    let older =
+        json!({ "MAIN": of("older"), "agent:main:main": of("canonical"), "Other": of("other") });
+    fs::write(dir.path().join("sessions.json"), older.to_string()).unwrap();
+    let (store, _) = store(dir.path());
+    assert_eq!(store.get(&key("main")).unwrap().session_id(), "canonical");
+    assert_eq!(store.get(&key("other")).unwrap().session_id(), "other");
+}
+
+#[test]
+fn label_is_known_to_a_rebuilt_index_until_it_is_taken_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut first, _) = store(dir.path());
+    session(&mut first, dir.path(), &key("main"));
+    let path = first.transcript_path(first.get(&key("main")).unwrap());
+    for (label, expected) in [(json!("Trip"), Some("Trip")), (Value::Null, None)] {
+        let mut patch = Patch::default();
+        patch.change("label", &label).unwrap();
+        open(&path).transcript.append(patch.markers(), 1).unwrap();
+        fs::remove_file(dir.path().join("sessions.json")).ok();
+        let (rebuilt, _) = store(dir.path());
+        assert_eq!(rebuilt.get(&key("main")).unwrap().label(), expected);
+    }
+}
+
+#[test]
+fn exchanges_of_open_runs_and_those_before_a_reset_are_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir
+        .path()
+        .join("33333333-3333-4333-8333-333333333333.jsonl");
+    let mut transcript = open(&path).transcript;
+    let said = || {
+        let all = openclaw_sessions::home::exchanges(&path, |run| run == "open").unwrap();
+        let texts = all.into_iter().map(|exchange| exchange.user_text);
+        texts.collect::<Vec<_>>()
+    };
+    let asked = |run: &str, text: &str| {
+        transcript::Message::User(transcript::UserMessage::of_run(run, text, NOW))
+    };
+    let first = [
+        asked("run-1", "first"),
+        asked("open", "second"),
+        asked("run-3", "third"),
+    ];
+    transcript.append(first, NOW).unwrap();
+    assert_eq!(said(), ["first", "third"]);
+    transcript
+        .append(
+            [transcript::Marker::Reset {
+                reason: "new".to_owned(),
+            }],
+            NOW,
+        )
+        .unwrap();
+    assert_eq!(said(), [""; 0]);
+    transcript.append([asked("run-4", "fourth")], NOW).unwrap();
+    assert_eq!(said(), ["fourth"]);
 }

@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
-use openclaw_sessions::Error;
 use openclaw_sessions::transcript::{self, Count, Line, Repair};
+use openclaw_sessions::{Error, home, reading};
 
 use crate::{NOW, open, user};
 
@@ -135,4 +135,109 @@ fn an_error_names_operation_and_file() {
     assert_eq!(error.to_string(), format!("cannot open {}", path.display()));
     assert!(matches!(error, Error::Io { .. }));
     assert!(!error.is_disk_full());
+}
+
+#[test]
+fn transcript_that_is_not_there_is_empty_and_one_that_cannot_be_read_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "").unwrap();
+    let (none, below) = (dir.path().join("none"), file.join("below"));
+    let wanted = || reading::Wanted {
+        skip: 0,
+        limit: 9,
+        all: true,
+    };
+    assert_eq!(
+        reading::page(&none, wanted()).unwrap(),
+        reading::Page::default()
+    );
+    reading::page(&below, wanted()).unwrap_err();
+    assert_eq!(transcript::of_run(&none, "run-1").unwrap(), []);
+    transcript::of_run(&below, "run-1").unwrap_err();
+    assert_eq!(transcript::since(&none, 0).unwrap(), []);
+    transcript::since(&below, 0).unwrap_err();
+    let count = transcript::Count::default();
+    assert_eq!(transcript::count(&none, count).unwrap(), count);
+    transcript::count(&below, count).unwrap_err();
+    assert!(matches!(
+        transcript::cut_back(&none, 0, 1),
+        Ok(transcript::CutBack::Gone)
+    ));
+    transcript::cut_back(&below, 0, 1).unwrap_err();
+    assert_eq!(home::Document::read(&none).unwrap(), None);
+    home::Document::read(&below).unwrap_err();
+    let mut view = home::View::new(none);
+    view.forget().unwrap();
+    let mut view = home::View::new(below);
+    view.forget().unwrap_err();
+}
+
+#[test]
+fn entries_of_a_run_are_its_own_from_its_message_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let mut transcript = open(&path).transcript;
+    let asked = |run: &str, text: &str| {
+        transcript::Message::User(transcript::UserMessage::of_run(run, text, NOW))
+    };
+    let messages = [
+        asked("run-1", "before"),
+        asked("run-2", "of run-1"),
+        asked("run-1", "first"),
+    ];
+    transcript.append(messages, NOW).unwrap();
+    let texts = |run: &str| {
+        let entries = transcript::of_run(&path, run).unwrap().into_iter();
+        let texts = entries.map(|entry| match entry.message {
+            transcript::Message::User(user) => user.content.to_text(),
+            other => panic!("{other:?}"),
+        });
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(texts("run-1"), ["first"]);
+    assert_eq!(texts("run-2"), ["of run-1"]);
+    assert_eq!(texts("run"), [""; 0]);
+}
+
+#[test]
+fn pages_of_a_transcript_follow_each_other_from_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.jsonl");
+    let mut transcript = open(&path).transcript;
+    for number in 0..5 {
+        transcript.append([user(&number.to_string())], NOW).unwrap();
+    }
+    let page = |skip: usize, limit: usize| {
+        let wanted = reading::Wanted {
+            skip,
+            limit,
+            all: false,
+        };
+        let page = reading::page(&path, wanted).unwrap();
+        let texts = page.entries.iter().map(|entry| match entry {
+            reading::Paged::Message(entry) => match &entry.message {
+                transcript::Message::User(user) => user.content.to_text(),
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        });
+        (texts.collect::<Vec<_>>().concat(), page.has_more)
+    };
+    for (skip, limit, texts, has_more) in [
+        (0, 2, "34", true),
+        (2, 2, "12", true),
+        (4, 2, "0", false),
+        (0, 4, "1234", true),
+        (0, 5, "01234", false),
+        (0, 0, "", true),
+        (5, 2, "", false),
+        (1, 4, "0123", false),
+    ] {
+        assert_eq!(
+            page(skip, limit),
+            (texts.to_owned(), has_more),
+            "{skip} {limit}"
+        );
+    }
 }

@@ -49,3 +49,68 @@ pub(super) fn wrong_type(doing: &str, path: &Path, why: &str) -> HandlerError {
         format!("cannot {doing} {}: {why}", path.display()),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_system_are_said_in_words_that_help() {
+        let workspace = Workspace::new("/w");
+        for (kind, path, expected, words) in [
+            (
+                io::ErrorKind::NotFound,
+                "/w/a",
+                FailureKind::NOT_FOUND,
+                "cannot read /w/a: it does not exist",
+            ),
+            (
+                io::ErrorKind::NotFound,
+                "/x/a",
+                FailureKind::NOT_FOUND,
+                "cannot read /x/a: it does not exist, or is outside the workspace (/w) and not \
+                 visible",
+            ),
+            (
+                io::ErrorKind::PermissionDenied,
+                "/x/a",
+                FailureKind::PERMISSION_DENIED,
+                "cannot read /x/a: outside the workspace (/w) or not permitted",
+            ),
+            (
+                io::ErrorKind::ReadOnlyFilesystem,
+                "/x/a",
+                FailureKind::PERMISSION_DENIED,
+                "cannot read /x/a: outside the workspace (/w) or not permitted",
+            ),
+            (
+                io::ErrorKind::FileTooLarge,
+                "/w/a",
+                FailureKind::TOO_LARGE,
+                "cannot read /w/a: larger than the file size limit of this turn",
+            ),
+            (
+                io::ErrorKind::NotADirectory,
+                "/w/a",
+                FailureKind::WRONG_FILE_TYPE,
+                "cannot read /w/a: a part of the path is not a folder",
+            ),
+            (
+                io::ErrorKind::IsADirectory,
+                "/w/a",
+                FailureKind::WRONG_FILE_TYPE,
+                "cannot read /w/a: it is a folder",
+            ),
+        ] {
+            let failure = io_failure(&workspace, "read", Path::new(path), &kind.into());
+            assert_eq!(
+                (&failure.kind, failure.message.as_str()),
+                (&expected, words)
+            );
+        }
+        let other = io::Error::other("the disk is wet");
+        let failure = io_failure(&workspace, "read", Path::new("/w/a"), &other);
+        assert_eq!(failure.kind, FailureKind::IO);
+        assert_eq!(failure.message, "cannot read /w/a: the disk is wet");
+    }
+}

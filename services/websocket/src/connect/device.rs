@@ -9,77 +9,77 @@ use openclaw_protocol::{Code, Failure};
 use serde_json::{Map, json};
 
 use super::shared::Proof;
-use super::{Issued, Rejected};
+use super::{Admission, Issued, Rejected};
 use crate::audience::Audience;
 use crate::outbox::Close;
 use crate::refused::unrecorded;
-use crate::server::Server;
 
-/// Decides whether the client's device may come in. On this machine the shared
-/// secret is enough, and a device is paired without asking; from elsewhere
-/// somebody has to approve it first. Returns the device's token when it gets
-/// one.
-pub(super) async fn pair(
-    server: &Server,
-    peer: &Peer,
-    connect: &Connect,
-    role: Role,
-    scopes: &[String],
-    proof: &Proof,
-) -> Result<Option<Issued>, Rejected> {
-    let here = peer.addr.ip().is_loopback() && !peer.forwarded;
-    let trusted = here && !matches!(proof, Proof::Device { .. });
-    let Some(device) = &connect.device else {
-        return if trusted {
-            Ok(None)
-        } else {
-            Err(identity_required())
+impl Admission {
+    /// Decides whether the client's device may come in. On this machine the shared
+    /// secret is enough, and a device is paired without asking; from elsewhere
+    /// somebody has to approve it first. Returns the device's token when it gets
+    /// one.
+    pub(super) async fn pair(
+        &self,
+        peer: &Peer,
+        connect: &Connect,
+        role: Role,
+        scopes: &[String],
+        proof: &Proof,
+    ) -> Result<Option<Issued>, Rejected> {
+        let here = peer.addr.ip().is_loopback() && !peer.forwarded;
+        let trusted = here && !matches!(proof, Proof::Device { .. });
+        let Some(device) = &connect.device else {
+            return if trusted {
+                Ok(None)
+            } else {
+                Err(identity_required())
+            };
         };
-    };
-    let grants = server.devices.grants(&device.id).await;
-    let grants = grants.map_err(|fault| Rejected::policy(unrecorded(fault)))?;
-    let Some(reason) = lacks(&grants, role, scopes) else {
-        return first_token(server, device, role, proof, &grants).await;
-    };
-    if trusted
-        && connect.client.id == ClientId::GatewayClient
-        && connect.client.mode == Mode::Backend
-    {
-        return Ok(None);
+        let grants = self.devices.grants(&device.id).await;
+        let grants = grants.map_err(|fault| Rejected::policy(unrecorded(fault)))?;
+        let Some(reason) = lacks(&grants, role, scopes) else {
+            return self.first_token(device, role, proof, &grants).await;
+        };
+        if trusted
+            && connect.client.id == ClientId::GatewayClient
+            && connect.client.mode == Mode::Backend
+        {
+            return Ok(None);
+        }
+        let wish = wish(peer, connect, device, role, scopes);
+        if trusted {
+            let token = self.devices.pair(wish).await;
+            let token = token.map_err(|fault| Rejected::policy(unrecorded(fault)))?;
+            return Ok(Some(issued(token)));
+        }
+        let pending = self.devices.wish(wish).await;
+        let pending = pending.map_err(|fault| Rejected::policy(unrecorded(fault)))?;
+        let audience = Audience::Holders(Scope::Pairing);
+        self.hub
+            .tell(audience, "device.pair.requested", || pending.to_json());
+        Err(pairing_required(reason, &pending, &grants))
     }
-    let wish = wish(peer, connect, device, role, scopes);
-    if trusted {
-        let token = server.devices.pair(wish).await;
-        let token = token.map_err(|fault| Rejected::policy(unrecorded(fault)))?;
-        return Ok(Some(issued(token)));
-    }
-    let pending = server.devices.wish(wish).await;
-    let pending = pending.map_err(|fault| Rejected::policy(unrecorded(fault)))?;
-    let audience = Audience::Holders(Scope::Pairing);
-    server
-        .hub
-        .tell(audience, "device.pair.requested", || pending.to_json());
-    Err(pairing_required(reason, &pending, &grants))
-}
 
-/// A device that somebody approved gets its token when it comes back with the
-/// shared secret.
-async fn first_token(
-    server: &Server,
-    device: &Device,
-    role: Role,
-    proof: &Proof,
-    grants: &[Grant],
-) -> Result<Option<Issued>, Rejected> {
-    let waits = grants
-        .iter()
-        .any(|grant| grant.role == role.as_str() && !grant.has_token);
-    if !waits || matches!(proof, Proof::Device { .. }) {
-        return Ok(None);
+    /// A device that somebody approved gets its token when it comes back with the
+    /// shared secret.
+    async fn first_token(
+        &self,
+        device: &Device,
+        role: Role,
+        proof: &Proof,
+        grants: &[Grant],
+    ) -> Result<Option<Issued>, Rejected> {
+        let waits = grants
+            .iter()
+            .any(|grant| grant.role == role.as_str() && !grant.has_token);
+        if !waits || matches!(proof, Proof::Device { .. }) {
+            return Ok(None);
+        }
+        let token = self.devices.rotate(&device.id, role.as_str(), None).await;
+        let token = token.map_err(|fault| Rejected::policy(unrecorded(fault)))?;
+        Ok(token.map(issued))
     }
-    let token = server.devices.rotate(&device.id, role.as_str(), None).await;
-    let token = token.map_err(|fault| Rejected::policy(unrecorded(fault)))?;
-    Ok(token.map(issued))
 }
 
 fn issued(token: NewToken) -> Issued {

@@ -1,16 +1,15 @@
 //! The proof that a client may come in: the shared secret, or the token of its
 //! paired device.
 
-use openclaw_config::settings::gateway::AuthMode;
 use openclaw_doors::front::{Denied, Peer};
 use openclaw_protocol::Failure;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::connect::Connect;
+use openclaw_settings::gateway::AuthMode;
 use serde_json::{Value, json};
 
-use super::Rejected;
+use super::{Admission, Rejected};
 use crate::refused::unrecorded;
-use crate::server::Server;
 
 /// How a client proved that it may come in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,51 +37,53 @@ impl Proof {
     }
 }
 
-/// Checks the credentials of `connect`.
-pub(super) async fn prove(
-    server: &Server,
-    peer: &Peer,
-    connect: &Connect,
-    role: Role,
-) -> Result<Proof, Rejected> {
-    let secrets = server.doors.front.secrets();
-    if secrets.are_none_needed() {
-        return Ok(Proof::Nothing);
-    }
-    let limit = server.doors.front.settings().gateway.rate_limit;
-    let failures = &server.doors.front.failures;
-    if let Err(Denied::Limited(wait)) = failures.allowed(peer, &limit) {
-        return Err(limited(wait.as_millis()));
-    }
-    let auth = &connect.auth;
-    let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-    let presented = filled(&auth.token).or_else(|| filled(&auth.password));
-    if presented.as_deref().is_some_and(|it| secrets.accept(it)) {
-        failures.succeeded(peer, &limit);
-        return Ok(Proof::Secret(secrets.mode));
-    }
-    let device_token = filled(&auth.device_token).or_else(|| presented.clone());
-    if let (Some(device), Some(token)) = (&connect.device, &device_token) {
-        let scopes = server.devices.check(&device.id, role, token).await;
-        if let Some(scopes) = scopes.map_err(|fault| Rejected::policy(unrecorded(fault)))? {
-            failures.succeeded(peer, &limit);
-            return Ok(Proof::Device { scopes });
+impl Admission {
+    /// Checks the credentials of `connect`.
+    pub(super) async fn prove(
+        &self,
+        peer: &Peer,
+        connect: &Connect,
+        role: Role,
+    ) -> Result<Proof, Rejected> {
+        let secrets = self.doors.front.secrets();
+        if secrets.are_none_needed() {
+            return Ok(Proof::Nothing);
         }
+        let limit = self.doors.front.settings().gateway.rate_limit;
+        let failures = &self.doors.front.failures;
+        if let Err(Denied::Limited(wait)) = failures.allowed(peer, &limit) {
+            return Err(limited(wait.as_millis()));
+        }
+        let auth = &connect.auth;
+        let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let presented = filled(&auth.token).or_else(|| filled(&auth.password));
+        if presented.as_deref().is_some_and(|it| secrets.accept(it)) {
+            failures.succeeded(peer, &limit);
+            return Ok(Proof::Secret(secrets.mode));
+        }
+        let device_token = filled(&auth.device_token).or_else(|| presented.clone());
+        if let (Some(device), Some(token)) = (&connect.device, &device_token) {
+            let scopes = self.devices.check(&device.id, role, token).await;
+            if let Some(scopes) = scopes.map_err(|fault| Rejected::policy(unrecorded(fault)))? {
+                failures.succeeded(peer, &limit);
+                return Ok(Proof::Device { scopes });
+            }
+        }
+        let words = Words::of(secrets.mode, connect, device_token.is_some());
+        if device_token.is_none() {
+            tracing::info!(peer = %peer.addr, "refused a client without a token");
+        } else {
+            failures.failed(peer, &limit);
+            self.doors.front.denied.add();
+            tracing::warn!(
+                peer = %peer.addr,
+                origin = peer.origin.as_deref().unwrap_or_default(),
+                client = connect.client.id.as_str(),
+                "refused a client: {}", words.reason
+            );
+        }
+        Err(words.rejected())
     }
-    let words = Words::of(secrets.mode, connect, device_token.is_some());
-    if device_token.is_none() {
-        tracing::info!(peer = %peer.addr, "refused a client without a token");
-    } else {
-        failures.failed(peer, &limit);
-        server.doors.front.denied.add();
-        tracing::warn!(
-            peer = %peer.addr,
-            origin = peer.origin.as_deref().unwrap_or_default(),
-            client = connect.client.id.as_str(),
-            "refused a client: {}", words.reason
-        );
-    }
-    Err(words.rejected())
 }
 
 /// How a refusal is put.

@@ -11,7 +11,7 @@ use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Code, Failure};
 use openclaw_runs::Extra;
 use openclaw_runs::queue::Wish;
-use openclaw_sessions::now_ms;
+use openclaw_sessions::{now_ms, silence};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use super::attachments::{self, Attachment};
 use super::run::{self, End, Started};
 use super::{Answer, Call};
-use crate::narrator::narrate;
+use crate::client::CHANNEL;
 
 /// How long `agent.wait` waits when the client does not say, in milliseconds.
 const WAIT_MS: u64 = 30_000;
@@ -57,6 +57,7 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
         queue: Some(Wish::default()),
         model: run::model(call.method, model)?,
         thinking_level: run::thinking(call.method, params.thinking)?,
+        sender: call.sender(),
         ..Extra::default()
     };
     let limit_ms = params.timeout.map(|seconds| seconds.saturating_mul(1000));
@@ -65,7 +66,7 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     let mut session_key = params.session_key.unwrap_or_default();
     if let Some(id) = params.session_id.filter(|_| session_key.is_empty()) {
         let named = call
-            .server
+            .context
             .core
             .sessions
             .resolve_or_begin(&id, &agent_id)
@@ -81,15 +82,15 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
         channel: params
             .channel
             .filter(|channel| !channel.is_empty() && channel != "last")
-            .unwrap_or(run::CHANNEL.to_owned()),
+            .unwrap_or(CHANNEL.to_owned()),
         route: None,
     };
     let accepted_ms = now_ms();
-    let (run, accepted, held) = match run::start(&call.server, message, extra).await? {
+    let (run, accepted, held) = match run::start(&call.context, message, extra).await? {
         Started::New(run, accepted, held) => (run, accepted, Some(held)),
         Started::Going(run, accepted) => (run, accepted, None),
         Started::Ended(record) => {
-            let end = run::stored_end(&call.server, &record.run_id).await?;
+            let end = run::stored_end(&call.context.core.storage, &record.run_id).await?;
             let end = end.ok_or_else(|| Failure::unavailable("the run is not known any more"))?;
             let accepted = Accepted {
                 run_id: record.run_id,
@@ -110,11 +111,11 @@ pub(super) async fn agent(mut call: Call) -> Result<Answer, Failure> {
     })));
     if held.is_some() {
         run::limit(&run, limit_ms);
-        narrate(&call.server, &run);
+        call.context.reporter.report(&run);
     }
     let end = run::end_of(&run).await?;
     // The run's last events are told before its second answer.
-    call.server.hub.narrations.told(&run).await;
+    call.context.reporter.reported.told(&run).await;
     finish(&call, &key, &accepted, &end)
 }
 
@@ -148,7 +149,11 @@ fn result(accepted: &Accepted, end: &End) -> Value {
         text => vec![json!({ "text": text, "mediaUrl": null })],
     };
     let (provider, model, stop_reason) = match &end.outcome {
-        Kind::Done(done) => (&*done.provider, &*done.model, &*done.stop_reason),
+        Kind::Done(done) => (
+            &*done.provider,
+            &*done.model,
+            silence::told(&done.stop_reason),
+        ),
         _ => ("", "", "aborted"),
     };
     let (input, output) = end.tokens;
@@ -188,11 +193,11 @@ pub(super) async fn wait(mut call: Call) -> Result<Answer, Failure> {
     let params: Wait = call.params()?;
     let id = params.run_id.0;
     let patience = Duration::from_millis(params.timeout_ms.unwrap_or(WAIT_MS));
-    let end = match run::find(&call.server, &id) {
+    let end = match call.context.core.runs.find_public(&id) {
         Some(run) => {
             let ended = async {
                 let end = run::end_of(&run).await;
-                call.server.hub.narrations.told(&run).await;
+                call.context.reporter.reported.told(&run).await;
                 end
             };
             match timeout(patience, ended).await {
@@ -215,7 +220,7 @@ pub(super) async fn wait(mut call: Call) -> Result<Answer, Failure> {
 
 /// A run that is only on disk, by the id that clients know.
 async fn stored_end(call: &Call, id: &str) -> Result<Option<End>, Failure> {
-    run::stored_end(&call.server, id).await
+    run::stored_end(&call.context.core.storage, id).await
 }
 
 fn ended(id: &str, end: &End) -> Value {

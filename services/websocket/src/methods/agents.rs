@@ -1,9 +1,9 @@
 //! `agents.*` and `agent.identity.get`.
 
 use crate::refused::refused;
-use openclaw_config::Settings;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
+use openclaw_settings::Settings;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ struct Nothing {}
 /// `agents.list`
 pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
-    let settings = call.server.core.configuration.settings();
+    let settings = call.context.core.configuration.settings();
     let agents: Vec<Value> = settings
         .agents
         .values()
@@ -34,7 +34,7 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     .into())
 }
 
-fn agent(agent: &openclaw_config::AgentSettings, settings: &Settings) -> Value {
+fn agent(agent: &openclaw_settings::AgentSettings, settings: &Settings) -> Value {
     let mut value = json!({
         "id": agent.id,
         "kind": "agent",
@@ -87,9 +87,9 @@ pub(super) async fn identity(mut call: Call) -> Result<Answer, Failure> {
     let params: Identity = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let session = params.session_key.unwrap_or_default();
-    let key = call.server.core.key(&session, agent).map_err(refused)?;
+    let key = call.context.core.key(&session, agent).map_err(refused)?;
     let agent = key.agent().as_str();
-    let settings = call.server.core.configuration.settings();
+    let settings = call.context.core.configuration.settings();
     let persona = settings.agent(agent).map(|agent| agent.persona.clone());
     let persona = persona.unwrap_or_default();
     let name = persona.name.as_deref().unwrap_or("Assistant");

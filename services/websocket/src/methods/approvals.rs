@@ -5,13 +5,11 @@ use std::time::Duration;
 use openclaw_proto::approval::Decision;
 use openclaw_protocol::params::Filled;
 use openclaw_protocol::{Code, Failure};
-use openclaw_runs::DomainEvent;
-use openclaw_runs::approvals::{self, Approval, Outcome, Refused};
+use openclaw_runs::approval::{self, Approval, Outcome, Refused};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
-use crate::server::Server;
 
 /// The longest an approval may be asked to wait, in milliseconds.
 const PATIENCE_LIMIT_MS: u64 = 24 * 3600 * 1000;
@@ -25,24 +23,9 @@ fn failed(refused: Refused) -> Failure {
     }
 }
 
-/// Enters a request and tells those who may decide.
-pub(crate) fn ask(
-    server: &Server,
-    id: Option<String>,
-    request: Map<String, Value>,
-    patience: Duration,
-) -> Result<Approval, Refused> {
-    let approval = server.core.approvals.request(id, request, patience)?;
-    server
-        .core
-        .bus
-        .publish(&DomainEvent::ApprovalRequested(&approval));
-    Ok(approval)
-}
-
 /// `exec.approval.list`
-pub(super) async fn list(_call: Call) -> Result<Answer, Failure> {
-    let waiting = _call.server.core.approvals.waiting();
+pub(super) async fn list(call: Call) -> Result<Answer, Failure> {
+    let waiting = call.context.core.approvals.pending.waiting();
     Ok(Value::Array(waiting.iter().map(Approval::to_json).collect()).into())
 }
 
@@ -56,9 +39,10 @@ struct ById {
 pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
     let params: ById = call.params()?;
     Ok(call
-        .server
+        .context
         .core
         .approvals
+        .pending
         .find(&params.id)
         .map_err(failed)?
         .to_json()
@@ -88,7 +72,10 @@ pub(super) async fn decide(call: &Call, id: &str, decision: &str) -> Result<Appr
     let decision = Decision::parse(decision)
         .ok_or_else(|| Failure::invalid("invalid decision: allow-once, allow-always or deny"))?;
     let by = call.client.identity.id.as_str();
-    approvals::decide(&call.server.core, id, decision, by)
+    call.context
+        .core
+        .approvals
+        .decide(id, decision, by)
         .await
         .map_err(failed)
 }
@@ -114,11 +101,16 @@ pub(super) async fn request(mut call: Call) -> Result<Answer, Failure> {
         .ok_or_else(|| Failure::params(call.method, "must have required property 'command'"))?;
     let mut shown = params.rest;
     shown.insert("command".to_owned(), json!(command.0));
-    let patience = params.timeout_ms.map_or(approvals::PATIENCE, |ms| {
+    let patience = params.timeout_ms.map_or(approval::PATIENCE, |ms| {
         Duration::from_millis(ms.clamp(1, PATIENCE_LIMIT_MS))
     });
     let id = params.id.map(|id| id.0);
-    let approval = ask(&call.server, id, shown, patience).map_err(failed)?;
+    let approval = call
+        .context
+        .core
+        .approvals
+        .request(id, shown, patience)
+        .map_err(failed)?;
     if params.two_phase {
         return Ok(json!({
             "status": "accepted",
@@ -138,7 +130,14 @@ pub(super) async fn wait(mut call: Call) -> Result<Answer, Failure> {
 }
 
 async fn decided(call: &Call, id: &str) -> Result<Answer, Failure> {
-    let (approval, outcome) = call.server.core.approvals.wait(id).await.map_err(failed)?;
+    let (approval, outcome) = call
+        .context
+        .core
+        .approvals
+        .pending
+        .wait(id)
+        .await
+        .map_err(failed)?;
     let decision = match outcome {
         Outcome::Decided(decision) => Some(decision.as_str()),
         Outcome::Expired => None,

@@ -1,7 +1,6 @@
 //! `chat.*`: messages to a session and what was said in it.
 
 pub(crate) mod history;
-pub(crate) mod injected;
 
 use crate::refused::refused;
 use openclaw_proto::gateway::Message;
@@ -10,14 +9,14 @@ use openclaw_protocol::params::Filled;
 use serde::Deserialize;
 use serde_json::json;
 
-use openclaw_runs::Extra;
 use openclaw_runs::injected::say;
 use openclaw_runs::queue::{Mode, Wish};
+use openclaw_runs::{Extra, Sender};
 
 use super::attachments::{self, Attachment};
-use super::run::{self, CHANNEL, Started};
-use super::{Answer, Call, commands};
-use crate::narrator::narrate;
+use super::run::{self, Started};
+use super::{Answer, Call};
+use crate::client::CHANNEL;
 use crate::refused::stored;
 
 pub(super) use history::history;
@@ -77,24 +76,25 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
         return Err(Failure::invalid("message or attachment required"));
     }
     let status = |status: &str| json!({ "runId": key, "status": status });
-    if !params.suppress_command_interpretation
-        && let Some(answer) = commands::take(&call, &message).await?
-    {
-        return Ok(answer);
-    }
+    let sender = if params.suppress_command_interpretation {
+        Sender::program()
+    } else {
+        call.sender()
+    };
     let extra = Extra {
         queue: Some(Wish {
             mode: params.queue_mode,
         }),
         thinking_level: run::thinking(call.method, params.thinking)?,
+        sender,
         ..Extra::default()
     };
-    match run::start(&call.server, message, extra).await? {
+    match run::start(&call.context, message, extra).await? {
         Started::New(run, _, _held) => {
             run::limit(&run, params.timeout_ms);
             // The answer first, then the run's events.
             call.answer(Ok(&status("started")));
-            narrate(&call.server, &run);
+            call.context.reporter.report(&run);
             Ok(Answer::Given)
         }
         Started::Going(..) => Ok(status("in_flight").into()),
@@ -117,11 +117,17 @@ pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
     let params: Abort = call.session_params("sessionKey")?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call
-        .server
+        .context
         .core
         .key(&params.session_key, agent)
         .map_err(refused)?;
-    let ended = super::run::abort(&call.server, &key, params.run_id.as_deref()).await?;
+    let ended = super::run::abort(
+        &call.context.core,
+        &call.context.reporter.reported,
+        &key,
+        params.run_id.as_deref(),
+    )
+    .await?;
     Ok(json!({ "ok": true, "aborted": !ended.is_empty(), "runIds": ended }).into())
 }
 
@@ -142,7 +148,7 @@ pub(super) async fn inject(mut call: Call) -> Result<Answer, Failure> {
     let params: Inject = call.session_params("sessionKey")?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call
-        .server
+        .context
         .core
         .key(&params.session_key, agent)
         .map_err(refused)?;
@@ -158,7 +164,13 @@ pub(super) async fn inject(mut call: Call) -> Result<Answer, Failure> {
         Some(label) => format!("[{label}]\n\n{}", params.message.0),
         None => params.message.0,
     };
-    let said = say(&call.server.core, &key, &text).await;
+    let said = say(
+        &call.context.core.storage,
+        &call.context.core.bus,
+        &key,
+        &text,
+    )
+    .await;
     let id = said.map_err(|fault| stored(&fault))?;
     Ok(json!({ "ok": true, "messageId": id }).into())
 }

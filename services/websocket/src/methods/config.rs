@@ -24,8 +24,8 @@ struct Nothing {}
 /// `config.get`
 pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
-    let paths = call.server.core.configuration.settings().paths.clone();
-    let configuration = call.server.core.configuration.clone();
+    let paths = call.context.core.configuration.settings().paths.clone();
+    let configuration = call.context.core.configuration.clone();
     let shown = file::blocking(move || file::show(&paths)).await?;
     let told: Vec<Value> = match configuration.problem().as_str() {
         "" => Vec::new(),
@@ -56,7 +56,7 @@ pub(super) async fn get(mut call: Call) -> Result<Answer, Failure> {
 
 /// The channels that the file configures, by their names.
 pub(super) async fn channels(call: &Call) -> Result<Map<String, Value>, Failure> {
-    let paths = call.server.core.configuration.settings().paths.clone();
+    let paths = call.context.core.configuration.settings().paths.clone();
     let mut shown = file::blocking(move || file::show(&paths)).await?;
     Ok(
         match shown.document.pointer_mut("/channels").map(Value::take) {
@@ -105,11 +105,10 @@ async fn write(mut call: Call, is_patch: bool) -> Result<Answer, Failure> {
         let problem = format!("at /raw: must NOT have more than {RAW_LIMIT} bytes");
         return Err(Failure::params(call.method, &problem));
     }
-    call.server
-        .hub
+    call.context
         .config_writes
         .take(call.method, &call.client, Instant::now())?;
-    let paths = call.server.core.configuration.settings().paths.clone();
+    let paths = call.context.core.configuration.settings().paths.clone();
     let change = file::Change {
         raw: params.raw.0,
         base_hash: params.base_hash.map(|hash| hash.0),

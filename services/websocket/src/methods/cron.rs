@@ -7,8 +7,8 @@ use openclaw_sessions::now_ms;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use openclaw_runs::schedule::{self, Job, Refused};
-use openclaw_runs::{DomainEvent, JobAction};
+use openclaw_runs::job::{self, Job};
+use openclaw_runs::schedule::Refused;
 
 use super::{Answer, Call};
 
@@ -48,20 +48,12 @@ impl Named {
     }
 }
 
-fn publish(call: &Call, job_id: &str, action: JobAction, job: Option<&Job>) {
-    call.server.core.bus.publish(&DomainEvent::JobChanged {
-        job_id,
-        action,
-        job,
-        entry: None,
-    });
-}
-
 async fn find(call: &Call, id: &str) -> Result<Job, Failure> {
     let found = call
-        .server
+        .context
         .core
         .schedule
+        .jobs
         .find(id)
         .await
         .map_err(unrecorded)?;
@@ -86,7 +78,14 @@ struct List {
 /// `cron.list`
 pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     let params: List = call.params()?;
-    let mut jobs = call.server.core.schedule.all().await.map_err(unrecorded)?;
+    let mut jobs = call
+        .context
+        .core
+        .schedule
+        .jobs
+        .all()
+        .await
+        .map_err(unrecorded)?;
     jobs.retain(|job| params.wants(job));
     match params.sort_by.as_deref() {
         Some("name") => jobs.sort_by(|a, b| a.name.cmp(&b.name)),
@@ -97,7 +96,7 @@ pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         jobs.reverse();
     }
     let total = jobs.len();
-    let revision = schedule::revision(&jobs);
+    let revision = job::revision(&jobs);
     let limit = params.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, LIMIT);
     let offset = params.offset.unwrap_or(0).min(total);
     let shown = jobs.iter().skip(offset).take(limit);
@@ -144,9 +143,16 @@ impl List {
 
 /// `cron.status`
 pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
-    let jobs = call.server.core.schedule.all().await.map_err(unrecorded)?;
-    let settings = call.server.core.configuration.settings();
-    let is_on = settings.cron_enabled && !call.server.core.is_stopping();
+    let jobs = call
+        .context
+        .core
+        .schedule
+        .jobs
+        .all()
+        .await
+        .map_err(unrecorded)?;
+    let settings = call.context.core.configuration.settings();
+    let is_on = settings.cron_enabled && !call.context.core.is_stopping();
     let next = jobs.iter().filter_map(Job::next_ms).min();
     let path = settings.paths.ledger();
     Ok(json!({
@@ -169,11 +175,10 @@ pub(super) async fn add(mut call: Call) -> Result<Answer, Failure> {
     let params: Map<String, Value> = call.params()?;
     let agent = params.get("agentId").and_then(Value::as_str);
     if let Some(agent) = agent {
-        super::agents::known(&call.server.core.configuration.settings(), agent)?;
+        super::agents::known(&call.context.core.configuration.settings(), agent)?;
     }
-    let added = call.server.core.schedule.add(Value::Object(params)).await;
+    let added = call.context.core.schedule.add(Value::Object(params)).await;
     let job = added.map_err(|error| refused(call.method, error))?;
-    publish(&call, job.id(), JobAction::Added, Some(&job));
     Ok(job.to_json().into())
 }
 
@@ -200,13 +205,12 @@ pub(super) async fn update(mut call: Call) -> Result<Answer, Failure> {
     }
     let patched = job.patched(params.patch, now_ms());
     let job = patched.map_err(|invalid| refused(call.method, invalid.into()))?;
-    call.server
+    call.context
         .core
         .schedule
-        .update(&job)
+        .change(&job)
         .await
         .map_err(unrecorded)?;
-    publish(&call, job.id(), JobAction::Updated, Some(&job));
     Ok(job.to_json().into())
 }
 
@@ -214,7 +218,7 @@ pub(super) async fn update(mut call: Call) -> Result<Answer, Failure> {
 pub(super) async fn remove(mut call: Call) -> Result<Answer, Failure> {
     let id = call.params::<Named>()?.id(call.method)?;
     if !call
-        .server
+        .context
         .core
         .schedule
         .remove(&id)
@@ -223,7 +227,6 @@ pub(super) async fn remove(mut call: Call) -> Result<Answer, Failure> {
     {
         return Err(unknown(&id));
     }
-    publish(&call, &id, JobAction::Removed, None);
     Ok(json!({ "ok": true, "removed": true }).into())
 }
 
@@ -242,7 +245,7 @@ pub(super) async fn run(mut call: Call) -> Result<Answer, Failure> {
     if let Some(reason) = reason {
         return Ok(json!({ "ok": true, "ran": false, "reason": reason }).into());
     }
-    let started = schedule::run_now(&call.server.core, job).await;
+    let started = call.context.core.schedule.run_now(job).await;
     let run_id = started.map_err(|error| refused(call.method, error))?;
     Ok(json!({ "ok": true, "enqueued": true, "runId": run_id }).into())
 }
@@ -275,9 +278,10 @@ pub(super) async fn runs(mut call: Call) -> Result<Answer, Failure> {
     };
     let job_id = params.id.or(params.job_id).map(|id| id.0);
     let runs = call
-        .server
+        .context
         .core
         .schedule
+        .jobs
         .runs(job_id, keep, offset, limit)
         .await
         .map_err(unrecorded)?;

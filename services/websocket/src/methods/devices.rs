@@ -21,7 +21,7 @@ struct Nothing {}
 /// `device.pair.list`
 pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     let Nothing {} = call.params()?;
-    let (pending, paired) = call.server.devices.list().await.map_err(unrecorded)?;
+    let (pending, paired) = call.context.devices.list().await.map_err(unrecorded)?;
     let pending: Vec<Value> = pending.iter().map(Pending::to_json).collect();
     let paired: Vec<Value> = paired.iter().map(Paired::to_json).collect();
     Ok(json!({ "pending": pending, "paired": paired }).into())
@@ -43,7 +43,7 @@ pub(super) async fn approve(mut call: Call) -> Result<Answer, Failure> {
     }
     let request_id = pending.request_id.clone();
     let device = call
-        .server
+        .context
         .devices
         .approve(pending.clone())
         .await
@@ -66,7 +66,7 @@ pub(super) async fn approve(mut call: Call) -> Result<Answer, Failure> {
 pub(super) async fn reject(mut call: Call) -> Result<Answer, Failure> {
     let pending = pending(&mut call).await?;
     if !call
-        .server
+        .context
         .devices
         .reject(pending.clone())
         .await
@@ -81,7 +81,7 @@ pub(super) async fn reject(mut call: Call) -> Result<Answer, Failure> {
 async fn pending(call: &mut Call) -> Result<Pending, Failure> {
     let params: Decide = call.params()?;
     let pending = call
-        .server
+        .context
         .devices
         .pending(&params.request_id)
         .await
@@ -107,7 +107,7 @@ fn announce(call: &Call, pending: &Pending, decision: &str) {
         })
     };
     let audience = Audience::Holders(Scope::Pairing);
-    call.server
+    call.context
         .hub
         .tell(audience, "device.pair.resolved", payload);
 }
@@ -122,10 +122,10 @@ struct Remove {
 pub(super) async fn remove(mut call: Call) -> Result<Answer, Failure> {
     let params: Remove = call.params()?;
     let id = params.device_id.0;
-    if !call.server.devices.remove(&id).await.map_err(unrecorded)? {
+    if !call.context.devices.remove(&id).await.map_err(unrecorded)? {
         return Err(Failure::invalid("unknown deviceId"));
     }
-    call.server.hub.expel(&id, None);
+    call.context.hub.expel(&id, None);
     Ok(json!({ "deviceId": id }).into())
 }
 
@@ -140,7 +140,7 @@ struct Rename {
 pub(super) async fn rename(mut call: Call) -> Result<Answer, Failure> {
     let params: Rename = call.params()?;
     if !call
-        .server
+        .context
         .devices
         .rename(&params.device_id, &params.label)
         .await
@@ -173,14 +173,14 @@ pub(super) async fn rotate(mut call: Call) -> Result<Answer, Failure> {
     }
     let (id, role) = (params.device_id.0, params.role.0);
     let rotated = call
-        .server
+        .context
         .devices
         .rotate(&id, &role, scopes)
         .await
         .map_err(unrecorded)?;
     let token = rotated.ok_or_else(|| Failure::invalid("unknown deviceId/role"))?;
     let own = call.client.identity.device_id.as_deref() == Some(&id);
-    call.server.hub.expel(&id, Some(call.client.number));
+    call.context.hub.expel(&id, Some(call.client.number));
     let mut answer = json!({
         "deviceId": id,
         "role": role,
@@ -205,12 +205,12 @@ pub(super) async fn revoke(mut call: Call) -> Result<Answer, Failure> {
     let params: Revoke = call.params()?;
     let (id, role) = (params.device_id.0, params.role.0);
     let revoked = call
-        .server
+        .context
         .devices
         .revoke(&id, &role)
         .await
         .map_err(unrecorded)?;
     let at_ms = revoked.ok_or_else(|| Failure::invalid("unknown deviceId/role"))?;
-    call.server.hub.expel(&id, Some(call.client.number));
+    call.context.hub.expel(&id, Some(call.client.number));
     Ok(json!({ "deviceId": id, "role": role, "revokedAtMs": at_ms }).into())
 }

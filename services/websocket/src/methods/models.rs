@@ -1,29 +1,12 @@
-//! `models.list`, and which model an agent uses.
+//! `models.list`.
 
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
+use openclaw_runs::model::{self, DEFAULT_PROVIDER};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Answer, Call};
-use crate::server::Server;
-
-/// The provider of models that are named without one.
-const DEFAULT_PROVIDER: &str = "anthropic";
-
-/// Provider and model that are configured for an agent. Empty: the backend
-/// chooses.
-pub(crate) fn configured(server: &Server, agent: &str) -> (String, String) {
-    let settings = server.core.configuration.settings();
-    let own = settings.agent(agent).and_then(|agent| agent.model.clone());
-    let Some(name) = own.or_else(|| settings.default_model.clone()) else {
-        return (String::new(), String::new());
-    };
-    match name.split_once('/') {
-        Some((provider, model)) => (provider.to_owned(), model.to_owned()),
-        None => (DEFAULT_PROVIDER.to_owned(), name),
-    }
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -53,34 +36,16 @@ enum View {
 /// `models.list`: the models that the configuration names, the default first.
 pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
-    let settings = call.server.core.configuration.settings();
+    let settings = call.context.core.configuration.settings();
     if let Some(agent) = &params.agent_id {
         super::agents::known(&settings, agent)?;
     }
-    let names = names(&settings);
+    let names = model::names(&settings);
     let models: Vec<Value> = names.iter().map(|name| choice(name, &settings)).collect();
     Ok(json!({ "models": models }).into())
 }
 
-/// The models that the configuration names and describes, the default first.
-pub(super) fn names(settings: &openclaw_config::Settings) -> Vec<String> {
-    let agents = settings.agents.values().filter_map(|it| it.model.clone());
-    let mut names: Vec<String> = settings.default_model.clone().into_iter().collect();
-    for name in agents {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    for (provider, model) in settings.models.described() {
-        let name = format!("{provider}/{model}");
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-fn choice(name: &str, settings: &openclaw_config::Settings) -> Value {
+fn choice(name: &str, settings: &openclaw_settings::Settings) -> Value {
     let (provider, id) = name.split_once('/').unwrap_or((DEFAULT_PROVIDER, name));
     let is_default = settings.default_model.as_deref() == Some(name);
     let tags: &[&str] = if is_default { &["default"] } else { &[] };

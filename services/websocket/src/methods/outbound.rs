@@ -8,11 +8,11 @@ use openclaw_sessions::now_ms;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use openclaw_runs::When;
 use openclaw_runs::injected::say;
-use openclaw_runs::system_event::{self, When};
 
-use super::run::CHANNEL;
 use super::{Answer, Call, config};
+use crate::client::CHANNEL;
 use crate::refused::stored;
 
 #[derive(Deserialize)]
@@ -36,12 +36,15 @@ pub(super) async fn wake(mut call: Call) -> Result<Answer, Failure> {
     let params: Wake = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let session = params.session_key.as_deref().unwrap_or_default();
-    let key = call.server.core.key(session, agent).map_err(refused)?;
+    let key = call.context.core.key(session, agent).map_err(refused)?;
     let when = match params.mode {
         Mode::Now => When::Now,
         Mode::NextHeartbeat => When::NextTurn,
     };
-    system_event::wake(&call.server.core, &key, &params.text, when, "wake")
+    call.context
+        .core
+        .waker
+        .wake(&key, &params.text, when, "wake")
         .await
         .map_err(refused)?;
     Ok(json!({ "ok": true }).into())
@@ -104,15 +107,21 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
     }
     let session = params.session_key.filter(|key| !key.is_empty());
     let key = call
-        .server
+        .context
         .core
         .key(session.as_deref().unwrap_or(&params.to), "")
         .map_err(refused)?;
     let run_id = params.idempotency_key.0;
-    if !call.server.hub.is_new_command(&format!("send:{run_id}")) {
+    if !call.context.sends.is_new(&run_id) {
         return Ok(json!({ "runId": run_id, "channel": channel, "duplicate": true }).into());
     }
-    let said = say(&call.server.core, &key, &text).await;
+    let said = say(
+        &call.context.core.storage,
+        &call.context.core.bus,
+        &key,
+        &text,
+    )
+    .await;
     let id = said.map_err(|fault| stored(&fault))?;
     Ok(json!({ "runId": run_id, "messageId": id, "channel": channel }).into())
 }

@@ -6,23 +6,19 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use openclaw_conversations::Refusal;
-use openclaw_conversations::storage::{Found, Record, replay};
+use openclaw_conversations::storage::{Found, Record, Storage, replay};
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_protocol::Failure;
-use openclaw_runs::{Extra, is_model};
-use openclaw_runs::{MessageStatus, Run};
+use openclaw_runs::{Core, Extra, MessageStatus, Run, is_model};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::THINKING_LEVELS;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::narrations::Held;
+use super::Context;
 use crate::refused::stored;
-use crate::server::Server;
-
-/// The channel of what comes over this protocol, as OpenClaw names it.
-pub(super) const CHANNEL: &str = "webchat";
+use crate::reported_runs::{Held, ReportedRuns};
 
 /// What became of a message.
 pub(super) enum Started {
@@ -35,16 +31,17 @@ pub(super) enum Started {
 }
 
 /// Hands a message to the core and waits until it is durable. The clients are
-/// not told of a new run before [`narrate`](crate::narrator::narrate).
+/// not told of a new run before [`report`](crate::run_report::RunReporter::report).
 pub(super) async fn start(
-    server: &Arc<Server>,
+    context: &Context,
     message: Message,
     extra: Extra,
 ) -> Result<Started, Failure> {
     let id = run_id(&message.idempotency_key);
-    let held = server.hub.narrations.hold(&id);
-    let (run, existing) = server
+    let held = context.reporter.reported.hold(&id);
+    let (run, existing) = context
         .core
+        .submitter
         .submit(message, extra, Some(id))
         .map_err(refused)?;
     match run.settled().await {
@@ -147,8 +144,8 @@ pub(super) async fn end_of(run: &Run) -> Result<End, Failure> {
 }
 
 /// The end of a run that is only on disk; None when it is not known.
-pub(super) async fn stored_end(server: &Server, run_id: &str) -> Result<Option<End>, Failure> {
-    let found = server.core.storage.find(run_id).await;
+pub(super) async fn stored_end(storage: &Storage, run_id: &str) -> Result<Option<End>, Failure> {
+    let found = storage.find(run_id).await;
     let Some(Found {
         record, transcript, ..
     }) = found.map_err(|fault| stored(&fault))?
@@ -164,11 +161,6 @@ pub(super) async fn stored_end(server: &Server, run_id: &str) -> Result<Option<E
     Ok(End::of(events))
 }
 
-/// The live run, or one that ended not long ago, that clients know as `id`.
-pub(super) fn find(server: &Server, id: &str) -> Option<Arc<Run>> {
-    server.core.runs.find_public(id)
-}
-
 /// How long a run that is aborted may take to end before the client is
 /// answered all the same.
 const ABORT_DEADLINE: Duration = Duration::from_secs(10);
@@ -176,14 +168,15 @@ const ABORT_DEADLINE: Duration = Duration::from_secs(10);
 /// Ends the run `id` of the session, or all that are live in it; the ids of
 /// those that were ended.
 pub(super) async fn abort(
-    server: &Server,
+    core: &Core,
+    reported: &ReportedRuns,
     key: &SessionKey,
     id: Option<&str>,
 ) -> Result<Vec<String>, Failure> {
-    let mut live = server.core.runs.live();
+    let mut live = core.runs.live();
     live.retain(|run| run.key == *key && id.is_none_or(|id| run.public_id() == id));
     if let Some(id) = id
-        && let Some(other) = run_elsewhere(server, key, id)
+        && let Some(other) = run_elsewhere(core, key, id)
     {
         return Err(Failure::invalid(format!(
             "runId does not match sessionKey: {id} belongs to {other}"
@@ -192,14 +185,14 @@ pub(super) async fn abort(
     live.retain(|run| run.end("user"));
     let ends = live.iter().map(|run| async {
         run.log.ended().await;
-        server.hub.narrations.told(run).await;
+        reported.told(run).await;
     });
     let _ = timeout(ABORT_DEADLINE, join_all(ends)).await;
     Ok(live.iter().map(|run| run.public_id().to_owned()).collect())
 }
 
-fn run_elsewhere(server: &Server, key: &SessionKey, id: &str) -> Option<SessionKey> {
-    let run = server.core.runs.find_public(id)?;
+fn run_elsewhere(core: &Core, key: &SessionKey, id: &str) -> Option<SessionKey> {
+    let run = core.runs.find_public(id)?;
     (run.key != *key).then(|| run.key.clone())
 }
 

@@ -4,67 +4,27 @@ mod change;
 pub(super) mod compact;
 mod list;
 mod look;
-pub(crate) mod row;
 
 use crate::refused::refused;
 use openclaw_proto::gateway::Message;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
-use openclaw_sessions::{SessionKey, now_ms};
+use openclaw_sessions::SessionKey;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use openclaw_conversations::sessions::Shown;
 use openclaw_runs::Extra;
 use openclaw_runs::queue::Wish;
 
 use super::attachments::{self, Attachment};
-use super::run::{self, CHANNEL, Started};
+use super::run::{self, Started};
 use super::{Answer, Call};
-use crate::audience::Audience;
-use crate::narrator::narrate;
-use crate::server::Server;
+use crate::client::CHANNEL;
 
 pub(super) use change::{create, delete, patch, reset};
 pub(super) use compact::compact;
 pub(super) use list::list;
-use row::Rows;
-
 pub(super) use look::{describe, preview, resolve};
-
-/// Who follows the index is told of a change.
-pub(super) async fn tell_changed(server: &Server, key: &SessionKey, reason: &str) {
-    if !server.hub.has(Audience::Index) {
-        return;
-    }
-    if let Ok(shown) = server.core.sessions.get(key).await {
-        tell_shown(server, &shown, reason);
-    }
-}
-
-fn tell_shown(server: &Server, shown: &Shown, reason: &str) {
-    let row = Rows::new(server).row(&shown.session, &shown.entry);
-    let about = json!({ "reason": reason, "ts": now_ms() });
-    server
-        .hub
-        .tell(Audience::Index, "sessions.changed", || changed(row, about));
-}
-
-/// The payload of `sessions.changed`: the row under its name, and its fields
-/// beside it, where what is not set is null.
-pub(crate) fn changed(row: Value, about: Value) -> Value {
-    let mut payload = json!({ "sessionKey": row["key"] });
-    for name in row::FIELDS {
-        payload[name] = Value::Null;
-    }
-    if let (Some(row), Some(about)) = (row.as_object(), about.as_object()) {
-        for (name, value) in row.iter().filter(|(name, _)| *name != "key").chain(about) {
-            payload[name] = value.clone();
-        }
-    }
-    payload["session"] = row;
-    payload
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -87,7 +47,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
         return Err(Failure::invalid("message or attachment required"));
     }
     let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call.server.core.key(&params.key, agent).map_err(refused)?;
+    let key = call.context.core.key(&params.key, agent).map_err(refused)?;
     let run_id = params.idempotency_key.map(|key| key.0);
     let run_id = run_id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
     let thinking = run::thinking(call.method, params.thinking)?;
@@ -121,11 +81,12 @@ async fn send_text(
     let extra = Extra {
         queue: Some(Wish::default()),
         thinking_level,
+        sender: call.sender(),
         ..Extra::default()
     };
-    let started = run::start(&call.server, message, extra).await?;
+    let started = run::start(&call.context, message, extra).await?;
     if let Started::New(run, ..) = &started {
-        narrate(&call.server, run);
+        call.context.reporter.report(run);
     }
     Ok(started)
 }
@@ -145,12 +106,21 @@ pub(super) async fn abort(mut call: Call) -> Result<Answer, Failure> {
     let params: Abort = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let id = params.run_id.as_deref();
-    let key = match (&params.key, id.and_then(|id| run::find(&call.server, id))) {
-        (Some(key), _) => call.server.core.key(key, agent).map_err(refused)?,
+    let key = match (
+        &params.key,
+        id.and_then(|id| call.context.core.runs.find_public(id)),
+    ) {
+        (Some(key), _) => call.context.core.key(key, agent).map_err(refused)?,
         (None, Some(run)) => run.key.clone(),
         (None, None) => return Err(Failure::invalid("key or runId of a live run required")),
     };
-    let ended = run::abort(&call.server, &key, id).await?;
+    let ended = run::abort(
+        &call.context.core,
+        &call.context.reporter.reported,
+        &key,
+        id,
+    )
+    .await?;
     let status = if ended.is_empty() {
         "no-active-run"
     } else {
@@ -204,7 +174,7 @@ fn followed(call: &mut Call) -> Result<String, Failure> {
     let params: Follow = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     Ok(call
-        .server
+        .context
         .core
         .key(&params.key, agent)
         .map_err(refused)?

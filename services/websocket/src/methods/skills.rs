@@ -45,8 +45,8 @@ pub(super) async fn status(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let session = params.session_key.as_deref().unwrap_or_default();
-    let key = call.server.core.key(session, agent).map_err(refused)?;
-    let settings = call.server.core.configuration.settings();
+    let key = call.context.core.key(session, agent).map_err(refused)?;
+    let settings = call.context.core.configuration.settings();
     let workspace = match settings.agent(key.agent().as_str()) {
         Some(agent) => agent.workspace.clone(),
         None => settings.paths.default_workspace(key.agent().as_str()),

@@ -3,14 +3,15 @@
 use crate::refused::refused;
 use std::collections::BTreeMap;
 
-use openclaw_config::Settings;
 use openclaw_proto::sessions::{Query, Session};
 use openclaw_protocol::Failure;
 use openclaw_sessions::now_ms;
+use openclaw_settings::Settings;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Call, models};
-use crate::server::Server;
+use super::{Answer, Call};
+use openclaw_runs::Core;
+use openclaw_runs::model;
 
 /// Sessions that are named, over all agents and of each.
 const RECENT_LIMIT: usize = 10;
@@ -20,26 +21,25 @@ const FIELDS: [&str; 2] = ["systemSent", "abortedLastRun"];
 
 /// `status`
 pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
-    let server = &call.server;
-    let settings = server.core.configuration.settings();
-    let page = server
-        .core
+    let core = &call.context.core;
+    let settings = core.configuration.settings();
+    let page = core
         .sessions
         .list(Query::default())
         .await
         .map_err(refused)?;
-    let (running, waiting) = server.core.lanes.counts();
+    let (running, waiting) = core.lanes.counts();
     let now = now_ms();
-    let by_agent = by_agent(server, &settings, &page.sessions, now).await?;
+    let by_agent = by_agent(core, &settings, &page.sessions, now).await?;
     let recent = &page.sessions[..page.sessions.len().min(RECENT_LIMIT)];
-    let recent = rows(server, &settings, recent, now).await?;
-    let (_, model) = models::configured(server, &settings.default_agent);
+    let recent = rows(core, &settings, recent, now).await?;
+    let (_, model) = model::configured(&settings, &settings.default_agent);
     let paths: Vec<String> = settings
         .agents
         .keys()
         .map(|id| path(&settings, id))
         .collect();
-    let main = server.core.key("", "").map_err(refused)?;
+    let main = core.key("", "").map_err(refused)?;
     let mut status = json!({
         "runtimeVersion": env!("CARGO_PKG_VERSION"),
         "heartbeat": {
@@ -47,7 +47,7 @@ pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
             "agents": settings.agents.keys().map(|id| heartbeat(id)).collect::<Vec<_>>(),
         },
         "channelSummary": [],
-        "queuedSystemEvents": server.core.system_events.waiting(&main),
+        "queuedSystemEvents": core.system_events.waiting(&main),
         "turns": { "running": running, "waiting": waiting },
         "pid": std::process::id(),
         "sessions": {
@@ -75,7 +75,7 @@ fn path(settings: &Settings, agent: &str) -> String {
 }
 
 async fn by_agent(
-    server: &Server,
+    core: &Core,
     settings: &Settings,
     sessions: &[Session],
     now: i64,
@@ -95,20 +95,19 @@ async fn by_agent(
             "agentId": id,
             "path": path(settings, id),
             "count": own.len(),
-            "recent": rows(server, settings, recent, now).await?,
+            "recent": rows(core, settings, recent, now).await?,
         }));
     }
     Ok(told)
 }
 
 async fn rows(
-    server: &Server,
+    core: &Core,
     settings: &Settings,
     sessions: &[Session],
     now: i64,
 ) -> Result<Vec<Value>, Failure> {
-    let entries = server
-        .core
+    let entries = core
         .sessions
         .fields(sessions, &FIELDS)
         .await
@@ -116,20 +115,15 @@ async fn rows(
     let pairs = sessions.iter().zip(&entries);
     Ok(pairs
         .map(|(session, entry)| {
-            let mut row = row(server, settings, session, entry);
+            let mut row = row(settings, session, entry);
             row["age"] = json!((now - session.updated_at_ms).max(0));
             row
         })
         .collect())
 }
 
-fn row(
-    server: &Server,
-    settings: &Settings,
-    session: &Session,
-    entry: &Map<String, Value>,
-) -> Value {
-    let (provider, model) = models::configured(server, &session.agent_id);
+fn row(settings: &Settings, session: &Session, entry: &Map<String, Value>) -> Value {
+    let (provider, model) = model::configured(settings, &session.agent_id);
     let configured = name(&provider, &model);
     let used = name(&session.model_provider, &session.model);
     let chosen = Some(session.model_override.clone()).filter(|it| !it.is_empty());

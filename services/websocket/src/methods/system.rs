@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Call};
-use crate::{health, presence};
 
 /// Characters of a system event.
 const EVENT_LIMIT: usize = 4000;
@@ -26,14 +25,14 @@ pub(super) async fn health(mut call: Call) -> Result<Answer, Failure> {
     if !call.client.may(Scope::Read) {
         return Ok(json!({ "ok": true, "ts": now_ms() }).into());
     }
-    let snapshot = health::current(&call.server, params.probe).await;
+    let snapshot = call.context.health.current(params.probe).await;
     let snapshot = snapshot.map_err(refused)?;
     Ok(Value::clone(&snapshot).into())
 }
 
 /// `system-presence`
 pub(super) async fn presence(call: Call) -> Result<Answer, Failure> {
-    Ok(Value::Array(call.server.hub.presence.list()).into())
+    Ok(Value::Array(call.context.presence.list()).into())
 }
 
 #[derive(Deserialize)]
@@ -64,19 +63,18 @@ pub(super) async fn event(mut call: Call) -> Result<Answer, Failure> {
         let value = params.about.get(name).filter(|it| it.is_string());
         entry.extend(value.map(|value| (name.to_owned(), value.clone())));
     }
-    let key = call.server.core.key("", "").map_err(refused)?;
-    call.server.core.system_events.push(&key, &text);
+    let key = call.context.core.key("", "").map_err(refused)?;
+    call.context.core.system_events.push(&key, &text);
     entry.insert("text".to_owned(), json!(text));
     entry.insert("ts".to_owned(), json!(now_ms()));
-    call.server.hub.presence.note(entry);
-    presence::announce(&call.server.hub);
+    call.context.presence.noted(entry);
     Ok(json!({ "ok": true }).into())
 }
 
 /// `last-heartbeat`: how an agent took it that was woken last; null: none was.
 pub(super) async fn last_heartbeat(call: Call) -> Result<Answer, Failure> {
     let last = call
-        .server
+        .context
         .core
         .heartbeats
         .last()

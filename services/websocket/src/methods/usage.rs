@@ -32,7 +32,7 @@ pub(super) async fn cost(mut call: Call) -> Result<Answer, Failure> {
     let today = day_of(now_ms());
     let first = today.saturating_sub((days - 1).days());
     let answered = call
-        .server
+        .context
         .core
         .sessions
         .answered(begin_of(first))

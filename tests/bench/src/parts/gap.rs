@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use openclaw_proto::call::CallError;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Client, Message, Reply};
 use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
-use tonic::Status;
 use uuid::Uuid;
 
 use crate::daemon::Daemon;
@@ -121,23 +121,23 @@ impl Listener {
         message: &Message,
         suite: &Suite,
         victim: &mut Option<Daemon>,
-    ) -> anyhow::Result<Result<(), Status>> {
+    ) -> anyhow::Result<Result<(), CallError>> {
         let client = self.client.clone();
         let mut replies: std::pin::Pin<Box<dyn tokio_stream::Stream<Item = _>>> = match &self.run_id
         {
             None => match client.send_message(message.clone()).await {
                 Ok(replies) => Box::pin(replies),
-                Err(status) => return Ok(Err(status)),
+                Err(error) => return Ok(Err(error)),
             },
             Some(run_id) => match client.attach(run_id, self.seq + 1).await {
                 Ok(events) => Box::pin(events.map(|event| event.map(Reply::Event))),
-                Err(status) => return Ok(Err(status)),
+                Err(error) => return Ok(Err(error)),
             },
         };
         while let Some(reply) = replies.next().await {
             match reply {
                 Ok(reply) => self.take(reply)?,
-                Err(status) => return Ok(Err(status)),
+                Err(error) => return Ok(Err(error)),
             }
             if self.ended {
                 return Ok(Ok(()));
@@ -149,7 +149,7 @@ impl Listener {
                 (self.heard_at, self.silence) = (Instant::now(), Duration::ZERO);
             }
         }
-        Ok(Err(Status::unavailable("the stream ended before the run")))
+        Ok(Err(CallError::cut_off()))
     }
 
     fn take(&mut self, reply: Reply) -> anyhow::Result<()> {

@@ -83,7 +83,12 @@ async fn a_message_that_begins_with_a_slash_is_for_the_model() {
             continue;
         };
         let suite = setup.start().await;
-        for text in ["/help", "/compact please", "/etc/hosts, what is it?"] {
+        for text in [
+            "/cost",
+            "/clear please",
+            "/help me",
+            "/etc/hosts, what is it?",
+        ] {
             let said = suite.say(text).await;
             assert!(said.contains(text), "{text}: {said}");
         }

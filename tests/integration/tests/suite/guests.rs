@@ -41,6 +41,14 @@ async fn a_channel_daemon_talks_and_does_nothing_else() {
     let Some(suite) = suite().await else { return };
     let said = ctl(&suite, CHANNEL, &["message", "hello"]).await;
     assert!(!said.ok().is_empty());
+    let said = ctl(&suite, CHANNEL, &["message", "/whoami"]).await.ok();
+    assert!(said.contains("Identity"), "{said}");
+    for command in ["/model anthropic/claude-x", "/approve", "/sessions"] {
+        let said = ctl(&suite, CHANNEL, &["message", command]).await.ok();
+        assert!(said.contains("owner-only"), "{command}: {said}");
+    }
+    let said = suite.say("/model").await;
+    assert!(!said.contains("claude-x"), "{said}");
     for arguments in [&["token"][..], &["sessions"]] {
         let refused = ctl(&suite, CHANNEL, arguments).await;
         refused

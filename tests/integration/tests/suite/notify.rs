@@ -80,9 +80,13 @@ async fn its_status_counts_the_turns() {
     };
     within("StartTurn", client.start_turn(turn)).await.unwrap();
     managed.hear("STATUS=1 turn running").await;
+    let end = runner::End {
+        reason: "enough",
+        at_once: false,
+    };
     let cancelled = within(
         "CancelTurn",
-        client.cancel_turn("6f3c1f0e-2f5b-4b55-9b0e-0c6f0a6f2a11", "enough"),
+        client.cancel_turn("6f3c1f0e-2f5b-4b55-9b0e-0c6f0a6f2a11", end),
     )
     .await;
     assert!(cancelled.unwrap());

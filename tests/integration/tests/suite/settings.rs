@@ -307,7 +307,7 @@ async fn the_examples_of_openclaw_have_no_silent_keys() {
     let Some(folder) = openclaw::folder() else {
         return;
     };
-    let keys = include_str!("../../../../services/config/openclaw-keys/keys.txt");
+    let keys = include_str!("../../../../services/effect/openclaw-keys/keys.txt");
     let known: Vec<&str> = keys
         .lines()
         .filter(|key| !key.contains('.') && !key.starts_with('#'))

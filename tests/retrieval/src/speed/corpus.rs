@@ -113,6 +113,7 @@ impl Corpus {
             text: self.text(140),
             timestamp_ms: day_ms + number as i64 * 1000,
             line: number as u32 + 1,
+            is_echo: false,
         };
         (0..MESSAGES).map(message).collect()
     }

@@ -12,6 +12,7 @@ mod grants;
 mod installation;
 mod journal;
 mod kills;
+mod levels;
 mod lifecycle;
 mod matrix;
 mod round_trip;

@@ -56,6 +56,11 @@ pub(crate) fn bare_machine(network: Network) -> Result<Machine> {
     Machine::boot(network, &folders()?)
 }
 
+/// The same with variables of the testbed's.
+pub(crate) fn bare_machine_with(network: Network, variables: &[(&str, &str)]) -> Result<Machine> {
+    Machine::boot_with(network, &folders()?, variables)
+}
+
 fn folders() -> Result<Vec<(PathBuf, &'static str)>> {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     Ok(vec![

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use openclaw_proto::feed::Change;
 use openclaw_proto::sessions::Session;
 use openclaw_sessions::archive::{self, Why};
 use openclaw_sessions::store::Patch;
@@ -9,10 +10,10 @@ use openclaw_sessions::transcript::{Compaction, Draft, Marker};
 use openclaw_sessions::{SessionKey, now_ms};
 
 use super::{Asked, Leftover};
+use crate::fault::Fault;
 use crate::refusal::Refusal;
 use crate::route;
-use crate::storage::fault::Fault;
-use crate::storage::state_files::StateFiles;
+use crate::storage::state_files::{StateFiles, changed};
 use crate::storage::work::Done;
 
 type Worked<T> = Result<Done<Asked<T>>, Fault>;
@@ -47,9 +48,11 @@ impl StateFiles {
         patch.apply(entry, now);
         let key = key.clone();
         let session = self.shown_session(&key)?;
-        Ok(Done::changing(session, move |state_files| {
+        let happening = changed(&key, Change::Created, "", now);
+        let done = Done::changing(session, move |state_files| {
             state_files.put_back(&key, None);
-        }))
+        });
+        Ok(done.telling(happening))
     }
 
     pub(super) fn begin_as(&mut self, key: &SessionKey, id: String) -> Result<Done<()>, Fault> {
@@ -63,16 +66,19 @@ impl StateFiles {
             entry.set("createdAt", now);
         }
         let key = key.clone();
-        Ok(Done::changing((), move |state_files| {
-            state_files.put_back(&key, None)
-        }))
+        let happening = changed(&key, Change::Created, "", now);
+        let done = Done::changing((), move |state_files| state_files.put_back(&key, None));
+        Ok(done.telling(happening))
     }
 
     pub(super) fn patch(&mut self, key: &SessionKey, patch: &Patch) -> Worked<Session> {
         if let Some(taken) = self.label_taken(key, patch)? {
             return refused(taken);
         }
-        self.change(key, patch.markers(), |entry, now| patch.apply(entry, now))
+        let telling = (Change::Changed, "");
+        self.change(key, patch.markers(), telling, |entry, now| {
+            patch.apply(entry, now)
+        })
     }
 
     pub(super) fn set(&mut self, key: &SessionKey, patch: &Patch) -> Worked<Session> {
@@ -86,14 +92,18 @@ impl StateFiles {
         let marker = Marker::Reset {
             reason: reason.to_owned(),
         };
-        let done = self.change(key, vec![marker], |entry, now| entry.reset(now))?;
+        let telling = (Change::Reset, reason);
+        let done = self.change(key, vec![marker], telling, |entry, now| entry.reset(now))?;
         self.begin_home_anew(key);
         Ok(done)
     }
 
     pub(super) fn compact(&mut self, key: &SessionKey, compaction: Compaction) -> Worked<Session> {
         let marker = Marker::Compaction(compaction);
-        self.change(key, vec![marker], |entry, now| entry.compacted(now))
+        let telling = (Change::Compacted, "");
+        self.change(key, vec![marker], telling, |entry, now| {
+            entry.compacted(now)
+        })
     }
 
     pub(super) fn delete(
@@ -122,17 +132,20 @@ impl StateFiles {
         };
         self.session_files.store(key.agent())?.remove(key);
         let key = key.clone();
-        Ok(Done::changing(Ok(archive), move |state_files| {
+        let happening = changed(&key, Change::Deleted, "", now_ms());
+        let done = Done::changing(Ok(archive), move |state_files| {
             state_files.put_back(&key, Some(entry));
-        }))
+        });
+        Ok(done.telling(happening))
     }
 
-    /// Changes the entry of a session, and tells its transcript with `markers`
-    /// when it has one.
+    /// Changes the entry of a session, tells its transcript with `markers` when
+    /// it has one, and whoever listens what it is.
     fn change(
         &mut self,
         key: &SessionKey,
         markers: Vec<Marker>,
+        (what, reason): (Change, &str),
         change: impl FnOnce(&mut openclaw_sessions::store::SessionEntry, i64),
     ) -> Worked<Session> {
         let store = self.session_files.store(key.agent())?;
@@ -151,6 +164,7 @@ impl StateFiles {
             change(entry, now);
         }
         let session = self.shown_session(key)?;
+        let happening = changed(key, what, reason, now);
         let key = key.clone();
         let file = written.as_ref().map(|written| written.file.clone());
         let done = Done::changing(session, move |state_files| {
@@ -159,7 +173,7 @@ impl StateFiles {
             }
             state_files.put_back(&key, Some(before));
         });
-        Ok(done.appending(file))
+        Ok(done.appending(file).telling(happening))
     }
 
     fn label_taken(&mut self, key: &SessionKey, patch: &Patch) -> Result<Option<Refusal>, Fault> {

@@ -9,9 +9,9 @@ use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use serde_json::{Map, Value};
 
 use super::{Asked, Listed, Shown, Uncounted};
+use crate::fault::Fault;
 use crate::refusal::Refusal;
 use crate::route;
-use crate::storage::fault::Fault;
 use crate::storage::state_files::StateFiles;
 
 /// Milliseconds of a minute.

@@ -7,15 +7,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use openclaw_config::settings::{DiskBudget, Maintenance, MaintenanceMode};
 use openclaw_daemon::failure;
+use openclaw_proto::feed::Change;
 use openclaw_sessions::archive::ArchiveName;
 use openclaw_sessions::maintenance::{self, Plan, Policy};
 use openclaw_sessions::{AgentId, SessionKey, now_ms};
+use openclaw_settings::{DiskBudget, Maintenance, MaintenanceMode};
 
 use super::Leftover;
-use crate::storage::fault::Fault;
-use crate::storage::state_files::StateFiles;
+use crate::fault::Fault;
+use crate::storage::state_files::{StateFiles, changed};
 
 /// Sessions that are named where something is only said of them.
 const NAMED: usize = 3;
@@ -109,6 +110,8 @@ impl StateFiles {
         entry.set("archivedAt", now);
         entry.set("archiveReason", reason);
         entry.clear("archivedBy");
+        self.maintained
+            .push(changed(&key, Change::Changed, reason, now));
         true
     }
 
@@ -118,10 +121,15 @@ impl StateFiles {
             return false;
         };
         match self.delete(&key, leftover) {
-            Ok(_) => self
-                .session_files
-                .known_store(agent)
-                .is_some_and(|it| it.get(&key).is_none()),
+            Ok(_) => {
+                let store = self.session_files.known_store(agent);
+                let is_gone = store.is_some_and(|it| it.get(&key).is_none());
+                if is_gone {
+                    let happening = changed(&key, Change::Deleted, "maintenance", now_ms());
+                    self.maintained.push(happening);
+                }
+                is_gone
+            }
             Err(fault) => {
                 failure::report("remove an old session", &fault);
                 false

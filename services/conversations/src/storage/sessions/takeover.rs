@@ -3,12 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
+use openclaw_proto::feed::Change;
 use openclaw_sessions::transfer::{self, Existing, Takeover};
-use openclaw_sessions::{AgentId, SessionKey};
+use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use super::Exportable;
-use crate::storage::fault::Fault;
-use crate::storage::state_files::StateFiles;
+use crate::fault::Fault;
+use crate::storage::state_files::{StateFiles, changed};
 use crate::storage::work::Done;
 
 impl StateFiles {
@@ -64,18 +65,21 @@ impl StateFiles {
         }
         transfer::move_in(&moves)?;
         let mut before = Vec::new();
+        let mut happenings = Vec::new();
         for takeover in takeovers {
+            happenings.push(changed(&takeover.key, Change::Created, "import", now_ms()));
             let store = self.session_files.store(takeover.key.agent())?;
             let there = store.insert(&takeover.key, takeover.entry);
             before.push((takeover.key, there));
         }
-        Ok(Done::changing((), move |state_files| {
+        let done = Done::changing((), move |state_files| {
             for (key, there) in before {
                 state_files.put_back(&key, there);
             }
             // Best effort: the failure that counts is told already, and what
             // stays is a transcript that no index has.
             let _ = transfer::move_out(&moves);
-        }))
+        });
+        Ok(happenings.into_iter().fold(done, Done::telling))
     }
 }

@@ -219,6 +219,8 @@ impl Gateway for Hostile {
                 sandbox_level: hostile(),
                 sandbox_network: hostile(),
                 sandbox_weaker: vec![hostile()],
+                sandbox_reason: hostile(),
+                sandbox_stricter: hostile(),
                 configuration_problem: hostile(),
                 ..runner::StatusResponse::default()
             }),

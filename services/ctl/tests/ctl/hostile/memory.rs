@@ -66,6 +66,20 @@ impl Memory for Hostile {
         Err(Status::not_found(HOSTILE))
     }
 
+    async fn find_notes(
+        &self,
+        _: Request<memory::FindNotesRequest>,
+    ) -> Answer<memory::FindNotesResponse> {
+        answer(memory::FindNotesResponse {
+            lines: vec![memory::NoteLines {
+                path: hostile(),
+                from: 1,
+                to: 1,
+                text: hostile(),
+            }],
+        })
+    }
+
     async fn export(&self, _: Request<memory::ExportRequest>) -> Answer<Self::ExportStream> {
         all(vec![memory::ExportedDocument {
             path: hostile(),

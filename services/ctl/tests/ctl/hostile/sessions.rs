@@ -161,6 +161,30 @@ impl Sessions for Hostile {
         })
     }
 
+    async fn find_words(
+        &self,
+        _: Request<wire::FindWordsRequest>,
+    ) -> Answer<wire::FindWordsResponse> {
+        let excerpt = wire::Excerpt {
+            entry_id: hostile(),
+            role: hostile(),
+            at_ms: 1,
+            text: hostile(),
+        };
+        let mention = |session_key: String| wire::Mention {
+            agent_id: hostile(),
+            session_key,
+            path: hostile(),
+            matches: 1,
+            excerpts: vec![excerpt.clone()],
+        };
+        answer(wire::FindWordsResponse {
+            mentions: vec![mention(hostile()), mention(String::new())],
+            in_tables: 1,
+            forgotten: 0,
+        })
+    }
+
     async fn import_sessions(
         &self,
         _: Request<Streaming<wire::ImportSessionsRequest>>,

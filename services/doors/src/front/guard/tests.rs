@@ -45,7 +45,13 @@ fn other_names_are_not() {
         let refused = ask(&[("host", host)], &settings).unwrap_err();
         assert_eq!(refused, Misdirected::Host(host.to_owned()));
     }
-    for headers in [&[][..], &[("host", "")], &[("host", "a@localhost")]] {
+    for headers in [
+        &[][..],
+        &[("host", "")],
+        &[("host", "a@localhost")],
+        &[("host", "[::1]r-x")],
+        &[("host", "[::1].evil.example:80")],
+    ] {
         assert_eq!(ask(headers, &settings).unwrap_err(), Misdirected::NoHost);
     }
     let twice = [("host", "localhost"), ("host", "evil.example")];

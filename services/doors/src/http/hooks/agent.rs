@@ -6,13 +6,12 @@ use std::time::Duration;
 use axum::http::HeaderMap;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use openclaw_config::settings::gateway::hooks::{Hooks, SessionMode, TIMEOUT_LIMIT};
 use openclaw_proto::gateway::Message;
-use openclaw_runs::NO_REPLY;
-use openclaw_runs::system_event;
-use openclaw_runs::{Extra, is_model};
+use openclaw_runs::{Extra, Sender, is_model};
 use openclaw_sessions::SessionKey;
+use openclaw_sessions::silence;
 use openclaw_sessions::store::THINKING_LEVELS;
+use openclaw_settings::gateway::hooks::{Hooks, SessionMode, TIMEOUT_LIMIT};
 use ring::digest::{Context, SHA256};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -201,6 +200,7 @@ impl Work {
         let extra = Extra {
             model: self.model.clone(),
             thinking_level: self.thinking.clone(),
+            sender: Sender::program(),
             ..Extra::default()
         };
         let turn = Turn::start(doors, message, extra, Abandoned::GoesOn).await?;
@@ -253,7 +253,10 @@ impl Begun {
                 whole.await
             }
         };
-        let reply = reply.map(|reply| reply.text.trim().to_owned());
+        let reply = reply.map(|reply| match reply.done.stop_reason.as_str() {
+            silence::STOP_REASON => silence::NO_REPLY.to_owned(),
+            _ => reply.text.trim().to_owned(),
+        });
         let key = policy::main_session(&doors, &work.agent)?;
         let in_main =
             SessionKey::parse(&accepted.session_key, key.agent()).is_ok_and(|it| it == key);
@@ -262,7 +265,11 @@ impl Begun {
             && !in_main
             && !accepted.existing
         {
-            system_event::wake(&doors.core, &key, &told, work.wake_mode.when(), CHANNEL).await?;
+            doors
+                .core
+                .waker
+                .wake(&key, &told, work.wake_mode.when(), CHANNEL)
+                .await?;
         }
         Ok(completion(&reply))
     }
@@ -285,7 +292,7 @@ fn completion(reply: &Result<String, Problem>) -> Value {
 fn disposition(text: &str) -> &'static str {
     match text {
         "" => "empty",
-        NO_REPLY => "silent",
+        silence::NO_REPLY => "silent",
         _ => "visible",
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{Response, StatusCode};
-use openclaw_config::settings::gateway::hooks::{Action, Hooks, Mapping};
+use openclaw_settings::gateway::hooks::{Action, Hooks, Mapping};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! In which session and by whom a hook's work is done.
 
-use openclaw_config::settings::gateway::hooks::{Hooks, SessionMode};
 use openclaw_sessions::SessionKey;
+use openclaw_settings::gateway::hooks::{Hooks, SessionMode};
 use uuid::Uuid;
 
 use super::super::problem::Problem;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{Response, StatusCode};
-use openclaw_config::settings::gateway::hooks::Hooks;
-use openclaw_runs::system_event::{self, Woken};
+use openclaw_runs::Woken;
 use openclaw_sessions::SessionKey;
+use openclaw_settings::gateway::hooks::Hooks;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -81,7 +81,11 @@ fn chosen(
 
 pub(super) async fn tell(doors: &Arc<Doors>, event: Event) -> Result<Woken, Problem> {
     let when = event.mode.when();
-    Ok(system_event::wake(&doors.core, &event.key, &event.text, when, "hook").await?)
+    Ok(doors
+        .core
+        .waker
+        .wake(&event.key, &event.text, when, "hook")
+        .await?)
 }
 
 /// OpenClaw's words: an event that is the last one waiting already is no new

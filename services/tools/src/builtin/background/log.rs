@@ -157,3 +157,76 @@ impl Log {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_are_told_once() {
+        let log = Log::create("news").unwrap();
+        assert!(!log.has_news());
+        assert!(log.take().is_empty());
+        assert_eq!(log.take().section("said"), "said (0 bytes):\n");
+        log.push(b"one");
+        log.push(b"two");
+        assert!(log.has_news());
+        let news = log.take();
+        assert!(!news.is_empty() && !log.has_news());
+        assert_eq!(news.section("said"), "said (6 bytes):\nonetwo\n");
+        assert!(log.take().is_empty());
+        log.push(b"more\n");
+        assert_eq!(log.take().section("said"), "said (5 bytes):\nmore\n");
+        assert_eq!(log.total(), 11);
+        let limits = Limits {
+            skip: 1,
+            lines: 1,
+            bytes: 100,
+            scan: 100,
+        };
+        log.push(b"last");
+        assert_eq!(log.lines(limits).unwrap().text, b"last");
+        std::fs::remove_file(&log.path).unwrap();
+    }
+
+    #[test]
+    fn of_much_news_the_end_is_told_and_the_rest_counted() {
+        let most = 24 * 1024;
+        let log = Log::create("much").unwrap();
+        log.push("x".repeat(most).as_bytes());
+        let all = log.take();
+        assert_eq!((all.text.len(), all.skipped), (most, 0));
+        // One byte too many, in the middle of a character.
+        let text = format!("{}{}", "€", "y".repeat(most - 2));
+        log.push(text.as_bytes());
+        let cut = log.take();
+        assert_eq!((cut.bytes, cut.skipped), (most as u64 + 1, 3));
+        assert_eq!(cut.text, "y".repeat(most - 2));
+        let section = cut.section("said");
+        let path = log.path.display();
+        let head =
+            format!("said (24577 bytes):\n[… 3 bytes elided; all of it is in {path} …]\nyyy");
+        assert!(section.starts_with(&head), "{}", &section[..200]);
+        assert!(!section.contains("note: only"));
+        std::fs::remove_file(&log.path).unwrap();
+    }
+
+    #[test]
+    fn what_the_file_does_not_take_is_counted_and_said() {
+        let log = Log::create("full").unwrap();
+        let piece = vec![b'z'; 1024 * 1024];
+        for _ in 0..64 {
+            log.push(&piece);
+        }
+        assert!(!log.take().is_full);
+        log.push(b"more");
+        assert!(!log.has_news());
+        let full = log.take();
+        assert!(full.is_empty());
+        let note =
+            "said (0 bytes):\nnote: only the first 67108864 bytes of what it says are kept\n";
+        assert_eq!(full.section("said"), note);
+        assert_eq!(log.total(), 64 * 1024 * 1024 + 4);
+        std::fs::remove_file(&log.path).unwrap();
+    }
+}

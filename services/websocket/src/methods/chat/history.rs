@@ -1,19 +1,20 @@
 //! `chat.history`: the conversation as clients show it.
 
 use crate::refused::refused;
-use std::collections::HashMap;
 
 use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::{History, Wanted};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
-use openclaw_sessions::SessionKey;
-use openclaw_sessions::transcript::Entry;
+use openclaw_sessions::transcript::Message;
+use openclaw_sessions::{SessionKey, silence};
+use openclaw_settings::Settings;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{Answer, Call, models};
-use crate::server::Server;
+use super::super::{Answer, Call};
+use crate::message::{names, shown, waits};
+use openclaw_runs::model;
 
 /// Messages when the client does not say how many.
 const DEFAULT_LIMIT: usize = 200;
@@ -59,11 +60,11 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     }
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let key = call
-        .server
+        .context
         .core
         .key(&params.session_key, agent)
         .map_err(refused)?;
-    let session_id = match call.server.core.sessions.get(&key).await {
+    let session_id = match call.context.core.sessions.get(&key).await {
         Ok(shown) => Some(shown.session.id),
         Err(Refusal::UnknownSession(_)) => None,
         Err(refusal) => return Err(refused(refusal)),
@@ -86,8 +87,9 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
     let next_cursor = history
         .as_ref()
         .and_then(|history| next_cursor(history, offset));
-    let (provider, model) = models::configured(&call.server, key.agent().as_str());
-    let waiting = call.server.core.lanes.waiting(&key);
+    let settings = call.context.core.configuration.settings();
+    let (provider, model) = model::configured(&settings, key.agent().as_str());
+    let waiting = call.context.core.lanes.waiting(&key);
     let told = told(history.as_ref(), offset, &waiting, chars);
     Ok(json!({
         "sessionKey": params.session_key.0,
@@ -97,19 +99,18 @@ pub(in super::super) async fn history(mut call: Call) -> Result<Answer, Failure>
         "hasMore": next_cursor.is_some(),
         "nextCursor": next_cursor,
         "totalMessages": history.as_ref().map_or(0, |history| history.total),
-        "hasActiveRun": !call.server.core.lanes.runs(&key).is_empty(),
+        "hasActiveRun": !call.context.core.lanes.runs(&key).is_empty(),
         "defaults": {
             "modelProvider": provider,
             "model": model,
-            "contextTokens": window(&call.server, key.agent().as_str()),
+            "contextTokens": window(&settings, key.agent().as_str()),
         },
     })
     .into())
 }
 
 /// The window of the agent's model, in tokens.
-fn window(server: &Server, agent: &str) -> u64 {
-    let settings = server.core.configuration.settings();
+fn window(settings: &Settings, agent: &str) -> u64 {
     settings.context_window(settings.model_of(agent))
 }
 
@@ -136,7 +137,7 @@ async fn page(
             limit,
             all: true,
         };
-        call.server
+        call.context
             .core
             .sessions
             .history(key, wanted)
@@ -209,6 +210,9 @@ fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usi
     let names = names(entries);
     let (mut messages, mut pending) = (Vec::new(), Vec::new());
     for (at, entry) in entries.iter().enumerate() {
+        if says_nothing(&entry.message) {
+            continue;
+        }
         let run_id = entry.message.run_id();
         if run_id.is_some_and(|id| waiting.iter().any(|waits| waits == id)) {
             pending.push(waits(entry, run_id.unwrap_or_default(), &names));
@@ -222,83 +226,12 @@ fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usi
     }
 }
 
-/// The keys that clients gave the runs of a page, by the runs' ids.
-type Names<'a> = HashMap<&'a str, String>;
-
-fn names(entries: &[Entry]) -> Names<'_> {
-    let named = entries.iter().filter_map(|entry| {
-        let run_id = entry.message.run_id()?;
-        let message = json!(entry.message);
-        let key = message["__openclaw"]["senderKey"].as_str()?.to_owned();
-        Some((run_id, key))
-    });
-    named.collect()
-}
-
-/// Puts the client's key where the run's own id is.
-fn rename(message: &mut Value, run_id: Option<&str>, names: &Names<'_>) {
-    let Some(name) = run_id.and_then(|id| names.get(id)) else {
-        return;
+/// Whether it is an answer of which nobody is told.
+fn says_nothing(message: &Message) -> bool {
+    let Message::Assistant(assistant) = message else {
+        return false;
     };
-    if message.get("idempotencyKey").is_some() {
-        message["idempotencyKey"] = json!(format!("{name}:user"));
-    }
-    if message["__openclaw"].get("runId").is_some() {
-        message["__openclaw"]["runId"] = json!(name);
-    }
-}
-
-/// A message that waits for its turn.
-fn waits(entry: &Entry, run_id: &str, names: &Names<'_>) -> Value {
-    let mut message = json!(entry.message);
-    rename(&mut message, Some(run_id), names);
-    let run_id = names.get(run_id).map_or(run_id, String::as_str);
-    message["__openclaw"] = json!({ "id": format!("pending:{}", entry.id) });
-    json!({
-        "id": entry.id,
-        "acceptedAt": entry.message.timestamp(),
-        "state": "queued",
-        "message": message,
-        "runId": run_id,
-    })
-}
-
-/// The message at place `seq` of its session as clients know it.
-pub(crate) fn single(entry: &Entry, seq: u64, run_id: &str) -> Value {
-    let names = entry.message.run_id().map(|id| (id, run_id.to_owned()));
-    shown(
-        entry,
-        usize::try_from(seq).unwrap_or(usize::MAX),
-        &names.into_iter().collect(),
-    )
-}
-
-/// A message with what the transcript says of it.
-fn shown(entry: &Entry, seq: usize, names: &Names<'_>) -> Value {
-    let mut message = json!(entry.message);
-    hide_signatures(&mut message);
-    rename(&mut message, entry.message.run_id(), names);
-    let mut about = match message.get("__openclaw") {
-        Some(Value::Object(about)) => about.clone(),
-        _ => serde_json::Map::new(),
-    };
-    about.insert("id".to_owned(), json!(entry.id));
-    about.insert("seq".to_owned(), json!(seq));
-    if let Ok(at) = entry.timestamp.parse::<jiff::Timestamp>() {
-        about.insert("recordTimestampMs".to_owned(), json!(at.as_millisecond()));
-    }
-    message["__openclaw"] = Value::Object(about);
-    message
-}
-
-/// What thinking is signed with is for its model alone, and long.
-fn hide_signatures(message: &mut Value) {
-    let blocks = message.get_mut("content").and_then(Value::as_array_mut);
-    for block in blocks.into_iter().flatten() {
-        if let Some(block) = block.as_object_mut() {
-            block.remove("thinkingSignature");
-        }
-    }
+    silence::is_silent(&assistant.content.to_text())
 }
 
 /// The newest of them that have at most so many characters together; the

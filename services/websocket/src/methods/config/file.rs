@@ -2,13 +2,13 @@
 //! were covered put back.
 
 use openclaw_config::edit;
-use openclaw_config::file::File;
 use openclaw_config::key::KeyPath;
 use openclaw_config::redact::{self, REDACTED};
 use openclaw_config::{Environment, Paths, parse};
 use openclaw_daemon::failure;
 use openclaw_protocol::Failure;
 use openclaw_protocol::device::hex;
+use openclaw_settings::file::File;
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 

@@ -13,11 +13,10 @@ use serde_json::{Map, Value, json};
 use openclaw_conversations::Refusal;
 use openclaw_conversations::sessions::NewSession;
 use openclaw_conversations::storage::Leftover;
-use openclaw_runs::auth_profile;
+use openclaw_runs::{Core, auth_profile, model};
 
-use super::super::{Answer, Call, models};
-use super::{tell_changed, tell_shown};
-use crate::server::Server;
+use super::super::{Answer, Call};
+use crate::session_change::{tell_changed, tell_shown};
 
 /// Parameters of `sessions.patch` that say which session, or under which
 /// condition, and change nothing themselves.
@@ -40,18 +39,16 @@ struct Target {
 }
 
 impl Target {
-    fn key(&self, server: &Server) -> Result<SessionKey, Refusal> {
-        server
-            .core
-            .key(&self.key, self.agent_id.as_deref().unwrap_or_default())
+    fn key(&self, core: &Core) -> Result<SessionKey, Refusal> {
+        core.key(&self.key, self.agent_id.as_deref().unwrap_or_default())
     }
 
     /// The session must be the one the client thinks it is.
-    async fn check(&self, server: &Server, key: &SessionKey) -> Result<(), Failure> {
+    async fn check(&self, core: &Core, key: &SessionKey) -> Result<(), Failure> {
         let Some(expected) = &self.expected_session_id else {
             return Ok(());
         };
-        let shown = server.core.sessions.get(key).await.map_err(refused)?;
+        let shown = core.sessions.get(key).await.map_err(refused)?;
         if shown.session.id == expected.0 {
             return Ok(());
         }
@@ -65,8 +62,8 @@ impl Target {
 pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Write)?;
     let target: Target = call.session_params("key")?;
-    let key = target.key(&call.server).map_err(refused)?;
-    target.check(&call.server, &key).await?;
+    let key = target.key(&call.context.core).map_err(refused)?;
+    target.check(&call.context.core, &key).await?;
     let mut patch = Patch::default();
     for (name, value) in &target.fields {
         if !CONDITIONS.contains(&name.as_str()) {
@@ -75,11 +72,11 @@ pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
                 .map_err(|error| refused(Refusal::Patch(error)))?;
         }
     }
-    auth_profile::check(&call.server.core, key.agent(), &patch)
+    auth_profile::check(&call.context.core.runner, key.agent(), &patch)
         .await
         .map_err(refused)?;
     let session = call
-        .server
+        .context
         .core
         .sessions
         .set(&key, patch)
@@ -91,7 +88,7 @@ pub(in super::super) async fn patch(mut call: Call) -> Result<Answer, Failure> {
 /// `sessions.reset`: begins the conversation anew under the same id.
 pub(in super::super) async fn reset(mut call: Call) -> Result<Answer, Failure> {
     let target: Target = call.session_params("key")?;
-    let key = target.key(&call.server).map_err(refused)?;
+    let key = target.key(&call.context.core).map_err(refused)?;
     let reason = match target.fields.get("reason").and_then(Value::as_str) {
         None | Some("reset") => "reset",
         Some("new") => "new",
@@ -101,13 +98,13 @@ pub(in super::super) async fn reset(mut call: Call) -> Result<Answer, Failure> {
         }
     };
     let session = call
-        .server
+        .context
         .core
         .sessions
         .reset(&key, reason)
         .await
         .map_err(refused)?;
-    call.server.core.release(&key);
+    call.context.core.release(&key);
     changed(&call, &key, &session, reason).await
 }
 
@@ -118,13 +115,13 @@ async fn changed(
     session: &Session,
     reason: &str,
 ) -> Result<Answer, Failure> {
-    tell_changed(&call.server, key, reason).await;
-    let shown = call.server.core.sessions.get(key).await.map_err(refused)?;
-    let settings = call.server.core.configuration.settings();
+    tell_changed(&call.context.core, &call.context.hub, key, reason).await;
+    let shown = call.context.core.sessions.get(key).await.map_err(refused)?;
+    let settings = call.context.core.configuration.settings();
     let path = settings.paths.sessions(key.agent().as_str());
     let (provider, model) = match session.model_override.split_once('/') {
         Some((provider, model)) => (provider.to_owned(), model.to_owned()),
-        None => models::configured(&call.server, key.agent().as_str()),
+        None => model::configured(&settings, key.agent().as_str()),
     };
     Ok(json!({
         "ok": true,
@@ -140,14 +137,14 @@ async fn changed(
 pub(in super::super) async fn delete(mut call: Call) -> Result<Answer, Failure> {
     call.client.need(Scope::Admin)?;
     let target: Target = call.session_params("key")?;
-    let key = target.key(&call.server).map_err(refused)?;
-    target.check(&call.server, &key).await?;
+    let key = target.key(&call.context.core).map_err(refused)?;
+    target.check(&call.context.core, &key).await?;
     let leftover = match target.fields.get("deleteTranscript") {
         Some(Value::Bool(true)) => Leftover::Removed,
         _ => Leftover::Archived,
     };
-    let before = call.server.core.sessions.get(&key).await;
-    let deleted = match call.server.core.sessions.delete(&key, leftover).await {
+    let before = call.context.core.sessions.get(&key).await;
+    let deleted = match call.context.core.sessions.delete(&key, leftover).await {
         Ok(deleted) => deleted,
         Err(Refusal::UnknownSession(_)) => {
             let key = key.as_str();
@@ -155,9 +152,9 @@ pub(in super::super) async fn delete(mut call: Call) -> Result<Answer, Failure> 
         }
         Err(refusal) => return Err(refused(refusal)),
     };
-    call.server.core.release(&key);
+    call.context.core.release(&key);
     if let Ok(shown) = before {
-        tell_shown(&call.server, &shown, "delete");
+        tell_shown(&call.context.core, &call.context.hub, &shown, "delete");
     }
     let archived: Vec<String> = deleted.archive_path.into_iter().collect();
     Ok(json!({
@@ -209,19 +206,19 @@ pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> 
     let agent = params.agent_id.as_deref().unwrap_or_default();
     let named = params.key.as_deref();
     let key = named
-        .map(|key| call.server.core.key(key, agent))
+        .map(|key| call.context.core.key(key, agent))
         .transpose()
         .map_err(refused)?;
     let key = match key {
         None if !agent.is_empty() => {
             let own = format!("explicit:{}", uuid::Uuid::new_v4());
-            Some(call.server.core.key(&own, agent).map_err(refused)?)
+            Some(call.context.core.key(&own, agent).map_err(refused)?)
         }
         key => key,
     };
     let parent = params.parent_session_key.as_deref();
     let parent = parent
-        .map(|key| call.server.core.key(key, agent))
+        .map(|key| call.context.core.key(key, agent))
         .transpose()
         .map_err(refused)?;
     let mut patch = Patch::default();
@@ -238,15 +235,21 @@ pub(in super::super) async fn create(mut call: Call) -> Result<Answer, Failure> 
         spawned_by: parent,
     };
     let session = call
-        .server
+        .context
         .core
         .sessions
         .create(new)
         .await
         .map_err(refused)?;
-    let key = call.server.core.key(&session.key, "").map_err(refused)?;
-    tell_changed(&call.server, &key, "create").await;
-    let shown = call.server.core.sessions.get(&key).await.map_err(refused)?;
+    let key = call.context.core.key(&session.key, "").map_err(refused)?;
+    tell_changed(&call.context.core, &call.context.hub, &key, "create").await;
+    let shown = call
+        .context
+        .core
+        .sessions
+        .get(&key)
+        .await
+        .map_err(refused)?;
     let mut answer = json!({
         "ok": true,
         "key": session.key,

@@ -6,12 +6,13 @@ use openclaw_protocol::params::Filled;
 use openclaw_sessions::SessionKey;
 use serde::Deserialize;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use openclaw_runs::compaction::{self, Made};
+use openclaw_runs::compaction::Made;
 
+use super::super::Context;
 use super::super::{Answer, Call};
-use super::tell_changed;
-use crate::server::Server;
+use crate::session_change::tell_changed;
 
 /// Messages that stay as they are when the client does not say how many.
 const KEPT: u32 = 20;
@@ -28,30 +29,29 @@ struct Params {
 pub(in super::super) async fn compact(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.session_params("key")?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call.server.core.key(&params.key, agent).map_err(refused)?;
-    let compacted = of_session(&call.server, &key, params.max_lines).await?;
+    let key = call.context.core.key(&params.key, agent).map_err(refused)?;
+    let kept = params.max_lines.unwrap_or(KEPT).max(1);
+    let compacted = of_session(&call.context, &key, kept).await?;
     Ok(json!({ "ok": true, "key": key.as_str(), "compacted": compacted }).into())
 }
 
 /// Puts a summary that the agent writes in the place of all but the last `kept`
-/// messages, 20 unless said; false when there are no more than these.
-pub(in super::super) async fn of_session(
-    server: &Server,
-    key: &SessionKey,
-    kept: Option<u32>,
-) -> Result<bool, Failure> {
-    if !server.core.lanes.runs(key).is_empty() {
+/// messages; false when there are no more than these.
+async fn of_session(context: &Context, key: &SessionKey, kept: u32) -> Result<bool, Failure> {
+    if !context.core.lanes.runs(key).is_empty() {
         return Err(Failure::invalid(format!(
             "Session {key} has an active run; retry after it finishes."
         )));
     }
-    let kept = kept.unwrap_or(KEPT).max(1);
-    match compaction::on_request(&server.core, key, kept)
+    match context
+        .core
+        .compactor
+        .on_request(key, kept, &CancellationToken::new())
         .await
         .map_err(refused)?
     {
         Made::Summarised => {
-            tell_changed(server, key, "compact").await;
+            tell_changed(&context.core, &context.hub, key, "compact").await;
             Ok(true)
         }
         Made::Fits => Ok(false),

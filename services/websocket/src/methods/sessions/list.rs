@@ -4,13 +4,14 @@ use crate::refused::refused;
 use openclaw_proto::sessions::{Archived, Query};
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
+use openclaw_runs::Core;
 use openclaw_sessions::now_ms;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{Answer, Call, models};
-use super::row::{FIELDS, Rows};
-use crate::server::Server;
+use super::super::{Answer, Call};
+use crate::session_row::{FIELDS, Rows};
+use openclaw_runs::model;
 
 /// Rows when the client does not say how many.
 const DEFAULT_LIMIT: u32 = 100;
@@ -60,27 +61,27 @@ impl Params {
 /// `sessions.list`: the newest first.
 pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     let params: Params = call.params()?;
-    let settings = call.server.core.configuration.settings();
+    let settings = call.context.core.configuration.settings();
     if let Some(id) = &params.agent_id {
         super::super::agents::known(&settings, id)?;
     }
     let query = params.query();
     let (limit, offset) = (query.limit, query.offset);
     let page = call
-        .server
+        .context
         .core
         .sessions
         .list(query)
         .await
         .map_err(refused)?;
     let entries = call
-        .server
+        .context
         .core
         .sessions
         .fields(&page.sessions, &FIELDS)
         .await
         .map_err(refused)?;
-    let rows = Rows::new(&call.server);
+    let rows = Rows::new(&call.context.core);
     let mut listed = Vec::with_capacity(entries.len());
     for (it, entry) in page.sessions.iter().zip(&entries) {
         listed.push(rows.row(it, entry));
@@ -89,11 +90,11 @@ pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
         }
     }
     if params.include_last_message || params.include_derived_titles {
-        add_words(&call.server, &params, &mut listed).await?;
+        add_words(&call.context.core, &params, &mut listed).await?;
     }
     let next = offset.saturating_add(u32::try_from(listed.len()).unwrap_or(u32::MAX));
     let more = next < page.total;
-    let (provider, model) = models::configured(&call.server, &settings.default_agent);
+    let (provider, model) = model::configured(&settings, &settings.default_agent);
     let path = settings.paths.sessions(&settings.default_agent);
     Ok(json!({
         "ts": now_ms(),
@@ -115,12 +116,11 @@ pub(in super::super) async fn list(mut call: Call) -> Result<Answer, Failure> {
 }
 
 /// Adds the last message and a title made of the first words that are there.
-async fn add_words(server: &Server, params: &Params, rows: &mut [Value]) -> Result<(), Failure> {
+async fn add_words(core: &Core, params: &Params, rows: &mut [Value]) -> Result<(), Failure> {
     for row in rows {
         let text = row["key"].as_str().unwrap_or_default();
-        let key = server.core.key(text, "").map_err(refused)?;
-        let previews = server
-            .core
+        let key = core.key(text, "").map_err(refused)?;
+        let previews = core
             .sessions
             .preview(&[key], 2, PREVIEW_LIMIT)
             .await

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use openclaw_conversations::Refusal;
 
 use super::super::{Answer, Call};
-use super::row::Rows;
+use crate::session_row::Rows;
 
 /// Sessions that one preview may name.
 const KEYS_LIMIT: usize = 64;
@@ -37,9 +37,9 @@ pub(in super::super) async fn preview(mut call: Call) -> Result<Answer, Failure>
     let mut previews = Vec::new();
     for name in params.keys.iter().take(KEYS_LIMIT) {
         // One that makes no sense does not take the others along.
-        let key = call.server.core.key(name, "").ok();
+        let key = call.context.core.key(name, "").ok();
         let shown = call
-            .server
+            .context
             .core
             .sessions
             .preview(key.as_slice(), limit, chars)
@@ -97,10 +97,10 @@ pub(in super::super) async fn resolve(mut call: Call) -> Result<Answer, Failure>
     };
     if params.key.is_some() {
         // The main session is there before anything was said in it.
-        let key = call.server.core.key(name, agent).map_err(refused)?;
+        let key = call.context.core.key(name, agent).map_err(refused)?;
         return Ok(found(key.as_str(), key.agent().as_str()).into());
     }
-    match call.server.core.sessions.resolve(name, agent).await {
+    match call.context.core.sessions.resolve(name, agent).await {
         Ok(key) => Ok(found(key.as_str(), key.agent().as_str()).into()),
         Err(Refusal::UnknownSession(_)) if params.allow_missing => {
             Ok(json!({ "ok": false }).into())
@@ -124,10 +124,10 @@ struct ByKey {
 pub(in super::super) async fn describe(mut call: Call) -> Result<Answer, Failure> {
     let params: ByKey = call.params()?;
     let agent = params.agent_id.as_deref().unwrap_or_default();
-    let key = call.server.core.key(&params.key, agent).map_err(refused)?;
-    match call.server.core.sessions.get(&key).await {
+    let key = call.context.core.key(&params.key, agent).map_err(refused)?;
+    match call.context.core.sessions.get(&key).await {
         Ok(shown) => {
-            let row = Rows::new(&call.server).row(&shown.session, &shown.entry);
+            let row = Rows::new(&call.context.core).row(&shown.session, &shown.entry);
             Ok(json!({ "session": row }).into())
         }
         Err(Refusal::UnknownSession(_)) => Ok(json!({ "session": null }).into()),

@@ -1,0 +1,461 @@
+//! Which backend answers a turn, and why.
+
+use std::path::PathBuf;
+
+use openclaw_config::programs;
+use openclaw_credentials::Profile;
+use openclaw_proto::event::Code;
+use openclaw_settings::provider::Provider;
+use openclaw_settings::{AgentSettings, Backend, Settings};
+
+use crate::claude::Claude;
+use crate::cli::Cli;
+use crate::codex::Codex;
+
+/// Taken when Anthropic is usable and no model is configured.
+const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
+/// Taken when only OpenAI has a key and no model is configured.
+const OPENAI_MODEL: &str = "gpt-5";
+/// What is looked for, in this order, where no model is configured.
+const KNOWN_MODELS: [(&str, &str); 2] = [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)];
+/// What to do when there is no model, and none is configured.
+const HINT: &str = "No model is connected. Install and log in to the Claude Code CLI or Codex, or set \
+     ANTHROPIC_API_KEY, OPENAI_API_KEY or models.default (for example \"ollama/llama3.2\") in \
+     openclaw.json; `openclawctl status` shows what was found.";
+/// Why our own loop has no model where none is configured.
+const NOTHING: &str = "no model is configured and no key was found: set ANTHROPIC_API_KEY, \
+     OPENAI_API_KEY or models.default";
+
+const NATIVE: &str = "native";
+const OFFLINE: &str = "offline";
+
+/// All of them, those first that are looked for first.
+pub(crate) const CLAUDE: &dyn Cli = &Claude;
+/// The second one.
+pub(crate) const CODEX: &dyn Cli = &Codex;
+
+/// Whether a backend is one of them.
+pub fn is_cli(backend: &str) -> bool {
+    [CLAUDE, CODEX].iter().any(|cli| cli.name() == backend)
+}
+
+/// A backend with what it needs.
+#[derive(Debug, Clone)]
+pub enum Plan {
+    /// A CLI that is not ours, at this path.
+    Cli {
+        /// Which one.
+        cli: &'static dyn Cli,
+        /// Where its program is.
+        program: PathBuf,
+        /// `--model`, when one is configured.
+        model: Option<String>,
+    },
+    /// Our own loop.
+    Native {
+        /// Whose model answers.
+        provider: Provider,
+        /// The name that the provider gives it.
+        model: String,
+        /// Who answers when that one cannot.
+        fallbacks: Vec<(Provider, String)>,
+        /// What the user should know of the choice.
+        note: Option<String>,
+    },
+    /// Answers from memory.
+    Offline,
+}
+
+impl Plan {
+    /// Who answers: the provider of the model.
+    pub fn provider(&self) -> &str {
+        match self {
+            Self::Cli { cli, .. } => cli.provider(),
+            Self::Native { provider, .. } => &provider.id,
+            Self::Offline => "openclaw",
+        }
+    }
+
+    /// Which model does; empty: the one that a CLI takes.
+    pub fn model(&self) -> &str {
+        match self {
+            Self::Cli { model, .. } => model.as_deref().unwrap_or_default(),
+            Self::Native { model, .. } => model,
+            Self::Offline => "memory",
+        }
+    }
+}
+
+/// A backend that was looked at.
+#[derive(Debug, Clone)]
+pub struct Candidate {
+    /// Its name.
+    pub backend: &'static str,
+    /// What it needs, or why it cannot be used and what to do.
+    pub plan: Result<Plan, String>,
+    /// How a turn fails that is to use it and cannot.
+    pub failure: Code,
+    /// Why it can be used.
+    pub found: String,
+}
+
+/// The decision.
+#[derive(Debug, Clone)]
+pub struct Choice {
+    /// Its name.
+    pub backend: &'static str,
+    /// The backend with what it needs, or why it cannot be used.
+    pub plan: Result<Plan, String>,
+    /// How a turn fails where it cannot.
+    pub failure: Code,
+    /// Why this one.
+    pub reason: String,
+    /// All that were looked at.
+    pub candidates: Vec<Candidate>,
+}
+
+impl Choice {
+    /// What to do where no model answers.
+    pub fn hint(&self) -> String {
+        let native = self.candidates.iter().find(|one| one.backend == NATIVE);
+        match native.map(|candidate| &candidate.plan) {
+            Some(Err(why)) if why != NOTHING => {
+                format!("No model is connected: {why}; `openclawctl status` shows what was found.")
+            }
+            _ => HINT.to_owned(),
+        }
+    }
+}
+
+/// Chooses the backend of `agent`: the configured one, else the first usable
+/// one of claude-cli, native, codex-cli and offline: a login of the Codex CLI
+/// answers where nothing else would. `wish` is the model that the user chose
+/// for the session; nobody else answers then, memory neither. `barred`: why the
+/// sandbox of this machine lets no CLI run.
+pub fn choose(
+    settings: &Settings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+    barred: Option<&str>,
+) -> Choice {
+    let candidates = vec![
+        other(CLAUDE, settings, agent, wish, barred),
+        native(settings, agent, wish),
+        other(CODEX, settings, agent, wish, barred),
+        offline(),
+    ];
+    let wanted = match agent.backend {
+        Backend::Auto => None,
+        configured => Some(configured.name()),
+    };
+    let is_there = |candidate: &&Candidate| match (wanted, wish) {
+        (Some(backend), _) => candidate.backend == backend,
+        (None, Some(_)) => candidate.plan.is_ok() && candidate.backend != OFFLINE,
+        (None, None) => candidate.plan.is_ok(),
+    };
+    let instead = match wish {
+        // It says what the model lacks.
+        Some(_) => NATIVE,
+        None => OFFLINE,
+    };
+    let chosen = candidates
+        .iter()
+        .find(is_there)
+        .or_else(|| candidates.iter().find(|one| one.backend == instead))
+        .cloned()
+        .unwrap_or_else(offline);
+    let reason = match (wanted, wish) {
+        (Some(_), _) => "configured".to_owned(),
+        (None, Some(model)) if chosen.plan.is_err() => format!("{model} was chosen"),
+        (None, _) => format!("found: {}", chosen.found),
+    };
+    let advise = |why| match wish {
+        Some(_) => format!(
+            "{why}; to go back to the agent's own model, say /model default in a client, or use \
+             `openclawctl sessions patch SESSION --set model=`"
+        ),
+        None => why,
+    };
+    Choice {
+        backend: chosen.backend,
+        plan: chosen.plan.map_err(advise),
+        failure: chosen.failure,
+        reason,
+        candidates,
+    }
+}
+
+/// The providers that a turn of `agent` may ask.
+pub fn providers(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Vec<String> {
+    let Some(first) = first_model(settings, agent, wish) else {
+        return KNOWN_MODELS.map(|(provider, _)| provider.to_owned()).into();
+    };
+    let others: &[String] = match wish {
+        Some(_) => &[],
+        None => &agent.fallbacks,
+    };
+    let others = others.iter().map(|name| named(name));
+    let mut providers: Vec<String> = std::iter::once(first)
+        .chain(others)
+        .map(|(provider, _)| provider.to_owned())
+        .collect();
+    providers.dedup();
+    providers
+}
+
+/// What of the models that `agent` is configured with cannot be asked by our own
+/// loop, each with its place among them (the first is 0) and why.
+pub fn unusable(settings: &Settings, agent: &AgentSettings) -> Vec<(usize, String)> {
+    let first = first_model(settings, agent, None);
+    let others = agent.fallbacks.iter().map(|name| named(name));
+    let all = first.map(|first| std::iter::once(first).chain(others));
+    let judged = all.into_iter().flatten().enumerate();
+    judged
+        .filter_map(|(place, (id, model))| {
+            let refused = usable_provider(settings, agent, id, model).err()?;
+            Some((place, refused))
+        })
+        .collect()
+}
+
+/// The model that is wished for, else the one the agent is configured with, as
+/// (provider, model).
+fn first_model<'a>(
+    settings: &'a Settings,
+    agent: &'a AgentSettings,
+    wish: Option<&'a str>,
+) -> Option<(&'a str, &'a str)> {
+    let configured = agent.model.as_deref().or(settings.default_model.as_deref());
+    wish.or(configured).map(named)
+}
+
+/// Seed 002 names Anthropic's models without the provider.
+fn named(name: &str) -> (&str, &str) {
+    name.split_once('/').unwrap_or(("anthropic", name))
+}
+
+/// A CLI that is not ours.
+fn other(
+    cli: &'static dyn Cli,
+    settings: &Settings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+    barred: Option<&str>,
+) -> Candidate {
+    let refused = |why: String| Candidate {
+        backend: cli.name(),
+        plan: Err(why),
+        failure: Code::BackendMissing,
+        found: String::new(),
+    };
+    let Some(program) = find(cli, settings, agent) else {
+        return refused(format!(
+            "the {} CLI {:?} is not on the PATH; {}",
+            cli.title(),
+            cli.program(agent),
+            cli.installation()
+        ));
+    };
+    if let Some(why) = barred {
+        return Candidate {
+            failure: Code::Sandbox,
+            ..refused(format!("{} cannot be confined: {why}", cli.title()))
+        };
+    }
+    let model = first_model(settings, agent, wish);
+    // A configured CLI may have been given another way to a model of that name.
+    let is_judged = wish.is_some() || agent.backend == Backend::Auto;
+    if let Some((provider, model)) = model.filter(|_| is_judged)
+        && provider != cli.provider()
+    {
+        let whose = if wish.is_some() {
+            "chosen"
+        } else {
+            "configured"
+        };
+        return refused(format!(
+            "the {whose} model {provider}/{model} is not one that {} asks",
+            cli.title()
+        ));
+    }
+    // Its own login must not take the place of the profile that a session chose.
+    if settings.is_pinned(cli.provider())
+        && let Some(provider) = settings.provider(&agent.id, cli.provider())
+        && let Some(fault) = provider.fault
+    {
+        return refused(fault);
+    }
+    let Some(way_in) = cli.way_in(settings, &agent.id) else {
+        return Candidate {
+            failure: Code::NotLoggedIn,
+            ..refused(format!(
+                "{} is there but not logged in; {}",
+                program.display(),
+                cli.connection()
+            ))
+        };
+    };
+    Candidate {
+        backend: cli.name(),
+        found: format!("{} with {way_in}", program.display()),
+        plan: Ok(Plan::Cli {
+            cli,
+            program,
+            model: model.map(|(_, model)| model.to_owned()),
+        }),
+        failure: Code::BackendMissing,
+    }
+}
+
+/// The CLI on the PATH, or where its installers put it: a service's PATH does
+/// not have the user's own folders.
+fn find(cli: &dyn Cli, settings: &Settings, agent: &AgentSettings) -> Option<PathBuf> {
+    let name = cli.program(agent);
+    let found = programs::on_path(name, &settings.environment);
+    if found.is_some() || name.contains('/') {
+        return found;
+    }
+    let home = settings.paths.home.as_deref()?;
+    cli.folders()
+        .iter()
+        .map(|folder| home.join(folder).join(name))
+        .find(|path| path.is_file())
+}
+
+fn native(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {
+    match native_plan(settings, agent, wish) {
+        Ok(plan) => Candidate {
+            backend: NATIVE,
+            found: found(&plan),
+            plan: Ok(plan),
+            failure: Code::Auth,
+        },
+        Err(why) => Candidate {
+            backend: NATIVE,
+            plan: Err(why),
+            failure: Code::Auth,
+            found: String::new(),
+        },
+    }
+}
+
+fn found(plan: &Plan) -> String {
+    match plan {
+        Plan::Native {
+            provider, model, ..
+        } => match &provider.key {
+            Some(_) => format!("{}/{model} with {}", provider.id, provider.key_source),
+            None => format!("{}/{model} at {}", provider.id, provider.base_url),
+        },
+        _ => String::new(),
+    }
+}
+
+fn native_plan(
+    settings: &Settings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+) -> Result<Plan, String> {
+    let Some(first) = first_model(settings, agent, wish) else {
+        return known_plan(settings, agent);
+    };
+    let others: &[String] = match wish {
+        Some(_) => &[],
+        None => &agent.fallbacks,
+    };
+    let others = others.iter().map(|name| named(name));
+    let mut usable = Vec::new();
+    let mut refused = None;
+    for (id, model) in std::iter::once(first).chain(others) {
+        match usable_provider(settings, agent, id, model) {
+            Ok(provider) => usable.push((provider, model.to_owned())),
+            Err(why) => _ = refused.get_or_insert(why),
+        }
+    }
+    let is_first = |(provider, model): &(Provider, String)| first == (&provider.id, model);
+    let mut usable = usable.into_iter();
+    let Some(chosen) = usable.next() else {
+        return Err(refused.unwrap_or_default());
+    };
+    let note = (!is_first(&chosen))
+        .then(|| refused.map(|why| format!("{why}; {}/{} answers", chosen.0.id, chosen.1)));
+    Ok(Plan::Native {
+        provider: chosen.0,
+        model: chosen.1,
+        fallbacks: usable.collect(),
+        note: note.flatten(),
+    })
+}
+
+fn usable_provider(
+    settings: &Settings,
+    agent: &AgentSettings,
+    id: &str,
+    model: &str,
+) -> Result<Provider, String> {
+    let provider = settings.provider(&agent.id, id).ok_or_else(|| {
+        let known: Vec<&str> = settings.providers.keys().map(String::as_str).collect();
+        format!(
+            "the model {id}/{model} names no known provider; known are {}, others go in \
+             models.providers",
+            known.join(", ")
+        )
+    })?;
+    if let Some(fault) = provider.fault {
+        return Err(format!("the model {id}/{model} cannot be asked: {fault}"));
+    }
+    // A server that needs no key is not asked without the login meant for it.
+    let expired = settings
+        .expired_login(&agent.id, id)
+        .filter(|_| provider.key.is_none());
+    match (expired, provider.is_usable()) {
+        (Some(login), _) => Err(expired_login(login, &provider)),
+        (None, true) => Ok(provider),
+        (None, false) => Err(format!(
+            "the model {id}/{model} needs a key: set {}",
+            provider.key_source
+        )),
+    }
+}
+
+/// A login is renewed by the program that made it, which alone knows how.
+fn expired_login(login: &Profile, provider: &Provider) -> String {
+    format!(
+        "{} has expired: log in again with the program that made it, or set {}",
+        login.source, provider.key_source
+    )
+}
+
+/// Where no model is configured.
+fn known_plan(settings: &Settings, agent: &AgentSettings) -> Result<Plan, String> {
+    for (id, model) in KNOWN_MODELS {
+        if let Ok(provider) = usable_provider(settings, agent, id, model) {
+            return Ok(Plan::Native {
+                provider,
+                model: model.to_owned(),
+                fallbacks: Vec::new(),
+                note: None,
+            });
+        }
+    }
+    let expired = ["anthropic", "openai"].iter().find_map(|id| {
+        let login = settings.expired_login(&agent.id, id)?;
+        Some(expired_login(login, &settings.provider(&agent.id, id)?))
+    });
+    if let Some(expired) = expired {
+        return Err(expired);
+    }
+    Err(NOTHING.to_owned())
+}
+
+fn offline() -> Candidate {
+    Candidate {
+        backend: OFFLINE,
+        plan: Ok(Plan::Offline),
+        failure: Code::BackendMissing,
+        found: "no model is connected, memory answers".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

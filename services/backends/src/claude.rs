@@ -1,0 +1,259 @@
+//! The claude-cli backend: the real Claude Code CLI in print mode, stream-json
+//! in and out, its session continued from turn to turn.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use openclaw_credentials::login::Login;
+use openclaw_folder::Folder;
+use openclaw_handoff::dialogue::{ClaudeDialogue, Dialogue};
+use openclaw_proto::runner::{Purpose, Turn};
+use openclaw_sandbox::Level;
+use openclaw_settings::{AgentSettings, Backend, Settings};
+use openclaw_tools::Policy;
+use openclaw_tools::approval::Rules;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::cli::{self, Access, Cli, Prepared, SessionFolder, Start};
+use crate::environment::Variables;
+use crate::places::Places;
+use crate::prompt;
+
+mod access;
+mod own;
+mod variables;
+
+/// The backend's name.
+const NAME: &str = Backend::ClaudeCli.name();
+/// Where it keeps its sessions.
+const SESSIONS: SessionFolder = SessionFolder {
+    folder: ".claude",
+    name: "projects",
+};
+/// What it reads at its start, in the folder it is given: what it is told of itself,
+/// and where our tools are.
+const FILES: [&str; 2] = ["system-prompt.md", "mcp.json"];
+/// Our own tools, of which the policy has taken away what is not to be there.
+const OURS: &str = "mcp__openclaw";
+/// The only tool of a turn that summarises a conversation.
+const ALLOWED_FOR_SUMMARY: &str = "mcp__openclaw__memory_write";
+/// What it is told of itself beside that which every agent is.
+const TOLD: &str = "\nA command or an agent that you start in the background is ended when you have \
+     answered, and its result is lost: wait for what matters before you answer.\n";
+
+/// The Claude Code CLI.
+#[derive(Debug)]
+pub(crate) struct Claude;
+
+impl Cli for Claude {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn title(&self) -> &'static str {
+        Login::Claude.title()
+    }
+
+    fn installation(&self) -> &'static str {
+        "install it with `npm install -g @anthropic-ai/claude-code` or set \
+         agents.defaults.claudeCliPath"
+    }
+
+    fn connection(&self) -> &'static str {
+        "run `claude setup-token` and set CLAUDE_CODE_OAUTH_TOKEN, or set ANTHROPIC_API_KEY"
+    }
+
+    fn provider(&self) -> &'static str {
+        "anthropic"
+    }
+
+    fn program<'a>(&self, agent: &'a AgentSettings) -> &'a str {
+        &agent.claude_path
+    }
+
+    fn folders(&self) -> &'static [&'static str] {
+        &[".local/bin", ".claude/local", ".npm-global/bin"]
+    }
+
+    fn session_folder(&self) -> &'static SessionFolder {
+        &SESSIONS
+    }
+
+    fn way_in(&self, settings: &Settings, agent_id: &str) -> Option<String> {
+        access::way_in(settings, agent_id)
+    }
+
+    fn access(
+        &self,
+        settings: &Settings,
+        agent_id: &str,
+        level: Level,
+    ) -> Result<Access, cli::access::Error> {
+        access::find(settings, agent_id, level)
+    }
+
+    fn variables(&self, start: &Start<'_>, keys: bool) -> Variables {
+        variables::of(start, keys)
+    }
+
+    fn covered(&self, policy: &Policy, _rules: &Rules, workspace_only: bool) -> Vec<&'static str> {
+        own::covered(policy, workspace_only)
+    }
+
+    fn prepare(&self, start: &Start<'_>) -> io::Result<Prepared> {
+        let session = session(start.turn, start.places);
+        Ok(Prepared {
+            arguments: arguments(start, &session)?,
+            files: &FILES,
+            dialogue: Dialogue::Claude(ClaudeDialogue {
+                input: input(start.turn, &session),
+                session: session.id,
+            }),
+        })
+    }
+}
+
+/// The CLI's own session for a turn.
+#[derive(Debug, PartialEq, Eq)]
+struct Session {
+    id: String,
+    /// Whether the CLI has it already.
+    resumed: bool,
+    /// How many of the last history messages it has not seen.
+    unseen: usize,
+}
+
+/// The session to continue, or a new one when there is none on the disk: the
+/// CLI hangs or fails on a session whose transcript was deleted.
+fn session(turn: &Turn, places: &Places) -> Session {
+    let known =
+        cli::known_session(turn, NAME).filter(|session| has_transcript(places, &session.id));
+    match known {
+        Some(session) => Session {
+            id: session.id.clone(),
+            resumed: true,
+            unseen: session.unseen as usize,
+        },
+        None => Session {
+            id: Uuid::new_v4().to_string(),
+            resumed: false,
+            unseen: turn.history.len(),
+        },
+    }
+}
+
+/// The CLI keeps transcripts by working directory, every character of its path
+/// but letters and digits written as `-`, and resumes only from the same one.
+fn has_transcript(places: &Places, id: &str) -> bool {
+    let workspace = places.workspace.to_string_lossy();
+    let project: String = workspace
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let kept = Path::new(SESSIONS.folder).join(SESSIONS.name);
+    let transcript = kept.join(project).join(format!("{id}.jsonl"));
+    let home = Folder::open(&places.home).ok().flatten();
+    home.is_some_and(|home| home.is_file(transcript))
+}
+
+/// What the CLI is started with. Writes its prompt and MCP files into the
+/// folder it is given: arguments have a length limit (execve(2)).
+fn arguments(start: &Start<'_>, session: &Session) -> io::Result<Vec<OsString>> {
+    let [system, mcp] = FILES;
+    let persona = &start.agent.persona;
+    let told = prompt::system(start.turn, start.places, persona);
+    let (told, option) = match prompt::whole(start.turn, persona) {
+        Some(_) => (told, "--system-prompt-file"),
+        None => (told + TOLD, "--append-system-prompt-file"),
+    };
+    let system = start.given.write(system, &told)?;
+    let mcp = start.given.write(mcp, &mcp_configuration(start))?;
+    let mut arguments = fixed(start);
+    arguments.push("--mcp-config".into());
+    arguments.push(mcp.into());
+    arguments.push("--max-budget-usd".into());
+    arguments.push(start.limits.cost().to_string().into());
+    arguments.push(option.into());
+    arguments.push(system.into());
+    arguments.push(
+        if session.resumed {
+            "--resume"
+        } else {
+            "--session-id"
+        }
+        .into(),
+    );
+    arguments.push(session.id.clone().into());
+    if let Some(model) = start.model {
+        arguments.push("--model".into());
+        arguments.push(model.into());
+    }
+    Ok(arguments)
+}
+
+/// Those that name no file. What is neither allowed nor disallowed is asked
+/// about over its standard input and output.
+fn fixed(start: &Start<'_>) -> Vec<OsString> {
+    let own = own::tools(start);
+    let ours = match start.turn.purpose {
+        Purpose::Message => OURS,
+        Purpose::Summary => ALLOWED_FOR_SUMMARY,
+    };
+    let there = own.there.join(",");
+    let allowed = [&own.unasked[..], &[ours]].concat().join(",");
+    let settings = own::settings(start);
+    [
+        "--print",
+        "--verbose",
+        "--input-format=stream-json",
+        "--output-format=stream-json",
+        "--include-partial-messages",
+        "--permission-mode=default",
+        "--permission-prompt-tool",
+        "stdio",
+        // No file of settings: they are the agent's to write, in the workspace
+        // and in its home.
+        "--setting-sources=",
+        "--strict-mcp-config",
+        "--settings",
+        &settings,
+        // Of its skills and commands none is for here.
+        "--disable-slash-commands",
+        "--tools",
+        &there,
+        "--allowedTools",
+        &allowed,
+    ]
+    .map(OsString::from)
+    .into()
+}
+
+fn mcp_configuration(start: &Start<'_>) -> String {
+    json!({"mcpServers": {"openclaw": {
+        "type": "stdio",
+        "command": start.agent_program,
+        "args": start.tool_server().map(std::ffi::OsStr::to_string_lossy),
+    }}})
+    .to_string()
+}
+
+/// The line that gives the CLI the user's message.
+fn input(turn: &Turn, session: &Session) -> String {
+    let mut words = cli::words(turn, session.unseen);
+    // It takes a word that begins with this for a command of its own.
+    if words.starts_with('/') {
+        words.insert(0, ' ');
+    }
+    let line = json!({
+        "type": "user",
+        "message": {"role": "user", "content": [{"type": "text", "text": words}]},
+        "parent_tool_use_id": null,
+        "session_id": session.id,
+    });
+    format!("{line}\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,14 @@
+//! What answers turns: our own agent, and agent CLIs that are not ours. Which of
+//! them is there and let in, and what it is started with.
+
+pub mod choice;
+mod claude;
+pub mod cli;
+pub mod codex;
+pub mod environment;
+pub mod native;
+pub mod places;
+mod prompt;
+pub mod settings;
+mod thinking;
+pub mod tools;

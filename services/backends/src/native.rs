@@ -1,0 +1,55 @@
+//! The native and offline backends: what `openclaw-agent` is told of its turn.
+
+use openclaw_handoff::own_limits;
+use openclaw_model_api::route::Stop;
+use openclaw_proto::runner::Turn;
+use openclaw_settings::{AgentSettings, MAX_TOKENS};
+use openclaw_turn::{Api, Mode, Offer, TurnRequest, VERSION};
+
+use crate::places::Places;
+use crate::{prompt, thinking};
+
+mod history;
+
+/// Where the step limit is set.
+const STEPS: &str = "agents.defaults.limits.steps";
+
+/// What the agent is told. Without a model the turn is offline.
+pub fn request(
+    turn: &Turn,
+    agent: &AgentSettings,
+    places: &Places,
+    model: Option<&Stop>,
+    offer: &Offer,
+    hint: &str,
+) -> TurnRequest {
+    TurnRequest {
+        version: VERSION,
+        run_id: turn.run_id.clone(),
+        mode: if model.is_some() {
+            Mode::Native
+        } else {
+            Mode::Offline
+        },
+        api: model.map_or(Api::Anthropic, Stop::api),
+        provider: model.map_or("openclaw", |model| &model.provider).to_owned(),
+        model: model.map_or("memory", |model| &model.model).to_owned(),
+        max_tokens: model.map_or(MAX_TOKENS, |model| model.max_tokens),
+        thinking_tokens: thinking::budget(turn.thinking_level.as_deref()).unwrap_or_default(),
+        reasoning_effort: thinking::effort(turn.thinking_level.as_deref()).map(str::to_owned),
+        step_limit: agent.limits.steps,
+        step_limit_key: own_limits::advise(STEPS.to_owned(), &own_limits::names(turn)),
+        identical_call_limit: agent.limits.identical_calls,
+        workspace: places.workspace.clone(),
+        system: prompt::system(turn, places, &agent.persona),
+        history: turn.history.iter().map(history::entry).collect(),
+        text: match model {
+            Some(_) => prompt::message(&turn.text, &turn.passages),
+            None => turn.text.clone(),
+        },
+        hits: turn.passages.iter().map(history::passage).collect(),
+        offer: offer.clone(),
+        hint: hint.to_owned(),
+        sees_images: model.is_some_and(|model| model.sees_images),
+    }
+}

@@ -1,0 +1,250 @@
+//! The folders of a turn: made before it, those of this turn alone removed
+//! after it.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use openclaw_config::Paths;
+use openclaw_folder::Folder;
+use openclaw_sandbox::identity::{self, Identity};
+use openclaw_sandbox::ownership;
+use openclaw_settings::{AgentSettings, Settings};
+
+/// Folders of turns that are looked at when a runner starts. A runner leaves
+/// as many as turns ran at a time.
+const SWEPT: usize = 100_000;
+
+/// Begins the names of folders that are not of a turn, but of a session's
+/// servers of tools.
+pub const SERVERS: &str = "servers-";
+
+/// Why a turn has no place to run in.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A folder cannot be made.
+    #[error("make {path} ready for a turn")]
+    Make {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A folder that an agent writes to is not as it should be.
+    #[error("make a folder ready for a turn")]
+    Folder(#[from] openclaw_folder::Error),
+    /// There is no such user.
+    #[error("find the user that agents run as")]
+    Identity(#[from] identity::IdentityError),
+    /// A folder cannot be given to the user that agents run as.
+    #[error("give {path} to the user {user}")]
+    Adopt {
+        /// Which one.
+        path: PathBuf,
+        /// To whom.
+        user: String,
+        /// Why.
+        #[source]
+        source: ownership::AdoptError,
+    },
+}
+
+/// Where one turn runs.
+#[derive(Debug)]
+pub struct Places {
+    /// Where it works.
+    pub workspace: PathBuf,
+    /// HOME.
+    pub home: PathBuf,
+    /// TMPDIR, of this turn alone.
+    pub temporary: PathBuf,
+    /// Who the agent is, when that is not who we are.
+    pub identity: Option<Identity>,
+}
+
+impl Places {
+    /// Makes the places of a turn ready.
+    pub fn prepare(
+        settings: &Settings,
+        agent: &AgentSettings,
+        run_id: &str,
+    ) -> Result<Self, Error> {
+        let identity = agent_identity(settings)?;
+        let places = Self {
+            workspace: agent.workspace.clone(),
+            home: settings.paths.agent_home(&agent.id),
+            temporary: settings.paths.turn_temporary(&agent.id, run_id),
+            identity,
+        };
+        places.make(settings)?;
+        Ok(places)
+    }
+
+    /// Makes the folders, those of the state directory for the agent's user.
+    pub fn make(&self, settings: &Settings) -> Result<(), Error> {
+        for path in [&self.workspace, &self.home, &self.temporary] {
+            make(path)?;
+            if path.starts_with(&settings.paths.state) {
+                self.give(path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a path inside the state directory to the agent's user.
+    pub(crate) fn give(&self, path: &Path) -> Result<(), Error> {
+        let Some(identity) = &self.identity else {
+            return Ok(());
+        };
+        ownership::adopt(path, identity).map_err(|source| Error::Adopt {
+            path: path.to_owned(),
+            user: identity.name.clone(),
+            source,
+        })
+    }
+}
+
+/// The folders that end with a turn.
+#[derive(Debug, Clone)]
+pub struct RunFolders([PathBuf; 2]);
+
+impl RunFolders {
+    /// Those of a run.
+    pub fn of(paths: &Paths, agent_id: &str, run_id: &str) -> Self {
+        Self([
+            paths.turn_temporary(agent_id, run_id),
+            paths.turn_folder(agent_id, run_id),
+        ])
+    }
+
+    /// Removes them, after the turn's last process.
+    pub fn remove(&self) {
+        for path in &self.0 {
+            if let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
+                remove(folder, Path::new(name));
+            }
+        }
+    }
+}
+
+/// Removes `name` in a folder that is the host's; what is in it is the agent's.
+fn remove(folder: &Path, name: &Path) {
+    let removed = Folder::open(folder).and_then(|folder| match folder {
+        Some(folder) => folder.remove_all(name),
+        None => Ok(()),
+    });
+    if let Err(error) = removed {
+        openclaw_daemon::failure::report("remove a folder of a turn", &error);
+    }
+}
+
+/// Removes the folders of turns that a killed runner left behind, except those
+/// of the runs that `go_on`. Called before the first turn.
+pub fn sweep(settings: &Settings, go_on: &[String]) {
+    for agent in settings.agents.keys() {
+        let folders = [
+            settings.paths.agent(agent).join("tmp"),
+            settings.paths.turn_folders(agent),
+        ];
+        for folder in folders {
+            let left = Folder::open(&folder).and_then(|found| match found {
+                Some(folder) => folder.entries(SWEPT),
+                None => Ok(Vec::new()),
+            });
+            for entry in left.into_iter().flatten() {
+                let is_used = if entry.name.to_string_lossy().starts_with(SERVERS) {
+                    // Whose they are is not known; they go on as long as a turn.
+                    !go_on.is_empty()
+                } else {
+                    go_on.iter().any(|run_id| entry.name == **run_id)
+                };
+                if !is_used {
+                    remove(&folder, Path::new(&entry.name));
+                }
+            }
+        }
+    }
+}
+
+/// The user that agents run as, when the daemon is root. One that was found is
+/// not looked up again by this process: that reads files for each turn.
+pub fn agent_identity(settings: &Settings) -> Result<Option<Identity>, identity::IdentityError> {
+    static FOUND: Mutex<Option<Identity>> = Mutex::new(None);
+    if !identity::is_root() {
+        return Ok(None);
+    }
+    let wanted = &settings.sandbox.user;
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if found.as_ref().is_none_or(|found| found.name != *wanted) {
+        *found = Some(identity::agent(wanted)?);
+    }
+    Ok(found.clone())
+}
+
+/// Makes a folder that is the user's alone, with those above it.
+pub fn make(path: &Path) -> Result<(), Error> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|source| Error::Make {
+            path: path.to_owned(),
+            source,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::Environment;
+
+    use super::*;
+
+    #[test]
+    fn folders_that_a_killed_runner_left_are_removed() {
+        let state = tempfile::tempdir().unwrap();
+        let state_text = state.path().to_str().unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", state_text)].into_iter().collect();
+        let settings = openclaw_settings::load(&environment).unwrap();
+        let left = settings.paths.turn_temporary("main", "killed");
+        let home = settings.paths.agent_home("main");
+        fs::create_dir_all(&left).unwrap();
+        fs::create_dir_all(&home).unwrap();
+        let used = settings.paths.turn_temporary("main", "used");
+        fs::create_dir_all(&used).unwrap();
+        let given = ["killed", "used"].map(|run_id| settings.paths.turn_given("main", run_id));
+        for path in &given {
+            fs::create_dir_all(path).unwrap();
+        }
+        let servers = settings.paths.turn_folder("main", "servers-1");
+        fs::create_dir_all(&servers).unwrap();
+        sweep(&settings, &["used".to_owned()]);
+        assert!(servers.exists());
+        assert!(!left.exists() && home.exists() && used.exists());
+        assert!(!given[0].exists() && given[1].exists());
+        sweep(&settings, &[]);
+        assert!(!used.exists() && !given[1].exists() && !servers.exists());
+    }
+    /// What was removed was named by its path, which the agent could swap.
+    #[test]
+    fn what_a_turn_left_is_removed_and_nothing_it_links_to() {
+        let state = tempfile::tempdir().unwrap();
+        let state_text = state.path().to_str().unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", state_text)].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let outside = state.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("file"), "").unwrap();
+        let temporary = paths.turn_temporary("main", "run");
+        fs::create_dir_all(temporary.join("sub")).unwrap();
+        std::os::unix::fs::symlink(&outside, temporary.join("sub/link")).unwrap();
+        let turn = paths.turn_folder("main", "run");
+        fs::create_dir_all(turn.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&outside, &turn).unwrap();
+        RunFolders::of(&paths, "main", "run").remove();
+        assert!(!temporary.exists() && turn.symlink_metadata().is_err());
+        assert!(outside.join("file").is_file());
+    }
+}

@@ -1,0 +1,16 @@
+//! The settings with the credentials that only this daemon holds.
+
+use openclaw_config::{Environment, Error};
+use openclaw_daemon::credentials;
+use openclaw_settings::{Origin, Settings};
+
+use crate::tools;
+
+/// Reads the configuration and the credentials.
+pub fn load(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
+    let mut settings = openclaw_settings::load_from(environment, origin)?
+        .with_credentials(environment, &credentials::inherit())?;
+    let warnings = tools::warnings(&settings);
+    settings.warnings.extend(warnings);
+    Ok(settings)
+}

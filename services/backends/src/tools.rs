@@ -1,0 +1,243 @@
+//! Which tools a turn has, and when somebody is asked: from the settings, for
+//! whoever runs them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use openclaw_handoff::dialogue::CodexTools;
+use openclaw_model_api::wire::Grants;
+use openclaw_proto::approval::GrantedCommand;
+use openclaw_proto::runner::Purpose;
+use openclaw_sandbox::Level;
+use openclaw_settings::{
+    AgentSettings, Ask, Network, ProviderTool, SafeBinProfile, Settings, ToolSettings,
+};
+use openclaw_tools::approval::safe::{self, SafeBins};
+use openclaw_tools::approval::{self, Form, Grant, Rules, effect};
+use openclaw_tools::catalog::{COMMANDS, Profile, is_command};
+use openclaw_tools::{Layer, Policy};
+use openclaw_turn::{HostTool, Offer};
+
+use crate::environment;
+
+/// The agent's policy.
+pub fn policy(agent: &AgentSettings) -> Policy {
+    let layer = |layer: &openclaw_settings::ToolLayer| Layer {
+        profile: layer.profile.as_deref().and_then(Profile::parse),
+        allow: layer.allow.clone(),
+        also_allow: layer.also_allow.clone(),
+        deny: layer.deny.clone(),
+    };
+    Policy::new(agent.tools.layers.iter().map(layer).collect())
+}
+
+/// What is left of a policy at `level`.
+pub fn at(policy: Policy, level: Level) -> Policy {
+    match level {
+        Level::Text => policy.of_text(),
+        Level::Strict | Level::Namespaces | Level::Workspace | Level::Off => policy,
+    }
+}
+
+/// What calls of the agent are judged by at `level`.
+pub fn rules(agent: &AgentSettings, level: Level, granted: &[GrantedCommand]) -> Rules {
+    Rules {
+        ask: match agent.ask(level.has_namespaces()) {
+            Ask::Off => approval::Ask::Off,
+            Ask::OnMiss => approval::Ask::OnMiss,
+            Ask::Always => approval::Ask::Always,
+        },
+        allowlist: agent.tools.allowlist.clone(),
+        granted: granted.iter().filter_map(grant).collect(),
+        safe_bins: safe_bins(&agent.tools),
+        only_listed: agent.tools.only_listed,
+        // Without a sandbox nothing else is enforced.
+        open_network: agent.sandbox.network == Network::Full || level == Level::Off,
+    }
+}
+
+/// The programs that may run as filters, as an agent finds them. Without a word
+/// about it there are some only where nothing else runs by itself.
+fn safe_bins(tools: &ToolSettings) -> SafeBins {
+    let names: Vec<String> = match &tools.safe_bins {
+        Some(names) => names.clone(),
+        None if tools.only_listed => safe::DEFAULT.map(str::to_owned).to_vec(),
+        None => return SafeBins::default(),
+    };
+    SafeBins::new(&names, &profiles(tools), &tools.trusted_folders)
+        .on_path(environment::PATH, |program| Path::new(program).is_file())
+}
+
+fn profiles(tools: &ToolSettings) -> BTreeMap<String, safe::Profile> {
+    let profile = |(name, written): (&String, &SafeBinProfile)| {
+        let profile = safe::Profile {
+            min_positional: written.min_positional.unwrap_or_default(),
+            max_positional: written.max_positional,
+            value_flags: written.allowed_value_flags.clone(),
+            denied: written.denied_flags.clone(),
+            ..safe::Profile::default()
+        };
+        (name.trim().to_lowercase(), profile)
+    };
+    tools.safe_bin_profiles.iter().map(profile).collect()
+}
+
+/// One of a form that is not known grants nothing.
+fn grant(granted: &GrantedCommand) -> Option<Grant> {
+    Some(Grant {
+        form: Form::parse(&granted.form)?,
+        command: granted.command.clone(),
+        directory: granted.directory.clone(),
+    })
+}
+
+/// Whether somebody may have to be asked about a call of `tool`, by whichever of
+/// its names: it runs commands, changes files, or tells somebody something.
+pub(crate) fn is_asked_about(tool: &str, rules: &Rules) -> bool {
+    let concerns =
+        is_command(tool) || effect::writes(tool) || (rules.open_network && effect::fetches(tool));
+    rules.ask != approval::Ask::Off && concerns
+}
+
+/// What is wrong with the lists of tools in the configuration, in words.
+pub(crate) fn warnings(settings: &Settings) -> Vec<String> {
+    let unknown = |agent: &AgentSettings| -> Vec<String> {
+        let policy = policy(agent);
+        let entries = policy.unknown().into_iter();
+        entries
+            .map(|entry| format!("tools: {entry:?} is the name of no tool here and is ignored"))
+            .collect()
+    };
+    let mut warnings: Vec<String> = settings.agents.values().flat_map(unknown).collect();
+    warnings.extend(settings.agents.values().flat_map(unsafe_bins));
+    warnings.sort();
+    warnings.dedup();
+    warnings.extend(mcp_problems(settings));
+    warnings
+}
+
+/// Programs that the user takes for safe bins, and that are none.
+fn unsafe_bins(agent: &AgentSettings) -> Vec<String> {
+    let profiles = profiles(&agent.tools);
+    let names = agent.tools.safe_bins.iter().flatten();
+    let problem = |name: &String| {
+        let problem = SafeBins::problem(name, &profiles)?;
+        Some(format!("tools.exec.safeBins: {name:?} {problem}"))
+    };
+    names.filter_map(problem).collect()
+}
+
+fn mcp_problems(settings: &Settings) -> impl Iterator<Item = String> + '_ {
+    let problems = settings.mcp_problems.iter();
+    problems.map(|(key, problem)| format!("{key} {problem}"))
+}
+
+/// What the policy and the rules leave.
+pub fn offer(policy: &Policy, rules: &Rules) -> Offer {
+    let (tools, denied) = policy.split();
+    let gated = tools.iter().filter(|tool| is_asked_about(tool, rules));
+    Offer {
+        gated: gated.map(|tool| (*tool).to_owned()).collect(),
+        tools: tools.into_iter().map(str::to_owned).collect(),
+        denied,
+        ..Offer::default()
+    }
+}
+
+/// The tools of an agent that summarises a conversation: what is worth keeping
+/// goes into the notes first.
+pub fn offer_for_summary() -> Offer {
+    Offer {
+        tools: vec![HostTool::MemoryWrite.name().to_owned()],
+        ..Offer::default()
+    }
+}
+
+/// The same with what the agent's settings say of how tools work.
+pub fn offer_of_agent(offer: Offer, agent: &AgentSettings) -> Offer {
+    Offer {
+        workspace_only: agent.tools.workspace_only,
+        command_seconds: agent.tools.command_time.map(|time| time.as_secs()),
+        ..offer
+    }
+}
+
+/// As the policy has them. Commands that only read it runs unasked, so where
+/// everything is to be asked about there are ours alone. The provider's search
+/// is there where it is granted.
+pub(crate) fn of_codex(
+    purpose: Purpose,
+    policy: &Policy,
+    rules: &Rules,
+    grants: &Grants,
+    workspace_only: bool,
+) -> CodexTools {
+    let is_there = |name| purpose == Purpose::Message && policy.denies(name).is_none();
+    CodexTools {
+        commands: is_there(COMMANDS) && rules.ask != approval::Ask::Always,
+        // Its own would go anywhere that the sandbox lets them.
+        changes: !workspace_only
+            && is_there("apply_patch")
+            && is_there("write_file")
+            && is_there("edit"),
+        images: !workspace_only && is_there("read_file"),
+        search: is_there("web_search") && grants.has(ProviderTool::WebSearch),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_settings::AgentSandbox;
+
+    use super::*;
+
+    fn with(deny: &[&str], ask: approval::Ask) -> (Policy, Rules) {
+        let layer = Layer {
+            deny: deny.iter().map(|name| (*name).to_owned()).collect(),
+            ..Layer::default()
+        };
+        let rules = Rules {
+            ask,
+            allowlist: Vec::new(),
+            granted: Vec::new(),
+            safe_bins: SafeBins::default(),
+            only_listed: false,
+            open_network: false,
+        };
+        (Policy::new(vec![layer]), rules)
+    }
+
+    #[test]
+    fn the_tools_of_codex_follow_the_policy() {
+        let search = Grants::of(&AgentSandbox {
+            level: None,
+            network: Network::ModelOnly,
+            provider_tools: vec![ProviderTool::WebSearch],
+            read_only: Vec::new(),
+            read_write: Vec::new(),
+        });
+        let (policy, rules) = with(&["exec", "group:web"], approval::Ask::OnMiss);
+        let tools = of_codex(Purpose::Message, &policy, &rules, &search, false);
+        assert!(!tools.commands && !tools.search && tools.changes && tools.images);
+        let (policy, rules) = with(&["edit"], approval::Ask::Always);
+        let tools = of_codex(Purpose::Message, &policy, &rules, &search, false);
+        assert!(!tools.commands && !tools.changes && tools.search);
+        let (policy, rules) = with(&[], approval::Ask::Off);
+        let nothing = Grants::default();
+        let tools = of_codex(Purpose::Message, &policy, &rules, &nothing, false);
+        assert!(tools.commands && !tools.search);
+        assert!(!of_codex(Purpose::Summary, &policy, &rules, &nothing, false).commands);
+    }
+
+    #[test]
+    fn an_offer_has_what_the_policy_leaves() {
+        let (policy, rules) = with(&["group:fs"], approval::Ask::Always);
+        let offer = offer(&policy, &rules);
+        assert!(!offer.has("read_file") && offer.has("memory_search"));
+        assert_eq!(offer.gated, [COMMANDS]);
+        let (policy, rules) = with(&[], approval::Ask::OnMiss);
+        let gated = super::offer(&policy, &rules).gated;
+        assert_eq!(gated, ["write_file", "edit", "apply_patch", COMMANDS]);
+        assert!(offer.denied.iter().any(|denial| denial.tool == "edit"));
+    }
+}

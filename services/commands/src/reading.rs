@@ -1,0 +1,70 @@
+//! When a message is a command.
+
+use crate::list::{self, Command, Id};
+use crate::stop;
+
+/// A command with what was said behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked<'a> {
+    /// The command.
+    pub command: &'static Command,
+    /// The rest of the message; empty: there is none.
+    pub argument: &'a str,
+}
+
+/// The command that `text` is; None: it is for the agent, as are words with a
+/// slash that nobody knows, and those behind a command that takes none.
+pub fn read(text: &str) -> Option<Asked<'_>> {
+    if stop::is_stop(text) {
+        return list::find("stop").map(|command| Asked {
+            command,
+            argument: "",
+        });
+    }
+    let body = text.trim().strip_prefix('/')?;
+    let end = body
+        .find(|c: char| c.is_whitespace() || c == ':')
+        .unwrap_or(body.len());
+    let (name, argument) = body.split_at(end);
+    let command = list::find(&name.to_lowercase())?;
+    let argument = argument.trim_start();
+    let argument = argument.strip_prefix(':').unwrap_or(argument).trim();
+    // These begin with words too, and which words that are is configured.
+    let is_elsewhere = matches!(command.id, Id::New | Id::Reset);
+    let is_whole = argument.is_empty() || command.argument.is_some();
+    (is_whole && !is_elsewhere).then_some(Asked { command, argument })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> Option<(&'static str, &str)> {
+        read(text).map(|asked| (asked.command.name, asked.argument))
+    }
+
+    #[test]
+    fn reading_finds_known_commands_alone() {
+        assert_eq!(name("/status"), Some(("status", "")));
+        assert_eq!(name("  /Queue  collect "), Some(("queue", "collect")));
+        assert_eq!(name("/think: high"), Some(("think", "high")));
+        assert_eq!(name("/think :high"), Some(("think", "high")));
+        assert_eq!(name("/id"), Some(("whoami", "")));
+        assert_eq!(name("/abort"), Some(("stop", "")));
+        assert_eq!(name("Stop!"), Some(("stop", "")));
+        for text in [
+            "/usr/bin/env",
+            "/",
+            "status",
+            "",
+            "/help me with this",
+            "/status\nand now?",
+            "/stop the music",
+            "/remember milk",
+            "/new",
+            "/reset and go on",
+        ] {
+            assert_eq!(name(text), None, "{text}");
+        }
+    }
+}

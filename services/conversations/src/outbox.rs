@@ -1,0 +1,226 @@
+//! What there is to say on channels, as rows of the ledger.
+//!
+//! A row is `pending` or `leased` until it is `delivered` or has `failed`. Both
+//! of the first have a time before which nobody is given it: that is all there
+//! is to a lease, so one that nobody reported comes again by itself.
+
+mod row;
+mod upkeep;
+
+use openclaw_proto::outbox::{Delivery, Kind, Outcome, Place, Report, State};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use row::DELIVERY;
+pub use upkeep::tidy;
+
+/// Deliveries that one client may have at once: some for each of a few chats.
+/// More would wait in its buffers while their leases run out.
+const WITH_CLIENT: i64 = 16;
+
+/// Something new to be said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewDelivery {
+    /// Names what it says: the same is said once.
+    pub name: String,
+    /// Where.
+    pub place: Place,
+    /// The session that it is said in.
+    pub session_key: String,
+    /// The agent that says it.
+    pub agent_id: String,
+    /// The run that says it; empty: none.
+    pub run_id: String,
+    /// What.
+    pub kind: Kind,
+}
+
+/// Adds a delivery; false when it is there already.
+pub fn add(connection: &Connection, new: &NewDelivery, now_ms: i64) -> rusqlite::Result<bool> {
+    let (place, about) = (&new.place, row::about(&new.kind));
+    let added = connection
+        .prepare_cached(
+            "INSERT OR IGNORE INTO outbox (name, kind, channel, account, target, chat, thread,
+                session_key, agent_id, run_id, facts, about, state, attempts, not_before_ms,
+                provider_ids, reason, created_ms, changed_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', 0, 0,
+                '[]', '', ?13, ?13)",
+        )?
+        .execute(params![
+            new.name,
+            new.kind.name(),
+            place.channel,
+            place.account,
+            place.to,
+            place.chat.map(row::chat_name),
+            place.thread.as_deref().unwrap_or_default(),
+            new.session_key,
+            new.agent_id,
+            new.run_id,
+            row::json(&new.kind)?,
+            about,
+            now_ms,
+        ])?;
+    Ok(added == 1)
+}
+
+/// Gives the next delivery of an account away until `until_ms`, if there is one:
+/// the first of its chat that nobody has delivered.
+pub fn lease(
+    connection: &Connection,
+    channel: &str,
+    account: &str,
+    now_ms: i64,
+    until_ms: i64,
+) -> rusqlite::Result<Option<Delivery>> {
+    let delivery = connection
+        .prepare_cached(&format!(
+            "UPDATE outbox SET state = 'leased', attempts = attempts + 1,
+                not_before_ms = ?4, changed_ms = ?3
+             WHERE delivery_id = (
+                SELECT min(delivery_id) FROM outbox AS next
+                WHERE channel = ?1 AND account = ?2 AND state IN ('pending', 'leased')
+                    AND not_before_ms <= ?3
+                    AND NOT EXISTS (
+                        SELECT 1 FROM outbox AS before
+                        WHERE before.channel = ?1 AND before.account = ?2
+                            AND before.state IN ('pending', 'leased')
+                            AND before.target = next.target AND before.thread = next.thread
+                            AND before.delivery_id < next.delivery_id)
+                    AND (SELECT count(*) FROM outbox
+                         WHERE channel = ?1 AND account = ?2 AND state = 'leased'
+                            AND not_before_ms > ?3) < {WITH_CLIENT})
+             RETURNING {DELIVERY}"
+        ))?
+        .query_row(params![channel, account, now_ms, until_ms], row::delivery)
+        .optional()?;
+    let Some(mut delivery) = delivery else {
+        return Ok(None);
+    };
+    if let Kind::Edit {
+        delivery_id,
+        provider_ids,
+        ..
+    } = &mut delivery.kind
+    {
+        *provider_ids = self::provider_ids(connection, *delivery_id)?;
+    }
+    Ok(Some(delivery))
+}
+
+/// What the provider calls what it took.
+fn provider_ids(connection: &Connection, id: u64) -> rusqlite::Result<Vec<String>> {
+    let ids: Option<String> = connection
+        .prepare_cached("SELECT provider_ids FROM outbox WHERE delivery_id = ?1")?
+        .query_row([row::number(id)], |row| row.get(0))
+        .optional()?;
+    Ok(ids
+        .and_then(|ids| serde_json::from_str(&ids).ok())
+        .unwrap_or_default())
+}
+
+/// When the next delivery of an account that is kept back may be given away.
+pub fn next_ms(
+    connection: &Connection,
+    channel: &str,
+    account: &str,
+    now_ms: i64,
+) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached(
+            "SELECT min(not_before_ms) FROM outbox
+             WHERE channel = ?1 AND account = ?2 AND state IN ('pending', 'leased')
+                AND not_before_ms > ?3",
+        )?
+        .query_row(params![channel, account, now_ms], |row| row.get(0))
+}
+
+/// Notes what became of a delivery; what it is then. None: there is none.
+///
+/// That it was delivered is true whoever says it and when. The rest counts only
+/// of the last attempt, which knows more than those before.
+pub fn report(
+    connection: &Connection,
+    report: &Report,
+    now_ms: i64,
+) -> rusqlite::Result<Option<State>> {
+    let id = row::number(report.id);
+    let is_last = "state = 'leased' AND attempts = ?2";
+    match &report.outcome {
+        Outcome::Delivered(ids) => connection.execute(
+            "UPDATE outbox SET state = 'delivered', provider_ids = ?2, reason = '', facts = '',
+                changed_ms = ?3
+             WHERE delivery_id = ?1 AND state <> 'delivered' AND attempts > 0",
+            params![id, row::json(ids)?, now_ms],
+        )?,
+        Outcome::TryAgain { at_ms, reason } => connection.execute(
+            &format!(
+                "UPDATE outbox SET state = 'pending', not_before_ms = ?3, reason = ?4,
+                    changed_ms = ?5 WHERE delivery_id = ?1 AND {is_last}"
+            ),
+            params![id, report.attempt, at_ms, cut(reason), now_ms],
+        )?,
+        Outcome::Undeliverable(reason) => connection.execute(
+            &format!(
+                "UPDATE outbox SET state = 'failed', reason = ?3, changed_ms = ?4
+                 WHERE delivery_id = ?1 AND {is_last}"
+            ),
+            params![id, report.attempt, cut(reason), now_ms],
+        )?,
+    };
+    let state: Option<String> = connection
+        .query_row(
+            "SELECT state FROM outbox WHERE delivery_id = ?1",
+            [id],
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(state.as_deref().and_then(State::parse))
+}
+
+/// Says in the place of the question `name` what was decided: one that nobody
+/// was given is not asked any more, and one that somebody has is edited.
+pub fn decided(
+    connection: &Connection,
+    name: &str,
+    text: &str,
+    now_ms: i64,
+) -> rusqlite::Result<bool> {
+    connection.execute(
+        "UPDATE outbox SET state = 'failed', reason = ?2, changed_ms = ?3
+         WHERE name = ?1 AND state = 'pending' AND attempts = 0",
+        params![name, cut(text), now_ms],
+    )?;
+    let asked = connection
+        .query_row(
+            &format!("SELECT {DELIVERY} FROM outbox WHERE name = ?1 AND attempts > 0"),
+            [name],
+            row::asked,
+        )
+        .optional()?;
+    let Some((question, session_key, agent_id, run_id, place)) = asked else {
+        return Ok(false);
+    };
+    let edit = NewDelivery {
+        name: format!("decided {name}"),
+        place,
+        session_key,
+        agent_id,
+        run_id,
+        kind: Kind::Edit {
+            delivery_id: question,
+            provider_ids: Vec::new(),
+            text: text.to_owned(),
+        },
+    };
+    add(connection, &edit, now_ms)
+}
+
+/// Characters of a reason that are kept: a provider may answer with a page.
+const REASON_LENGTH: usize = 500;
+
+fn cut(reason: &str) -> String {
+    reason.chars().take(REASON_LENGTH).collect()
+}
+
+#[cfg(test)]
+mod tests;

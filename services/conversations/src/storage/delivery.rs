@@ -1,0 +1,112 @@
+//! Where on its channel a session's answers go, and what there is to deliver.
+
+use openclaw_proto::event::Kind as Outcome;
+use openclaw_proto::feed::Ended;
+use openclaw_proto::gateway::Route;
+use openclaw_proto::outbox::{Kind, Place};
+use openclaw_sessions::SessionKey;
+use openclaw_sessions::store::SessionEntry;
+use serde_json::{Value, json};
+
+use super::command::{ChannelReply, state_of};
+use crate::outbox::NewDelivery;
+
+/// Notes where on `channel` a session's answers go (OpenClaw's fields).
+pub(super) fn note_route(entry: &mut SessionEntry, channel: &str, route: &Route) {
+    let mut delivery = json!({ "channel": channel, "to": route.id });
+    if !route.account.is_empty() {
+        delivery["accountId"] = json!(route.account);
+    }
+    if let Some(thread) = &route.thread {
+        delivery["threadId"] = json!(thread);
+    }
+    entry.set("deliveryContext", delivery);
+    entry.set("lastTo", route.id.clone());
+}
+
+/// Where a session's answers go, if that is on a channel.
+pub(super) fn place_of_session(entry: &SessionEntry) -> Option<Place> {
+    let delivery: Value = entry.get("deliveryContext")?;
+    let text = |name: &str| match &delivery[name] {
+        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    Some(Place {
+        channel: text("channel")?,
+        account: text("accountId").unwrap_or_default(),
+        to: text("to")?,
+        chat: None,
+        thread: text("threadId"),
+    })
+}
+
+/// What the gateway itself says, where the session is.
+pub(super) fn announcement(
+    key: &SessionKey,
+    entry_id: &str,
+    place: Place,
+    text: &str,
+) -> NewDelivery {
+    NewDelivery {
+        // An entry's id is its session's.
+        name: format!("announcement {key} {entry_id}"),
+        place,
+        session_key: key.to_string(),
+        agent_id: key.agent().to_string(),
+        run_id: String::new(),
+        kind: Kind::Announcement {
+            text: text.to_owned(),
+        },
+    }
+}
+
+/// The answer to a message, before it is known how its run ended.
+pub(super) struct Answers {
+    place: Place,
+    session_key: String,
+    agent_id: String,
+    run_id: String,
+    text: String,
+}
+
+impl Answers {
+    /// None: the message came from no place on a channel.
+    pub(super) fn of(
+        run_id: &str,
+        key: &SessionKey,
+        reply: &ChannelReply,
+        session: Option<&SessionEntry>,
+    ) -> Option<Self> {
+        let place = match &reply.route {
+            Some(route) => Place::of_route(&reply.channel, route),
+            None => session
+                .and_then(place_of_session)
+                .filter(|place| place.channel == reply.channel)?,
+        };
+        Some(Self {
+            place,
+            session_key: key.to_string(),
+            agent_id: key.agent().to_string(),
+            run_id: run_id.to_owned(),
+            text: reply.text.clone(),
+        })
+    }
+
+    /// With the end of the run.
+    pub(super) fn with(&self, outcome: &Outcome) -> NewDelivery {
+        let ended = Ended::of(state_of(outcome), Some(outcome));
+        NewDelivery {
+            name: format!("reply {}", self.run_id),
+            place: self.place.clone(),
+            session_key: self.session_key.clone(),
+            agent_id: self.agent_id.clone(),
+            run_id: self.run_id.clone(),
+            kind: Kind::Reply {
+                text: self.text.clone(),
+                state: ended.state,
+                reason: ended.reason,
+            },
+        }
+    }
+}

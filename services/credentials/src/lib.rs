@@ -1,0 +1,265 @@
+//! Auth profiles: the credentials of an agent (seed 003 §5). Only the
+//! agent-runner reads them.
+//!
+//! They are in `agents/<id>/auth/*.json`, in the shape of the seed or in that of
+//! OpenClaw's `agents/<id>/agent/auth-profiles.json`, which is read too, and
+//! among the service manager's credentials. Variables are put into the fields
+//! that hold secrets and into no other, and messages say nothing of what a file
+//! of profiles holds but the kind of a credential and its provider.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use openclaw_config::environment::Environment;
+use openclaw_config::error::{Error, SIZE_LIMIT};
+use openclaw_config::parse;
+use openclaw_config::paths::Paths;
+use openclaw_config::secret::Secret;
+
+use crate::login::Login;
+
+pub mod login;
+pub mod renewal;
+mod store;
+pub mod usage;
+
+pub use usage::Usage;
+
+/// How a credential is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// As the provider's keys are.
+    ApiKey,
+    /// As the token of a login: `Authorization: Bearer`.
+    Bearer,
+}
+
+/// How sources that the service manager passed are named.
+pub const PASSED: &str = "the credential ";
+
+/// A profile is small; a folder with more files holds something else.
+const FILES_LIMIT: usize = 100;
+
+/// What lets one in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// A key of the provider's.
+    ApiKey(Secret),
+    /// A login that somebody made in a browser.
+    OAuth {
+        /// Sent with requests.
+        access: Secret,
+        /// Gets a new one.
+        refresh: Option<Secret>,
+        /// When `access` ends, in milliseconds since 1970.
+        expires_ms: Option<u64>,
+    },
+    /// A token that does not end by itself, as `claude setup-token` makes it.
+    Token(Secret),
+    /// The AWS SDK's own ways, for models on Bedrock.
+    AwsSdk,
+}
+
+impl Credential {
+    /// What is sent, and how.
+    pub fn secret(&self) -> Option<(&Secret, Scheme)> {
+        match self {
+            Self::ApiKey(key) => Some((key, Scheme::ApiKey)),
+            Self::OAuth { access, .. } => Some((access, Scheme::Bearer)),
+            Self::Token(token) => Some((token, Scheme::Bearer)),
+            Self::AwsSdk => None,
+        }
+    }
+
+    /// What gets a new one, where that is a login's.
+    pub fn refresh(&self) -> Option<&Secret> {
+        match self {
+            Self::OAuth { refresh, .. } => refresh.as_ref(),
+            Self::ApiKey(_) | Self::Token(_) | Self::AwsSdk => None,
+        }
+    }
+
+    /// OpenClaw's order: what was paid for anyway first.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::OAuth { .. } => 0,
+            Self::Token(_) => 1,
+            Self::ApiKey(_) => 2,
+            Self::AwsSdk => 3,
+        }
+    }
+
+    fn is_expired(&self, now_ms: u64) -> bool {
+        matches!(self, Self::OAuth { expires_ms: Some(end), .. } if *end <= now_ms)
+    }
+}
+
+/// A credential with its name and what it was used for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// `anthropic:default`, `anthropic:me@example.org`, …
+    pub id: String,
+    /// The provider it is for.
+    pub provider: String,
+    /// The credential.
+    pub credential: Credential,
+    /// What its file says of its use.
+    pub usage: Usage,
+    /// What it is, for messages to the user and to agents: its kind and its
+    /// provider, and nothing else of what its file says.
+    pub source: String,
+    /// Where it was read; `None`: the service manager passed it.
+    pub file: Option<PathBuf>,
+    /// Who gives new tokens for it, where that is known.
+    pub endpoint: Option<renewal::Endpoint>,
+}
+
+impl Profile {
+    /// Whether it can be used now.
+    pub fn is_usable(&self, now_ms: u64) -> bool {
+        !self.credential.is_expired(now_ms)
+    }
+}
+
+/// The profiles of an agent, and what is wrong with files that hold none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profiles {
+    /// Those to be tried first come first.
+    pub list: Vec<Profile>,
+    /// One line for each file that cannot be used.
+    pub warnings: Vec<String>,
+}
+
+/// Where an agent's profiles are.
+pub fn folder(paths: &Paths, agent_id: &str) -> PathBuf {
+    paths.agent(agent_id).join("auth")
+}
+
+/// Reads the profiles of `agent_id`.
+pub fn read(paths: &Paths, agent_id: &str, environment: &Environment) -> Profiles {
+    let folder = folder(paths, agent_id);
+    let mut files = json_files(&folder);
+    files.push(
+        paths
+            .agent(agent_id)
+            .join("agent")
+            .join("auth-profiles.json"),
+    );
+    let mut all = Profiles::default();
+    for file in files.iter().filter(|file| file.is_file()) {
+        if let Some(login) = earlier_login(file) {
+            all.warnings.push(format!(
+                "{} is a login that an earlier version took out of the agent's home, and is not \
+                 used; `openclawctl auth adopt --agent {agent_id} {}` shows it and asks whether it \
+                 is to be",
+                file.display(),
+                login.name()
+            ));
+            continue;
+        }
+        match profiles(file, environment) {
+            Ok(mut list) => {
+                for profile in &mut list {
+                    profile.file = Some(file.clone());
+                }
+                all.list.extend(list);
+            }
+            Err(problem) => all.warnings.push(format!("{}: {problem}", file.display())),
+        }
+    }
+    let kept = usage::read(&usage::file(paths, agent_id));
+    for profile in &mut all.list {
+        if let Some(usage) = kept.get(&profile.id) {
+            profile.usage.clone_from(usage);
+        }
+    }
+    dedup(&mut all.list);
+    all.list
+        .sort_by_key(|profile| (profile.credential.rank(), profile.usage.last_used));
+    all
+}
+
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
+        .filter(|path| path.file_name().is_some_and(|name| name != usage::FILE))
+        .take(FILES_LIMIT)
+        .collect();
+    files.sort();
+    files
+}
+
+/// The login that a file was in earlier versions.
+fn earlier_login(file: &Path) -> Option<Login> {
+    let name = file.file_name()?;
+    Login::ALL.into_iter().find(|login| name == login.earlier())
+}
+
+/// Of two profiles with the same id the first one counts.
+fn dedup(list: &mut Vec<Profile>) {
+    let mut seen = std::collections::BTreeSet::new();
+    list.retain(|profile| seen.insert(profile.id.clone()));
+}
+
+fn profiles(file: &Path, environment: &Environment) -> Result<Vec<Profile>, String> {
+    let text = parse::read_existing(file).map_err(|error| unread(&error))?;
+    parsed(file, &text, environment)
+}
+
+fn parsed(file: &Path, text: &str, environment: &Environment) -> Result<Vec<Profile>, String> {
+    let document = parse::parse_value(file, text).map_err(|error| unread(&error))?;
+    store::profiles(document.unwrap_or_default(), environment)
+}
+
+/// Why a file of credentials cannot be read, without a word of what it says:
+/// the parser's own message may quote it.
+fn unread(error: &Error) -> String {
+    match error {
+        Error::Syntax { line, column, .. } => {
+            format!("line {line}, column {column} is not JSON")
+        }
+        Error::Read { source, .. } => source.to_string(),
+        Error::TooLarge(_) => format!("it has more than {} bytes", SIZE_LIMIT),
+        _ => "it is not in a form that is known".to_owned(),
+    }
+}
+
+/// The service manager's credentials (LoadCredential=) as profiles:
+/// `<provider>-oauth-token` holds one, `auth-profiles.json` a whole store.
+/// `<provider>-api-key` is the provider's own (`provider` of the settings).
+pub fn passed(credentials: &BTreeMap<String, Secret>, environment: &Environment) -> Profiles {
+    let mut all = Profiles::default();
+    for (name, secret) in credentials {
+        let source = format!("{PASSED}{name}");
+        let one = |provider: &str, credential| Profile {
+            id: format!("{provider}:{name}"),
+            provider: provider.to_owned(),
+            credential,
+            usage: Usage::default(),
+            source: source.clone(),
+            file: None,
+            endpoint: None,
+        };
+        if let Some(provider) = name.strip_suffix("-oauth-token") {
+            all.list
+                .push(one(provider, Credential::Token(secret.clone())));
+        } else if ["auth-profiles", "auth-profiles.json"].contains(&name.as_str()) {
+            match parsed(Path::new(name), secret.reveal(), environment) {
+                Ok(list) => all.list.extend(list),
+                Err(problem) => all.warnings.push(format!("{source}: {problem}")),
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;

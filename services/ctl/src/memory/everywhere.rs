@@ -1,0 +1,175 @@
+//! Words in everything that is kept: shown, and taken out.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use openclaw_proto::memory::NoteLines;
+use openclaw_proto::sessions::{Excerpt, Mention, Mentions};
+use openclaw_terminal::{Failure, output, words};
+use serde_json::json;
+use tokio_stream::StreamExt as _;
+
+use super::Memory;
+use super::forget::may;
+use crate::connection::Gateway;
+
+/// Characters of a place on its line.
+const WIDTH: usize = 100;
+
+/// What is said where it is not clear that it is kept elsewhere too.
+const LEFT: &str = "What an agent keeps in files of its own, and what an agent CLI keeps of its sessions \
+                    (agents/ID/home in the state directory), is not looked into.";
+
+/// Words that are looked for.
+pub(super) struct Everywhere<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) gateway: &'a Gateway,
+    pub(super) words: &'a str,
+    /// Empty: notes of the default agent, conversations of all.
+    pub(super) agent: &'a str,
+    pub(super) is_json: bool,
+}
+
+/// Where they are.
+struct Places {
+    notes: Vec<NoteLines>,
+    said: Mentions,
+}
+
+impl Everywhere<'_> {
+    /// Shows where the words are; exit code 1 where they are nowhere, as grep(1)
+    /// has it.
+    pub(super) async fn show(&self) -> Result<ExitCode, Failure> {
+        let places = self.look(false).await?;
+        if self.is_json {
+            output::document(&places.document())?;
+        } else {
+            output::stdout(&places.rendered())?;
+            if !places.is_empty() {
+                let hint = "to take all of that out for good: openclawctl memory forget \
+                            --everywhere with the same words";
+                output::stderr_line(hint);
+            }
+        }
+        Ok(if places.is_empty() {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+
+    /// Takes them out, after the question.
+    pub(super) async fn forget(&self, is_sure: bool) -> Result<ExitCode, Failure> {
+        if !is_sure {
+            let places = self.look(false).await?;
+            output::stderr(&places.rendered());
+            if places.is_empty() {
+                return Ok(ExitCode::FAILURE);
+            }
+            let what = "Remove these lines of notes, and cover the words in what was said,";
+            if !may(what)? {
+                return Err(Failure::new("nothing was forgotten"));
+            }
+        }
+        let places = self.look(true).await?;
+        if places.is_empty() {
+            output::stderr_line("the words are nowhere");
+            return Ok(ExitCode::FAILURE);
+        }
+        self.index_anew().await?;
+        if self.is_json {
+            output::document(&places.document())?;
+        } else {
+            let notes: u64 = places
+                .notes
+                .iter()
+                .map(|one| u64::from(one.to - one.from + 1))
+                .sum();
+            let lines = words::count(notes, "line");
+            let said = words::count(places.said.forgotten, "place");
+            let text = format!(
+                "removed {lines} of notes, covered {said} in what was said, and made the index anew"
+            );
+            output::stdout_line(&text)?;
+            output::stderr_line(LEFT);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn look(&self, forget: bool) -> Result<Places, Failure> {
+        let notes = self
+            .memory
+            .client
+            .notes_with(self.agent, self.words, forget);
+        let notes = notes.await.map_err(|error| self.memory.failure(&error))?;
+        let said = self
+            .gateway
+            .sessions
+            .mentions(self.words, self.agent, forget);
+        let said = said.await.map_err(|error| self.gateway.failure(&error))?;
+        Ok(Places { notes, said })
+    }
+
+    /// What the index had of it is overwritten.
+    async fn index_anew(&self) -> Result<(), Failure> {
+        let progress = self.memory.client.index(self.agent, true).await;
+        let mut progress = progress.map_err(|error| self.memory.failure(&error))?;
+        while let Some(news) = progress.next().await {
+            news.map_err(|error| self.memory.failure(&error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Places {
+    fn is_empty(&self) -> bool {
+        self.notes.is_empty() && self.said.files.is_empty() && self.said.in_tables == 0
+    }
+
+    fn document(&self) -> serde_json::Value {
+        json!({ "notes": self.notes, "conversations": self.said })
+    }
+
+    fn rendered(&self) -> String {
+        let mut text = String::new();
+        for note in &self.notes {
+            // Writing to a String cannot fail.
+            let _ = writeln!(
+                text,
+                "{}",
+                output::line(&format!("{}:{}", note.path, note.from))
+            );
+            let _ = writeln!(text, "    {}", output::one_line(&note.text, WIDTH));
+        }
+        self.said.files.iter().for_each(|file| say(&mut text, file));
+        if self.said.in_tables > 0 {
+            let times = words::count(self.said.in_tables, "time");
+            let _ = writeln!(text, "{times} in the gateway's own records");
+        }
+        if text.is_empty() {
+            text.push_str("the words are nowhere\n");
+        }
+        text
+    }
+}
+
+fn say(text: &mut String, file: &Mention) {
+    let name = match file.session_key.as_str() {
+        "" => format!("{} (ended)", file.path),
+        key => key.to_owned(),
+    };
+    let matches = words::count(file.matches, "time");
+    let _ = writeln!(text, "{}  {matches}", output::line(&name));
+    for Excerpt {
+        role, text: said, ..
+    } in &file.excerpts
+    {
+        let who = if role.is_empty() { "entry" } else { role };
+        let _ = writeln!(
+            text,
+            "    {}: {}",
+            output::line(who),
+            output::one_line(said, WIDTH)
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! What each of OpenClaw's keys does here: those that are stated in
+//! `openclaw-settings` act, and of each other the table says why it does not.
+//! Nothing is silently ignored: what has no effect is listed, and what would
+//! restrict something and does not is an error.
+//!
+//! The facts are in one table ([`table`]); the schema's keys that are only kept,
+//! the lists that `config validate`, `doctor`, `status` and the daemons' logs
+//! show, and the errors are made from it. A test holds it against OpenClaw's own
+//! schema (`openclaw-keys/keys.txt`).
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use openclaw_config::key::KeyPath;
+use openclaw_config::problem::Problem;
+use serde::Serialize;
+use serde_json::Value;
+use table::Effect;
+
+pub mod table;
+#[cfg(test)]
+mod tests;
+
+/// Keys of a configuration that have no effect, for the same reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unused {
+    /// Why: `not supported yet`, `not needed here: …` or `replaced by …`.
+    pub reason: String,
+    /// The keys, as they are written.
+    pub keys: Vec<String>,
+}
+
+impl std::fmt::Display for Unused {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let keys = self.keys.join(", ");
+        write!(formatter, "without effect ({}): {keys}", self.reason)
+    }
+}
+
+/// The keys of `document` that have no effect, by reason.
+pub fn unused(document: &Value) -> Vec<Unused> {
+    let mut found: BTreeMap<(u8, String), Vec<String>> = BTreeMap::new();
+    visit(document, |path, value, effect, is_last| {
+        if let (true, Some(reason)) = (is_last, effect.reason_with(value)) {
+            let keys = found.entry((effect.rank(), reason)).or_default();
+            keys.push(path.to_string());
+        }
+    });
+    let unused = |((_, reason), keys)| Unused { reason, keys };
+    found.into_iter().map(unused).collect()
+}
+
+/// What in `document` would restrict something, and does not.
+pub fn restrictions(document: &Value) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    visit(document, |path, value, effect, _| {
+        let Effect::Restricts { when, instead } = effect else {
+            return;
+        };
+        // A key whose value is a map is judged before what is in it.
+        if when.holds(value) && !starts_any(&problems, path) {
+            let text = format!("is a restriction that would not hold here yet: {instead}");
+            problems.push(Problem::other(path.clone(), text));
+        }
+    });
+    problems
+}
+
+fn starts_any(problems: &[Problem], path: &KeyPath) -> bool {
+    problems
+        .iter()
+        .any(|problem| path.starts_with(&problem.path))
+}
+
+/// The table as a tree, so that the entry nearest above a key is found.
+#[derive(Debug, Default)]
+struct Node {
+    effect: Option<Effect>,
+    below: BTreeMap<&'static str, Node>,
+}
+
+impl Node {
+    fn child(&self, part: &str) -> Option<&Self> {
+        self.below.get(part).or_else(|| self.below.get("*"))
+    }
+}
+
+static TREE: LazyLock<Node> = LazyLock::new(|| {
+    let mut tree = Node::default();
+    for (path, effect) in table::entries() {
+        let mut node = &mut tree;
+        for part in path {
+            node = node.below.entry(part).or_default();
+        }
+        node.effect = Some(effect);
+    }
+    tree
+});
+
+/// What the table says of the key. One that it does not know is stated, and acts.
+#[cfg(test)]
+pub fn of(path: &KeyPath) -> Option<Effect> {
+    let mut node = Some(&*TREE);
+    let mut effect = None;
+    for part in path.parts() {
+        node = node.and_then(|node| node.child(part));
+        effect = node.and_then(|node| node.effect).or(effect);
+    }
+    effect
+}
+
+/// Shows every key of `document` with its value, its effect, and whether
+/// nothing is below it. A list is one value unless the table knows what is in
+/// it.
+fn visit(document: &Value, mut each: impl FnMut(&KeyPath, &Value, Effect, bool)) {
+    let root = Some(&*TREE);
+    walk(document, &KeyPath::default(), root, None, &mut each);
+}
+
+fn walk(
+    value: &Value,
+    path: &KeyPath,
+    node: Option<&Node>,
+    above: Option<Effect>,
+    each: &mut impl FnMut(&KeyPath, &Value, Effect, bool),
+) {
+    let effect = node.and_then(|node| node.effect).or(above);
+    let below: Vec<(String, &Value)> = match value {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, below)| (key.clone(), below))
+            .collect(),
+        Value::Array(items) if node.is_some_and(|node| node.below.contains_key("*")) => items
+            .iter()
+            .enumerate()
+            .map(|(at, below)| (at.to_string(), below))
+            .collect(),
+        _ => Vec::new(),
+    };
+    if let Some(effect) = effect {
+        each(path, value, effect, below.is_empty());
+    }
+    for (part, value) in below {
+        let node = node.and_then(|node| node.child(read_as(path, &part)));
+        walk(value, &path.child(&part), node, effect, each);
+    }
+}
+
+/// `agents.list` is `agents.entries` as a list.
+fn read_as<'a>(path: &KeyPath, part: &'a str) -> &'a str {
+    match (path.parts(), part) {
+        ([agents], "list") if agents == "agents" => "entries",
+        _ => part,
+    }
+}

@@ -1,0 +1,204 @@
+//! Sections that stand alone.
+
+use super::{CHANNELS, Effect, JOURNALD, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, When, row};
+
+use Effect::{NotNeeded, NotSupported, Replaced, Restricts};
+
+/// Of the search, without effect.
+pub(super) const SEARCH_UNSUPPORTED: &[&str] = &[
+    "cache",
+    "documentInputType",
+    "experimental",
+    "fallback",
+    "inputType",
+    "multimodal",
+    "outputDimensionality",
+    "queryInputType",
+    "rememberAcrossConversations",
+    "remote.batch",
+    "remote.headers",
+];
+/// Where vectors are.
+pub(super) const INDEX: Effect = Replaced("the index of the memory daemon");
+/// Which files of a folder are meant.
+pub(super) const PATTERN: Effect = Restricts {
+    when: When::Not(&["**/*.md", "*.md"]),
+    instead: "take it away, and name folders or files whose Markdown may all be searched",
+};
+/// What only matters to plugins.
+const PLUGINS: Effect = NotSupported("OpenClaw's plugins are not run");
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        "",
+        CHANNELS,
+        &[
+            "accessGroups",
+            "approvals",
+            "bindings",
+            "broadcast",
+            "channels",
+            "surfaces",
+        ],
+    ),
+    row(
+        "",
+        UNSUPPORTED,
+        &[
+            "acp",
+            "attachments",
+            "browser",
+            "cloudWorkers",
+            "commands",
+            "desktop",
+            "diagnostics",
+            "hooks.gmail",
+            "hooks.internal",
+            "nodeHost",
+            "proxy",
+            "secrets",
+            "skills",
+            "talk",
+            "transcripts",
+            "tts",
+            "ui",
+            "worktreeAcceleration",
+            "worktreeRoot",
+        ],
+    ),
+    row(
+        "cron",
+        UNSUPPORTED,
+        &[
+            "failureAlert",
+            "sessionRetention",
+            "skipMissedJobs",
+            "triggers",
+            "webhookSsrfPolicy",
+            "webhookToken",
+        ],
+    ),
+    row("", PLUGINS, &["plugins"]),
+    row(
+        "",
+        NotNeeded("says which programs wrote the file"),
+        &["meta", "wizard"],
+    ),
+    row("", NotNeeded("nothing is announced"), &["discovery"]),
+    row("", NotNeeded("nothing is reported"), &["telemetry"]),
+    row(
+        "",
+        NotNeeded("the package manager updates the programs"),
+        &["update"],
+    ),
+    row(
+        "",
+        NotNeeded("nothing is installed into the suite, nor audited by it"),
+        &["security"],
+    ),
+    row(
+        "auth",
+        NotNeeded("profiles say themselves what they are (agents/ID/auth)"),
+        &["profiles"],
+    ),
+    // Restrictions in sections that are not supported.
+    row(
+        "",
+        Restricts {
+            when: When::Set,
+            instead: "take it away, and name the hosts in sandbox.hosts, with sandbox.network \
+                      \"allowlist\"",
+        },
+        &["proxy.enabled", "secrets.egressProxy.enabled"],
+    ),
+    row(
+        "commands",
+        Restricts {
+            when: When::False,
+            instead: "take it away; whoever has the gateway's token may give every command",
+        },
+        &["text"],
+    ),
+    row(
+        "hooks",
+        NotSupported("only presets without a program of OpenClaw's are known"),
+        &["transformsDir"],
+    ),
+    row(
+        "logging",
+        JOURNALD,
+        &["consoleLevel", "consoleStyle", "file", "maxFileBytes"],
+    ),
+    row("logging", UNSUPPORTED, &["audit"]),
+    row(
+        "logging",
+        NotNeeded("records have no texts of messages and no credentials"),
+        &["redactPatterns"],
+    ),
+    row("mcp", UNSUPPORTED, &["apps"]),
+    row(
+        "mcp.servers.*",
+        NotSupported("servers are programs here"),
+        &[
+            "auth",
+            "clientCert",
+            "clientKey",
+            "headers",
+            "oauth",
+            "sslVerify",
+            "transport",
+        ],
+    ),
+    row(
+        "mcp.servers.*",
+        UNSUPPORTED,
+        &["codex", "connectionTimeoutMs", "supportsParallelToolCalls"],
+    ),
+    row(
+        "mcp.servers.*",
+        Restricts {
+            when: When::Set,
+            instead: "take it away, and name the tools in tools.deny as SERVER__TOOL",
+        },
+        &["toolFilter"],
+    ),
+    row("memory.search", OWN_MODEL, &["local"]),
+    row("memory.search", PROVIDER, &["provider"]),
+    row("memory.search", PATTERN, &["extraPaths.*.pattern"]),
+    row("memory", UNSUPPORTED, &["citations"]),
+    row("memory.search", UNSUPPORTED, SEARCH_UNSUPPORTED),
+    row("memory.search", INDEX, &["store"]),
+    row(
+        "messages",
+        CHANNELS,
+        &[
+            "ackReaction",
+            "ackReactionScope",
+            "groupChat",
+            "inbound",
+            "statusReactions",
+            "visibleReplies",
+        ],
+    ),
+    row(
+        "messages",
+        UNSUPPORTED,
+        &["responsePrefix", "responseUsage", "usageTemplate"],
+    ),
+    row("session", CHANNELS, &["groupScope", "threadBindings"]),
+    row(
+        "session",
+        UNSUPPORTED,
+        &["maintenance.coldStorage", "notifyOnCreate", "sharing"],
+    ),
+    row(
+        "session",
+        NotNeeded("the main session is always \"main\", as in OpenClaw"),
+        &["mainKey"],
+    ),
+    row(
+        "session",
+        Replaced("OPENCLAW_STATE_DIR: sessions are in agents/ID/sessions below it"),
+        &["store"],
+    ),
+];

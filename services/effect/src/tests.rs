@@ -1,0 +1,266 @@
+use std::collections::BTreeSet;
+
+use openclaw_config::schema::Schema;
+use serde_json::json;
+
+use super::table::When;
+use super::*;
+
+/// OpenClaw's own schema, as `openclaw-keys/record.mjs` wrote it down.
+const RECORDED: &str = include_str!("../openclaw-keys/keys.txt");
+
+fn recorded() -> BTreeSet<&'static str> {
+    let lines = RECORDED.lines();
+    lines.filter(|line| !line.starts_with('#')).collect()
+}
+
+fn path(text: &str) -> KeyPath {
+    text.split('.').collect()
+}
+
+/// As it is written today; what the schema knows as a list, too.
+fn described(schema: &Schema, key: &str) -> Option<String> {
+    // 0 is an index and a name.
+    let node = schema.at(&path(&key.replace('*', "0")))?;
+    let description = node.get("description").and_then(Value::as_str);
+    Some(description.unwrap_or_default().to_owned())
+}
+
+/// Whether a part of the path is only kept.
+fn is_kept(schema: &Schema, key: &str) -> bool {
+    let parts: Vec<&str> = key.split('.').collect();
+    (1..=parts.len()).any(|end| {
+        described(schema, &parts[..end].join("."))
+            .is_some_and(|text| text.starts_with("Of OpenClaw; kept"))
+    })
+}
+
+#[test]
+fn every_key_of_openclaw_has_an_entry() {
+    let keys = recorded();
+    assert!(keys.len() > 6000, "{}", keys.len());
+    let is_above = |key: &str| {
+        let below = format!("{key}.");
+        let mut after = keys.range(below.as_str()..);
+        after.next().is_some_and(|next| next.starts_with(&below))
+    };
+    let missing: Vec<_> = keys
+        .iter()
+        .filter(|key| !is_above(key) && of(&path(key)).is_none())
+        .filter(|key| described(Schema::shipped(), key).is_none())
+        .collect();
+    assert!(missing.is_empty(), "no entry: {missing:#?}");
+}
+
+#[test]
+fn every_entry_names_a_key_of_openclaw_once() {
+    let keys = recorded();
+    let mut seen = BTreeSet::new();
+    for (path, _) in table::entries() {
+        assert!(seen.insert(path.clone()), "twice: {}", path.join("."));
+    }
+    for (path, _) in table::present() {
+        let key = path.join(".");
+        assert!(keys.contains(key.as_str()), "OpenClaw has no {key}");
+    }
+    for (path, _) in table::earlier() {
+        let key = path.join(".");
+        assert!(!keys.contains(key.as_str()), "OpenClaw has {key} still");
+    }
+}
+
+#[test]
+fn the_types_and_the_table_agree_on_what_acts() {
+    let schema = Schema::shipped();
+    let keys = recorded();
+    let mut wrong = Vec::new();
+    for key in keys.iter().copied() {
+        let below = format!("{key}.");
+        let next = keys.range(below.as_str()..).next();
+        if next.is_some_and(|next| next.starts_with(&below)) {
+            continue;
+        }
+        // What the table does not know is in the types.
+        let acts = matches!(
+            of(&path(key)),
+            None | Some(Effect::Acts | Effect::ActsWithout(..))
+        );
+        match described(schema, key) {
+            None => wrong.push(format!("{key} is refused as unknown")),
+            Some(_) if acts && is_kept(schema, key) => wrong.push(format!("{key} is in no type")),
+            Some(_) if !acts && !is_kept(schema, key) => {
+                wrong.push(format!("{key} is in the types, and not said to act"));
+            }
+            Some(_) => {}
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_value_without_effect_is_listed_and_others_are_not() {
+    for (section, provider, is_listed) in [
+        ("search", "local", true),
+        ("search", "openai", false),
+        ("search", "static", false),
+    ] {
+        let unused = unused(&json!({"memory": {section: {"provider": provider}}}));
+        let said: Vec<String> = unused.iter().map(ToString::to_string).collect();
+        assert_eq!(!said.is_empty(), is_listed, "{provider}: {said:?}");
+    }
+    let unused = unused(&json!({"agents": {"defaults": {"memorySearch": {
+        "provider": "local", "local": {"modelPath": "/m.gguf"},
+    }}}}));
+    let [unused] = unused.as_slice() else {
+        panic!("{unused:?}");
+    };
+    assert!(unused.reason.contains("ollama"), "{unused}");
+    assert_eq!(unused.keys.len(), 2, "{unused}");
+}
+
+#[test]
+fn keys_without_effect_are_listed_by_reason() {
+    let unused = unused(&json!({
+        "channels": {"telegram": {"botToken": "${TOKEN}", "allowFrom": ["+1"]}},
+        "logging": {"level": "info", "file": "/x"},
+        "agents": {"list": [{"id": "a", "agentDir": "/x"}], "entries": {"b": {"heartbeat": {"every": "1h"}}}},
+        "models": {"providers": {"p": {"models": [{"id": "m", "mediaInput": {}}]}}},
+        "sandbox": {"level": "strict"},
+    }));
+    let lines: Vec<String> = unused.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        lines,
+        [
+            "without effect (not supported yet): agents.entries.b.heartbeat.every, \
+             models.providers.p.models.0.mediaInput",
+            "without effect (not supported yet: no messengers are connected): \
+             channels.telegram.botToken, channels.telegram.allowFrom",
+            "without effect (replaced by OPENCLAW_STATE_DIR: an agent's folder is agents/ID below \
+             it): agents.list.0.agentDir",
+            "without effect (not needed here: journald keeps the log (journalctl --user -u \
+             'openclaw-*')): logging.file",
+        ]
+    );
+}
+
+#[test]
+fn a_restriction_that_would_not_hold_is_an_error() {
+    let problems = |document: Value| -> Vec<String> {
+        let problems = restrictions(&document);
+        problems.iter().map(ToString::to_string).collect()
+    };
+    for (document, key) in [
+        (
+            json!({"gateway": {"tls": {"enabled": true}}}),
+            "gateway.tls.enabled",
+        ),
+        (
+            json!({"tools": {"byProvider": {"openai": {"deny": ["exec"]}}}}),
+            "tools.byProvider",
+        ),
+        (
+            json!({"agents": {"list": [{"id": "a", "tools": {"exec": {"host": "node"}}}]}}),
+            "agents.list.0.tools.exec.host",
+        ),
+        (
+            json!({"agents": {"defaults": {"sandbox": {"workspaceAccess": "none"}}}}),
+            "agents.defaults.sandbox.workspaceAccess",
+        ),
+        (
+            json!({"tools": {"exec": {"grantExpiryDays": 3}}}),
+            "tools.exec.grantExpiryDays",
+        ),
+    ] {
+        let found = problems(document);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(
+            found[0].starts_with(&format!("{key}: is a restriction")),
+            "{found:?}"
+        );
+    }
+    for harmless in [
+        json!({"gateway": {"tls": {"enabled": false, "certPath": "/x"}}}),
+        json!({"tools": {"byProvider": {}, "exec": {"host": "gateway", "grantExpiryDays": 0}}}),
+        json!({"agents": {"defaults": {"sandbox": {"workspaceAccess": "rw"}}}}),
+    ] {
+        assert_eq!(problems(harmless), [""; 0]);
+    }
+}
+
+#[test]
+fn values_that_restrict_are_told_from_those_that_say_nothing() {
+    let nothing = [
+        json!(null),
+        json!(false),
+        json!(0),
+        json!(0.0),
+        json!(""),
+        json!([]),
+        json!({}),
+    ];
+    let something = [
+        json!(true),
+        json!(1),
+        json!(-0.5),
+        json!("x"),
+        json!([null]),
+        json!({"a": null}),
+    ];
+    for value in &nothing {
+        assert!(!When::Set.holds(value), "{value}");
+        assert_eq!(When::False.holds(value), *value == false, "{value}");
+    }
+    for value in &something {
+        assert!(When::Set.holds(value), "{value}");
+        assert!(!When::False.holds(value), "{value}");
+    }
+    let not = When::Not(&["a", "b"]);
+    for (value, restricts) in [
+        (json!("a"), false),
+        (json!("b"), false),
+        (json!("c"), true),
+        (json!(""), true),
+        (json!(["c"]), false),
+        (json!(null), false),
+    ] {
+        assert_eq!(not.holds(&value), restricts, "{value}");
+    }
+}
+
+#[test]
+fn list_of_agents_is_read_as_entries_and_no_other_list_is() {
+    for (path, part, read) in [
+        ("agents", "list", "entries"),
+        ("agents", "defaults", "defaults"),
+        ("tools", "list", "list"),
+        ("agents.list", "list", "list"),
+    ] {
+        assert_eq!(read_as(&self::path(path), part), read, "{path}.{part}");
+    }
+    assert_eq!(read_as(&KeyPath::default(), "list"), "list");
+}
+
+#[test]
+fn reasons_are_in_the_order_of_their_ranks() {
+    let restricts = Effect::Restricts {
+        when: When::Set,
+        instead: "do it",
+    };
+    for (effect, rank, reason) in [
+        (Effect::Acts, 0, None),
+        (Effect::Alias("a.b"), 0, None),
+        (restricts, 1, Some("not supported yet")),
+        (Effect::NotSupported(""), 2, Some("not supported yet")),
+        (Effect::NotSupported("x"), 2, Some("not supported yet: x")),
+        (Effect::ActsWithout("a", "x"), 2, None),
+        (Effect::Replaced("y"), 3, Some("replaced by y")),
+        (Effect::NotNeeded("z"), 4, Some("not needed here: z")),
+    ] {
+        assert_eq!(effect.rank(), rank, "{effect:?}");
+        assert_eq!(effect.reason().as_deref(), reason, "{effect:?}");
+    }
+    let idle = Effect::ActsWithout("a", "x");
+    let reason = |value: &str| idle.reason_with(&json!(value));
+    assert_eq!(reason("a").as_deref(), Some("not supported yet: x"));
+    assert_eq!(reason("b"), None);
+}

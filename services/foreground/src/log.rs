@@ -1,0 +1,94 @@
+//! The daemons' logs and this program's own, on standard error.
+
+use std::io;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use openclaw_settings::LogLevel;
+use openclaw_terminal::output;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
+
+use crate::record;
+
+/// The longest line in bytes that is kept together; a record with a stack
+/// trace is some 20 kB.
+const LONGEST_LINE: u64 = 256 * 1024;
+/// This program in its own records.
+const SELF: &str = "openclawctl";
+
+/// Lines for people on a terminal, JSON elsewhere.
+#[derive(Debug, Clone)]
+pub(crate) struct Log {
+    terminal: bool,
+    zone: TimeZone,
+    /// What this program's own news are to a program that reads them; a person
+    /// is told all of them.
+    least: LogLevel,
+}
+
+impl Log {
+    /// For standard error as it is now.
+    pub(crate) fn open() -> Self {
+        Self {
+            terminal: output::stderr_is_terminal(),
+            zone: TimeZone::system(),
+            least: LogLevel::Info,
+        }
+    }
+
+    /// Without records that are less severe than `least`, as the daemons' are.
+    pub(crate) fn with_level(self, least: LogLevel) -> Self {
+        Self { least, ..self }
+    }
+
+    /// Whether there was a terminal and it has gone: it was closed, or its
+    /// connection broke.
+    pub(crate) fn terminal_is_gone(&self) -> bool {
+        self.terminal && !output::stderr_is_terminal()
+    }
+
+    /// Says something of this program's own.
+    pub(crate) fn own(&self, level: LogLevel, message: &str) {
+        if !self.terminal && level < self.least {
+            return;
+        }
+        let level = level.name();
+        let now = Timestamp::now();
+        if self.terminal {
+            output::stderr_line(&record::plain(level, SELF, message, now, &self.zone))
+        } else {
+            output::stderr_json_line(&record::json(level, SELF, message, now))
+        }
+    }
+
+    /// Passes a daemon's lines on until there are no more.
+    pub(crate) async fn forward(
+        self,
+        daemon: &'static str,
+        source: impl AsyncRead + Unpin,
+    ) -> io::Result<()> {
+        let mut source = BufReader::new(source);
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            let mut limited = (&mut source).take(LONGEST_LINE);
+            if limited.read_until(b'\n', &mut bytes).await? == 0 {
+                return Ok(());
+            }
+            let line = String::from_utf8_lossy(&bytes);
+            self.pass(daemon, line.trim_end());
+        }
+    }
+
+    fn pass(&self, daemon: &str, line: &str) {
+        if line.is_empty() {
+            return;
+        }
+        let now = Timestamp::now();
+        if self.terminal {
+            output::stderr_line(&record::pretty(line, daemon, now, &self.zone))
+        } else {
+            output::stderr_json_line(&record::raw(line, daemon, now))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What keeps the suite from working and can be seen without asking it: a
+//! state directory that cannot be written to, or that another suite uses.
+
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+
+use openclaw_config::{Paths, state_lock};
+use openclaw_terminal::Failure;
+
+/// The daemons that own a part of the state.
+pub(crate) const OWNERS: [&str; 3] = [
+    "openclaw-gateway",
+    "openclaw-agent-runner",
+    "openclaw-memory",
+];
+/// What is written for a trial. Less than this free is no room for a message
+/// either.
+const TRIAL: [u8; 4096] = [0; 4096];
+
+/// What keeps the suite of `paths` from working, if anything does.
+pub fn find(paths: &Paths) -> Option<Failure> {
+    other_suite(paths).or_else(|| {
+        let problem = unwritable(&paths.state)?;
+        Some(Failure::new(problem))
+    })
+}
+
+/// Another suite, with its sockets elsewhere, that uses the same state.
+pub fn other_suite(paths: &Paths) -> Option<Failure> {
+    OWNERS
+        .into_iter()
+        .filter_map(|program| state_lock::holder(paths, program))
+        .find(|holder| holder.runtime != paths.runtime)
+        .map(|holder| Failure::held(&paths.state, &holder))
+}
+
+/// Why nothing can be written to the state directory, if so. One that is not
+/// there yet is made by the first start.
+pub fn unwritable(state: &Path) -> Option<String> {
+    let error = try_writing(state).err()?;
+    let shown = state.display();
+    match error.kind() {
+        ErrorKind::NotFound => None,
+        ErrorKind::StorageFull => Some(format!(
+            "the disk is full: nothing can be written to {shown}; make room there"
+        )),
+        ErrorKind::QuotaExceeded => Some(format!(
+            "the disk quota is used up: nothing can be written to {shown}; make room there"
+        )),
+        ErrorKind::ReadOnlyFilesystem => Some(format!(
+            "the state directory {shown} is read-only: mount it writable, or set OPENCLAW_STATE_DIR"
+        )),
+        _ => Some(format!(
+            "nothing can be written to the state directory {shown}: {error}"
+        )),
+    }
+}
+
+/// Written through to the disk, into a file that never had a name.
+fn try_writing(folder: &Path) -> io::Result<()> {
+    let mut file = tempfile::tempfile_in(folder)?;
+    file.write_all(&TRIAL)?;
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::state_lock::StateLock;
+
+    use super::*;
+
+    fn paths(state: &Path, runtime: &str) -> Paths {
+        let runtime = state.join(runtime);
+        let variables = [
+            ("OPENCLAW_STATE_DIR", state.to_str().unwrap()),
+            ("OPENCLAW_RUNTIME_DIR", runtime.to_str().unwrap()),
+        ];
+        Paths::resolve(&variables.into_iter().collect()).unwrap()
+    }
+
+    #[test]
+    fn obstacle_is_a_suite_with_other_sockets_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = paths(folder.path(), "own");
+        assert!(find(&own).is_none());
+        let lock = StateLock::take(&own, OWNERS[1], "end it".to_owned()).unwrap();
+        assert!(find(&own).is_none(), "our own suite");
+        let other = paths(folder.path(), "other");
+        let text = find(&other).unwrap().text();
+        assert!(text.contains("in use by openclaw-agent-runner"), "{text}");
+        drop(lock);
+        assert!(find(&other).is_none());
+    }
+
+    #[test]
+    fn unwritable_is_a_folder_that_is_there_and_takes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(unwritable(folder.path()), None);
+        assert_eq!(unwritable(&folder.path().join("absent")), None);
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert!(unwritable(&file).is_some());
+    }
+}

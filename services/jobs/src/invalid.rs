@@ -1,0 +1,26 @@
+//! Why a job is none.
+
+/// What is wrong with a job.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Invalid {
+    /// A field has a value that it may not have.
+    #[error("at /{path}: {problem}")]
+    Field {
+        /// Where it is, as a JSON pointer without the first slash.
+        path: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// It is no job at all; with the reason.
+    #[error("{0}")]
+    Shape(String),
+}
+
+impl Invalid {
+    pub(crate) fn field(path: &'static str, problem: &str) -> Self {
+        Self::Field {
+            path,
+            problem: problem.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,493 @@
+//! Jobs: what is done when, and how it went.
+
+mod delivery;
+#[cfg(fuzzing)]
+pub mod fuzz;
+mod invalid;
+mod state;
+mod timing;
+
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use delivery::NOT_REQUESTED;
+use state::{FAILURES_LIMIT, State};
+use timing::Timing;
+
+pub use delivery::{Delivered, Delivery};
+pub use invalid::Invalid;
+pub use state::Ended;
+
+/// Failures in a row of which somebody is told when the job does not say how
+/// many, as in OpenClaw.
+const ALERT_AFTER: u64 = 2;
+
+/// Fields of OpenClaw's that change what a job does, and that are not done
+/// here: without them it would do something else.
+const REFUSED_FIELDS: [(&str, &str); 2] = [
+    ("trigger", "conditions are not run here; leave it out"),
+    ("pacing", "is not offered; use schedule"),
+];
+
+/// What a job does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    tag = "kind",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
+pub enum Payload {
+    /// Tells the agent something.
+    SystemEvent {
+        /// What it is told.
+        text: String,
+        /// Fields that are kept and not looked at.
+        #[serde(flatten)]
+        rest: Map<String, Value>,
+    },
+    /// Sends the agent a message.
+    AgentTurn {
+        /// What it says.
+        message: String,
+        /// Fields that are kept and not looked at.
+        #[serde(flatten)]
+        rest: Map<String, Value>,
+    },
+}
+
+/// A job as it is kept: OpenClaw's fields by their names, of which those that
+/// matter here are typed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    id: String,
+    /// For people.
+    pub name: String,
+    /// Whether it is started when it is due.
+    pub enabled: bool,
+    created_at_ms: i64,
+    /// When a client changed it last, in Unix milliseconds.
+    pub updated_at_ms: i64,
+    /// When it is due.
+    pub schedule: Timing,
+    /// In which session: `main`, `isolated` or one that is named.
+    pub session_target: String,
+    /// Whether the agent is woken at once (`now`) or told with the next message.
+    pub wake_mode: String,
+    /// What it does.
+    pub payload: Payload,
+    /// Where its results go beside that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Delivery>,
+    #[serde(default)]
+    state: State,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// Fields that clients may set beside those that are typed.
+const OTHER_FIELDS: [&str; 9] = [
+    "agentId",
+    "sessionKey",
+    "description",
+    "displayName",
+    "declarationKey",
+    "owner",
+    "deleteAfterRun",
+    "failureAlert",
+    "scheduledToolPolicy",
+];
+
+impl Job {
+    /// A job from what a client sent.
+    pub fn new(id: String, params: Value, now: i64) -> Result<Self, Invalid> {
+        let Value::Object(mut params) = params else {
+            return Err(Invalid::Shape("must be object".to_owned()));
+        };
+        for required in ["name", "schedule", "sessionTarget", "wakeMode", "payload"] {
+            if !params.contains_key(required) {
+                let problem = format!("must have required property '{required}'");
+                return Err(Invalid::Shape(problem));
+            }
+        }
+        params.retain(|_, value| !value.is_null());
+        params.entry("enabled").or_insert(json!(true));
+        params.insert("id".to_owned(), json!(id));
+        params.insert("createdAtMs".to_owned(), json!(now));
+        params.insert("updatedAtMs".to_owned(), json!(now));
+        params.remove("state");
+        Self::of(params)?.checked(now)
+    }
+
+    /// The job with some fields changed; `null` takes one away.
+    pub fn patched(&self, patch: Map<String, Value>, now: i64) -> Result<Self, Invalid> {
+        let Value::Object(mut fields) = json!(self) else {
+            return Err(Invalid::Shape("must be object".to_owned()));
+        };
+        for (name, value) in patch {
+            match value {
+                _ if matches!(
+                    name.as_str(),
+                    "id" | "createdAtMs" | "updatedAtMs" | "state"
+                ) => {}
+                Value::Null => {
+                    fields.remove(&name);
+                }
+                value => change(fields.entry(name).or_insert(Value::Null), value),
+            }
+        }
+        fields.insert("updatedAtMs".to_owned(), json!(now));
+        Self::of(fields)?.checked(now)
+    }
+
+    fn of(fields: Map<String, Value>) -> Result<Self, Invalid> {
+        let job: Self =
+            serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| {
+                let path = error.path().to_string().replace('.', "/");
+                Invalid::Shape(format!("at /{path}: {}", error.into_inner()))
+            })?;
+        for (path, problem) in REFUSED_FIELDS {
+            if job.rest.contains_key(path) {
+                return Err(Invalid::field(path, problem));
+            }
+        }
+        match job
+            .rest
+            .keys()
+            .find(|name| !OTHER_FIELDS.contains(&name.as_str()))
+        {
+            Some(name) => Err(Invalid::Shape(format!(
+                "at root: unexpected property '{name}'"
+            ))),
+            None => Ok(job),
+        }
+    }
+
+    fn checked(mut self, now: i64) -> Result<Self, Invalid> {
+        if self.name.trim().is_empty() {
+            return Err(Invalid::field(
+                "name",
+                "must NOT have fewer than 1 characters",
+            ));
+        }
+        let target = self.session_target.as_str();
+        let named = target
+            .strip_prefix("session:")
+            .is_some_and(|it| !it.is_empty());
+        if !matches!(target, "main" | "isolated" | "current") && !named {
+            let problem = "must be main, isolated, current or session:<id>";
+            return Err(Invalid::field("sessionTarget", problem));
+        }
+        if !matches!(self.wake_mode.as_str(), "now" | "next-heartbeat") {
+            return Err(Invalid::field("wakeMode", "must be now or next-heartbeat"));
+        }
+        let text = match &self.payload {
+            Payload::SystemEvent { text, .. } => text,
+            Payload::AgentTurn { message, .. } => message,
+        };
+        if text.trim().is_empty() {
+            return Err(Invalid::field("payload", "must say something"));
+        }
+        self.delivery.as_ref().map_or(Ok(()), Delivery::checked)?;
+        if self
+            .rest
+            .get("failureAlert")
+            .is_some_and(|it| it["mode"] == "webhook")
+        {
+            return Err(Invalid::field("failureAlert/mode", "must be announce"));
+        }
+        self.schedule = self.schedule.checked(now)?;
+        self.plan(now);
+        Ok(self)
+    }
+
+    /// Reads a job that is kept.
+    pub fn read(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// The job as it is kept.
+    pub fn stored(&self) -> String {
+        json!(self).to_string()
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// When it was made, in Unix milliseconds.
+    pub fn created_ms(&self) -> i64 {
+        self.created_at_ms
+    }
+
+    /// When it is due; None when it is not.
+    pub fn next_ms(&self) -> Option<i64> {
+        self.state.next_run_at_ms.filter(|_| self.enabled)
+    }
+
+    /// How the last run ended, in OpenClaw's words.
+    pub fn last_status(&self) -> Option<&str> {
+        self.state.last_run_status.as_deref()
+    }
+
+    /// The agent it is for.
+    pub fn agent_id(&self) -> Option<&str> {
+        self.rest.get("agentId")?.as_str()
+    }
+
+    /// The session it is for.
+    pub fn session_key(&self) -> Option<&str> {
+        self.rest.get("sessionKey")?.as_str()
+    }
+
+    /// Whether a run of it is under way.
+    pub fn is_running(&self) -> bool {
+        self.state.running_at_ms.is_some()
+    }
+
+    /// When the run began that is under way.
+    pub fn running_since(&self) -> Option<i64> {
+        self.state.running_at_ms
+    }
+
+    /// Whether it goes away after its run.
+    pub fn ends_with_its_run(&self) -> bool {
+        let flag = self.rest.get("deleteAfterRun").and_then(Value::as_bool);
+        flag.unwrap_or(false) && self.schedule.is_once()
+    }
+
+    /// Says when it is due next.
+    fn plan(&mut self, now: i64) {
+        self.state.next_run_at_ms = self.schedule.next(now).filter(|_| self.enabled);
+    }
+
+    /// A run begins.
+    pub fn begin(&mut self, now: i64) {
+        self.state.running_at_ms = Some(now);
+        self.plan(now);
+    }
+
+    /// A run that a gateway did not see the end of is over.
+    pub fn forget_run(&mut self, now: i64) {
+        self.state.running_at_ms = None;
+        // What was missed while nothing ran is done once, now.
+        if self.state.next_run_at_ms.is_some_and(|next| next <= now) {
+            self.state.next_run_at_ms = Some(now);
+        }
+    }
+
+    /// A run ended. Ten failures in a row switch the job off. Returns what
+    /// somebody is to be told of that.
+    pub fn end(&mut self, ended: &Ended, now: i64) -> Option<String> {
+        let failures = self.state.end(ended);
+        if failures >= FAILURES_LIMIT || (self.schedule.is_once() && self.next_ms().is_none()) {
+            self.enabled = false;
+        }
+        let after = self.alert_after()?;
+        self.state.notice(after, now)
+    }
+
+    /// Failures in a row of which somebody is told; None: of none.
+    fn alert_after(&self) -> Option<u64> {
+        match self.rest.get("failureAlert") {
+            Some(Value::Object(alert)) => {
+                let after = alert.get("after").and_then(Value::as_u64);
+                Some(after.unwrap_or(ALERT_AFTER).max(1))
+            }
+            Some(_) => None,
+            None => {
+                let delivery = self.delivery.as_ref();
+                let told = delivery.is_some_and(|it| it.announces() && !it.is_best_effort());
+                told.then_some(ALERT_AFTER)
+            }
+        }
+    }
+
+    /// In words, where results go.
+    pub fn delivery_preview(&self) -> Value {
+        let words = self
+            .delivery
+            .as_ref()
+            .map_or(NOT_REQUESTED, Delivery::words);
+        json!({ "label": words, "detail": words })
+    }
+
+    /// Whether a result that is not delivered is a failure.
+    pub fn needs_delivery(&self) -> bool {
+        self.delivery
+            .as_ref()
+            .is_some_and(|it| !it.is_best_effort())
+    }
+
+    /// Where failures are told: where it is said to be, or where results are.
+    pub fn alert_route(&self) -> Delivery {
+        let alert = self.rest.get("failureAlert").filter(|it| it.is_object());
+        let word = |name: &str| Some(alert?.get(name)?.as_str()?.to_owned());
+        match (word("channel"), word("to"), &self.delivery) {
+            (None, None, Some(delivery)) if delivery.announces() => delivery.clone(),
+            (channel, to, _) => Delivery::announcing(channel, to),
+        }
+    }
+
+    /// As clients are told of it.
+    pub fn to_json(&self) -> Value {
+        let mut job = json!(self);
+        job["configRevision"] = json!(self.revision());
+        if let Some(next) = self.next_ms() {
+            job["nextRunAtMs"] = json!(next);
+        }
+        job
+    }
+
+    /// Names what is configured of it.
+    pub fn revision(&self) -> String {
+        let mut job = json!(self);
+        if let Value::Object(fields) = &mut job {
+            fields.retain(|name, _| name != "state" && name != "updatedAtMs");
+        }
+        named(&job.to_string())
+    }
+}
+
+/// Names the jobs as they are: pages with the same one are of one list.
+pub fn revision(jobs: &[Job]) -> String {
+    named(&jobs.iter().map(Job::stored).collect::<Vec<_>>().concat())
+}
+
+/// A short name for `text`, which changes with it.
+fn named(text: &str) -> String {
+    let digest = digest(&SHA256, text.as_bytes());
+    let digits = digest.as_ref().iter().map(|byte| format!("{byte:02x}"));
+    format!("sha256:{}", digits.collect::<String>())
+}
+
+/// Puts `value` in the place of `field`. Of an object of the same kind only what
+/// `value` has is changed, as OpenClaw's clients expect.
+fn change(field: &mut Value, value: Value) {
+    let kind = |it: &Value| it.get("kind").cloned();
+    let other_kind = kind(&value).is_some() && kind(&value) != kind(field);
+    match (field, value) {
+        (Value::Object(fields), Value::Object(values)) if !other_kind => {
+            for (name, value) in values {
+                match value {
+                    Value::Null => drop(fields.remove(&name)),
+                    value => drop(fields.insert(name, value)),
+                }
+            }
+        }
+        (field, value) => *field = value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_795_251_600_000;
+
+    fn params() -> Value {
+        json!({
+            "name": "t1", "schedule": {"kind": "every", "everyMs": 3_600_000},
+            "sessionTarget": "isolated", "wakeMode": "now",
+            "payload": {"kind": "agentTurn", "message": "ping"}, "delivery": {"mode": "none"},
+        })
+    }
+
+    fn job() -> Job {
+        Job::new("j".to_owned(), params(), NOW).unwrap()
+    }
+
+    #[test]
+    fn a_job_is_what_was_sent_with_its_next_time() {
+        let json = job().to_json();
+        assert_eq!(json["state"]["nextRunAtMs"], NOW + 3_600_000);
+        assert_eq!(json["schedule"]["anchorMs"], NOW);
+        assert_eq!(json["delivery"], json!({"mode": "none"}));
+        assert_eq!(Job::read(&job().stored()), Some(job()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |name: &str, value: Value| {
+            let mut params = params();
+            params[name] = value;
+            Job::new("j".to_owned(), params, NOW)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(wrong("sessionTarget", json!("elsewhere")).contains("sessionTarget"));
+        assert!(wrong("wakeMode", json!("later")).contains("wakeMode"));
+        assert!(wrong("payload", json!({"kind": "script"})).contains("payload"));
+        assert!(wrong("unknown", json!(1)).contains("unexpected property 'unknown'"));
+        assert!(wrong("schedule", json!({"kind": "cron", "expr": "x"})).contains("expr"));
+        assert!(wrong("name", json!("")).contains("name"));
+        assert!(wrong("trigger", json!({"script": "x"})).contains("trigger"));
+        assert!(
+            wrong("delivery", json!({"mode": "webhook", "to": "http://x"})).contains("webhook")
+        );
+        assert!(wrong("delivery", json!({"mode": "later"})).contains("delivery"));
+        assert!(wrong("failureAlert", json!({"mode": "webhook"})).contains("failureAlert"));
+    }
+
+    #[test]
+    fn a_change_of_a_part_leaves_the_rest() {
+        let patch = |patch: Value| {
+            job()
+                .patched(patch.as_object().unwrap().clone(), NOW)
+                .unwrap()
+        };
+        let said = patch(json!({"payload": {"kind": "agentTurn", "model": "a/b"}})).to_json();
+        assert_eq!(
+            said["payload"],
+            json!({"kind": "agentTurn", "message": "ping", "model": "a/b"})
+        );
+        let told = patch(json!({"payload": {"kind": "systemEvent", "text": "x"}})).to_json();
+        assert_eq!(told["payload"], json!({"kind": "systemEvent", "text": "x"}));
+        let other = patch(json!({"delivery": {"mode": "announce"}})).to_json();
+        assert_eq!(other["delivery"], json!({"mode": "announce"}));
+    }
+
+    #[test]
+    fn who_is_told_of_failures_follows_from_the_delivery() {
+        let after = |delivery: Value, alert: Value| {
+            let mut params = params();
+            params["delivery"] = delivery;
+            params["failureAlert"] = alert;
+            Job::new("j".to_owned(), params, NOW).unwrap().alert_after()
+        };
+        let announce = json!({"mode": "announce"});
+        assert_eq!(after(announce.clone(), Value::Null), Some(ALERT_AFTER));
+        assert_eq!(after(announce.clone(), json!(false)), None);
+        assert_eq!(after(json!({"mode": "none"}), Value::Null), None);
+        assert_eq!(after(json!({"mode": "none"}), json!({"after": 5})), Some(5));
+        let quiet = json!({"mode": "announce", "bestEffort": true});
+        assert_eq!(after(quiet, Value::Null), None);
+    }
+
+    #[test]
+    fn changes_take_effect_and_failures_switch_it_off() {
+        let patch = json!({"enabled": false, "delivery": null});
+        let off = job()
+            .patched(patch.as_object().unwrap().clone(), NOW + 1)
+            .unwrap();
+        assert_eq!(off.next_ms(), None);
+        assert_eq!(off.to_json().get("delivery"), None);
+        assert_ne!(off.revision(), job().revision());
+
+        let mut failing = job();
+        for _ in 0..FAILURES_LIMIT {
+            failing.begin(NOW);
+            let ended = Ended {
+                at_ms: NOW,
+                took_ms: 1,
+                error: Some("no".to_owned()),
+                delivered: Delivered::NotRequested,
+            };
+            assert_eq!(failing.end(&ended, NOW), None);
+        }
+        assert!(!failing.enabled);
+        assert_eq!(failing.last_status(), Some("error"));
+    }
+}

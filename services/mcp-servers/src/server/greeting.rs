@@ -1,0 +1,108 @@
+//! Greeting a server and asking it for its tools.
+
+use rmcp::model::{PaginatedRequestParams, Tool};
+use rmcp::service::{Peer, RunningService, ServiceError};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleClient, ServiceExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::cut::{self, Cut};
+use super::{Listener, StartError};
+
+/// Tools after which a server is not asked for more: far more than one may
+/// have, so that those which the policy takes away do not count against it.
+const TOOLS: usize = 1024;
+
+/// Pages after which it is not asked for another. A page may be empty, and
+/// name a next one for ever.
+const PAGES: usize = 64;
+
+/// Greets the server at the other end of its standard output and input, and asks
+/// it for its tools.
+pub(crate) async fn greet<R, W>(
+    (stdout, stdin): (R, W),
+    listener: Listener,
+) -> Result<(RunningService<RoleClient, Listener>, Vec<Tool>), StartError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let lines = AsyncRwTransport::new_client(Cut::new(stdout), stdin);
+    let lines = lines.with_max_line_length(cut::LINE_BYTES);
+    let service = listener.serve(lines).await.map_err(Box::new)?;
+    let tools = list(&service).await?;
+    Ok((service, tools))
+}
+
+/// Its tools, as far as it comes to an end with them.
+pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<Vec<Tool>, ServiceError> {
+    let mut tools = Vec::new();
+    let mut page = PaginatedRequestParams::default();
+    for _ in 0..PAGES {
+        let listed = peer.list_tools(Some(page)).await?;
+        tools.extend(listed.tools);
+        if listed.next_cursor.is_none() || tools.len() >= TOOLS {
+            break;
+        }
+        page = PaginatedRequestParams::default().with_cursor(listed.next_cursor);
+    }
+    tools.truncate(TOOLS);
+    Ok(tools)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, duplex};
+
+    use super::*;
+
+    /// Answers as a server that has `on_a_page` tools on each of its pages, which
+    /// have no end; counts them.
+    async fn answer(ends: DuplexStream, on_a_page: usize, pages: Arc<AtomicUsize>) {
+        let (reader, mut writer) = tokio::io::split(ends);
+        let mut lines = BufReader::new(reader).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            let request: Value = serde_json::from_str(&line).unwrap();
+            let result = match request["method"].as_str() {
+                Some("initialize") => json!({
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "s", "version": "1"},
+                }),
+                Some("tools/list") => {
+                    let page = pages.fetch_add(1, Ordering::Relaxed);
+                    let tool = |n| json!({"name": format!("t{page}-{n}"), "inputSchema": {}});
+                    let tools: Vec<Value> = (0..on_a_page).map(tool).collect();
+                    json!({"tools": tools, "nextCursor": "more"})
+                }
+                _ => continue,
+            };
+            let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
+            writer
+                .write_all(format!("{answer}\n").as_bytes())
+                .await
+                .unwrap();
+        }
+    }
+
+    /// How many tools such a server comes to, and how many pages it was asked for.
+    async fn listed(on_a_page: usize) -> (usize, usize) {
+        let (ours, theirs) = duplex(1 << 16);
+        let pages = Arc::<AtomicUsize>::default();
+        tokio::spawn(answer(theirs, on_a_page, Arc::clone(&pages)));
+        let ends = tokio::io::split(ours);
+        let listener = Listener(Arc::default());
+        let (_service, tools) = greet(ends, listener).await.unwrap();
+        (tools.len(), pages.load(Ordering::Relaxed))
+    }
+
+    #[tokio::test]
+    async fn listing_of_tools_ends_where_the_server_does_not_end_it() {
+        assert_eq!(listed(0).await, (0, PAGES));
+        assert_eq!(listed(300).await, (TOOLS, 4));
+    }
+}

@@ -1,0 +1,162 @@
+use super::*;
+
+const PRICE: Price = Price {
+    input: 1.0,
+    output: 10.0,
+    cache_read: 0.0,
+    cache_write: 0.0,
+};
+
+fn bill(spent_today: f64, is_metered: bool) -> Arc<Bill> {
+    let budget = Budget {
+        output_tokens: 1000,
+        cost_per_turn: 0.005,
+        cost_per_day: 1.0,
+        spent_today,
+        spending: PathBuf::from("/nonexistent"),
+        utc_offset: 0,
+    };
+    Arc::new(Bill::new(budget, "main", is_metered))
+}
+
+const ESTIMATE: Estimate = Estimate {
+    input: 0,
+    most_output: 100,
+    price: Some(PRICE),
+};
+
+fn used(input: u64, output: u64) -> Usage {
+    Usage {
+        input,
+        output,
+        ..Usage::default()
+    }
+}
+
+#[tokio::test]
+async fn bill_says_of_each_limit_what_to_raise() {
+    for (spent_today, usage, word) in [
+        (0.0, used(0, 1000), "outputTokens"),
+        (0.0, used(5000, 0), "costPerTurn"),
+        (0.996, used(4000, 0), "costPerDay"),
+    ] {
+        let bill = bill(spent_today, true);
+        let charge = bill.admit(ESTIMATE).await.unwrap();
+        assert_eq!(bill.refusal(), None);
+        charge.see(usage);
+        // Under way or settled: it is used.
+        let why = bill.admit(ESTIMATE).await.unwrap_err();
+        drop(charge);
+        assert_eq!(bill.admit(ESTIMATE).await.unwrap_err(), why);
+        assert!(why.contains(word), "{why}");
+        assert_eq!(bill.refusal(), Some(why));
+    }
+}
+
+#[tokio::test]
+async fn bill_is_passed_by_one_answer_at_most_however_many_are_asked_at_once() {
+    let bill = bill(0.0, true);
+    let asked = Estimate {
+        input: 1000,
+        most_output: 300,
+        ..ESTIMATE
+    };
+    // $0.004 each, of $0.005.
+    let tasks: Vec<_> = (0..32)
+        .map(|_| {
+            let bill = Arc::clone(&bill);
+            tokio::spawn(async move {
+                let charge = bill.admit(asked).await?;
+                tokio::task::yield_now().await;
+                charge.see(used(1000, 300));
+                Ok::<(), String>(())
+            })
+        })
+        .collect();
+    let mut passed = 0;
+    for task in tasks {
+        passed += usize::from(task.await.unwrap().is_ok());
+    }
+    assert_eq!(passed, 2);
+    assert!((bill.cost().unwrap() - 0.008).abs() < 1e-9);
+}
+
+#[tokio::test]
+async fn bill_lets_answers_run_beside_each_other_while_all_of_them_fit() {
+    let bill = bill(0.0, true);
+    let small = Estimate {
+        most_output: 10,
+        ..ESTIMATE
+    };
+    let first = bill.admit(small).await.unwrap();
+    let second = bill.admit(small).await.unwrap();
+    first.forget();
+    drop(second);
+    assert_eq!(bill.cost(), Some(0.0));
+    assert_eq!(bill.untold(), None);
+}
+
+#[test]
+fn metered_bill_looks_at_nothing_that_the_agent_says() {
+    let bill = bill(0.0, true);
+    let id = bill.lock().open(ESTIMATE);
+    bill.lock().see(id, used(10, 5));
+    for cost in [-1e6, 3.0, f64::NAN, 1e308] {
+        bill.report_cost(cost);
+    }
+    let told = bill.note(Kind::Usage(used(u64::MAX, 0)));
+    assert_eq!(told, Some(Kind::Usage(used(10, 5))));
+    assert_eq!(bill.note(Kind::Usage(used(7, 7))), None);
+    bill.close(id, true);
+    assert_eq!(bill.untold(), None);
+    assert!((bill.cost().unwrap() - 6e-5).abs() < 1e-12);
+}
+
+#[test]
+fn reported_cost_is_an_amount_and_never_falls() {
+    let bill = bill(0.0, false);
+    bill.note(Kind::Usage(used(u64::MAX, u64::MAX)));
+    bill.note(Kind::Usage(used(u64::MAX, u64::MAX)));
+    assert_eq!(bill.cost(), None);
+    for (said, cost) in [
+        (-1e6, None),
+        (f64::NAN, None),
+        (f64::INFINITY, None),
+        (1e308, None),
+        (2.5, Some(2.5)),
+        (-1.0, Some(2.5)),
+        (1.0, Some(2.5)),
+        (3.0, Some(3.0)),
+    ] {
+        bill.report_cost(said);
+        assert_eq!(bill.cost(), cost, "{said}");
+    }
+}
+
+#[test]
+fn cost_that_is_not_known_is_not_nothing() {
+    let bill = bill(0.0, true);
+    let settle = |price, usage| {
+        let id = bill.lock().open(Estimate { price, ..ESTIMATE });
+        bill.lock().see(id, usage);
+        bill.close(id, true);
+    };
+    settle(Some(PRICE), used(1_000_000, 0));
+    assert_eq!(bill.cost(), Some(1.0));
+    settle(None, used(1, 1));
+    assert_eq!(bill.cost(), None);
+}
+
+#[tokio::test]
+async fn bill_counts_what_is_asked_beside_the_model_too() {
+    let spent = bill(0.99, true);
+    spent.may_add(0.004).unwrap();
+    spent.add_beside(0.004);
+    assert_eq!(spent.cost(), Some(0.004));
+    assert!(spent.may_add(0.002).unwrap_err().contains("costPerTurn"));
+    spent.add_beside(0.001);
+    let refused = spent.admit(ESTIMATE).await.unwrap_err();
+    assert!(refused.contains("costPerTurn"), "{refused}");
+    let late = bill(0.9999, true);
+    assert!(late.may_add(0.001).unwrap_err().contains("costPerDay"));
+}

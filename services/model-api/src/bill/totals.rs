@@ -1,0 +1,187 @@
+//! The sums of a bill.
+
+use std::collections::BTreeMap;
+
+use openclaw_proto::event::Usage;
+use openclaw_settings::price::Price;
+
+use super::Estimate;
+
+/// More tokens than a turn has, likewise. Sums of such do not overflow.
+pub const MOST_TOKENS: u64 = 1_000_000_000_000;
+
+/// What is used, answers that are under way included.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Used {
+    pub(super) output: u64,
+    pub(super) cost: f64,
+}
+
+/// An answer that is under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Open {
+    asked: Estimate,
+    price: Option<Price>,
+    /// What it used so far.
+    pub(super) seen: Usage,
+}
+
+impl Open {
+    fn cost_of(&self, usage: &Usage) -> f64 {
+        self.price.map_or(0.0, |price| cost(price, usage))
+    }
+
+    /// The most that it may come to.
+    fn most(&self) -> Used {
+        let most = Usage {
+            input: self.asked.input,
+            output: self.asked.most_output,
+            ..Usage::default()
+        };
+        Used {
+            output: most.output.max(self.seen.output),
+            cost: self.cost_of(&most).max(self.cost_of(&self.seen)),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    /// Of the answers that are over.
+    usage: Usage,
+    cost: f64,
+    is_unknown: bool,
+    /// What the backend says, where it is asked.
+    reported: Option<f64>,
+    /// What events have told.
+    told: Usage,
+    pub(super) open: BTreeMap<u64, Open>,
+    next: u64,
+    pub(super) refusal: Option<String>,
+}
+
+impl Totals {
+    pub(super) fn open(&mut self, asked: Estimate) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        let open = Open {
+            asked,
+            price: asked.price,
+            seen: Usage::default(),
+        };
+        self.open.insert(id, open);
+        id
+    }
+
+    /// What an answer that is under way is charged at.
+    pub(super) fn charge_at(&mut self, id: u64, price: Option<Price>) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.price = price;
+        }
+    }
+
+    /// What an answer that is under way used so far.
+    pub(super) fn see(&mut self, id: u64, usage: Usage) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.seen = bounded(usage);
+        }
+    }
+
+    /// An answer is over; unless it `counts`, there was none.
+    pub(super) fn close(&mut self, id: u64, counts: bool) {
+        if let Some(open) = self.open.remove(&id)
+            && counts
+        {
+            self.settle(open.seen, open.price);
+        }
+    }
+
+    pub(super) fn settle(&mut self, usage: Usage, price: Option<Price>) {
+        let usage = bounded(usage);
+        self.usage = added(self.usage, usage);
+        match price {
+            Some(price) => self.cost += cost(price, &usage),
+            None => self.is_unknown |= usage != Usage::default(),
+        }
+    }
+
+    pub(super) fn report_cost(&mut self, cost: f64) {
+        self.reported = Some(self.reported.map_or(cost, |before| before.max(cost)));
+    }
+
+    pub(super) fn used(&self) -> Used {
+        self.with_open(|open| Used {
+            output: open.seen.output,
+            cost: open.cost_of(&open.seen),
+        })
+    }
+
+    /// What is used when the answers under way have come to the most that they
+    /// may come to.
+    pub(super) fn reserved(&self) -> Used {
+        self.with_open(Open::most)
+    }
+
+    fn with_open(&self, of: impl Fn(&Open) -> Used) -> Used {
+        let mut used = Used {
+            output: self.usage.output,
+            cost: self.reported.unwrap_or_default().max(self.cost),
+        };
+        for open in self.open.values().map(of) {
+            used.output = used.output.saturating_add(open.output);
+            used.cost += open.cost;
+        }
+        used
+    }
+
+    pub(super) fn cost(&self) -> Option<f64> {
+        if let Some(reported) = self.reported {
+            return Some(reported);
+        }
+        let is_unknown = |open: &Open| open.price.is_none() && open.seen != Usage::default();
+        let is_unknown = self.is_unknown || self.open.values().any(is_unknown);
+        (!is_unknown).then(|| self.used().cost)
+    }
+
+    pub(super) fn untold(&mut self) -> Option<Usage> {
+        let open = self.open.values().map(|open| open.seen);
+        let now = open.fold(self.usage, added);
+        let told = self.told;
+        let news = Usage {
+            input: now.input.saturating_sub(told.input),
+            output: now.output.saturating_sub(told.output),
+            cache_read: now.cache_read.saturating_sub(told.cache_read),
+            cache_write: now.cache_write.saturating_sub(told.cache_write),
+        };
+        self.told = added(told, news);
+        (news != Usage::default()).then_some(news)
+    }
+}
+
+fn cost(price: Price, usage: &Usage) -> f64 {
+    price.of(
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+    )
+}
+
+fn added(one: Usage, other: Usage) -> Usage {
+    Usage {
+        input: one.input.saturating_add(other.input),
+        output: one.output.saturating_add(other.output),
+        cache_read: one.cache_read.saturating_add(other.cache_read),
+        cache_write: one.cache_write.saturating_add(other.cache_write),
+    }
+}
+
+/// No sum of such overflows in a turn.
+fn bounded(usage: Usage) -> Usage {
+    Usage {
+        input: usage.input.min(MOST_TOKENS),
+        output: usage.output.min(MOST_TOKENS),
+        cache_read: usage.cache_read.min(MOST_TOKENS),
+        cache_write: usage.cache_write.min(MOST_TOKENS),
+    }
+}

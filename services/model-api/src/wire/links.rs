@@ -1,0 +1,122 @@
+//! Content that a request does not have but names, for the provider to fetch.
+
+use openclaw_settings::ProviderTool;
+use reqwest::Url;
+use serde_json::{Map, Value};
+
+use super::{Grants, Unfit};
+
+/// Ends of the names of fields that hold a URL which the provider fetches:
+/// `image_url`, `file_url`, `video_url`. A plain `url` is one only in a source,
+/// or in what looks like one wherever it stands; elsewhere it says where
+/// something was found.
+const URL: &str = "_url";
+/// What a call of a tool was given, which is the tool's own and opaque to the
+/// API.
+const ARGUMENTS: [&str; 4] = ["arguments", "input", "input_schema", "parameters"];
+/// Parts of a conversation that have such.
+const CALLS: [&str; 5] = [
+    "custom_tool_call",
+    "function_call",
+    "mcp_tool_use",
+    "server_tool_use",
+    "tool_use",
+];
+
+/// Refuses content by reference that the policy does not grant.
+pub(super) fn check(content: Option<&Value>, grants: &Grants) -> Result<(), Unfit> {
+    match content {
+        Some(content) if !grants.has_all() => look(content, grants),
+        _ => Ok(()),
+    }
+}
+
+fn look(value: &Value, grants: &Grants) -> Result<(), Unfit> {
+    match value {
+        Value::Array(items) => items.iter().try_for_each(|item| look(item, grants)),
+        Value::Object(fields) => look_into(fields, grants),
+        _ => Ok(()),
+    }
+}
+
+fn look_into(fields: &Map<String, Value>, grants: &Grants) -> Result<(), Unfit> {
+    let kind = fields
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    match kind {
+        "container_upload" => need_files("a file for a container", grants)?,
+        "item_reference" => {
+            let what = "item_reference".to_owned();
+            return Err(Unfit::NotPassed { what });
+        }
+        _ => {}
+    }
+    let is_call = CALLS.contains(&kind);
+    if let (2, "url", Some(Value::String(url))) = (fields.len(), kind, fields.get("url")) {
+        fetch(url, grants)?;
+    }
+    for (name, inner) in fields {
+        match (name.as_str(), inner) {
+            (name, _) if is_call && ARGUMENTS.contains(&name) => {}
+            ("file_id", Value::String(_)) => need_files("file_id", grants)?,
+            ("source", Value::Object(source)) => look_at_source(source, grants)?,
+            (name, Value::String(url)) if name.ends_with(URL) => fetch(url, grants)?,
+            (name, Value::Object(inner)) if name.ends_with(URL) => {
+                if let Some(Value::String(url)) = inner.get("url") {
+                    fetch(url, grants)?;
+                }
+                look_into(inner, grants)?;
+            }
+            (_, inner) => look(inner, grants)?,
+        }
+    }
+    Ok(())
+}
+
+/// Where the data of an image or a document is.
+fn look_at_source(source: &Map<String, Value>, grants: &Grants) -> Result<(), Unfit> {
+    if let Some(Value::String(url)) = source.get("url") {
+        fetch(url, grants)?;
+    }
+    match source.get("type").and_then(Value::as_str) {
+        Some("file") => need_files("a file of the provider's", grants),
+        _ => look_into(source, grants),
+    }
+}
+
+fn need_files(what: &str, grants: &Grants) -> Result<(), Unfit> {
+    if grants.has(ProviderTool::Files) {
+        Ok(())
+    } else {
+        Err(Unfit::NotGranted {
+            what: what.to_owned(),
+            tool: ProviderTool::Files,
+        })
+    }
+}
+
+/// Whether the provider may fetch this. Data that stands in the URL itself is
+/// not fetched.
+fn fetch(url: &str, grants: &Grants) -> Result<(), Unfit> {
+    if url
+        .get(..5)
+        .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+    {
+        return Ok(());
+    }
+    let parsed = Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
+    let is_plain = parsed.as_ref().is_some_and(|url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.username().is_empty()
+            && url.password().is_none()
+    });
+    let port = parsed.as_ref().and_then(Url::port_or_known_default);
+    match port {
+        Some(port) if is_plain && grants.has_host(host, port) => Ok(()),
+        _ => Err(Unfit::Host {
+            host: if host.is_empty() { "this URL" } else { host }.to_owned(),
+        }),
+    }
+}

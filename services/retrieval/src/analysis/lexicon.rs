@@ -1,0 +1,239 @@
+//! Words of everyday notes that mean nearly the same, in five languages.
+//!
+//! A question and a note are short, and people seldom use the same words for
+//! both: "how much did I pay" is answered by "price: 12 €". `concepts.txt` has
+//! one meaning a line, its words by language, and before them the kind of fact that
+//! they name, if they name one; `frames.txt` has words that are
+//! in questions about anything.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::{Language, Languages, Traits, Word};
+use super::{fold, words};
+
+const CONCEPTS: &str = include_str!("lexicon/concepts.txt");
+const FRAMES: &str = include_str!("lexicon/frames.txt");
+/// The languages of the words of a line, in their order. Japanese is found by
+/// its characters, whatever language a text is taken for.
+const LANGUAGES: [Language; 4] = [
+    Language::English,
+    Language::German,
+    Language::French,
+    Language::Spanish,
+];
+
+/// A term of a language, by its number in [`LANGUAGES`]; Japanese is the last.
+#[derive(Debug, Clone)]
+struct Member {
+    language: usize,
+    term: Box<str>,
+}
+
+#[derive(Debug, Default)]
+struct Lexicon {
+    concepts: Vec<Vec<Member>>,
+    /// Of each concept the kind of fact that it names: "number".
+    facts: Vec<Traits>,
+    /// By hash of language and term.
+    by_term: HashMap<u64, Vec<u16>>,
+    japanese: Vec<(Box<str>, u16)>,
+}
+
+fn lexicon() -> &'static Lexicon {
+    static LEXICON: OnceLock<Lexicon> = OnceLock::new();
+    LEXICON.get_or_init(Lexicon::read)
+}
+
+impl Lexicon {
+    fn read() -> Self {
+        let mut lexicon = Self::default();
+        for (line, number) in CONCEPTS.lines().zip(0..) {
+            let mut members: Vec<Member> = Vec::new();
+            let (fact, line) = match line.split_once(": ") {
+                Some((fact, words)) => (Traits::named(fact), words),
+                None => (Traits::default(), line),
+            };
+            lexicon.facts.push(fact);
+            for (list, language) in line.split('|').zip(0..) {
+                for word in list.split_whitespace() {
+                    lexicon.add(word, language, number, &mut members);
+                }
+            }
+            lexicon.concepts.push(members);
+        }
+        lexicon
+    }
+
+    fn add(&mut self, word: &str, language: usize, number: u16, members: &mut Vec<Member>) {
+        let Some(&spoken) = LANGUAGES.get(language) else {
+            self.japanese.push((word.into(), number));
+            words(word, |part| {
+                if let Word::Exact(term) = part {
+                    let term = term.into();
+                    members.push(Member { language, term });
+                }
+            });
+            return;
+        };
+        words(word, |part| {
+            let term = match part {
+                Word::Exact(term) => term.to_owned(),
+                Word::Plain(plain) => super::stem(plain, spoken).into_owned(),
+            };
+            let known = self.by_term.entry(hash(&term, language)).or_default();
+            if known.last() != Some(&number) {
+                known.push(number);
+                let term = term.into();
+                members.push(Member { language, term });
+            }
+        });
+    }
+}
+
+fn hash(term: &str, language: usize) -> u64 {
+    xxh3_64_with_seed(term.as_bytes(), language as u64)
+}
+
+/// Calls `sink` with terms that mean nearly what `word` means in `language`, as
+/// texts in any of `languages` have them, and whether they are of `language`.
+pub(crate) fn related(
+    word: &str,
+    language: Language,
+    languages: Languages,
+    mut sink: impl FnMut(&str, bool),
+) {
+    let lexicon = lexicon();
+    let number = LANGUAGES.iter().position(|&known| known == language);
+    let number = number.unwrap_or_default();
+    let term = super::stem(word, LANGUAGES[number]);
+    let found = lexicon.by_term.get(&hash(&term, number));
+    for &concept in found.into_iter().flatten() {
+        members(lexicon, concept, languages, &mut |term, own| {
+            sink(term, own == number)
+        });
+    }
+}
+
+/// What kind of fact `word` names in `language`: "number", "price".
+pub(crate) fn fact(word: &str, language: Language) -> Traits {
+    let lexicon = lexicon();
+    let number = LANGUAGES.iter().position(|&known| known == language);
+    let number = number.unwrap_or_default();
+    let term = super::stem(word, LANGUAGES[number]);
+    let found = lexicon
+        .by_term
+        .get(&hash(&term, number))
+        .into_iter()
+        .flatten();
+    found.fold(Traits::default(), |all, &concept| {
+        all.with(lexicon.facts[usize::from(concept)])
+    })
+}
+
+/// The same for what is written without spaces: calls `sink` for each concept
+/// whose word is in `text`, with where that begins and ends, and its terms.
+pub(crate) fn related_in(
+    text: &str,
+    languages: Languages,
+    mut sink: impl FnMut(std::ops::Range<usize>, Traits, (&str, bool)),
+) {
+    let lexicon = lexicon();
+    for (word, concept) in &lexicon.japanese {
+        for (start, found) in text.match_indices(&**word) {
+            let range = start..start + found.len();
+            let fact = lexicon.facts[usize::from(*concept)];
+            members(lexicon, *concept, languages, &mut |term, own| {
+                sink(range.clone(), fact, (term, own == LANGUAGES.len()));
+            });
+        }
+    }
+}
+
+fn members(
+    lexicon: &Lexicon,
+    concept: u16,
+    languages: Languages,
+    sink: &mut impl FnMut(&str, usize),
+) {
+    for member in &lexicon.concepts[usize::from(concept)] {
+        let language = LANGUAGES.get(member.language);
+        if language.is_none_or(|&language| languages.contains(language)) {
+            sink(&member.term, member.language);
+        }
+    }
+}
+
+/// Whether `word`, in lower case, is in questions about anything.
+pub(crate) fn is_frame(word: &str) -> bool {
+    static WORDS: OnceLock<HashSet<u64>> = OnceLock::new();
+    let words = WORDS.get_or_init(|| {
+        let hash = |word: &str| {
+            let mut folded = String::new();
+            fold::lowercase(word, &mut folded);
+            xxh3_64(folded.as_bytes())
+        };
+        FRAMES.split_whitespace().map(hash).collect()
+    });
+    words.contains(&xxh3_64(word.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(word: &str, language: Language) -> Vec<String> {
+        let languages = LANGUAGES
+            .iter()
+            .fold(Languages::default(), |all, &l| all.with(l));
+        let mut terms = Vec::new();
+        related(word, language, languages, |term, _| {
+            terms.push(term.to_owned())
+        });
+        terms
+    }
+
+    #[test]
+    fn related_words_are_of_every_language() {
+        let terms = all("dentists", Language::English);
+        for term in ["dentist", "zahnarzt", "muel", "歯医"] {
+            assert!(terms.iter().any(|other| other == term), "{term}: {terms:?}");
+        }
+        assert!(all("zeppelin", Language::English).is_empty());
+        assert!(is_frame("called") && !is_frame("dentist"));
+    }
+
+    #[test]
+    fn related_words_are_found_without_spaces() {
+        let mut found = Vec::new();
+        related_in(
+            "歯医者の予約",
+            Languages::default().with(Language::German),
+            |range, _, (term, _)| {
+                found.push((range, term.to_owned()));
+            },
+        );
+        assert!(
+            found
+                .iter()
+                .any(|(range, term)| *range == (0..6) && term == "zahnarzt")
+        );
+        assert!(!found.iter().any(|(_, term)| term == "dentist"));
+    }
+
+    #[test]
+    fn every_line_has_words_of_five_languages() {
+        for line in CONCEPTS.lines() {
+            assert_eq!(line.split('|').count(), 5, "{line}");
+            let fact = line.split_once(": ").map(|(fact, _)| Traits::named(fact));
+            assert!(fact.is_none_or(|fact| !fact.is_empty()), "{line}");
+            assert!(
+                line.split('|').all(|list| !list.trim().is_empty()),
+                "{line}"
+            );
+        }
+    }
+}

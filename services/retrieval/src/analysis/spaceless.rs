@@ -1,0 +1,148 @@
+//! What says something in a question that is written without spaces.
+//!
+//! Han characters and katakana are words, hiragana mostly endings and particles:
+//! what is left of it without those is a word too.
+
+use std::ops::Range;
+
+use super::word::is_han;
+
+/// Endings, particles and words of questions in Japanese, in hiragana; the longer
+/// before the shorter.
+const HIRAGANA: &str = "
+でしたっけ でしょうか ましたっけ ありますか いましたか ありましたか していますか ください でしょう でしたか ですか ますか ましたか
+ですが ません ました まして ありました あります います している していた したい される された という について として だっけ
+どこに どこで どこ どれくらい どれ どの どう どんな どちら いつまで いつから いつ いくつ いくら だれ なぜ なに なん です ます した
+して する しま ある あり いる いた いま これ それ あれ この その あの から まで より ので のに けど など だけ ほど くらい ごろ こと
+もの とき ため よう さん ちゃん くん わたし ぼく うち では には とは にも でも った って れる られ れた せる たい ない なっ なる しい
+しく まれ の は が を に へ と も や か で な だ た て ね よ";
+/// Characters of words that ask and point, in Japanese and Chinese.
+const ASKING: &[char] = &[
+    '何', '誰', '私', '僕', '俺', '的', '了', '是', '吗', '么', '什', '哪', '我', '你', '他', '她',
+    '们', '在', '呢', '吧', '这', '那', '怎', '谁', '嗎', '麼', '這', '們', '誰',
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Han,
+    Katakana,
+    Hiragana,
+    Other,
+}
+
+fn script(character: char) -> Script {
+    match character {
+        'ー' | '\u{30a0}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' => Script::Katakana,
+        '\u{3040}'..='\u{309f}' => Script::Hiragana,
+        '々' => Script::Han,
+        character if is_han(character) => Script::Han,
+        _ => Script::Other,
+    }
+}
+
+/// The pieces of `run` that say something, in bytes.
+pub(crate) fn pieces(run: &str) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while let Some(first) = run[start..].chars().next() {
+        let own = script(first);
+        let rest = &run[start..];
+        let length = rest.find(|c| script(c) != own).unwrap_or(rest.len());
+        let range = start..start + length;
+        start = range.end;
+        match own {
+            Script::Han => without(
+                run,
+                range,
+                |text| {
+                    let first = text.chars().next().filter(|c| ASKING.contains(c))?;
+                    Some(first.len_utf8())
+                },
+                &mut pieces,
+            ),
+            Script::Hiragana => {
+                let mut left = Vec::new();
+                without(
+                    run,
+                    range,
+                    |text| {
+                        let ending = HIRAGANA
+                            .split_whitespace()
+                            .find(|ending| text.starts_with(*ending))?;
+                        Some(ending.len())
+                    },
+                    &mut left,
+                );
+                // One character that is left is an ending too.
+                pieces.extend(
+                    left.into_iter()
+                        .filter(|piece| run[piece.clone()].chars().count() > 1),
+                );
+            }
+            Script::Katakana | Script::Other => pieces.push(range),
+        }
+    }
+    pieces
+}
+
+/// What is left of `range` without what `skip` finds at the beginning of a text.
+fn without(
+    run: &str,
+    range: Range<usize>,
+    skip: impl Fn(&str) -> Option<usize>,
+    pieces: &mut Vec<Range<usize>>,
+) {
+    let (mut start, mut at) = (range.start, range.start);
+    while at < range.end {
+        let text = &run[at..range.end];
+        let Some(length) = skip(text) else {
+            at += text.chars().next().map_or(1, char::len_utf8);
+            continue;
+        };
+        if at > start {
+            pieces.push(start..at);
+        }
+        at += length;
+        start = at;
+    }
+    if range.end > start {
+        pieces.push(start..range.end);
+    }
+}
+
+/// The pairs of characters of a piece; of a single one itself.
+pub(crate) fn pairs(piece: &str) -> impl Iterator<Item = Range<usize>> {
+    let starts: Vec<usize> = piece.char_indices().map(|(at, _)| at).collect();
+    let count = starts.len().saturating_sub(1).max(1);
+    let end = piece.len();
+    (0..count).map(move |index| starts[index]..starts.get(index + 2).copied().unwrap_or(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(run: &str) -> Vec<&str> {
+        pieces(run).into_iter().map(|piece| &run[piece]).collect()
+    }
+
+    #[test]
+    fn pieces_are_what_a_question_is_about() {
+        assert_eq!(said("鍵はどこにありますか"), ["鍵"]);
+        assert_eq!(
+            said("冷蔵庫の保証期限はいつまでですか"),
+            ["冷蔵庫", "保証期限"]
+        );
+        assert_eq!(said("パスワードは何ですか"), ["パスワード"]);
+        assert_eq!(said("りんごが好きなのは誰"), ["りんご", "好"]);
+        assert_eq!(said("我的猫叫什么名字"), ["猫叫", "名字"]);
+    }
+
+    #[test]
+    fn pairs_overlap() {
+        let text = "保証期限";
+        let pairs: Vec<&str> = pairs(text).map(|pair| &text[pair]).collect();
+        assert_eq!(pairs, ["保証", "証期", "期限"]);
+        assert_eq!(super::pairs("鍵").count(), 1);
+    }
+}

@@ -1,0 +1,488 @@
+//! What kinds of facts a text has, and what kind a question asks for: "when"
+//! wants a date, "how much" a number. By words, in the languages people keep
+//! notes in most; a question of another language asks for nothing in particular.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::OnceLock;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::fold;
+use super::stop_words::Same;
+
+/// Kinds of facts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Traits(u8);
+
+impl Traits {
+    /// A date, a weekday, a month, a time of day.
+    pub(crate) const DATE: Self = Self(1);
+    /// A day told from another: yesterday, last week.
+    pub(crate) const RELATIVE: Self = Self(2);
+    /// A number.
+    pub(crate) const NUMBER: Self = Self(4);
+    /// An amount of money.
+    pub(crate) const MONEY: Self = Self(8);
+    /// So many digits that they can be a telephone number.
+    pub(crate) const DIGITS: Self = Self(16);
+    /// An address of mail or of a page.
+    pub(crate) const ADDRESS: Self = Self(32);
+    /// It is asked, not told.
+    pub(crate) const QUESTION: Self = Self(64);
+
+    /// By the name that the lexicon has for it.
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "NUMBER" => Self::NUMBER,
+            "MONEY" => Self::MONEY,
+            "DATE" => Self::DATE,
+            "DIGITS" => Self::DIGITS,
+            "ADDRESS" => Self::ADDRESS,
+            _ => Self::default(),
+        }
+    }
+
+    /// The members of both.
+    pub(crate) const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the two have a member in common.
+    pub(crate) const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether it has no member.
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// As it is stored.
+    pub(crate) const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// What [`Traits::bits`] gave.
+    pub(crate) const fn from_bits(bits: u8) -> Self {
+        Self(bits)
+    }
+}
+
+/// The fewest digits of a telephone number, an account or a long code.
+const DIGITS: usize = 6;
+
+/// Names of days, months and hours.
+const DATES: &str = "
+monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun
+january february march april june july august september october november december jan feb apr jun jul aug sep sept
+oct nov dec noon midnight morning evening afternoon summer winter autumn spring christmas easter weekend daily weekly monthly yearly
+montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags mittwochs donnerstags freitags samstags
+sonntags januar februar märz mai juni juli oktober dezember mittags morgens abends frühling sommer herbst ostern
+weihnachten täglich wöchentlich monatlich jährlich uhr
+lundi mardi mercredi jeudi vendredi samedi dimanche janvier février mars avril mai juin juillet août septembre octobre
+novembre décembre midi minuit matin soir été hiver automne printemps noël pâques
+lunes martes miércoles jueves viernes sábado sábados domingo domingos enero febrero marzo abril mayo junio julio agosto septiembre
+octubre noviembre diciembre mediodía medianoche verano invierno otoño primavera navidad";
+/// Days told from another.
+const RELATIVE: &str = "
+yesterday today tomorrow tonight ago last next week weeks month months year years recently soon days
+gestern heute morgen vorgestern übermorgen woche wochen monat monate monaten jahr jahre jahren tagen letzte letzten letztes nächste nächsten nächstes
+hier demain semaine semaines mois an ans année dernier dernière prochain prochaine jours
+ayer hoy mañana anteayer semana semanas mes meses año años pasado pasada próximo próxima días";
+/// Numbers in words.
+const NUMBERS: &str = "
+one two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty hundred thousand twice once half dozen
+zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig hundert tausend zweimal einmal dreimal
+deux trois quatre cinq sept huit neuf dix onze douze vingt trente cent mille
+dos tres cuatro cinco seis siete ocho nueve diez once doce veinte treinta cien mil";
+/// Money, in words.
+const MONEY: &str = "euro euros eur usd dollar dollars pound pounds gbp chf franken franc francs cent cents yen pesos peso";
+
+/// Hashes of words with what they show.
+type Table = HashMap<u64, Traits, BuildHasherDefault<Same>>;
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = Table::default();
+        for (list, kind) in [
+            (DATES, Traits::DATE),
+            (RELATIVE, Traits::RELATIVE),
+            (NUMBERS, Traits::NUMBER),
+            (MONEY, Traits::MONEY),
+        ] {
+            for word in list.split_whitespace() {
+                let known = table.entry(folded(word, &mut String::new())).or_default();
+                *known = known.with(kind);
+            }
+        }
+        table
+    })
+}
+
+/// The hash of a word without its case; `buffer` is only for its memory.
+fn folded(word: &str, buffer: &mut String) -> u64 {
+    buffer.clear();
+    fold::lowercase(word, buffer);
+    xxh3_64(buffer.as_bytes())
+}
+
+/// What `text` has, and whether it asks.
+pub(crate) fn traits(text: &str) -> Traits {
+    let found = facts(text);
+    if is_question(text) {
+        found.with(Traits::QUESTION)
+    } else {
+        found
+    }
+}
+
+/// The kinds of facts in `text`.
+pub(crate) fn facts(text: &str) -> Traits {
+    let table = table();
+    let mut found = Traits::default();
+    let mut buffer = String::new();
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        if word.is_empty() {
+            continue;
+        }
+        if word.contains(|c: char| c.is_ascii_digit()) {
+            found = found.with(Traits::NUMBER);
+        } else if let Some(kind) = table.get(&folded(word, &mut buffer)) {
+            found = found.with(*kind);
+        }
+    }
+    if found.meets(Traits::NUMBER) {
+        found = found.with(of_digits(text));
+    }
+    found.with(of_signs(text))
+}
+
+/// What runs of digits are, with the signs between them.
+fn of_digits(text: &str) -> Traits {
+    let mut found = Traits::default();
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '/' | ':' | ' ' | '+');
+    for run in text.split(|c: char| !is_part(c)) {
+        if run.bytes().filter(u8::is_ascii_digit).count() >= DIGITS {
+            found = found.with(Traits::DIGITS);
+        }
+        for word in run.split(' ') {
+            let parts: Vec<&str> = word.split(['.', '-', '/', ':']).collect();
+            let short = |part: &str| (1..=2).contains(&part.len());
+            let is_time = word.contains(':') && parts.len() >= 2 && parts.iter().all(|p| short(p));
+            let is_date = parts.len() >= 3 && parts.iter().filter(|p| short(p)).count() >= 2
+                // "3.5." of a German date ends with a dot.
+                || word.ends_with('.') && parts.len() == 3 && short(parts[0]) && short(parts[1]);
+            let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+            if is_time || is_date || is_year {
+                found = found.with(Traits::DATE);
+            }
+        }
+    }
+    found
+}
+
+fn of_signs(text: &str) -> Traits {
+    let mut found = Traits::default();
+    if text.contains(['€', '$', '£', '¥', '円']) {
+        found = found.with(Traits::MONEY);
+    }
+    if text.contains('@') || text.contains("http") || text.contains("www.") {
+        found = found.with(Traits::ADDRESS);
+    }
+    if !text.is_ascii() {
+        if text.contains(['月', '曜', '時', '年']) || text.contains("毎日") {
+            found = found.with(Traits::DATE);
+        }
+        if [
+            "昨日", "今日", "明日", "先週", "来週", "今週", "先月", "来月", "去年", "来年",
+        ]
+        .iter()
+        .any(|word| text.contains(word))
+        {
+            found = found.with(Traits::RELATIVE);
+        }
+        if text.contains([
+            '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万',
+        ]) {
+            found = found.with(Traits::NUMBER);
+        }
+    }
+    found
+}
+
+/// How questions are put, and what they ask for; in lower case.
+const ASKED: [(Traits, &[&str]); 6] = [
+    (
+        WHEN,
+        &[
+            "when",
+            "what time",
+            "what day",
+            "which day",
+            "what date",
+            "which month",
+            "what month",
+            "which year",
+            "what year",
+            "how late",
+            "wann",
+            "wie spät",
+            "welchem tag",
+            "welcher tag",
+            "welchen tag",
+            "wie viel uhr",
+            "wieviel uhr",
+            "welchem datum",
+            "welchem monat",
+            "welchem jahr",
+            "quand",
+            "quel jour",
+            "quelle heure",
+            "quelle date",
+            "quel mois",
+            "quelle année",
+            "cuándo",
+            "cuando",
+            "qué día",
+            "que dia",
+            "qué hora",
+            "qué fecha",
+            "qué mes",
+            "qué año",
+            "いつ",
+            "何時",
+            "何日",
+            "何曜",
+            "何月",
+            "何年",
+        ],
+    ),
+    (
+        Traits::MONEY.with(Traits::NUMBER),
+        &[
+            "how much",
+            "what does",
+            "price",
+            "cost",
+            "wie viel",
+            "wieviel",
+            "wie teuer",
+            "kostet",
+            "kosten",
+            "combien",
+            "quel prix",
+            "coûte",
+            "cuánto",
+            "cuanto",
+            "precio",
+            "いくら",
+            "値段",
+        ],
+    ),
+    (
+        Traits::NUMBER.with(WHEN),
+        &[
+            "how many",
+            "how old",
+            "how long",
+            "how tall",
+            "how far",
+            "how big",
+            "how large",
+            "how high",
+            "how heavy",
+            "wie viele",
+            "wieviele",
+            "wie alt",
+            "wie lange",
+            "wie groß",
+            "wie hoch",
+            "wie schwer",
+            "wie weit",
+            "quel âge",
+            "cuántos",
+            "cuántas",
+            "何歳",
+            "何人",
+            "何個",
+            "何回",
+            "何本",
+            "何匹",
+            "何キロ",
+        ],
+    ),
+    (
+        Traits::DIGITS,
+        &[
+            "phone",
+            "telephone",
+            "telefon",
+            "handynummer",
+            "rufnummer",
+            "téléphone",
+            "teléfono",
+            "móvil",
+            "電話",
+        ],
+    ),
+    (
+        Traits::ADDRESS,
+        &[
+            "email",
+            "e-mail",
+            "mailadresse",
+            "courriel",
+            "correo electrónico",
+            "メール",
+        ],
+    ),
+    (
+        Traits::NUMBER,
+        &[
+            "what number",
+            "which number",
+            "number of",
+            "nummer",
+            "numéro",
+            "número",
+            "番号",
+        ],
+    ),
+];
+
+const WHEN: Traits = Traits::DATE.with(Traits::RELATIVE);
+
+/// What a question asks for: any of these. Nothing where it does not tell.
+pub(crate) fn asked(text: &str) -> Traits {
+    let text = text.to_lowercase();
+    // Words, so that "when" is not in "whenever".
+    let is_there = |phrase: &str| {
+        let is_spaced = phrase.is_ascii() || !phrase.starts_with(|c: char| c >= '\u{2e80}');
+        text.match_indices(phrase).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + phrase.len()..].chars().next();
+            let is_edge = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+            !is_spaced || (is_edge(before) && is_edge(after))
+        })
+    };
+    let asked = ASKED
+        .iter()
+        .filter(|(_, phrases)| phrases.iter().any(|phrase| is_there(phrase)));
+    asked.fold(Traits::default(), |all, (kinds, _)| all.with(*kinds))
+}
+
+/// How questions begin that have no mark at their end.
+const BEGINNINGS: &str = "
+who what when where which why how whose wer was wann wo welche welcher welches welchen welchem warum wieso wie wessen wem wen
+qui quand où quel quelle quels quelles pourquoi comment combien quién qué cuándo dónde cuál cuáles cómo cuánto cuánta cuántos
+tell remind sag erinnere dis dime recuérdame";
+/// Words that a question without a mark has at most: more is a story.
+const SHORT: usize = 12;
+
+/// Whether all of `text` asks, or is a command.
+pub(crate) fn is_question(text: &str) -> bool {
+    let text = text.trim();
+    if text.starts_with('/') {
+        return !text.contains('\n');
+    }
+    if !text.contains(['?', '？']) {
+        return is_unmarked_question(text);
+    }
+    let mut sentences = text.split_inclusive(['.', '!', '?', '。', '！', '？', '\n']);
+    sentences.all(|sentence| {
+        let sentence = sentence.trim();
+        let words = sentence.split_whitespace().count();
+        // "Hi!" and "Thanks." tell nothing.
+        sentence.ends_with(['?', '？'])
+            || (words <= 3 && !sentence.contains(|c: char| c >= '\u{2e80}'))
+    })
+}
+
+fn is_unmarked_question(text: &str) -> bool {
+    if text.contains([':', '\n', ',']) || text.trim_end_matches('.').contains(". ") {
+        return false;
+    }
+    let end = text.trim_end_matches('。');
+    if ["ですか", "ますか", "でしたか", "ましたか", "だっけ"]
+        .iter()
+        .any(|ending| end.ends_with(ending))
+    {
+        return true;
+    }
+    let Some(first) = text.split_whitespace().next() else {
+        return false;
+    };
+    let mut lower = String::new();
+    fold::lowercase(first, &mut lower);
+    let mut beginnings = BEGINNINGS.split_whitespace();
+    text.split_whitespace().count() <= SHORT && beginnings.any(|word| word == lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traits_are_told_by_words_and_digits() {
+        let has = |text: &str, kind: Traits| traits(text).meets(kind);
+        for text in [
+            "on Friday",
+            "2031-04-12",
+            "am 3.5. um",
+            "at 14:30",
+            "le 12 août",
+            "en 2019",
+            "3月12日",
+            "5.5.2026",
+        ] {
+            assert!(has(text, Traits::DATE), "{text}");
+        }
+        for text in ["no fridge", "room 12", "version 6.1", "a date"] {
+            assert!(!has(text, Traits::DATE), "{text}");
+        }
+        assert!(has("call 0151 234 567", Traits::DIGITS) && !has("room 12", Traits::DIGITS));
+        assert!(has("12 €", Traits::MONEY) && has("zwölf Euro", Traits::MONEY));
+        assert!(has("ada@example.org", Traits::ADDRESS));
+        assert!(has("I went there yesterday", Traits::RELATIVE));
+        assert!(has("three cats", Traits::NUMBER) && !has("cats", Traits::NUMBER));
+    }
+
+    #[test]
+    fn asked_kinds_are_told_by_how_it_is_put() {
+        for text in [
+            "When is it?",
+            "Wann läuft er ab?",
+            "à quelle heure ?",
+            "¿Cuándo?",
+            "車検はいつですか",
+        ] {
+            assert!(asked(text).meets(Traits::DATE), "{text}");
+        }
+        assert!(asked("How much is the rent?").meets(Traits::MONEY));
+        assert!(asked("whenever you like").is_empty() && asked("Where is the key?").is_empty());
+    }
+
+    #[test]
+    fn questions_are_told_from_facts() {
+        for text in [
+            "Where is the key?",
+            "Hi! Where is it?",
+            "where is the spare key",
+            "/search key",
+            "鍵はどこですか",
+            "¿Dónde está?",
+        ] {
+            assert!(is_question(text), "{text}");
+        }
+        for text in [
+            "The key is under the pot.",
+            "My cat is called Mourek. Nice, isn't it?",
+            "What I need: milk",
+            "Wifi: abc",
+        ] {
+            assert!(!is_question(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What answers a message: none, one or a few passages, never the least bad.
+
+use super::{order, *};
+use crate::analysis;
+use crate::query::{Hit, Query, SearchResult};
+
+/// The most passages.
+const MOST: usize = 8;
+/// Of a question that asks for several things, so many are looked for.
+const CLAUSES: usize = 4;
+/// A passage that has so much of a question answers all of it.
+const WHOLE: f64 = 0.85;
+/// What answers much less well than the best is about something else.
+const CLOSE: f64 = 0.8;
+/// What the score counts beside the evidence.
+const SCORE: f64 = 0.3;
+
+impl Engine {
+    /// The passages that answer `query`, best first: those from
+    /// [`crate::ANSWERS`] on. Of a question that asks for several things, what
+    /// answers each.
+    pub fn recall(&self, query: &Query) -> Result<SearchResult, Error> {
+        let mut found = self.search(query)?;
+        let clauses = analysis::clauses(&query.text);
+        found.hits = best(found.hits, query);
+        let is_whole = found
+            .hits
+            .first()
+            .is_some_and(|hit| hit.parts.evidence >= WHOLE);
+        if clauses.len() < 2 || is_whole {
+            return Ok(found);
+        }
+        let mut each: Vec<Vec<Hit>> = Vec::new();
+        for text in clauses.into_iter().take(CLAUSES) {
+            let clause = Query {
+                text,
+                ..query.clone()
+            };
+            let more = self.search(&clause)?;
+            found.complete &= more.complete;
+            each.push(best(more.hits, query));
+        }
+        each.push(std::mem::take(&mut found.hits));
+        found.hits = in_turn(each);
+        Ok(found)
+    }
+}
+
+/// Those of `hits` that answer about as well as the best of them.
+fn best(hits: Vec<Hit>, query: &Query) -> Vec<Hit> {
+    let mut hits: Vec<Hit> = hits.into_iter().filter(Hit::answers).collect();
+    let most = hits
+        .iter()
+        .map(|hit| hit.parts.evidence)
+        .fold(0.0, f64::max);
+    hits.retain(|hit| hit.parts.evidence >= most * CLOSE);
+    let rank = |hit: &Hit| hit.parts.evidence + SCORE * hit.score;
+    hits.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    order::settle(&mut hits, query.ranking.decay_floor < 1.0);
+    hits.truncate(MOST);
+    hits
+}
+
+/// The first of each list, then the second of each, without repeats.
+fn in_turn(lists: Vec<Vec<Hit>>) -> Vec<Hit> {
+    let longest = lists.iter().map(Vec::len).max().unwrap_or_default();
+    let mut hits: Vec<Hit> = Vec::new();
+    for index in 0..longest {
+        for hit in lists.iter().filter_map(|list| list.get(index)) {
+            let same = |other: &Hit| {
+                (&other.path, other.start_line, &other.message)
+                    == (&hit.path, hit.start_line, &hit.message)
+            };
+            if !hits.iter().any(same) {
+                hits.push(hit.clone());
+            }
+        }
+    }
+    hits.truncate(MOST);
+    hits
+}

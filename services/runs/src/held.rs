@@ -1,0 +1,43 @@
+//! What the sandbox of this machine makes of an agent, which the agent-runner
+//! alone knows.
+
+use openclaw_proto::runner;
+use openclaw_settings::AgentSettings;
+use openclaw_tools::Policy;
+
+use crate::model;
+
+/// The level at which there are neither commands nor files.
+const TEXT: &str = "text";
+
+/// An agent, as the agent-runner has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The level of its sandbox.
+    pub level: String,
+    /// When commands are asked about; empty: it starts no turn.
+    pub ask: String,
+}
+
+/// What the agent-runner says of the agent; `None`: it does not answer.
+pub async fn agent(runner: &runner::Client, id: &str) -> Option<Held> {
+    let status = runner.status().await.ok()?;
+    let mut agents = status.agents.into_iter();
+    let agent = agents.find(|agent| agent.agent_id == id)?;
+    Some(Held {
+        level: agent.sandbox_level,
+        ask: agent.ask,
+    })
+}
+
+/// The tools that an agent may use, as the agent-runner has them.
+pub async fn tool_policy(runner: &runner::Client, configured: Option<&AgentSettings>) -> Policy {
+    let Some(configured) = configured else {
+        return Policy::default();
+    };
+    let policy = model::tool_policy(configured);
+    match agent(runner, &configured.id).await {
+        Some(held) if held.level == TEXT => policy.of_text(),
+        _ => policy,
+    }
+}

@@ -1,0 +1,50 @@
+//! What an agent is configured to use: its model, and tools.
+
+use openclaw_settings::{AgentSettings, Settings};
+use openclaw_tools::catalog::Profile;
+use openclaw_tools::{Layer, Policy};
+
+/// The provider of models that are named without one.
+pub const DEFAULT_PROVIDER: &str = "anthropic";
+
+/// Provider and model that are configured for an agent. Empty: the backend
+/// chooses.
+pub fn configured(settings: &Settings, agent: &str) -> (String, String) {
+    let own = settings.agent(agent).and_then(|agent| agent.model.clone());
+    let Some(name) = own.or_else(|| settings.default_model.clone()) else {
+        return (String::new(), String::new());
+    };
+    match name.split_once('/') {
+        Some((provider, model)) => (provider.to_owned(), model.to_owned()),
+        None => (DEFAULT_PROVIDER.to_owned(), name),
+    }
+}
+
+/// The models that the configuration names and describes, the default first.
+pub fn names(settings: &Settings) -> Vec<String> {
+    let agents = settings.agents.values().filter_map(|it| it.model.clone());
+    let mut names: Vec<String> = settings.default_model.clone().into_iter().collect();
+    for name in agents {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    for (provider, model) in settings.models.described() {
+        let name = format!("{provider}/{model}");
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The tools that an agent may use, as the agent-runner has it.
+pub fn tool_policy(agent: &AgentSettings) -> Policy {
+    let layers = agent.tools.layers.iter().map(|layer| Layer {
+        profile: layer.profile.as_deref().and_then(Profile::parse),
+        allow: layer.allow.clone(),
+        also_allow: layer.also_allow.clone(),
+        deny: layer.deny.clone(),
+    });
+    Policy::new(layers.collect())
+}

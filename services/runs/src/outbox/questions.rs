@@ -1,0 +1,83 @@
+//! Approvals, asked where the message came from that led to them.
+
+use std::sync::Arc;
+
+use openclaw_conversations::outbox::{self, NewDelivery};
+use openclaw_daemon::failure;
+use openclaw_proto::approval::Decision;
+use openclaw_proto::outbox::{Kind, Place};
+use openclaw_sessions::now_ms;
+
+use super::Dispatcher;
+use crate::approval::{Approval, Outcome};
+
+/// Asks on the run's channel, if its message came from a place on one. After a
+/// restart a turn asks again, which is the same question.
+pub(super) fn asked(dispatcher: &Dispatcher, approval: &Approval) {
+    let Some(of_turn) = &approval.of_turn else {
+        return;
+    };
+    let run = dispatcher.runs.find(&of_turn.run_id);
+    let Some((run, route)) = run.and_then(|run| Some((Arc::clone(&run), run.route.clone()?)))
+    else {
+        return;
+    };
+    let new = NewDelivery {
+        name: name(approval),
+        place: Place::of_route(&run.channel, &route),
+        session_key: of_turn.session_key.clone(),
+        agent_id: of_turn.agent_id.clone(),
+        run_id: of_turn.run_id.clone(),
+        kind: Kind::Question {
+            id: approval.id.clone(),
+            tool: of_turn.tool.clone(),
+            command: of_turn.command.clone(),
+            cwd: of_turn.cwd.clone(),
+            reason: of_turn.reason.clone(),
+            expires_ms: approval.expires_ms,
+            can_be_always: !of_turn.form.is_empty(),
+        },
+    };
+    change(dispatcher, "ask on a channel", move |connection| {
+        outbox::add(connection, &new, now_ms())
+    });
+}
+
+/// Says there what was decided, wherever that was.
+pub(super) fn decided(dispatcher: &Dispatcher, approval: &Approval, outcome: Outcome, by: &str) {
+    if approval.of_turn.is_none() {
+        return;
+    }
+    let text = match outcome {
+        Outcome::Decided(Decision::AllowOnce) => format!("Allowed once, by {by}."),
+        Outcome::Decided(Decision::AllowAlways) => format!("Allowed from now on, by {by}."),
+        Outcome::Decided(Decision::Deny) => format!("Denied, by {by}."),
+        Outcome::Expired => "Nobody decided in time; it does not run.".to_owned(),
+    };
+    let name = name(approval);
+    change(
+        dispatcher,
+        "tell of a decision on a channel",
+        move |connection| outbox::decided(connection, &name, &text, now_ms()),
+    );
+}
+
+fn name(approval: &Approval) -> String {
+    format!("question {}", approval.id)
+}
+
+/// The bus does not wait for the disk.
+fn change(
+    dispatcher: &Dispatcher,
+    operation: &'static str,
+    work: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<bool> + Send + 'static,
+) {
+    let outbox = Arc::clone(&dispatcher.outbox);
+    dispatcher.tasks.spawn(async move {
+        match outbox.database.call(operation, work).await {
+            Ok(true) => outbox.look(),
+            Ok(false) => {}
+            Err(fault) => failure::report(operation, &fault),
+        }
+    });
+}

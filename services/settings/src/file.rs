@@ -1,0 +1,348 @@
+//! Changing the configuration file: one writer at a time, comments kept, and
+//! never to something that is not valid.
+
+use std::fs::{self, File as StdFile};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::{Flock, FlockArg};
+use openclaw_config::edit;
+use openclaw_config::environment::Environment;
+use openclaw_config::error::Error;
+use openclaw_config::key::KeyPath;
+use openclaw_config::parse;
+use openclaw_config::paths::Paths;
+use openclaw_config::pipeline::include::Source;
+use openclaw_config::pipeline::{include, merge};
+use openclaw_config::problem::Problem;
+use openclaw_config::redact;
+use openclaw_config::schema::Schema;
+use openclaw_config::substitute::Missing;
+use openclaw_config::{locate, lock_file, write};
+use openclaw_effect::{self as effect, Unused};
+use serde_json::Value;
+
+use crate::document;
+use crate::keys;
+use crate::settings::{Settings, tools};
+
+mod backup;
+
+/// The configuration file, to change. Others that want to change it wait.
+#[derive(Debug)]
+pub struct File {
+    paths: Paths,
+    text: String,
+    original: String,
+    _lock: Flock<StdFile>,
+}
+
+impl File {
+    /// Opens the file, which need not be there, and keeps other writers out.
+    pub fn open(paths: &Paths) -> Result<Self, Error> {
+        let path = &paths.configuration;
+        let failed = |source: io::Error| Error::Write {
+            path: path.clone(),
+            source,
+        };
+        let lock = lock(path).map_err(failed)?;
+        let text = parse::read(path)?;
+        Ok(Self {
+            paths: paths.clone(),
+            original: text.clone(),
+            text,
+            _lock: lock,
+        })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.paths.configuration
+    }
+
+    /// The text as it would be written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether anything has changed.
+    pub fn is_changed(&self) -> bool {
+        self.text != self.original
+    }
+
+    /// What the text says, without includes and references.
+    pub fn document(&self) -> Result<Value, Error> {
+        parse::parse(self.path(), &self.text)
+    }
+
+    /// Sets one value. A value that was shown as a secret stays what it was.
+    pub fn set(&mut self, path: &KeyPath, mut value: Value) -> Result<(), Error> {
+        let mut expected = self.document()?;
+        redact::restore(path, &mut value, &expected).map_err(|path| self.not_a_secret(path))?;
+        let text = edit::set(&self.text, path, &value).map_err(|error| self.not_edited(error))?;
+        path.put(&mut expected, value);
+        self.take_over(text, &expected)
+    }
+
+    /// Takes one value away.
+    pub fn unset(&mut self, path: &KeyPath) -> Result<(), Error> {
+        let mut expected = self.document()?;
+        let text = edit::unset(&self.text, path).map_err(|error| self.not_edited(error))?;
+        path.take(&mut expected);
+        self.take_over(text, &expected)
+    }
+
+    /// Applies a merge patch (RFC 7396) and keeps what it does not touch as it
+    /// is written.
+    pub fn patch(&mut self, patch: &Value) -> Result<(), Error> {
+        let before = self.document()?;
+        let mut after = before.clone();
+        let mut patch = patch.clone();
+        redact::restore(&KeyPath::default(), &mut patch, &before)
+            .map_err(|path| self.not_a_secret(path))?;
+        merge::patch(&mut after, patch);
+        self.change(&KeyPath::default(), &before, &after)
+    }
+
+    /// Another text, as an editor leaves it.
+    pub fn replace(&mut self, text: String) -> Result<(), Error> {
+        parse::parse(self.path(), &text)?;
+        self.text = text;
+        Ok(())
+    }
+
+    /// Writes what is different, value by value.
+    fn change(&mut self, path: &KeyPath, before: &Value, after: &Value) -> Result<(), Error> {
+        let (Value::Object(old), Value::Object(new)) = (before, after) else {
+            return if before == after {
+                Ok(())
+            } else {
+                self.set(path, after.clone())
+            };
+        };
+        for key in old.keys().filter(|key| !new.contains_key(*key)) {
+            self.unset(&path.child(key))?;
+        }
+        for (key, value) in new {
+            let path = path.child(key);
+            match old.get(key) {
+                Some(below) => self.change(&path, below, value)?,
+                None => self.set(&path, value.clone())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The editor works on text and must do what was asked for.
+    fn take_over(&mut self, text: String, expected: &Value) -> Result<(), Error> {
+        if parse::parse(self.path(), &text)? != *expected {
+            let problem = "cannot be changed without touching the rest; use `config edit`";
+            return Err(Error::invalid(
+                self.path(),
+                vec![Problem::other(KeyPath::default(), problem)],
+            ));
+        }
+        self.text = text;
+        Ok(())
+    }
+
+    fn not_edited(&self, source: edit::Error) -> Error {
+        Error::Edit {
+            path: self.path().to_owned(),
+            source,
+        }
+    }
+
+    fn not_a_secret(&self, path: KeyPath) -> Error {
+        let problem = format!(
+            "is {}, which stands for a secret that is not there",
+            redact::REDACTED
+        );
+        Error::invalid(self.path(), vec![Problem::other(path, problem)])
+    }
+
+    /// What would be wrong that is not wrong already, and what is wrong anyway.
+    pub fn problems(&self, environment: &Environment) -> Result<Problems, Error> {
+        let before = match parse::parse(self.path(), &self.original) {
+            Ok(_) => self.wrong_with(&self.original, environment)?,
+            // Of a text that is no JSON5 nothing is known.
+            Err(_) => Vec::new(),
+        };
+        let (old, new) = self
+            .wrong_with(&self.text, environment)?
+            .into_iter()
+            .partition(|problem| {
+                before
+                    .iter()
+                    .any(|old| old.path == problem.path && old.kind == problem.kind)
+            });
+        Ok(Problems { new, old })
+    }
+
+    fn wrong_with(&self, text: &str, environment: &Environment) -> Result<Vec<Problem>, Error> {
+        let document = parse::parse(self.path(), text)?;
+        let mut sources = Vec::new();
+        let document = include::resolve(self.path(), document, &mut sources)?;
+        sources.push(Source {
+            path: self.path().to_owned(),
+            text: text.to_owned(),
+            mount: KeyPath::default(),
+        });
+        let mut problems = Schema::shipped().check(&document);
+        problems.extend(effect::restrictions(&document));
+        if problems.is_empty() {
+            problems.extend(self.beyond_schema(document, environment));
+        }
+        locate::place(&mut problems, &sources);
+        Ok(problems)
+    }
+
+    /// What no schema can say, such as that a URL is one.
+    fn beyond_schema(&self, mut document: Value, environment: &Environment) -> Option<Problem> {
+        openclaw_config::pipeline::alias::apply(&mut document);
+        let fragment = keys::typed(self.path(), &document).ok();
+        match Settings::assemble(self.paths.clone(), document, environment) {
+            Err(Error::Value {
+                origin,
+                key,
+                problem,
+            }) if origin != openclaw_config::ENVIRONMENT => {
+                let path = KeyPath::parse(&key).unwrap_or_default();
+                Some(Problem::other(path, problem))
+            }
+            _ => {
+                let (path, problem) = tools::elsewhere(&fragment?.mcp, &self.paths)?;
+                Some(Problem::other(path, problem))
+            }
+        }
+    }
+
+    /// Writes the text. The text before it is kept beside the file (`.bak`), of
+    /// secrets only those that the file still has: one that was taken out or
+    /// replaced is not to be read anywhere any more.
+    pub fn save(&mut self) -> Result<(), Error> {
+        let path = self.paths.configuration.clone();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            |source| Error::Write { path, source }
+        };
+        let backup = backup(&path);
+        let kept = backup::text(&self.original, &self.text);
+        match &kept.text {
+            Some(text) => write::atomic(&backup, text.as_bytes()).map_err(failed(&backup))?,
+            // An older one would be no copy of the file before the change.
+            None => remove(&backup).map_err(failed(&backup))?,
+        }
+        // The gateway keeps another as soon as it has read the new file.
+        let last_good = self.paths.last_good();
+        if kept.has_removed(&parse::read(&last_good).unwrap_or_default()) {
+            remove(&last_good).map_err(failed(&last_good))?;
+        }
+        write::atomic(&path, self.text.as_bytes()).map_err(failed(&path))?;
+        self.original.clone_from(&self.text);
+        Ok(())
+    }
+}
+
+/// What is wrong with a changed text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Problems {
+    /// With the change.
+    pub new: Vec<Problem>,
+    /// Already before.
+    pub old: Vec<Problem>,
+}
+
+/// What a valid configuration says that does not hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// What did not work and is done without.
+    pub warnings: Vec<String>,
+    /// Keys that have no effect.
+    pub unused: Vec<Unused>,
+}
+
+/// Everything that is wrong with the configuration as it is, also what only
+/// shows with the environment.
+pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Error> {
+    let document = document::load(&paths.configuration, environment, Missing::Refused)?;
+    let settings = Settings::assemble(paths.clone(), document.value, environment)?;
+    let settings = settings.with_credentials(environment, &Default::default())?;
+    let absent = settings.absent_of_servers().into_iter();
+    let absent: Vec<_> = absent
+        .map(|(path, problem)| Problem::other(path, problem))
+        .collect();
+    let absent: Vec<_> = unknown_models(&settings).chain(absent).collect();
+    let problems = settings.mcp_problems.into_iter();
+    let mut problems: Vec<_> = problems
+        .map(|(path, problem)| Problem::other(path, problem))
+        .collect();
+    if problems.is_empty() {
+        let mut warnings = document.warnings;
+        warnings.extend(settings.provider_faults);
+        // What is missing today may be there tomorrow: it makes no file invalid.
+        warnings.extend(placed(absent, &document.sources));
+        return Ok(Findings {
+            warnings,
+            unused: effect::unused(&document.written),
+        });
+    }
+    locate::place(&mut problems, &document.sources);
+    Err(Error::invalid(&paths.configuration, problems))
+}
+
+/// Models that agents are to have and nobody can be asked for.
+fn unknown_models(settings: &Settings) -> impl Iterator<Item = Problem> {
+    let mut problems = Vec::new();
+    for agent in settings.agents.values() {
+        let key = KeyPath::parse(&agent.model_key).unwrap_or_default();
+        for name in agent.model.iter().chain(&agent.fallbacks) {
+            if let Err(unknown) = settings.known_models.check(name) {
+                let problem = Problem::other(key.clone(), unknown.to_string());
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+    }
+    problems.into_iter()
+}
+
+/// The problems as lines, each with its place.
+fn placed(mut problems: Vec<Problem>, sources: &[Source]) -> Vec<String> {
+    locate::place(&mut problems, sources);
+    let line = |problem: &Problem| match &problem.place {
+        Some(place) => {
+            let file = place.file.display();
+            format!("{file}:{}:{}: {problem}", place.line, place.column)
+        }
+        None => problem.to_string(),
+    };
+    problems.iter().map(line).collect()
+}
+
+/// The file before the last change.
+pub fn backup(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".bak");
+    PathBuf::from(name)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Locks a file of its own: the configuration itself is replaced by every
+/// write, and a lock on it would be one on the old file.
+fn lock(path: &Path) -> io::Result<Flock<StdFile>> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let file = lock_file::open(Path::new(&name))?;
+    Flock::lock(file, FlockArg::LockExclusive).map_err(|(_, errno)| errno.into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! What `models.providers.*.models` says of a model.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::section::sections;
+
+sections! {
+    /// A model of a provider. What else is said of it is kept, and written into
+    /// models.json.
+    pub struct Described {
+        /// As the provider calls it.
+        id: String,
+        /// As people call it.
+        name: Option<String>,
+        /// Whether it can be told how much to think.
+        reasoning: Option<bool>,
+        /// What it takes: `text`, `image`.
+        input: Option<Vec<String>>,
+        /// What it costs.
+        cost: Option<Cost>,
+        /// Tokens of a conversation and its answer together.
+        #[cfg_attr(test, schemars(range(min = 1)))]
+        context_window: Option<u64>,
+        /// Tokens of the longest answer.
+        #[cfg_attr(test, schemars(range(min = 1)))]
+        max_tokens: Option<u32>,
+        /// Everything else.
+        #[serde(flatten)]
+        other: BTreeMap<String, Value>,
+    }
+
+    /// US dollars for a million tokens.
+    pub struct Cost {
+        /// Sent.
+        input: Option<f64>,
+        /// Generated.
+        output: Option<f64>,
+        /// Read from the provider's cache.
+        cache_read: Option<f64>,
+        /// Written to the provider's cache.
+        cache_write: Option<f64>,
+        /// Everything else.
+        #[serde(flatten)]
+        other: BTreeMap<String, Value>,
+    }
+}

@@ -1,0 +1,83 @@
+//! From the files and the environment to validated settings.
+//!
+//! Three stages: the document ([`mod@document`], whose steps are in
+//! `openclaw-config`), the keys with their types ([`keys`]), and settings
+//! validated for one daemon. The environment is an input like the file is, so
+//! that tests and daemons take the same path.
+
+pub mod chosen;
+pub mod defaults;
+pub mod document;
+pub mod file;
+pub mod files;
+pub mod holder;
+pub mod keys;
+pub mod models_file;
+pub mod origin;
+pub mod permissions;
+pub mod price;
+pub mod provider;
+mod section;
+mod settings;
+pub mod size;
+#[cfg(test)]
+mod tests;
+mod units;
+
+use openclaw_config::substitute::Missing;
+use openclaw_config::{Environment, Error, Paths};
+use openclaw_effect as effect;
+
+pub use origin::Origin;
+pub use settings::*;
+
+/// Reads the configuration of the state directory that `environment` names.
+///
+/// A missing or empty file is an empty configuration. Errors name the file and
+/// where in it the problem is.
+pub fn load(environment: &Environment) -> Result<Settings, Error> {
+    load_from(environment, Origin::File)
+}
+
+/// Reads the configuration, or what stands in for it.
+pub fn load_from(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
+    let paths = origin.paths(Paths::resolve(environment)?);
+    let document = document::load(&paths.configuration, environment, Missing::KeptForOwner)?;
+    let mut settings = Settings::assemble(paths, document.value, environment)?;
+    settings.unused = effect::unused(&document.written);
+    Ok(settings)
+}
+
+/// Reads the configuration or, where the file cannot be used, what daemons use
+/// in its place.
+pub fn load_usable(environment: &Environment) -> Result<Settings, Error> {
+    let error = match load(environment) {
+        Err(error) if !error.is_beyond_file() => error,
+        settled => return settled,
+    };
+    let paths = Paths::resolve(environment)?;
+    [Origin::LastGood, Origin::Defaults]
+        .into_iter()
+        .filter(|origin| origin.exists(&paths))
+        .find_map(|origin| load_from(environment, origin).ok())
+        .ok_or(error)
+}
+
+/// The same, and keeps a file that is valid as the last good configuration.
+/// For the gateway: one process writes a file.
+pub fn load_and_keep(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
+    if origin != Origin::File {
+        return load_from(environment, origin);
+    }
+    let paths = Paths::resolve(environment)?;
+    let file = &paths.configuration;
+    let document = document::load(file, environment, Missing::KeptForOwner)?;
+    let mut settings = Settings::assemble(paths.clone(), document.value.clone(), environment)?;
+    settings.unused = effect::unused(&document.written);
+    if let Err(error) = origin::keep(&paths, &document) {
+        let cause = std::error::Error::source(&error).map(ToString::to_string);
+        let cause = cause.unwrap_or_default();
+        settings.warnings.push(format!("{error}: {cause}"));
+    }
+    Ok(settings)
+}

@@ -1,0 +1,149 @@
+//! Which models may be named: those of providers that the configuration has.
+
+use std::collections::BTreeMap;
+
+use openclaw_config::nearest;
+
+use super::AgentSettings;
+use crate::keys;
+use crate::provider;
+
+/// The provider of models that are named without one.
+const USUAL: &str = "anthropic";
+
+/// A name that nobody can be asked by.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownModel {
+    /// No provider of that name.
+    #[error(
+        "the model {name:?} names no known provider; known are {}, others go in models.providers",
+        .known.join(", ")
+    )]
+    Provider {
+        /// The model, as it was given.
+        name: String,
+        /// The providers there are.
+        known: Vec<String>,
+    },
+    /// The provider's models are listed, and it is none of them.
+    #[error(
+        "the provider {provider} has no model {model:?}; it has {}, others go in \
+         models.providers.{provider}.models",
+        .known.join(", ")
+    )]
+    Model {
+        /// The provider.
+        provider: String,
+        /// The model.
+        model: String,
+        /// The models it has, the nearest first.
+        known: Vec<String>,
+    },
+}
+
+/// Providers with the models that are listed of them; an empty list is one that
+/// nobody wrote, and any name may be asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownModels(BTreeMap<String, Vec<String>>);
+
+impl KnownModels {
+    pub(super) fn of<'a>(
+        fragment: &keys::Models,
+        agents: impl Iterator<Item = &'a AgentSettings>,
+    ) -> Self {
+        let mut models: BTreeMap<String, Vec<String>> = provider::known()
+            .map(|id| (id.to_owned(), Vec::new()))
+            .collect();
+        for (id, provider) in &fragment.providers {
+            let ids = provider
+                .models
+                .iter()
+                .filter_map(|model| model["id"].as_str());
+            models.insert(id.clone(), ids.map(str::to_owned).collect());
+        }
+        // What the configuration itself names may be chosen, too.
+        let chosen = agents.flat_map(|agent| agent.model.iter().chain(&agent.fallbacks));
+        for name in chosen.chain(&fragment.default) {
+            let (provider, model) = named(name);
+            match models.get_mut(provider) {
+                Some(listed) if !listed.is_empty() => listed.push(model.to_owned()),
+                _ => {}
+            }
+        }
+        Self(models)
+    }
+
+    /// Whether `name` (`provider/model`, or a model of Anthropic's) can be asked
+    /// for, as far as the configuration tells.
+    pub fn check(&self, name: &str) -> Result<(), UnknownModel> {
+        let (provider, model) = named(name);
+        let Some(listed) = self.0.get(provider) else {
+            return Err(UnknownModel::Provider {
+                name: name.to_owned(),
+                known: self.0.keys().cloned().collect(),
+            });
+        };
+        if listed.is_empty() || listed.iter().any(|known| known == model) {
+            return Ok(());
+        }
+        let mut known = listed.clone();
+        let near = nearest::nearest(model, listed.iter().map(String::as_str)).map(str::to_owned);
+        known.sort_by_key(|id| Some(id) != near.as_ref());
+        Err(UnknownModel::Model {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            known,
+        })
+    }
+}
+
+fn named(name: &str) -> (&str, &str) {
+    name.split_once('/').unwrap_or((USUAL, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{Environment, Paths, Settings};
+
+    fn settings(document: serde_json::Value) -> Settings {
+        let environment: Environment = [("HOME", "/home/claw")].into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        Settings::assemble(paths, document, &environment).unwrap()
+    }
+
+    #[test]
+    fn a_model_is_one_of_a_provider_that_is_there() {
+        let settings = settings(json!({
+            "agents": {"defaults": {"model": "mine/big"}},
+            "models": {"providers": {
+                "mine": {"baseUrl": "http://a", "models": [{"id": "small"}, {"id": "tiny"}]},
+                "open": {"baseUrl": "http://b"},
+            }},
+        }));
+        for name in [
+            "mine/small",
+            "mine/big",
+            "open/any/thing",
+            "openai/gpt-5",
+            "claude-sonnet-5",
+        ] {
+            assert_eq!(settings.known_models.check(name), Ok(()), "{name}");
+        }
+        let unknown = settings
+            .known_models
+            .check("nosuch/m")
+            .unwrap_err()
+            .to_string();
+        for part in ["\"nosuch/m\"", "ollama", "open", "models.providers"] {
+            assert!(unknown.contains(part), "{unknown}");
+        }
+        let unknown = settings
+            .known_models
+            .check("mine/tinny")
+            .unwrap_err()
+            .to_string();
+        assert!(unknown.contains("it has tiny, small"), "{unknown}");
+    }
+}

@@ -1,0 +1,130 @@
+//! How a command fails: what is said, what may help, and the exit code.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use openclaw_config::state_lock::Holder;
+
+use crate::output;
+
+/// A failure at run time.
+const FAILURE: u8 = 1;
+/// Nobody was there to decide, and nothing was said about it.
+const UNDECIDED: u8 = 2;
+/// Another suite owns the state, as the daemons exit.
+pub const HELD: u8 = 3;
+/// EX_USAGE of sysexits.h, as the daemons exit; clap's own would be 2.
+pub const USAGE: u8 = 64;
+/// EX_CONFIG: a configuration that trying again does not mend.
+pub const CONFIG: u8 = 78;
+
+/// Why a command ends without having done what was asked.
+#[derive(Debug)]
+pub struct Failure {
+    exit: u8,
+    /// `None`: everything was said already.
+    error: Option<anyhow::Error>,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// A failure described by `text`, one sentence without a full stop.
+    pub fn new(text: impl Into<String>) -> Self {
+        anyhow::Error::msg(text.into()).into()
+    }
+
+    /// Wrong arguments.
+    pub fn usage(text: impl Into<String>) -> Self {
+        Self {
+            exit: USAGE,
+            ..Self::new(text)
+        }
+    }
+
+    /// Another suite uses the state directory.
+    pub fn held(state: &Path, holder: &Holder) -> Self {
+        let state = state.display();
+        Self {
+            exit: HELD,
+            ..Self::new(format!("the state directory {state} is in use by {holder}"))
+        }
+    }
+
+    /// Somebody has to be asked, and nobody can be.
+    pub fn undecided(text: impl Into<String>) -> Self {
+        Self {
+            exit: UNDECIDED,
+            ..Self::new(text)
+        }
+    }
+
+    /// Ends with `exit` without another word.
+    pub fn silent(exit: u8) -> Self {
+        Self {
+            exit,
+            error: None,
+            hint: None,
+        }
+    }
+
+    /// The reader of standard output is gone (EPIPE). It has what it wanted,
+    /// so this is no failure; a filter such as `head` ends this way.
+    pub fn reader_gone() -> Self {
+        Self::silent(0)
+    }
+
+    /// The same failure with what the user can do about it.
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+
+    /// The whole message on one line, without the hint.
+    pub fn text(&self) -> String {
+        self.error
+            .as_ref()
+            .map(|error| format!("{error:#}"))
+            .unwrap_or_default()
+    }
+
+    /// Prints it and returns the exit code.
+    pub fn report(self) -> ExitCode {
+        if self.error.is_some() {
+            // Further lines stand below the first: what somebody else said
+            // does not pass for a line of ours.
+            let text = self.text();
+            let lines: Vec<String> = text.split('\n').map(output::line).collect();
+            output::stderr_line(&format!("error: {}", lines.join("\n  ")));
+        }
+        if let Some(hint) = &self.hint {
+            output::stderr_line(&format!("hint: {}", output::line(hint)));
+        }
+        ExitCode::from(self.exit)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self {
+            exit: FAILURE,
+            error: Some(error),
+            hint: None,
+        }
+    }
+}
+
+impl From<openclaw_config::Error> for Failure {
+    fn from(error: openclaw_config::Error) -> Self {
+        Self {
+            exit: match error {
+                // Nothing is wrong with the configuration.
+                openclaw_config::Error::Write { .. } => FAILURE,
+                _ => CONFIG,
+            },
+            error: Some(error.into()),
+            hint: None,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What a program at a terminal shares with the others of its kind: output in
+//! which nothing acts on the terminal, questions, tables, numbers in words, and failures
+//! with what may help and an exit code.
+
+pub mod failure;
+pub mod output;
+pub mod question;
+pub mod table;
+pub mod words;
+
+pub use failure::Failure;

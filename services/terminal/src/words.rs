@@ -1,0 +1,59 @@
+//! Numbers and times in words.
+
+use std::time::Duration;
+
+/// "1 session", "2 sessions".
+pub fn count(number: u64, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
+
+/// The two largest units: "4 s", "3 min 12 s", "2 h 5 min", "9 d 3 h".
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
+    match () {
+        () if days > 0 => format!("{days} d {} h", hours % 24),
+        () if hours > 0 => format!("{hours} h {} min", minutes % 60),
+        () if minutes > 0 => format!("{minutes} min {} s", seconds % 60),
+        () => format!("{seconds} s"),
+    }
+}
+
+/// How long before `now_ms` the moment `at_ms` was; both in Unix milliseconds.
+pub fn ago(at_ms: i64, now_ms: i64) -> String {
+    let passed = u64::try_from(now_ms.saturating_sub(at_ms)).unwrap_or(0);
+    format!("{} ago", duration(Duration::from_millis(passed)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_two_units_at_most() {
+        for (seconds, text) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (61, "1 min 1 s"),
+            (7500, "2 h 5 min"),
+            (788_400, "9 d 3 h"),
+        ] {
+            assert_eq!(duration(Duration::from_secs(seconds)), text);
+        }
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_is_no_negative_age() {
+        assert_eq!(ago(2_000, 1_000), "0 s ago");
+        assert_eq!(ago(1_000, 5_000), "4 s ago");
+    }
+
+    #[test]
+    fn one_has_no_plural() {
+        assert_eq!(count(1, "turn"), "1 turn");
+        assert_eq!(count(0, "turn"), "0 turns");
+    }
+}

@@ -1,0 +1,493 @@
+//! Asking before a call of a turn runs. The turn's process asks through its
+//! events and hears the answer through a file beside its spool, which the
+//! daemon writes: so neither a restart of the daemon nor of the gateway loses
+//! a question or an answer.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use openclaw_handoff::decisions::Decisions;
+use openclaw_handoff::spool::Spool;
+use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
+use openclaw_proto::event::Kind;
+use openclaw_tools::approval::effect::Ground;
+use openclaw_tools::approval::{Grant, Rules, Verdict};
+use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+use uuid::Uuid;
+
+use crate::activity::Activity;
+
+mod question;
+
+pub(crate) use question::Question;
+
+/// What is left of a turn when a question expires: enough for the model to say
+/// what was not done.
+const RESERVE: Duration = Duration::from_secs(20);
+
+/// Bytes of a command that people are shown. A longer one shows its beginning
+/// and its end, and cannot be allowed for good: nobody has read it.
+const SHOWN_BYTES: usize = 16 * 1024;
+
+/// Bytes of the name of a tool, and of why somebody is asked: both have words
+/// of the agent's in them.
+const WORDS_BYTES: usize = 1024;
+
+/// Questions of one run that may wait at a time. Nobody reads more, and each
+/// costs everybody who may answer a line.
+const OPEN: usize = 8;
+
+/// Questions of one run, altogether.
+const QUESTIONS: usize = 1000;
+
+/// What asks in one turn.
+#[derive(Debug)]
+pub(crate) struct Approvals {
+    rules: Mutex<Rules>,
+    ground: Ground,
+    patience: Duration,
+    /// When the turn ends at the latest.
+    end: Instant,
+    spool: Arc<Spool>,
+    decisions: Decisions,
+    activity: Arc<Activity>,
+    /// Places for questions that wait.
+    open: Arc<Semaphore>,
+    /// Number of questions so far.
+    asked: AtomicUsize,
+}
+
+/// What was settled about a call at once.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart where it is made, and never kept"
+)]
+#[derive(Debug)]
+pub(crate) enum Judged {
+    /// It runs, or does not: the error says why, for the model and the user.
+    Settled(Result<(), String>),
+    /// Somebody has to be asked.
+    Open(Open),
+}
+
+/// A question that has a place among those that wait.
+#[derive(Debug)]
+pub(crate) struct Open {
+    request: ApprovalRequested,
+    grant: Grant,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Why nobody can be asked.
+#[derive(Debug, thiserror::Error)]
+enum CannotAsk {
+    #[error("write to {path}")]
+    Decisions {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("write an event")]
+    Spool(#[from] openclaw_handoff::spool::Refused),
+    #[error("decisions cannot be read any more")]
+    Unread(#[from] oneshot::error::RecvError),
+}
+
+impl Approvals {
+    pub(crate) fn new(
+        (rules, ground): (Rules, Ground),
+        patience: Duration,
+        end: Instant,
+        spool: Arc<Spool>,
+        decisions: PathBuf,
+        activity: Arc<Activity>,
+    ) -> Self {
+        Self {
+            rules: Mutex::new(rules),
+            ground,
+            patience,
+            end,
+            spool,
+            decisions: Decisions::new(decisions),
+            activity,
+            open: Arc::new(Semaphore::new(OPEN)),
+            asked: AtomicUsize::new(0),
+        }
+    }
+
+    /// Lets the call run, at once or when somebody allows it; the error says
+    /// why it does not, for the model and the user.
+    pub(crate) async fn ask(&self, question: Question<'_>) -> Result<(), String> {
+        match self.judge(&question) {
+            Judged::Settled(settled) => settled,
+            Judged::Open(open) => self.wait(open).await,
+        }
+    }
+
+    /// Settles what needs nobody. What does has a place, or is refused because
+    /// too many wait already.
+    pub(crate) fn judge(&self, question: &Question<'_>) -> Judged {
+        let (verdict, grant) = {
+            let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+            question.judge(&rules, &self.ground)
+        };
+        let reason = match verdict {
+            Verdict::Run => return Judged::Settled(Ok(())),
+            Verdict::Ask(reason) => reason,
+        };
+        let Ok(place) = Arc::clone(&self.open).try_acquire_owned() else {
+            return Judged::Settled(Err(format!(
+                "{OPEN} questions of this turn wait already; it was not run. Wait until they are \
+                 decided"
+            )));
+        };
+        if self.asked.fetch_add(1, Ordering::Relaxed) >= QUESTIONS {
+            return Judged::Settled(Err(format!(
+                "this turn has asked {QUESTIONS} times; it was not run. Say what you wanted to do"
+            )));
+        }
+        let is_whole = grant.command.len() <= SHOWN_BYTES;
+        let request = ApprovalRequested {
+            id: Uuid::new_v4().to_string(),
+            call_id: question.call_id.to_owned(),
+            tool: openclaw_escape::cut(question.tool, WORDS_BYTES),
+            command: openclaw_escape::cut(&grant.command, SHOWN_BYTES),
+            cwd: grant.directory.clone(),
+            reason: openclaw_escape::cut(&reason, WORDS_BYTES),
+            expires_ms: 0,
+            form: if is_whole {
+                grant.form.name().to_owned()
+            } else {
+                String::new()
+            },
+        };
+        Judged::Open(Open {
+            request,
+            grant,
+            _place: place,
+        })
+    }
+
+    /// Waits until somebody decides about it.
+    pub(crate) async fn wait(&self, open: Open) -> Result<(), String> {
+        let is_whole = !open.request.form.is_empty();
+        let outcome = self.decision(open.request).await;
+        let (decision, by) = outcome.map_err(|error| {
+            openclaw_daemon::failure::report("ask about a call", &error);
+            let error = openclaw_daemon::failure::chain(&error);
+            format!("nobody can be asked to allow it ({error}); it was not run")
+        })?;
+        match decision {
+            Some(Decision::AllowOnce) => Ok(()),
+            Some(Decision::AllowAlways) => {
+                let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+                if is_whole && !rules.granted.contains(&open.grant) {
+                    rules.granted.push(open.grant);
+                }
+                Ok(())
+            }
+            Some(Decision::Deny) => Err(format!(
+                "the user denied it ({by}); it was not run. Do not try it another way; say what \
+                 you wanted to do"
+            )),
+            None => Err(
+                "nobody allowed it in time; it was not run. Say what you wanted to do; the user \
+                 can allow it when asked again"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Asks and waits. The question is in the spool before anybody can answer.
+    async fn decision(
+        &self,
+        mut request: ApprovalRequested,
+    ) -> Result<(Option<Decision>, String), CannotAsk> {
+        let now = Instant::now();
+        let end = self.end.checked_sub(RESERVE).unwrap_or(now);
+        let expires = (now + self.patience).min(end).max(now);
+        let id = request.id.clone();
+        let expected = self.decisions.expect(&id);
+        let expected = expected.map_err(|source| CannotAsk::Decisions {
+            path: self.decisions.path().to_owned(),
+            source,
+        })?;
+        let _forget = Forget(&self.decisions, &id);
+        let left = i64::try_from((expires - now).as_millis()).unwrap_or(i64::MAX);
+        request.expires_ms = jiff::Timestamp::now().as_millisecond().saturating_add(left);
+        tracing::info!(
+            openclaw_tool = %request.tool,
+            message_id = crate::message_id::APPROVAL_REQUESTED,
+            approval = %id,
+            "a call waits to be allowed"
+        );
+        self.spool.push(Kind::ApprovalRequested(request))?;
+        self.activity.quiet_until(expires);
+        let decided = timeout_at(expires, expected).await;
+        self.activity.quiet_until(Instant::now());
+        let (decision, by) = match decided {
+            Ok(decided) => decided.map(|decided| (Some(decided.decision), decided.by))?,
+            Err(_) => (None, String::new()),
+        };
+        tracing::info!(
+            message_id = crate::message_id::APPROVAL_RESOLVED,
+            approval = %id,
+            decision = decision.map_or("expired", Decision::as_str),
+            by,
+            "a call was decided about"
+        );
+        self.spool.push(Kind::ApprovalResolved(ApprovalResolved {
+            id: id.clone(),
+            decision,
+            by: by.clone(),
+        }))?;
+        Ok((decision, by))
+    }
+}
+
+/// Ends the waiting for a decision, however that ends.
+struct Forget<'a>(&'a Decisions, &'a str);
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        self.0.forget(self.1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_handoff::decisions::{Decided, Refused, decide};
+    use openclaw_handoff::spool::{self, Header, Reader};
+    use openclaw_tools::approval::Ask;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    struct Scene {
+        approvals: Arc<Approvals>,
+        reader: Reader,
+        _folder: tempfile::TempDir,
+    }
+
+    fn scene(patience: Duration) -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let header = Header {
+            run_id: "r".to_owned(),
+            agent_id: "main".to_owned(),
+            pid: 1,
+            unit: String::new(),
+            memory_max: 0,
+            own_limits: Vec::new(),
+        };
+        let path = spool::path(folder.path(), "r");
+        let spool = Spool::create(&path, &header).unwrap();
+        spool.begin().unwrap();
+        let decisions = spool::decisions(folder.path(), "r");
+        let rules = Rules {
+            ask: Ask::OnMiss,
+            allowlist: Vec::new(),
+            granted: Vec::new(),
+            safe_bins: openclaw_tools::approval::safe::SafeBins::default(),
+            only_listed: false,
+            open_network: false,
+        };
+        let ground = Ground {
+            workspace: folder.path().to_owned(),
+            ..Ground::default()
+        };
+        let end = Instant::now() + Duration::from_secs(600);
+        let approvals = Approvals::new(
+            (rules, ground),
+            patience,
+            end,
+            Arc::new(spool),
+            decisions.clone(),
+            Arc::default(),
+        );
+        Scene {
+            approvals: Arc::new(approvals),
+            reader: Reader::open(&path).unwrap(),
+            _folder: folder,
+        }
+    }
+
+    async fn ask(approvals: &Approvals, command: &str) -> Result<(), String> {
+        let arguments = json!({"command": command});
+        approvals
+            .ask(Question {
+                call_id: "c",
+                tool: "execute_shell",
+                arguments: &arguments,
+                only_reads: false,
+            })
+            .await
+    }
+
+    async fn requested(reader: &mut Reader) -> ApprovalRequested {
+        loop {
+            for event in reader.news().unwrap() {
+                if let Kind::ApprovalRequested(request) = event.kind {
+                    return request;
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_only_reads_asks_nobody_and_the_rest_waits() {
+        let mut scene = scene(Duration::from_secs(60));
+        assert!(ask(&scene.approvals, "ls -l").await.is_ok());
+        assert!(scene.reader.news().unwrap().is_empty());
+        for (decision, runs) in [
+            (Decision::Deny, false),
+            (Decision::AllowOnce, true),
+            (Decision::AllowAlways, true),
+        ] {
+            let approvals = Arc::clone(&scene.approvals);
+            let asking = tokio::spawn(async move { ask(&approvals, "rm a").await });
+            let request = requested(&mut scene.reader).await;
+            assert_eq!(request.command, "rm a");
+            let decided = Decided {
+                id: request.id,
+                decision,
+                by: "test".to_owned(),
+            };
+            decide(scene.approvals.decisions.path(), &decided).unwrap();
+            assert!(matches!(
+                decide(scene.approvals.decisions.path(), &decided),
+                Err(Refused::Decided)
+            ));
+            assert_eq!(asking.await.unwrap().is_ok(), runs, "{decision}");
+        }
+        assert!(
+            ask(&scene.approvals, "rm a").await.is_ok(),
+            "allowed always"
+        );
+    }
+
+    #[tokio::test]
+    async fn nobody_answers_and_that_is_a_no() {
+        let mut scene = scene(Duration::from_millis(20));
+        let why = ask(&scene.approvals, "rm a").await.unwrap_err();
+        assert!(why.contains("nobody allowed it"), "{why}");
+        let events = scene.reader.news().unwrap();
+        let last = &events.last().unwrap().kind;
+        assert!(
+            matches!(last, Kind::ApprovalResolved(resolved) if resolved.decision.is_none()),
+            "{last:?}"
+        );
+    }
+
+    /// What comes of a call of `tool`, when that is settled at once.
+    fn settled(approvals: &Approvals, tool: &str, arguments: &Value) -> Option<Result<(), String>> {
+        let question = Question {
+            call_id: "c",
+            tool,
+            arguments,
+            only_reads: false,
+        };
+        match approvals.judge(&question) {
+            Judged::Settled(settled) => Some(settled),
+            Judged::Open(_) => None,
+        }
+    }
+
+    #[tokio::test]
+    async fn more_than_a_few_questions_are_refused_at_once() {
+        let mut scene = scene(Duration::from_secs(60));
+        let asking: Vec<_> = (0..OPEN)
+            .map(|number| {
+                let approvals = Arc::clone(&scene.approvals);
+                tokio::spawn(async move { ask(&approvals, &format!("rm {number}")).await })
+            })
+            .collect();
+        let first = requested(&mut scene.reader).await;
+        let why = ask(&scene.approvals, "rm x").await.unwrap_err();
+        assert!(
+            why.contains("8 questions of this turn wait already"),
+            "{why}"
+        );
+        let decided = Decided {
+            id: first.id,
+            decision: Decision::AllowOnce,
+            by: "test".to_owned(),
+        };
+        decide(scene.approvals.decisions.path(), &decided).unwrap();
+        while asking.iter().all(|asking| !asking.is_finished()) {
+            tokio::task::yield_now().await;
+        }
+        let next = settled(&scene.approvals, "exec", &json!({"command": "rm x"}));
+        assert_eq!(next, None, "a place is free again");
+    }
+
+    #[tokio::test]
+    async fn file_tools_are_judged_by_what_they_reach() {
+        let scene = scene(Duration::from_secs(60));
+        let inside = json!({"path": "a", "content": ""});
+        let outside = json!({"path": "/etc/a", "content": ""});
+        for tool in ["write", "write_file", "Write"] {
+            assert_eq!(settled(&scene.approvals, tool, &inside), Some(Ok(())));
+            assert_eq!(settled(&scene.approvals, tool, &outside), None);
+        }
+        assert_eq!(settled(&scene.approvals, "Read", &outside), Some(Ok(())));
+        let fetch = json!({"url": "https://example.org/?secret"});
+        assert_eq!(settled(&scene.approvals, "WebFetch", &fetch), Some(Ok(())));
+        scene.approvals.rules.lock().unwrap().open_network = true;
+        assert_eq!(settled(&scene.approvals, "WebFetch", &fetch), None);
+        scene.approvals.rules.lock().unwrap().ask = Ask::Off;
+        assert_eq!(settled(&scene.approvals, "write", &outside), Some(Ok(())));
+    }
+
+    fn allow_for_good(approvals: &Approvals, id: String) {
+        let decided = Decided {
+            id,
+            decision: Decision::AllowAlways,
+            by: "test".to_owned(),
+        };
+        decide(approvals.decisions.path(), &decided).unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_too_long_to_read_cannot_be_allowed_for_good() {
+        let mut scene = scene(Duration::from_secs(60));
+        let command = format!("echo > a # {}\nrm -rf x", "a".repeat(2 * SHOWN_BYTES));
+        let approvals = Arc::clone(&scene.approvals);
+        let asked = command.clone();
+        let asking = tokio::spawn(async move { ask(&approvals, &asked).await });
+        let request = requested(&mut scene.reader).await;
+        assert_eq!(request.form, "");
+        assert!(request.command.contains(" bytes left out …]"));
+        assert!(request.command.ends_with("\nrm -rf x"));
+        allow_for_good(&scene.approvals, request.id);
+        assert_eq!(asking.await.unwrap(), Ok(()));
+        let again = settled(&scene.approvals, "exec", &json!({"command": command}));
+        assert_eq!(again, None);
+    }
+
+    #[tokio::test]
+    async fn a_command_allowed_for_good_is_asked_about_in_another_folder() {
+        let mut scene = scene(Duration::from_secs(60));
+        let approvals = Arc::clone(&scene.approvals);
+        let asking = tokio::spawn(async move { ask(&approvals, "rm a").await });
+        let request = requested(&mut scene.reader).await;
+        let root = scene._folder.path().canonicalize().unwrap();
+        assert_eq!(request.cwd, root.to_str().unwrap());
+        assert_eq!(request.form, "line");
+        allow_for_good(&scene.approvals, request.id);
+        assert_eq!(asking.await.unwrap(), Ok(()));
+        let in_folder = |folder: &str| json!({"command": "rm a", "workdir": folder});
+        for folder in [".", "", "new/..", root.to_str().unwrap()] {
+            let again = settled(&scene.approvals, "exec", &in_folder(folder));
+            assert_eq!(again, Some(Ok(())), "{folder}");
+        }
+        assert_eq!(settled(&scene.approvals, "exec", &in_folder("/")), None);
+        let words = json!({"command": ["rm", "a"]});
+        assert_eq!(settled(&scene.approvals, "exec", &words), None);
+    }
+}

@@ -1,0 +1,23 @@
+//! The process of one turn: starts the agent, serves its requests, and writes
+//! what it says into the spool. No daemon is between it and its agent, so none
+//! that ends takes a turn along.
+
+mod activity;
+mod agent;
+mod approvals;
+mod claude;
+mod cli_input;
+mod codex;
+mod count;
+mod dialogue;
+mod disk;
+#[cfg(fuzzing)]
+pub mod fuzz;
+mod host;
+mod message_id;
+mod native;
+mod tool_pipe;
+mod translate;
+mod turn;
+
+pub use turn::main;

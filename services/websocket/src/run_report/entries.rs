@@ -1,0 +1,74 @@
+//! What a run changes in the session index and in the transcript, for those who
+//! follow them.
+
+use openclaw_conversations::sessions::Shown;
+use openclaw_sessions::now_ms;
+use openclaw_sessions::transcript::{Entry, Message};
+use serde_json::{Value, json};
+
+use super::{RunReport, SENT};
+use crate::audience::Audience;
+use crate::message;
+use crate::session_row::{Rows, changed};
+
+impl RunReport<'_> {
+    /// Tells what changed with the last event. What cannot be read is told by
+    /// whoever writes it.
+    pub(super) async fn tell_change(&mut self) {
+        let Some(reason) = self.change.take().filter(|_| !self.silent) else {
+            return;
+        };
+        let hub = self.hub;
+        let (index, messages) = (Audience::Index, Audience::Messages(self.key));
+        if !hub.has(index) && !hub.has(messages) {
+            return;
+        }
+        let Ok(shown) = self.core.sessions.get(&self.run.key).await else {
+            return;
+        };
+        let row = self.row(&shown, reason);
+        if hub.has(messages) {
+            self.tell_messages(reason, &row).await;
+        }
+        let about = json!({
+            "runId": self.run_id,
+            "reason": reason,
+            "ts": now_ms(),
+        });
+        hub.tell(index, "sessions.changed", || changed(row, about));
+    }
+
+    fn row(&self, shown: &Shown, reason: &str) -> Value {
+        let rows = Rows::new(self.core);
+        let rows = match reason {
+            SENT => rows,
+            // It has ended, and gives its place back in a moment.
+            _ => rows.without(self.run),
+        };
+        rows.row(&shown.session, &shown.entry)
+    }
+
+    /// The user's message when it was accepted, and all others at the end.
+    async fn tell_messages(&self, reason: &str, row: &Value) {
+        let entries = self.core.sessions.of_run(&self.run.key, &self.run.id);
+        let Ok(entries) = entries.await else { return };
+        let wanted = |entry: &Entry| matches!(entry.message, Message::User(_)) == (reason == SENT);
+        for (seq, entry) in entries.iter().filter(|(_, entry)| wanted(entry)) {
+            let payload = || {
+                json!({
+                    "sessionKey": self.key,
+                    "agentId": self.agent_id,
+                    "sessionId": self.session_id,
+                    "runId": self.run_id,
+                    "messageId": entry.id,
+                    "messageSeq": seq,
+                    "message": message::single(entry, *seq, self.run_id),
+                    "session": row,
+                    "ts": now_ms(),
+                })
+            };
+            let audience = Audience::Messages(self.key);
+            self.hub.tell(audience, "session.message", payload);
+        }
+    }
+}

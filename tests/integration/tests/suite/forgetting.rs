@@ -1,0 +1,113 @@
+//! What is forgotten everywhere is nowhere.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use integration_tests::{Setup, asked};
+use scripted_model::{Scenario, Server};
+
+const NOTE: &str = "# House\n\n- The spare key is under the blue flowerpot.\n- The bin is green.\n";
+
+/// The files below `folder` whose bytes, unpacked, have `word` in them.
+fn with(folder: &Path, word: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
+            found.extend(with(&path, word));
+        } else if kind.is_file() {
+            let mut bytes = fs::read(&path).unwrap_or_default();
+            if path.extension().is_some_and(|ending| ending == "zst") {
+                let mut unpacked = Vec::new();
+                let mut decoder = zstd::Decoder::new(bytes.as_slice()).unwrap();
+                decoder.read_to_end(&mut unpacked).unwrap();
+                bytes = unpacked;
+            }
+            if String::from_utf8_lossy(&bytes)
+                .to_lowercase()
+                .contains(word)
+            {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn forgetting_leaves_the_words_nowhere_and_the_conversation_goes_on() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .note("memory/house.md", NOTE)
+        .start()
+        .await;
+    for _ in 0..2 {
+        model.push(Scenario::text("It is under the Blue\nFlowerpot, I think."));
+    }
+    suite
+        .say("Where is the key? Under the blue flowerpot?")
+        .await;
+    let other = ["message", "--session", "work", "the BLUE flowerpot again"];
+    suite.ctl(&other).await.ok();
+    suite
+        .ctl(&[
+            "sessions",
+            "patch",
+            "work",
+            "--label",
+            "blue flowerpot talk",
+        ])
+        .await
+        .ok();
+    let state = suite.state();
+    assert!(
+        with(&state, "flowerpot").len() >= 3,
+        "notes, conversations, index"
+    );
+
+    let shown = suite.ctl(&["memory", "forget", "blue", "flowerpot"]).await;
+    let shown = shown.says(&["memory/house.md:3", "agent:main:main", "agent:main:work"]);
+    shown.complains(&["--everywhere"]).ok();
+    assert!(with(&state, "flowerpot").len() >= 3, "it was only shown");
+    let unasked = suite
+        .ctl(&["memory", "forget", "--everywhere", "blue flowerpot"])
+        .await;
+    unasked.complains(&["--yes"]).ended(64);
+
+    let forget = [
+        "memory",
+        "forget",
+        "--everywhere",
+        "--yes",
+        "blue flowerpot",
+    ];
+    suite
+        .ctl(&forget)
+        .await
+        .says(&["removed 1 line of notes"])
+        .ok();
+    assert_eq!(with(&state, "flowerpot"), Vec::<PathBuf>::new());
+    assert!(
+        suite
+            .written("memory/house.md")
+            .unwrap()
+            .contains("The bin is green.")
+    );
+    suite.ctl(&forget).await.ended(1);
+    suite
+        .ctl(&["memory", "forget", "ab"])
+        .await
+        .complains(&["3 letters"])
+        .ended(64);
+
+    // What the model is told next has no trace of it either.
+    model.push(Scenario::text("I do not know."));
+    suite.say("So where is it?").await;
+    let requests = asked::turns(&model, 3).await;
+    let last = asked::words(requests.last().unwrap()).to_lowercase();
+    assert!(!last.contains("flowerpot"), "{last}");
+    assert!(last.contains("under the ****"), "{last}");
+    let suite = suite.restart().await;
+    assert_eq!(with(&suite.state(), "flowerpot"), Vec::<PathBuf>::new());
+}
