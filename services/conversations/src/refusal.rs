@@ -148,6 +148,12 @@ pub enum Refusal {
     /// There is no such run.
     #[error("run {0} is not known")]
     UnknownRun(String),
+    /// The ledger has it open, and nothing here follows it: it could not be taken up.
+    #[error(
+        "run {0} was left open and could not be taken up; the gateway's log says why, and its \
+         next start tries again: systemctl --user restart openclaw-gateway.service"
+    )]
+    LeftOpen(String),
     /// As OpenClaw says it.
     #[error("send blocked by session policy")]
     Blocked,

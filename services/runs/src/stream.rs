@@ -34,6 +34,9 @@ pub async fn stored(storage: &Storage, run_id: &str, from_seq: u64) -> Result<Ev
     else {
         return Err(Refusal::UnknownRun(run_id.to_owned()));
     };
+    if record.ended_ms.is_none() {
+        return Err(Refusal::LeftOpen(record.run_id));
+    }
     let read = move || replay(&transcript, &record);
     let events = tokio::task::spawn_blocking(read)
         .await

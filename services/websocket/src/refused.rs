@@ -23,9 +23,10 @@ pub(crate) fn refused(refusal: Refusal) -> Failure {
             "code": "UNKNOWN_AGENT_ID",
             "agentId": agent.to_string(),
         })),
-        Refusal::NotDurable(_) | Refusal::NotSaved(_) | Refusal::Unreadable(_) => {
-            Failure::unavailable(message)
-        }
+        Refusal::NotDurable(_)
+        | Refusal::NotSaved(_)
+        | Refusal::Unreadable(_)
+        | Refusal::LeftOpen(_) => Failure::unavailable(message),
         Refusal::Busy(key) => Failure::invalid(format!(
             "Session {key} has an active run; retry after it finishes."
         )),

@@ -44,10 +44,11 @@ pub fn send(pid: Pid, signal: Signal) {
     }
 }
 
-/// Kills every process of `folder` and waits until none is left.
+/// Kills every process of `folder` and waits until none is left. None of them
+/// sees another one die: it would be told to end for that, and end well.
 pub fn end_all(folder: &Path) {
     loop {
-        let found = of_folder(folder);
+        let found = stopped(folder);
         if found.is_empty() {
             return;
         }
@@ -59,6 +60,21 @@ pub fn end_all(folder: &Path) {
             // process when those are gone: then the next round has them.
             let _ = waitpid(pid, None);
         }
+    }
+}
+
+/// The processes of `folder`, all of them stopped.
+fn stopped(folder: &Path) -> Vec<Pid> {
+    let mut found = of_folder(folder);
+    loop {
+        for pid in &found {
+            let _ = kill(*pid, Signal::SIGSTOP);
+        }
+        let again = of_folder(folder);
+        if again.iter().all(|pid| found.contains(pid)) {
+            return found;
+        }
+        found = again;
     }
 }
 

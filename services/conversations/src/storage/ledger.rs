@@ -424,6 +424,8 @@ fn write(
                 ])?
         }
         Change::Deliver(new, at_ms) => usize::from(outbox::add(connection, new, *at_ms)?),
+        // It has no number of its own: that is another event's.
+        Change::Happened(_) if happening.kinds.is_empty() => 0,
         Change::Happened(_) => connection
             .prepare_cached(
                 "INSERT INTO events (seq, at_ms, agent_id, session_key, run_id, facts) \

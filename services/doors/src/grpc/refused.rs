@@ -38,6 +38,7 @@ pub(super) fn refused(refusal: Refusal) -> Status {
         Refusal::Unauthorized => Status::permission_denied(message),
         Refusal::Crowded(_) | Refusal::ImportTooLarge(_) => Status::resource_exhausted(message),
         Refusal::Missed(_) => Status::out_of_range(message),
+        Refusal::LeftOpen(_) => Status::unavailable(message),
         Refusal::UnknownRun(_) | Refusal::UnknownSession(_) => Status::not_found(message),
         Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
             if fault.is_disk_full() {

@@ -156,6 +156,7 @@ impl From<Refusal> for Problem {
             Refusal::Unauthorized => (StatusCode::FORBIDDEN, "not_authorized"),
             Refusal::Crowded(_) => (StatusCode::TOO_MANY_REQUESTS, "session_busy"),
             Refusal::Missed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "events_lost"),
+            Refusal::LeftOpen(_) => (StatusCode::SERVICE_UNAVAILABLE, "run_open"),
             Refusal::UnknownRun(_) => (StatusCode::NOT_FOUND, "unknown_run"),
             Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
                 if fault.is_disk_full() {

@@ -110,10 +110,7 @@ impl Asked {
             return;
         };
         let event = UserMessage::of_event(&reply.run.id, events, now_ms());
-        let storage = &reply.turns.storage;
-        let kept = storage.append(&reply.run.key, vec![Message::User(event)]);
-        // Whether it is durable is asked when the reply is to be.
-        reply.appends.extend(kept.await.ok());
+        reply.append(vec![Message::User(event)]).await;
     }
 
     /// Another turn after the provider found the first too long; none when

@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use openclaw_conversations::Paragraphs;
-use openclaw_conversations::storage::{Closing, Pending};
+use openclaw_conversations::storage::{Closing, Fault, Pending};
 use openclaw_proto::event::{Kind, Resources};
+use openclaw_sessions::transcript::Message;
 use openclaw_sessions::{now_ms, silence};
 
 use super::assembler::{Assembler, Assembly};
@@ -13,6 +14,9 @@ use crate::bus::DomainEvent;
 use crate::compaction::Spent;
 use crate::reply_text;
 use crate::run::Run;
+
+/// What is done when a run ends.
+const SAVE: &str = "save the reply";
 
 /// What a run says, on its way to the readers and to the disk.
 pub(super) struct Reply<'a> {
@@ -24,7 +28,7 @@ pub(super) struct Reply<'a> {
     pub(super) skip: usize,
     /// Events of the turn that were heard.
     pub(super) heard: u64,
-    pub(super) appends: Vec<Pending<()>>,
+    appends: Vec<Result<Pending<()>, Fault>>,
     /// Whether the agent has said or done anything.
     pub(super) has_spoken: bool,
     /// Calls of tools that have no result yet.
@@ -85,8 +89,9 @@ impl<'a> Reply<'a> {
             let known = self.skip.min(messages.len());
             messages.drain(..known);
             self.skip -= known;
-            let pending = self.turns.storage.append(&self.run.key, messages).await;
-            self.appends.extend(pending.ok());
+            if !messages.is_empty() {
+                self.append(messages).await;
+            }
         }
         self.turns.approvals.observe(self.run, &kind).await;
         // Not in the transcript, where each round is an entry of its own.
@@ -97,6 +102,12 @@ impl<'a> Reply<'a> {
         if let Some(kind) = self.hold_back(kind) {
             self.tell(kind);
         }
+    }
+
+    /// Appends `messages`. Whether they are on disk is asked when the reply is to be.
+    pub(super) async fn append(&mut self, messages: Vec<Message>) {
+        let pending = self.turns.storage.append(&self.run.key, messages).await;
+        self.appends.push(pending);
     }
 
     /// Keeps what may turn out to say nothing until that is known.
@@ -142,6 +153,10 @@ impl<'a> Reply<'a> {
     /// Makes the end durable and returns what the readers are told: only a
     /// reply that is on disk is one. The second is whether it is.
     pub(super) async fn close(mut self, mut outcome: Kind) -> (Kind, bool) {
+        // Before the ledger is told how it ended, which is what the readers are told.
+        if let Err(fault) = self.kept().await {
+            outcome = outcome::internal(SAVE, &fault);
+        }
         let is_silent = matches!(outcome, Kind::Done(_)) && silence::is_silent(&self.text);
         if !is_silent {
             self.let_out();
@@ -181,13 +196,18 @@ impl<'a> Reply<'a> {
             reply: reply_text::on_channel(self.run, &outcome, self.text),
             of_command: self.of_command,
         };
-        let mut result = self.turns.storage.close(closing).await;
-        for append in self.appends {
-            result = append.answer().await.and(result);
-        }
-        match result {
+        match self.turns.storage.close(closing).await {
             Ok(()) => (outcome, true),
-            Err(fault) => (outcome::internal("save the reply", &fault), false),
+            Err(fault) => (outcome::internal(SAVE, &fault), false),
         }
+    }
+
+    /// Waits until what was said so far is on disk. It was appended a round of
+    /// the model ago, so that this takes no time.
+    async fn kept(&mut self) -> Result<(), Fault> {
+        for append in self.appends.drain(..) {
+            append?.answer().await?;
+        }
+        Ok(())
     }
 }

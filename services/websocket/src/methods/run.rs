@@ -152,6 +152,9 @@ pub(super) async fn stored_end(storage: &Storage, run_id: &str) -> Result<Option
     else {
         return Ok(None);
     };
+    if record.ended_ms.is_none() {
+        return Err(refused(Refusal::LeftOpen(record.run_id)));
+    }
     let read = move || replay(&transcript, &record);
     let events = tokio::task::spawn_blocking(read)
         .await

@@ -100,6 +100,27 @@ async fn a_tool_runs_once_whatever_is_killed() {
     assert_eq!(of_role(&messages, "toolResult").len(), 1);
 }
 
+/// Runs that are taken up again together append nothing of what they have said.
+#[tokio::test]
+async fn several_runs_go_on_without_the_gateway() {
+    const SESSIONS: [&str; 3] = ["one", "two", "three"];
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    let command = "until [ -e go ]; do sleep 0.05; done; echo went";
+    let directive = serde_json::json!({ "command": command });
+    let message = format!("[[scenario:tool execute_shell {directive}]]");
+    let talks = SESSIONS.map(|key| suite.begin(&["message", "--session", key, &message]));
+    let calls = suite.log.times("the agent called a tool", SESSIONS.len());
+    calls.await;
+    processes::send(suite.daemon("openclaw-gateway"), Signal::SIGKILL);
+    suite.log.times("the run goes on", SESSIONS.len()).await;
+    std::fs::write(suite.workspace().join("go"), "").unwrap();
+    for talk in talks {
+        let said = talk.end().await.ok();
+        assert!(said.contains("went"), "{said}");
+    }
+}
+
 /// A turn's own process that is killed takes only its turn along, with what
 /// was said.
 #[tokio::test]

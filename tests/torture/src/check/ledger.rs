@@ -78,14 +78,15 @@ fn compare(run: &Run, message: &Message) -> Option<String> {
     if run.ended_ms.is_none() {
         return Some(format!("{key}: run {run_id} is not closed ({state})"));
     }
-    let told = match &message.outcome {
-        Some(Kind::Done(_)) => "done",
-        Some(Kind::Aborted { .. }) => "aborted",
-        Some(Kind::Failed(_)) => "failed",
-        _ => "open",
+    let (told, why) = match &message.outcome {
+        Some(Kind::Done(_)) => ("done", ""),
+        Some(Kind::Aborted { reason, .. }) => ("aborted", reason.as_str()),
+        Some(Kind::Failed(failed)) => ("failed", failed.message.as_str()),
+        _ => ("open", ""),
     };
     let is_same = told == state || told == "failed" && state == "interrupted";
-    (!is_same).then(|| format!("{key}: run {run_id} is {state}, but the client was told {told}"))
+    (!is_same)
+        .then(|| format!("{key}: run {run_id} is {state}, but the client was told {told} {why:?}"))
 }
 
 /// Only a run whose own process was killed may be without a whole answer.
