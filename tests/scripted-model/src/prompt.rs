@@ -26,8 +26,8 @@ pub struct Prompt {
     pub model: String,
     /// Limit on the answer's tokens, if given.
     pub max_tokens: Option<u64>,
-    /// Number of tools offered.
-    pub tools: usize,
+    /// Names of the tools offered.
+    pub tools: Vec<String>,
     /// System text, joined.
     pub system: String,
     /// The last text of the user, without the reminders an agent CLI adds.
@@ -66,7 +66,7 @@ impl Prompt {
                 .unwrap_or(false),
             model: body["model"].as_str().unwrap_or("scripted").to_owned(),
             max_tokens: limit.and_then(Value::as_u64),
-            tools: body["tools"].as_array().map_or(0, Vec::len),
+            tools: tool_names(body),
             system: system_text(api, body, messages),
             said,
             results,
@@ -79,7 +79,7 @@ impl Prompt {
     /// the turn, so they must not use up what a test has queued.
     pub fn is_housekeeping(&self) -> bool {
         let probe = self.max_tokens.is_some_and(|limit| limit <= 1);
-        probe || (self.tools == 0 && self.system.contains(TITLE_PROMPT))
+        probe || (self.tools.is_empty() && self.system.contains(TITLE_PROMPT))
     }
 
     /// The outputs of the tools just run, one per line.
@@ -207,6 +207,16 @@ fn content_text(content: &Value) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// What the APIs call the tools that are offered.
+fn tool_names(body: &Value) -> Vec<String> {
+    let tools = body["tools"].as_array().into_iter().flatten();
+    let name = |tool: &Value| {
+        let name = tool["name"].as_str().or(tool["function"]["name"].as_str());
+        name.unwrap_or_default().to_owned()
+    };
+    tools.map(name).collect()
 }
 
 fn system_text(api: Api, body: &Value, messages: &[Value]) -> String {

@@ -23,6 +23,8 @@ pub struct Scenario {
     pub then: Option<Box<Scenario>>,
     /// Answer every tool result with the same calls again.
     pub forever: bool,
+    /// What follows is answered at once by a request that offers this tool.
+    pub until: Option<String>,
     /// How fast the answer comes.
     pub pace: Pace,
     /// How the answer ends.
@@ -127,6 +129,7 @@ impl Default for Scenario {
             calls: Vec::new(),
             then: None,
             forever: false,
+            until: None,
             pace: Pace::default(),
             ending: Ending::Complete,
             failure: None,
@@ -227,6 +230,27 @@ impl Scenario {
         self
     }
 
+    /// Is left out by a request that offers `tool`: what follows it is answered.
+    #[must_use]
+    pub fn until(mut self, tool: impl Into<String>) -> Self {
+        self.until = Some(tool.into());
+        self
+    }
+
+    /// What a request is answered with that offers `tools`.
+    pub(crate) fn for_tools(mut self, tools: &[String]) -> Self {
+        loop {
+            let is_over = self.until.as_ref().is_some_and(|tool| tools.contains(tool));
+            match self.then.take() {
+                Some(then) if is_over => self = *then,
+                then => {
+                    self.then = then;
+                    return self;
+                }
+            }
+        }
+    }
+
     /// Says what follows once the tools have run.
     #[must_use]
     pub fn then(mut self, next: Scenario) -> Self {
@@ -260,5 +284,21 @@ impl Scenario {
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Scenario;
+
+    #[test]
+    fn scenario_is_left_out_once_its_tool_is_offered() {
+        let waiting = |tool: &str| Scenario::tool("wait", json!({})).until(tool);
+        let chain = waiting("late").then(waiting("late").then(waiting("never")));
+        let offered = [String::from("early"), String::from("late")];
+        assert_eq!(chain.clone().for_tools(&offered), waiting("never"));
+        assert_eq!(chain.clone().for_tools(&offered[..1]), chain);
     }
 }

@@ -82,7 +82,8 @@ impl Stage {
         if !prompt.results.is_empty() {
             return Ok(state
                 .follow_up(prompt)
-                .unwrap_or_else(Scenario::tell_result));
+                .unwrap_or_else(Scenario::tell_result)
+                .for_tools(&prompt.tools));
         }
         if prompt.is_housekeeping() {
             return Ok(Scenario::text("Scripted session"));
