@@ -4,6 +4,9 @@ mod answer;
 mod command;
 mod forget;
 mod language;
+mod small_talk;
+
+use std::io;
 
 use openclaw_tools::{Registry, ToolCall};
 use openclaw_turn::{HostTool, Passage, StopReason, TurnRequest};
@@ -16,9 +19,12 @@ use crate::host;
 use crate::socket::TurnSocket;
 use crate::turn::{self, Done};
 use command::Command;
+use small_talk::SmallTalk;
 
 /// What `done` names as the model.
 const MODEL: &str = "offline";
+/// The tool that runs commands.
+const SHELL: &str = "execute_shell";
 
 /// Answers the message of `request`.
 pub(crate) async fn run(
@@ -28,7 +34,7 @@ pub(crate) async fn run(
     out: &Emitter,
 ) -> Result<Done, TurnError> {
     match Command::parse(&request.text) {
-        None => answer::answer(&request.text, &request.hits, &request.hint, out)?,
+        None => answered(request, registry, out)?,
         Some(Command::Remember(text)) => {
             let answer = ask(socket, HostTool::MemoryWrite.name(), json!({"text": text})).await;
             out.text(&remembered(&answer))?;
@@ -65,6 +71,17 @@ pub(crate) async fn run(
         stop_reason: StopReason::Stop,
         model: MODEL.to_owned(),
     })
+}
+
+/// The answer to what is no command: to small talk, or out of memory.
+fn answered(request: &TurnRequest, registry: &Registry, out: &Emitter) -> io::Result<()> {
+    match SmallTalk::of(&request.text, !request.hits.is_empty()) {
+        Some(said) => {
+            let runs_commands = registry.list().any(|tool| tool.name == SHELL);
+            out.text(&small_talk::reply(said, &request.hint, runs_commands))
+        }
+        None => answer::answer(&request.text, &request.hits, &request.hint, out),
+    }
 }
 
 async fn ask(socket: &TurnSocket, tool: &str, arguments: Value) -> Result<String, String> {
@@ -158,7 +175,7 @@ async fn shell(
 ) -> Result<(), TurnError> {
     let call = ToolCall {
         id: format!("call_{}", request.run_id),
-        name: "execute_shell".to_owned(),
+        name: SHELL.to_owned(),
         arguments: json!({"command": command}),
     };
     out.tool_call(&call)?;

@@ -17,6 +17,7 @@ use openclaw_terminal::{Failure, output};
 use crate::cli;
 
 mod memory;
+mod port;
 mod state;
 
 /// The drop-ins' name, after the units' own and before a user's.
@@ -32,6 +33,9 @@ pub(crate) fn execute(
     arguments: &cli::Sockets,
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
+    if let Some(wanted) = arguments.port {
+        port::choose(wanted, arguments.keep_set, environment)?;
+    }
     let settings = openclaw_settings::load(environment)?;
     let folder = folder(&settings.paths, environment)
         .ok_or_else(|| Failure::new("no folder for units: set HOME or XDG_CONFIG_HOME"))?;
@@ -206,7 +210,35 @@ mod tests {
             let environment = [("HOME", home)]
                 .into_iter()
                 .chain(variables.iter().copied());
-            execute(&cli::Sockets { check }, &environment.collect())
+            let arguments = cli::Sockets {
+                check,
+                port: None,
+                keep_set: false,
+            };
+            execute(&arguments, &environment.collect())
+        }
+
+        fn move_to(&self, port: cli::Port, keep_set: bool) -> Result<ExitCode, Failure> {
+            let home = self.0.path().to_str().unwrap();
+            let run = self.0.path().join("run");
+            let run = [
+                ("HOME", home),
+                ("OPENCLAW_RUNTIME_DIR", run.to_str().unwrap()),
+            ];
+            let arguments = cli::Sockets {
+                check: false,
+                port: Some(port),
+                keep_set,
+            };
+            execute(&arguments, &run.into_iter().collect())
+        }
+
+        fn port(&self) -> u64 {
+            let file = self.0.path().join(".openclaw/openclaw.json");
+            let text = fs::read_to_string(file).unwrap();
+            serde_json::from_str::<serde_json::Value>(&text).unwrap()["gateway"]["port"]
+                .as_u64()
+                .unwrap()
         }
 
         fn drop_in(&self, unit: &str) -> Option<String> {
@@ -347,6 +379,30 @@ mod tests {
         fs::write(home.join(".openclaw/openclaw.json"), "{}").unwrap();
         scene.run(false, &[]).unwrap();
         assert_eq!(scene.drop_in(memory::UNIT), None);
+    }
+
+    #[test]
+    fn port_that_somebody_else_has_is_left_for_a_free_one_that_is_kept() {
+        let scene = Scene(tempfile::tempdir().unwrap());
+        let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let taken = other.local_addr().unwrap().port();
+        let state = scene.0.path().join(".openclaw");
+        fs::create_dir_all(&state).unwrap();
+        let text = serde_json::json!({"gateway": {"port": taken}}).to_string();
+        fs::write(state.join("openclaw.json"), text).unwrap();
+        scene.move_to(cli::Port::Auto, true).unwrap();
+        assert_eq!(scene.port(), u64::from(taken), "it was set");
+        scene.move_to(cli::Port::Number(taken), false).unwrap_err();
+        scene.move_to(cli::Port::Auto, false).unwrap();
+        let chosen = scene.port();
+        assert_ne!(chosen, u64::from(taken));
+        let written = scene.drop_in("openclaw-gateway.socket").unwrap();
+        assert!(written.ends_with(&format!(":{chosen}\n")), "{written}");
+        scene.move_to(cli::Port::Auto, false).unwrap();
+        assert_eq!(scene.port(), chosen, "it is free");
+        drop(other);
+        scene.move_to(cli::Port::Number(taken), false).unwrap();
+        assert_eq!(scene.port(), u64::from(taken));
     }
 
     #[test]

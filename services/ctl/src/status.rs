@@ -12,10 +12,12 @@ use tokio::time::{Instant, sleep};
 use crate::cli;
 use crate::connection;
 
+mod closed;
 mod query;
 mod report;
 mod text;
 
+pub(crate) use closed::Closed;
 pub(crate) use query::ask;
 pub(crate) use report::{AgentModel, Answer, Confinement, ModelProblem, Runner, Suite, grouped};
 pub(crate) use text::JOBS_ARE_OFF;
@@ -32,6 +34,9 @@ struct Status<'a> {
     suite: &'a Suite,
     /// Keys of the configuration that have no effect.
     unused: Vec<Unused>,
+    /// Why the gateway has no TCP port, and the way out.
+    #[serde(rename = "portProblem")]
+    closed: Option<Closed>,
 }
 
 /// Prints the status; exit code 1 when a daemon does not answer.
@@ -43,12 +48,19 @@ pub(crate) fn execute(
     let suite = connection::runtime()?.block_on(ask_until(&paths, arguments.wait));
     // Of a file that cannot be read the daemons say what is wrong.
     let settings = openclaw_settings::load(environment);
+    let settings = settings.ok();
+    let closed = settings.as_ref().and_then(|it| Closed::of(it, &suite));
     let unused = settings.map(|settings| settings.unused).unwrap_or_default();
     if arguments.json {
         let suite = &suite;
-        output::document(&Status { suite, unused })?;
+        output::document(&Status {
+            suite,
+            unused,
+            closed,
+        })?;
     } else {
-        output::stdout(&text::render(&suite, &unused, arguments.verbose))?;
+        let closed = closed.as_ref();
+        output::stdout(&text::render(&suite, &unused, closed, arguments.verbose))?;
         if !suite.answers() && suite.state_problem.is_none() {
             output::stderr_line(&format!("hint: {}", connection::START));
         }

@@ -20,6 +20,7 @@ mod lock;
 mod log;
 mod notify;
 pub mod obstacle;
+pub mod port;
 mod record;
 mod running;
 mod sockets;

@@ -28,6 +28,8 @@ pub fn patience() -> u32 {
 pub enum Account {
     /// The ordinary user, with a user manager that lingers.
     Claw,
+    /// Another ordinary user, whom a test makes.
+    Guest,
     /// The machine's administrator.
     Root,
 }
@@ -36,6 +38,7 @@ impl Account {
     fn name(self) -> &'static str {
         match self {
             Self::Claw => "claw",
+            Self::Guest => "guest",
             Self::Root => "root",
         }
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use openclaw_turn::Passage;
 
-use super::language::{self, Language};
+use super::language::Language;
 use crate::emitter::Emitter;
 
 /// Passages an answer has; the best come first.
@@ -13,13 +13,11 @@ const MAX_PASSAGES: usize = 3;
 /// Lines quoted of one passage that a search found.
 const MAX_LINES: usize = 12;
 
-/// Answers the message `text`: greets where it greets, gives the lines that
-/// answer, or says that there are none; and how to connect a model.
+/// Answers the message `text` out of memory: gives the lines that answer, or
+/// says that there are none; and how to connect a model.
 pub(super) fn answer(text: &str, hits: &[Passage], hint: &str, out: &Emitter) -> io::Result<()> {
     let language = Language::of(text);
-    if language::is_greeting(text) {
-        out.text(language.greeting())?;
-    } else if hits.is_empty() {
+    if hits.is_empty() {
         out.text(language.nothing())?;
     } else {
         let lines: Vec<String> = hits
@@ -31,8 +29,6 @@ pub(super) fn answer(text: &str, hits: &[Passage], hint: &str, out: &Emitter) ->
     }
     if hint.is_empty() {
         out.text("\n")
-    } else if language::is_greeting(text) {
-        out.text(&format!("\n{hint}\n"))
     } else {
         out.text(&format!("\n\n{hint}\n"))
     }

@@ -79,43 +79,17 @@ const TELLING: [(Language, &[&str]); 4] = [
     ),
 ];
 
-/// How people greet, in lower case.
-const GREETINGS: [&str; 30] = [
-    "hello",
-    "hi",
-    "hey",
-    "hiya",
-    "howdy",
-    "good morning",
-    "good afternoon",
-    "good evening",
-    "good day",
-    "greetings",
-    "hallo",
-    "guten morgen",
-    "guten tag",
-    "guten abend",
-    "moin",
-    "servus",
-    "grüezi",
-    "grüß gott",
-    "bonjour",
-    "salut",
-    "bonsoir",
-    "coucou",
-    "hola",
-    "buenos días",
-    "buenas tardes",
-    "buenas noches",
-    "buenas",
-    "こんにちは",
-    "おはよう",
-    "こんばんは",
-];
-/// What may stand beside a greeting that is nothing else: "hello there".
-const BESIDE: usize = 2;
-
 impl Language {
+    /// All of them.
+    #[cfg(test)]
+    pub(super) const ALL: [Self; 5] = [
+        Self::English,
+        Self::German,
+        Self::French,
+        Self::Spanish,
+        Self::Japanese,
+    ];
+
     /// The language of `text`; English when nothing tells.
     pub(super) fn of(text: &str) -> Self {
         let is_kana = |c: char| matches!(c, '\u{3040}'..='\u{30ff}');
@@ -197,44 +171,6 @@ impl Language {
             }
         }
     }
-
-    /// The answer to a greeting: what can be done now.
-    pub(super) fn greeting(self) -> &'static str {
-        match self {
-            Self::English => {
-                "Hello! While no model is connected, I answer from your notes and past conversations: ask me, tell me with `/remember …`, or see \
-                 `/help`."
-            }
-            Self::German => {
-                "Hallo! Ich antworte aus deinen Notizen und früheren Gesprächen: frag mich, sag mir etwas mit \
-                 `/remember …`, oder sieh `/help` an."
-            }
-            Self::French => {
-                "Bonjour ! Je réponds à partir de tes notes et de nos conversations : demande-moi, dis-moi quelque \
-                 chose avec `/remember …`, ou vois `/help`."
-            }
-            Self::Spanish => {
-                "¡Hola! Respondo a partir de tus notas y conversaciones: pregúntame, dime algo con `/remember …`, o \
-                 mira `/help`."
-            }
-            Self::Japanese => {
-                "こんにちは！メモと過去の会話から答えます。質問するか、`/remember …` で記録するか、`/help` をご覧ください。"
-            }
-        }
-    }
-}
-
-/// Whether a message only greets.
-pub(super) fn is_greeting(text: &str) -> bool {
-    let lower = text.trim().to_lowercase();
-    let bare = lower.trim_end_matches(|c: char| !c.is_alphanumeric());
-    GREETINGS.iter().any(|greeting| {
-        bare.strip_prefix(greeting).is_some_and(|rest| {
-            let begins = rest.chars().next();
-            let is_apart = begins.is_none_or(|c| !c.is_alphanumeric()) || rest == "ございます";
-            is_apart && rest.split_whitespace().count() <= BESIDE && !lower.contains(['?', '？'])
-        })
-    })
 }
 
 #[cfg(test)]
@@ -253,27 +189,6 @@ mod tests {
             ("zeppelin", Language::English),
         ] {
             assert_eq!(Language::of(text), language, "{text}");
-        }
-    }
-
-    #[test]
-    fn greetings_are_told_from_questions() {
-        for text in [
-            "hello",
-            "Hi there!",
-            "Guten Morgen",
-            "おはようございます",
-            "hola",
-        ] {
-            assert!(is_greeting(text), "{text}");
-        }
-        for text in [
-            "hello, where is my key?",
-            "history of my car",
-            "hi where did I put it again",
-            "key",
-        ] {
-            assert!(!is_greeting(text), "{text}");
         }
     }
 }

@@ -57,7 +57,24 @@ async fn a_greeting_is_greeted_in_two_lines() {
             said.contains("/remember") && said.contains("Connect a model"),
             "{said}"
         );
+        assert!(said.contains("/run"), "{said}");
     }
+}
+
+#[tokio::test]
+async fn a_greeting_offers_no_commands_where_none_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut asked = request(folder.path(), "anthropic", "Hello!");
+    asked["mode"] = json!("offline");
+    asked["tools"] = json!(["memory_search"]);
+    let known = "Connect a model.\n\nThe sandbox is at level \"text\".";
+    asked["hint"] = json!(known);
+    let said = turn(asked, vec![], vec![]).await.text();
+    assert!(
+        !said.contains("/run") && said.contains("level \"text\""),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 2, "{said}");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use openclaw_settings::SOCKETS_ADVICE;
 use openclaw_settings::Settings;
 
 use super::check::Check;
-use crate::status::Suite;
+use crate::status::{Closed, Suite};
 
 /// Whether the gateway listens where the configuration says. Nothing when it
 /// does not answer at all.
@@ -32,13 +32,10 @@ pub(super) fn opened(settings: &Settings, environment: &Environment, suite: &Sui
 fn main(wanted: SocketAddr, found: &[&str]) -> Check {
     const NAME: &str = "port";
     match found {
-        [] => Check::warn(
-            NAME,
-            format!(
-                "no WebSocket and no HTTP: {wanted} was not opened, something else may have it"
-            ),
-            "systemctl --user status openclaw-gateway.socket says why; gateway.port chooses another",
-        ),
+        [] => {
+            let closed = Closed::at(wanted);
+            Check::warn(NAME, closed.problem, closed.fix)
+        }
         all if is_at(wanted, all) => {
             Check::ok(NAME, format!("WebSocket and HTTP at {}", all.join(" and ")))
         }

@@ -1,5 +1,7 @@
 //! The status as `--json` prints it.
 
+use std::net::SocketAddr;
+
 use openclaw_proto::wire;
 use serde::Serialize;
 
@@ -180,6 +182,19 @@ impl Suite {
             }
         }
         all
+    }
+}
+
+impl Gateway {
+    /// Whether one of its sockets is at `address`.
+    pub(crate) fn listens_at(&self, address: SocketAddr) -> bool {
+        let text = address.to_string();
+        self.listeners.iter().any(|it| it.address == text)
+    }
+
+    /// Whether WebSocket and HTTP are served at all.
+    pub(crate) fn has_http(&self) -> bool {
+        self.listeners.iter().any(|it| it.name == "http")
     }
 }
 

@@ -6,11 +6,17 @@ use openclaw_effect::Unused;
 use openclaw_terminal::table;
 use openclaw_terminal::words::{self, count};
 
+use super::closed::Closed;
 use super::report::{AgentModel, Answer, Gateway, Memory, Runner, Suite, grouped};
 
-/// The whole status with the keys that have no effect; `verbose` lists also the
-/// confinements that are enforced.
-pub(super) fn render(suite: &Suite, unused: &[Unused], verbose: bool) -> String {
+/// The whole status with the keys that have no effect and why the port is
+/// `closed`; `verbose` lists also the confinements that are enforced.
+pub(super) fn render(
+    suite: &Suite,
+    unused: &[Unused],
+    closed: Option<&Closed>,
+    verbose: bool,
+) -> String {
     let mut rows = vec![
         daemon("gateway", &suite.gateway, gateway),
         daemon("runner", &suite.runner, runner),
@@ -23,6 +29,10 @@ pub(super) fn render(suite: &Suite, unused: &[Unused], verbose: bool) -> String 
     }
     if let Answer::Given(gateway) = &suite.gateway {
         listeners(gateway, &mut rows);
+        if let Some(closed) = closed {
+            rows.push(row("", &closed.problem));
+            rows.push(row("", &closed.fix));
+        }
         rows.push(row("state", &gateway.state_dir));
         rows.extend(gateway.maintenance.iter().map(|it| row("sessions", it)));
         if !gateway.cron_enabled {
@@ -249,7 +259,7 @@ mod tests {
             reason: "not supported yet".to_owned(),
             keys: vec!["talk.provider".to_owned(), "ui.seamColor".to_owned()],
         };
-        let text = render(&suite(), &[unused], false);
+        let text = render(&suite(), &[unused], None, false);
         for line in [
             "gateway        does not answer: nobody listens",
             "runner         0.1.0, up 1 min 1 s, 1 turn running, 7 ended",
@@ -270,7 +280,7 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
         assert!(!text.contains("seccomp"));
-        assert!(render(&suite(), &[], true).contains("seccomp enforced: why"));
+        assert!(render(&suite(), &[], None, true).contains("seccomp enforced: why"));
     }
 
     #[test]

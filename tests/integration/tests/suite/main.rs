@@ -51,6 +51,7 @@ mod offline;
 mod openai;
 mod operation;
 mod planted;
+mod ports;
 mod properties;
 mod property_files;
 mod property_list;

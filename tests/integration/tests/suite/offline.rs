@@ -151,3 +151,76 @@ async fn without_a_model_it_is_the_default() {
         "{run}"
     );
 }
+
+/// What is said back to nothing but a greeting.
+async fn greeted(suite: &Suite, text: &str) -> String {
+    let said = suite.say(text).await;
+    let lines: Vec<&str> = said.trim_end().lines().collect();
+    assert_eq!(lines.len(), 2, "{text}: {said}");
+    for command in ["/remember", "/search", "/run"] {
+        assert!(lines[0].contains(command), "{text}: no {command}: {said}");
+    }
+    assert!(lines[1].contains("No model is connected"), "{text}: {said}");
+    for apology in ["nothing", "nichts", "rien", "hello.md"] {
+        assert!(!said.contains(apology), "{text}: {said}");
+    }
+    said
+}
+
+#[tokio::test]
+async fn a_greeting_is_no_question_and_a_question_with_one_is() {
+    let note = "# Parrot\n\nIt says hello to the postman.\n";
+    let suite = Setup::offline().note("memory/hello.md", note).start().await;
+    for (text, opening) in [
+        ("hello", "Hello! "),
+        ("HEY, OpenClaw!!", "Hello! "),
+        ("Good morning :)", "Hello! "),
+        ("Hallo zusammen!", "Hallo! "),
+        ("Bonjour !", "Bonjour ! "),
+        ("buenos dias", "¡Hola! "),
+    ] {
+        let said = greeted(&suite, text).await;
+        assert!(said.starts_with(opening), "{text}: {said}");
+    }
+    for text in [
+        "Who says hello?",
+        "Hello, what says the parrot to the postman?",
+        "hello postman",
+    ] {
+        let said = suite.say(text).await;
+        assert!(said.contains("(memory/hello.md:3)"), "{text}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn small_talk_is_answered_as_such() {
+    let suite = started().await;
+    for (text, answer) in [
+        ("thanks!", "You are welcome!\n"),
+        ("Vielen Dank", "Gern geschehen!\n"),
+    ] {
+        assert_eq!(suite.say(text).await, answer);
+    }
+    let said = suite.say("Hi, who are you?").await;
+    assert!(said.starts_with("I am OpenClaw"), "{said}");
+    for text in ["what can you do?", "help"] {
+        let said = suite.say(text).await;
+        assert!(
+            said.contains("/forget WORDS") && said.contains("No model is connected"),
+            "{said}"
+        );
+    }
+    // Over another door the same is said.
+    let asked = serde_json::json!({"model": "openclaw", "messages": [{"role": "user", "content": "hello"}]});
+    let answer = suite
+        .http()
+        .await
+        .post("/v1/chat/completions", &asked)
+        .await
+        .ok();
+    let said = answer["choices"][0]["message"]["content"].as_str().unwrap();
+    assert!(
+        said.starts_with("Hello! ") && said.contains("/remember"),
+        "{answer}"
+    );
+}

@@ -20,3 +20,4 @@ mod stage;
 mod system_manager;
 mod torture;
 mod turns;
+mod two_users;
