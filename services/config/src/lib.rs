@@ -14,6 +14,7 @@ pub mod pipeline;
 pub mod problem;
 pub mod programs;
 pub mod redact;
+pub mod restored;
 pub mod schema;
 pub mod secret;
 pub mod state_lock;

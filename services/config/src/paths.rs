@@ -168,6 +168,20 @@ impl Paths {
         self.state.join("state").join("ledger.sqlite")
     }
 
+    /// Where a state directory says that it was restored.
+    pub fn restored(&self) -> PathBuf {
+        self.state.join("state").join("restored.json")
+    }
+
+    /// The same places in another state directory.
+    #[must_use]
+    pub fn in_state(&self, state: &Path) -> Self {
+        Self {
+            state: state.to_owned(),
+            ..self.clone()
+        }
+    }
+
     /// Where the gateway makes entries of many transcripts durable at once,
     /// without the extension.
     pub fn transcript_journal(&self) -> PathBuf {
@@ -306,6 +320,11 @@ mod tests {
             ),
             (paths.spending(), "/s/state/usage.json"),
             (paths.ledger(), "/s/state/ledger.sqlite"),
+            (paths.restored(), "/s/state/restored.json"),
+            (
+                paths.in_state(Path::new("/x")).ledger(),
+                "/x/state/ledger.sqlite",
+            ),
             (paths.transcript_journal(), "/s/state/transcripts"),
             (paths.state_lock("openclaw-x"), "/s/state/x.lock"),
             (paths.state_lock("x"), "/s/state/x.lock"),

@@ -17,7 +17,7 @@ pub use openclaw_proto::feed::Kind;
 pub use prune::prune;
 pub use rows::{Page, page};
 
-pub(crate) use numbers::{Numbers, epoch};
+pub(crate) use numbers::{Numbers, begin_anew, epoch};
 pub(crate) use rows::MessageRow;
 
 /// Where this gateway's numbers begin.

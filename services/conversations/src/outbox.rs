@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use row::DELIVERY;
 pub use upkeep::tidy;
+pub(crate) use upkeep::withdraw;
 
 /// Deliveries that one client may have at once: some for each of a few chats.
 /// More would wait in its buffers while their leases run out.

@@ -13,6 +13,7 @@ mod ledger;
 mod orphans;
 mod policy;
 mod replay;
+mod restored;
 mod session_files;
 mod sessions;
 mod staged;
@@ -62,6 +63,8 @@ pub struct Storage {
     findings: Findings,
     series: Series,
     listener: Listener,
+    /// When the state was restored from a backup, in Unix milliseconds.
+    restored_ms: Option<i64>,
 }
 
 /// Hears what happened, when it is in the ledger and before whoever asked for it
@@ -96,6 +99,7 @@ impl Storage {
     /// the last gateway left open too.
     pub fn start(configuration: Configuration) -> Result<(Self, Thread, Vec<Record>), Fault> {
         let (sender, receiver) = mpsc::channel();
+        let restored_ms = restored::at_ms(&configuration.settings().paths);
         let sessions = Arc::new(AtomicU64::new(0));
         let findings = Findings::default();
         let counted = Arc::clone(&sessions);
@@ -119,6 +123,7 @@ impl Storage {
             findings,
             series,
             listener,
+            restored_ms,
         };
         Ok((storage, Thread(thread), open_runs))
     }
@@ -182,6 +187,12 @@ impl Storage {
     /// Tells `hear` whatever happens from now on; only the first is told.
     pub fn listen(&self, hear: impl Fn(Vec<Event>) + Send + Sync + 'static) {
         let _ = self.listener.set(Box::new(hear));
+    }
+
+    /// Whether a run came with a backup: the suite that was backed up has gone on
+    /// with it.
+    pub fn is_from_backup(&self, record: &Record) -> bool {
+        self.restored_ms.is_some_and(|at| record.created_ms <= at)
     }
 
     /// Makes the end of a run durable.

@@ -23,7 +23,7 @@ use crate::kept;
 use crate::reply_text;
 use crate::run::{MessageStatus, Registry, Run};
 use crate::submission::Submitter;
-use crate::turn::{Extra, Left, Turns, interrupted};
+use crate::turn::{Extra, Left, Turns, interrupted, of_backup};
 
 /// Takes up what the last gateway left.
 #[derive(Clone)]
@@ -101,6 +101,10 @@ impl Recovery {
             record.route.clone(),
             record.idempotency_key.clone(),
         );
+        if self.storage.is_from_backup(&record) {
+            self.leave_to_original(record, key, known).await?;
+            return Ok(false);
+        }
         if let Some(outcome) = known.outcome {
             let mut ended = record;
             ended.outcome = Some(outcome.clone());
@@ -143,6 +147,25 @@ impl Recovery {
         };
         self.tasks.spawn(resume.instrument(span));
         Ok(true)
+    }
+
+    /// Ends a run that came with a backup. The suite that was backed up has gone on
+    /// with it, and has said on its channel what there was to say.
+    async fn leave_to_original(
+        &self,
+        record: Record,
+        key: SessionKey,
+        known: Known,
+    ) -> Result<(), Fault> {
+        let (outcome, messages) = match known.outcome {
+            Some(outcome) => (outcome, Vec::new()),
+            None => {
+                let outcome = of_backup();
+                let messages = vec![notice(&record.run_id, &outcome)];
+                (outcome, messages)
+            }
+        };
+        self.close(record, key, outcome, messages, None).await
     }
 
     /// Carries out a command that the last gateway had not answered.

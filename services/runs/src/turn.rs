@@ -43,7 +43,7 @@ use asked::Asked;
 use context::Context;
 use reply::Reply;
 
-pub(crate) use outcome::interrupted;
+pub(crate) use outcome::{interrupted, of_backup};
 pub(crate) use resumption::Left;
 pub(crate) use tails::Tails;
 

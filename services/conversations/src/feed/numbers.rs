@@ -69,6 +69,13 @@ impl Numbers {
     }
 }
 
+/// Begins another series: the numbers of this one were given on to others since
+/// the ledger was copied.
+pub(crate) fn begin_anew(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "UPDATE event_series SET epoch = lower(hex(randomblob(8)))";
+    connection.execute(sql, []).map(drop)
+}
+
 /// The name of the series.
 pub(crate) fn epoch(connection: &Connection) -> rusqlite::Result<String> {
     connection.query_row("SELECT epoch FROM event_series", [], |row| row.get(0))

@@ -22,6 +22,19 @@ const ROWS: i64 = 10_000;
 /// Rows that are removed in one transaction.
 const BITE: i64 = 200;
 
+/// Gives up on everything that is not delivered yet, because of `reason`.
+pub(crate) fn withdraw(
+    connection: &Connection,
+    reason: &str,
+    now_ms: i64,
+) -> rusqlite::Result<usize> {
+    connection.execute(
+        "UPDATE outbox SET state = 'failed', reason = ?1, changed_ms = ?2
+         WHERE state IN ('pending', 'leased')",
+        params![reason, now_ms],
+    )
+}
+
 /// Gives up on what cannot be delivered and forgets a part of what is over; how
 /// many were given up.
 pub fn tidy(connection: &Connection, now_ms: i64) -> rusqlite::Result<usize> {

@@ -217,6 +217,16 @@ impl Ledger {
         })
     }
 
+    /// Leaves to the suite that was backed up what it has gone on with: what was
+    /// to be said on channels, and the numbers of what happens.
+    pub(crate) fn part_from_original(&mut self, now_ms: i64) -> Result<(), LedgerError> {
+        let transaction = self.connection.transaction().map_err(failed("write to"))?;
+        outbox::withdraw(&transaction, "it was restored from a backup", now_ms)
+            .and_then(|_| feed::begin_anew(&transaction))
+            .map_err(failed("write to"))?;
+        transaction.commit().map_err(failed("write to"))
+    }
+
     /// Applies `changes` in one transaction. They are on disk after the next
     /// [`sync`]; all of them can be seen in the transcripts too, so that losing
     /// power before that loses nothing, and nobody waits for the disk twice.

@@ -32,6 +32,7 @@ use super::home::Home;
 use super::ledger::{self, Change, Ledger, Record, Spent};
 use super::orphans;
 use super::policy::{self, Anew};
+use super::restored;
 use super::session_files::{Appended, SessionFiles, Written};
 use super::staged::Staged;
 use super::work::Undo;
@@ -60,7 +61,9 @@ impl StateFiles {
         let ledger_path = configuration.settings().paths.ledger();
         create_private(&ledger_path)?;
         let settled_ms = orphans::settled_until(&ledger_path);
-        let ledger = Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
+        let mut ledger =
+            Ledger::open(&ledger_path, now_ms()).map_err(Fault::ledger(&ledger_path))?;
+        restored::take_note(&configuration.settings().paths, &mut ledger)?;
         let notes = ledger.notes().map_err(Fault::ledger(&ledger_path))?;
         let mut session_files = SessionFiles::open(configuration, &notes)?;
         let mut state_files = Self {

@@ -1,8 +1,10 @@
 //! What a gateway leaves, and what the next one makes of it.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt as _;
+use openclaw_config::restored::Restored;
 use openclaw_proto::event::Event;
 use openclaw_proto::gateway::Message;
 
@@ -95,6 +97,48 @@ async fn a_run_whose_gateway_died_goes_on() {
     assert_eq!(messages[1]["content"][0]["text"], "you will");
     assert_eq!(messages[1]["stopReason"], "stop");
     suite.exchange("again", "yes").await;
+}
+
+/// As `openclawctl restore` leaves a state directory.
+fn restore(suite: &Suite) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let restored = Restored {
+        made_ms: 1,
+        restored_ms: i64::try_from(now.as_millis()).unwrap(),
+        taken: false,
+    };
+    restored.write(&suite.paths().restored()).unwrap();
+}
+
+#[tokio::test]
+async fn a_run_that_came_with_a_backup_is_not_begun_again() {
+    let mut suite = Suite::start().await;
+    suite.stop().await;
+    let doomed = Doomed::start(suite);
+    let suite = doomed.suite();
+    let (accepted, replies) = suite.say("will I get an answer?").await;
+    suite.runner.started().await;
+    drop(replies);
+    suite.runner.forget();
+    let vanished = doomed.vanish();
+    restore(&vanished);
+    let suite = vanished.again().await;
+
+    let events = soon(suite.client.attach(&accepted.run_id, 0))
+        .await
+        .unwrap();
+    let events: Vec<Result<Event, _>> = soon(events.collect()).await;
+    let Some(Ok(last)) = events.last() else {
+        panic!("the run did not end: {events:?}");
+    };
+    let said = format!("{:?}", last.kind);
+    assert!(said.contains("restored from a backup"), "{said}");
+    let messages = suite.messages(&accepted);
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert_eq!(messages[1]["stopReason"], "error");
+    // What comes from now on is this suite's own.
+    suite.exchange("again", "yes").await;
+    assert_eq!(suite.messages(&accepted).len(), 4);
 }
 
 #[tokio::test]

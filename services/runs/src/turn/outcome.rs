@@ -65,6 +65,17 @@ pub(super) fn lost(error: &CallError, backend: &str) -> Kind {
     failed(Code::Interrupted, message, backend)
 }
 
+/// The end of a run that was under way when the backup was made from which the
+/// state was restored.
+pub(crate) fn of_backup() -> Kind {
+    failed(
+        Code::Interrupted,
+        "the state was restored from a backup that was made while this was under way; what was \
+         done since is not in it: send the message again if it is still wanted",
+        "",
+    )
+}
+
 /// The end of a run whose gateway died.
 pub(crate) fn interrupted() -> Kind {
     failed(
