@@ -468,7 +468,12 @@ impl Runner {
                 plan.provider().clone_into(&mut response.provider);
                 plan.model().clone_into(&mut response.model);
             }
-            response.candidates = choice.candidates.iter().map(candidate).collect();
+        }
+        if let Some(agent) = settings.agent(default) {
+            let missing = settings.sandbox.missing;
+            let barred = confinement.bars_clis(&agent.sandbox, missing).await;
+            let all = choice::candidates(&settings, agent, None, barred.as_deref());
+            response.candidates = all.iter().map(candidate).collect();
         }
         let absent = settings.absent_of_servers().into_iter();
         let servers = settings.mcp_problems.iter().cloned().chain(absent);

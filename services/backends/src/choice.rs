@@ -110,16 +110,15 @@ pub struct Choice {
     pub failure: Code,
     /// Why this one.
     pub reason: String,
-    /// All that were looked at.
-    pub candidates: Vec<Candidate>,
+    /// Why our own loop cannot be used; `None`: it can.
+    lack: Option<String>,
 }
 
 impl Choice {
     /// What to do where no model answers.
     pub fn hint(&self) -> String {
-        let native = self.candidates.iter().find(|one| one.backend == NATIVE);
-        match native.map(|candidate| &candidate.plan) {
-            Some(Err(why)) if why != NOTHING => {
+        match &self.lack {
+            Some(why) if why != NOTHING => {
                 format!("No model is connected: {why}; `openclawctl status` shows what was found.")
             }
             _ => HINT.to_owned(),
@@ -127,43 +126,74 @@ impl Choice {
     }
 }
 
+/// In which order they are looked at.
+fn order() -> [&'static str; 4] {
+    [CLAUDE.name(), NATIVE, CODEX.name(), OFFLINE]
+}
+
+/// All backends, as they are for `agent`; the arguments are those of [`choose`].
+pub fn candidates(
+    settings: &Settings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+    barred: Option<&str>,
+) -> Vec<Candidate> {
+    let look = |backend| candidate(backend, settings, agent, wish, barred);
+    order().into_iter().map(look).collect()
+}
+
+fn candidate(
+    backend: &str,
+    settings: &Settings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+    barred: Option<&str>,
+) -> Candidate {
+    if let Some(cli) = [CLAUDE, CODEX].into_iter().find(|it| it.name() == backend) {
+        return other(cli, settings, agent, wish, barred);
+    }
+    match backend {
+        NATIVE => native(settings, agent, wish),
+        _ => offline(),
+    }
+}
+
 /// Chooses the backend of `agent`: the configured one, else the first usable
 /// one of claude-cli, native, codex-cli and offline: a login of the Codex CLI
 /// answers where nothing else would. `wish` is the model that the user chose
 /// for the session; nobody else answers then, memory neither. `barred`: why the
-/// sandbox of this machine lets no CLI run.
+/// sandbox of this machine lets no CLI run. A CLI is looked for on the disk only
+/// where it may be the one: that is done for each message.
 pub fn choose(
     settings: &Settings,
     agent: &AgentSettings,
     wish: Option<&str>,
     barred: Option<&str>,
 ) -> Choice {
-    let candidates = vec![
-        other(CLAUDE, settings, agent, wish, barred),
-        native(settings, agent, wish),
-        other(CODEX, settings, agent, wish, barred),
-        offline(),
-    ];
+    let look = |backend| candidate(backend, settings, agent, wish, barred);
     let wanted = match agent.backend {
         Backend::Auto => None,
         configured => Some(configured.name()),
     };
-    let is_there = |candidate: &&Candidate| match (wanted, wish) {
-        (Some(backend), _) => candidate.backend == backend,
-        (None, Some(_)) => candidate.plan.is_ok() && candidate.backend != OFFLINE,
-        (None, None) => candidate.plan.is_ok(),
+    let mut order = order().into_iter();
+    let found = match (wanted, wish) {
+        (Some(backend), _) => order.find(|known| *known == backend).map(look),
+        (None, Some(_)) => order
+            .filter(|backend| *backend != OFFLINE)
+            .map(look)
+            .find(|candidate| candidate.plan.is_ok()),
+        (None, None) => order.map(look).find(|candidate| candidate.plan.is_ok()),
     };
     let instead = match wish {
         // It says what the model lacks.
         Some(_) => NATIVE,
         None => OFFLINE,
     };
-    let chosen = candidates
-        .iter()
-        .find(is_there)
-        .or_else(|| candidates.iter().find(|one| one.backend == instead))
-        .cloned()
-        .unwrap_or_else(offline);
+    let chosen = found.unwrap_or_else(|| look(instead));
+    let lack = match chosen.backend {
+        NATIVE => chosen.plan.as_ref().err().cloned(),
+        _ => native_plan(settings, agent, wish).err(),
+    };
     let reason = match (wanted, wish) {
         (Some(_), _) => "configured".to_owned(),
         (None, Some(model)) if chosen.plan.is_err() => format!("{model} was chosen"),
@@ -181,7 +211,7 @@ pub fn choose(
         plan: chosen.plan.map_err(advise),
         failure: chosen.failure,
         reason,
-        candidates,
+        lack,
     }
 }
 

@@ -74,13 +74,37 @@ fn the_hint_names_what_a_configured_model_lacks() {
 
 #[test]
 fn nothing_there_is_offline() {
-    let choice = chosen("", &[]);
+    let (_state, settings) = loaded("", &[]);
+    let main = settings.agent("main").unwrap();
+    let choice = choose(&settings, main, None, None);
     assert_eq!(choice.backend, "offline");
-    assert!(
-        choice.candidates[..3]
-            .iter()
-            .all(|candidate| candidate.plan.is_err())
-    );
+    let all = candidates(&settings, main, None, None);
+    assert!(all[..3].iter().all(|candidate| candidate.plan.is_err()));
+}
+
+#[test]
+fn candidates_are_all_backends_with_the_chosen_one_as_it_was_chosen() {
+    let variables = [("ANTHROPIC_API_KEY", "k"), ("PATH", "STATE")];
+    for (file, expected) in [
+        ("", "claude-cli"),
+        ("{agents: {defaults: {backend: 'native'}}}", "native"),
+        ("{agents: {defaults: {backend: 'codex-cli'}}}", "codex-cli"),
+        ("{agents: {defaults: {backend: 'offline'}}}", "offline"),
+        ("{models: {default: 'ollama/llama3.2'}}", "native"),
+    ] {
+        let (_state, settings) = loaded(file, &variables);
+        let main = settings.agent("main").unwrap();
+        let choice = choose(&settings, main, None, None);
+        assert_eq!(choice.backend, expected, "{file}");
+        let all = candidates(&settings, main, None, None);
+        let names: Vec<&str> = all.iter().map(|one| one.backend).collect();
+        assert_eq!(names, ["claude-cli", "native", "codex-cli", "offline"]);
+        let same = all.iter().find(|one| one.backend == expected).unwrap();
+        assert_eq!(same.plan.is_ok(), choice.plan.is_ok(), "{file}");
+        if let (Ok(plan), Ok(chosen)) = (&same.plan, &choice.plan) {
+            assert_eq!(plan.provider(), chosen.provider(), "{file}");
+        }
+    }
 }
 
 #[test]
@@ -116,8 +140,8 @@ fn a_login_that_has_expired_is_named() {
         std::fs::write(state.path().join("openclaw.json"), file).unwrap();
         let environment: Environment = variables.into_iter().collect();
         let settings = crate::settings::load(&environment, Origin::File).unwrap();
-        let choice = choose(&settings, settings.agent("main").unwrap(), None, None);
-        let native = choice.candidates.iter().find(|one| one.backend == "native");
+        let all = candidates(&settings, settings.agent("main").unwrap(), None, None);
+        let native = all.iter().find(|one| one.backend == "native");
         let why = native.unwrap().plan.as_ref().unwrap_err();
         assert!(
             why.starts_with("an auth profile for anthropic (login) has expired"),

@@ -374,10 +374,14 @@ pub(crate) fn asked(text: &str) -> Traits {
 }
 
 /// How questions begin that have no mark at their end.
-const BEGINNINGS: &str = "
-who what when where which why how whose wer was wann wo welche welcher welches welchen welchem warum wieso wie wessen wem wen
-qui quand où quel quelle quels quelles pourquoi comment combien quién qué cuándo dónde cuál cuáles cómo cuánto cuánta cuántos
-tell remind sag erinnere dis dime recuérdame";
+#[rustfmt::skip]
+const BEGINNINGS: [&str; 50] = [
+    "who", "what", "when", "where", "which", "why", "how", "whose", "wer", "was", "wann", "wo",
+    "welche", "welcher", "welches", "welchen", "welchem", "warum", "wieso", "wie", "wessen",
+    "wem", "wen", "qui", "quand", "où", "quel", "quelle", "quels", "quelles", "pourquoi",
+    "comment", "combien", "quién", "qué", "cuándo", "dónde", "cuál", "cuáles", "cómo", "cuánto",
+    "cuánta", "cuántos", "tell", "remind", "sag", "erinnere", "dis", "dime", "recuérdame",
+];
 /// Words that a question without a mark has at most: more is a story.
 const SHORT: usize = 12;
 
@@ -416,8 +420,7 @@ fn is_unmarked_question(text: &str) -> bool {
     };
     let mut lower = String::new();
     fold::lowercase(first, &mut lower);
-    let mut beginnings = BEGINNINGS.split_whitespace();
-    text.split_whitespace().count() <= SHORT && beginnings.any(|word| word == lower)
+    text.split_whitespace().count() <= SHORT && BEGINNINGS.contains(&&*lower)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Turns: a user message and what answered it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::{Past, Said};
 
@@ -44,27 +44,29 @@ pub(super) fn select(messages: Vec<Past>, budget: usize) -> Selection {
     }
 }
 
+/// Messages that most turns have: a question and its answer.
+const SHORT: usize = 2;
+
 struct Turn(Vec<Past>);
 
 /// A message that came while another was being answered stands before that
 /// answer in the file; answers that name their run join it again.
 fn group(messages: Vec<Past>) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
-    let mut of_run: HashMap<String, usize> = HashMap::new();
     for past in messages {
         let last = turns.len().checked_sub(1);
         let place = match (&past.said, &past.run_id) {
             (Said::User { .. }, _) => None,
-            (_, Some(run)) => of_run.get(run).copied().or(last),
+            // Mostly the last one is it.
+            (_, Some(run)) => turns.iter().rposition(|turn| turn.is_of(run)).or(last),
             (_, None) => last,
         };
         match place {
             Some(place) => turns[place].0.push(past),
             None => {
-                if let Some(run) = &past.run_id {
-                    of_run.insert(run.clone(), turns.len());
-                }
-                turns.push(Turn(vec![past]));
+                let mut turn = Vec::with_capacity(SHORT);
+                turn.push(past);
+                turns.push(Turn(turn));
             }
         }
     }
@@ -74,6 +76,12 @@ fn group(messages: Vec<Past>) -> Vec<Turn> {
 impl Turn {
     fn characters(&self) -> usize {
         self.0.iter().map(Past::characters).sum()
+    }
+
+    /// Whether the run began it.
+    fn is_of(&self, run: &str) -> bool {
+        let first = self.0.first();
+        first.is_some_and(|past| past.run_id.as_deref() == Some(run))
     }
 
     fn begins_with_user(&self) -> bool {
@@ -87,6 +95,14 @@ impl Turn {
     /// a result stays: it was cut off with its turn, and whoever goes on has to
     /// know that it may have begun.
     fn drop_orphans(&mut self) {
+        let has_words = |past: &Past| match &past.said {
+            Said::User { .. } => true,
+            Said::Assistant { text, .. } => !text.is_empty(),
+            Said::Tool { .. } => false,
+        };
+        if self.0.iter().all(has_words) {
+            return;
+        }
         let said = self.0.iter().map(|past| &past.said);
         let calls = said.flat_map(|said| match said {
             Said::Assistant { calls, .. } => calls.as_slice(),
