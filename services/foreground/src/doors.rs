@@ -40,8 +40,8 @@ impl Doors {
         let cli = &settings.gateway.cli;
         if cli.secret.is_some() {
             let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), cli.port);
-            let bound =
-                listen(address).map_err(|error| taken(address, &error, "gateway.cli.port"))?;
+            let bound = listen(address)
+                .map_err(|error| taken(address, &error, "gateway.cli.port", environment))?;
             doors.add(CLI, bound, log)?;
         }
         Ok(doors)
@@ -58,7 +58,7 @@ impl Doors {
         match listen(address) {
             Ok(listener) => self.add(MAIN, listener, log),
             Err(error) if gateway.port_is_chosen || error.kind() != ErrorKind::AddrInUse => {
-                Err(taken(address, &error, "gateway.port"))
+                Err(taken(address, &error, "gateway.port", environment))
             }
             Err(error) => self.open_elsewhere(address, &error, settings, environment, log),
         }
@@ -127,16 +127,19 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?.into_std()
 }
 
-fn taken(address: SocketAddr, error: &io::Error, key: &str) -> Failure {
+fn taken(address: SocketAddr, error: &io::Error, key: &str, environment: &Environment) -> Failure {
     let failure = Failure::new(format!(
         "cannot listen at {address}: {}",
         reason(address, error)
     ));
-    let fix = match port::free(address.ip(), &[address.port()]) {
+    let variable = variable(key);
+    let is_variable = environment.get(variable).is_some();
+    failure.hint(match port::free(address.ip(), &[address.port()]) {
+        Some(free) if is_variable => format!("{variable}={free} chooses one that is free"),
         Some(free) => format!("openclawctl config set {key} {free} chooses one that is free"),
+        None if is_variable => format!("choose another one with {variable}"),
         None => format!("choose another one with {key}"),
-    };
-    failure.hint(format!("{fix} ({} comes before it)", variable(key)))
+    })
 }
 
 /// The variable that comes before the file.

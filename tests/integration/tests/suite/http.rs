@@ -268,7 +268,8 @@ async fn a_chosen_port_that_is_taken_is_an_error_with_a_way_out() {
         .site();
     site.ctl(&["run"]).await.ended(1).complains(&[
         &format!("127.0.0.1:{port}"),
-        "OPENCLAW_GATEWAY_PORT or gateway.port",
+        "OPENCLAW_GATEWAY_PORT=",
+        "chooses one that is free",
     ]);
     let site = Setup::offline()
         .variable("OPENCLAW_GATEWAY_PORT", "http")
