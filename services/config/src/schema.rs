@@ -11,14 +11,21 @@ use crate::key::KeyPath;
 use crate::problem::Problem;
 
 mod check;
+mod definitions;
 mod describe;
+
+use definitions::Definitions;
 
 /// The schema as it is shipped.
 pub const TEXT: &str = include_str!("../../../packaging/openclaw.schema.json");
 
-/// The schema, to ask.
-#[derive(Debug)]
-pub struct Schema(Value);
+/// The schema, to ask. Nine tenths of it are definitions, of which one question
+/// needs few: each is parsed when it is first asked for.
+#[derive(Debug, Default)]
+pub struct Schema {
+    root: Value,
+    definitions: Definitions,
+}
 
 impl Schema {
     /// The schema that is shipped.
@@ -26,14 +33,14 @@ impl Schema {
         // A test parses the text; without it nothing would be known, and
         // everything refused.
         static SHIPPED: LazyLock<Schema> =
-            LazyLock::new(|| Schema(serde_json::from_str(TEXT).unwrap_or_default()));
+            LazyLock::new(|| definitions::taken_apart(TEXT).unwrap_or_default());
         &SHIPPED
     }
 
     /// Everything that is wrong with `document`. A string that still refers
     /// to a variable is taken for anything it could become.
     pub fn check(&self, document: &Value) -> Vec<Problem> {
-        self.check_at(&self.0, &KeyPath::default(), document)
+        self.check_at(&self.root, &KeyPath::default(), document)
     }
 
     /// Everything that is wrong with `value` as the value at `path`.
@@ -48,14 +55,14 @@ impl Schema {
     pub fn at(&self, path: &KeyPath) -> Option<&Value> {
         path.parts()
             .iter()
-            .try_fold(&self.0, |node, part| self.child(node, part))
+            .try_fold(&self.root, |node, part| self.child(node, part))
             .map(|node| self.resolved(node))
     }
 
     /// Why there is no value at `path`: the first part that is not known.
     pub fn unknown(&self, path: &KeyPath) -> Problem {
         let mut here = KeyPath::default();
-        let mut node = &self.0;
+        let mut node = &self.root;
         for part in path.parts() {
             match self.child(node, part) {
                 Some(child) => node = child,
@@ -94,7 +101,7 @@ impl Schema {
     /// underscores do not count. `document` tells names the schema leaves open.
     pub fn resolve(&self, parts: &[&str], document: &Value) -> Result<KeyPath, Problem> {
         let mut path = KeyPath::default();
-        let mut node = &self.0;
+        let mut node = &self.root;
         for part in parts {
             let name = self
                 .keys(node)
@@ -116,7 +123,7 @@ impl Schema {
             .get("$ref")
             .and_then(Value::as_str)
             .and_then(|reference| reference.strip_prefix("#/$defs/"));
-        match name.and_then(|name| self.0.get("$defs")?.get(name)) {
+        match name.and_then(|name| self.definitions.get(name)) {
             Some(definition) => self.resolved(definition),
             None => node,
         }

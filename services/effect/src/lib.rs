@@ -9,7 +9,7 @@
 //! schema (`openclaw-keys/keys.txt`).
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use openclaw_config::key::KeyPath;
 use openclaw_config::problem::Problem;
@@ -72,7 +72,7 @@ fn starts_any(problems: &[Problem], path: &KeyPath) -> bool {
         .any(|problem| path.starts_with(&problem.path))
 }
 
-/// The table as a tree, so that the entry nearest above a key is found.
+/// A section of the table as a tree, so that the entry nearest above a key is found.
 #[derive(Debug, Default)]
 struct Node {
     effect: Option<Effect>,
@@ -85,24 +85,36 @@ impl Node {
     }
 }
 
-static TREE: LazyLock<Node> = LazyLock::new(|| {
-    let mut tree = Node::default();
-    for (path, effect) in table::entries() {
-        let mut node = &mut tree;
-        for part in path {
-            node = node.below.entry(part).or_default();
-        }
-        node.effect = Some(effect);
-    }
-    tree
+/// The nodes of sections. Each is made when a document has the section: most have
+/// a few of them, and are read when a program starts.
+static SECTIONS: LazyLock<BTreeMap<&'static str, OnceLock<Node>>> = LazyLock::new(|| {
+    let sections = table::sections();
+    sections.map(|name| (name, OnceLock::new())).collect()
 });
+
+/// The node of a section.
+fn section(name: &str) -> Option<&'static Node> {
+    let (name, node) = SECTIONS.get_key_value(name)?;
+    Some(node.get_or_init(|| {
+        let mut tree = Node::default();
+        for (path, effect) in table::entries_of(name) {
+            let mut node = &mut tree;
+            for part in path {
+                node = node.below.entry(part).or_default();
+            }
+            node.effect = Some(effect);
+        }
+        tree
+    }))
+}
 
 /// What the table says of the key. One that it does not know is stated, and acts.
 #[cfg(test)]
 pub fn of(path: &KeyPath) -> Option<Effect> {
-    let mut node = Some(&*TREE);
-    let mut effect = None;
-    for part in path.parts() {
+    let (first, rest) = path.parts().split_first()?;
+    let mut node = section(first);
+    let mut effect = node.and_then(|node| node.effect);
+    for part in rest {
         node = node.and_then(|node| node.child(part));
         effect = node.and_then(|node| node.effect).or(effect);
     }
@@ -113,8 +125,11 @@ pub fn of(path: &KeyPath) -> Option<Effect> {
 /// nothing is below it. A list is one value unless the table knows what is in
 /// it.
 fn visit(document: &Value, mut each: impl FnMut(&KeyPath, &Value, Effect, bool)) {
-    let root = Some(&*TREE);
-    walk(document, &KeyPath::default(), root, None, &mut each);
+    // The table says nothing of the whole.
+    for (key, value) in document.as_object().into_iter().flatten() {
+        let path = KeyPath::default().child(key);
+        walk(value, &path, section(key), None, &mut each);
+    }
 }
 
 fn walk(

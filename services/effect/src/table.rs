@@ -142,8 +142,12 @@ const PRESENT: [&[Row]; 5] = [
     models::ROWS,
 ];
 
-fn entries_of(rows: &'static [Row]) -> impl Iterator<Item = (Vec<&'static str>, Effect)> {
-    let parts = |text: &'static str| text.split('.').filter(|part| !part.is_empty());
+/// The parts of a path as it is written in a row.
+fn parts(text: &'static str) -> impl Iterator<Item = &'static str> {
+    text.split('.').filter(|part| !part.is_empty())
+}
+
+fn entries_in(rows: &'static [Row]) -> impl Iterator<Item = (Vec<&'static str>, Effect)> {
     rows.iter().flat_map(move |row| {
         row.keys.iter().map(move |key| {
             let path = parts(row.at).chain(parts(key));
@@ -152,15 +156,41 @@ fn entries_of(rows: &'static [Row]) -> impl Iterator<Item = (Vec<&'static str>, 
     })
 }
 
+fn rows() -> impl Iterator<Item = &'static Row> {
+    PRESENT.into_iter().chain([earlier::ROWS]).flatten()
+}
+
+/// The top-level keys that entries are of, some more than once.
+pub(crate) fn sections() -> impl Iterator<Item = &'static str> {
+    rows().flat_map(|row| {
+        let own = parts(row.at).next();
+        let keys = row.keys.iter().filter_map(|key| parts(key).next());
+        own.into_iter().chain(keys.filter(move |_| own.is_none()))
+    })
+}
+
+/// The entries below a top-level key, seen from it.
+pub(crate) fn entries_of(
+    section: &str,
+) -> impl Iterator<Item = (impl Iterator<Item = &'static str>, Effect)> {
+    let may_have = move |row: &&Row| parts(row.at).next().is_none_or(|first| first == section);
+    rows().filter(may_have).flat_map(move |row| {
+        row.keys.iter().filter_map(move |key| {
+            let mut path = parts(row.at).chain(parts(key));
+            (path.next() == Some(section)).then_some((path, row.effect))
+        })
+    })
+}
+
 /// Entries for keys of the recorded version.
 pub fn present() -> impl Iterator<Item = (Vec<&'static str>, Effect)> {
-    PRESENT.into_iter().flat_map(entries_of)
+    PRESENT.into_iter().flat_map(entries_in)
 }
 
 /// Entries for keys that other versions of OpenClaw, the seeds and its pages
 /// name and the recorded version does not.
 pub fn earlier() -> impl Iterator<Item = (Vec<&'static str>, Effect)> {
-    entries_of(earlier::ROWS)
+    entries_in(earlier::ROWS)
 }
 
 /// All entries.

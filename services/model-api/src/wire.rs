@@ -4,6 +4,7 @@
 
 mod anthropic;
 pub mod betas;
+mod body;
 mod fields;
 mod frames;
 mod grants;
@@ -15,6 +16,7 @@ mod request;
 mod sse;
 mod tally;
 mod tools;
+mod tree;
 
 #[cfg(fuzzing)]
 pub use {request::fuzz::model_request, tally::fuzz::usage_meter};

@@ -127,7 +127,8 @@ impl Submitter {
             }
         };
         let turns = Arc::clone(&self.turns);
-        let drive = turns.drive(Arc::clone(&run), message.text, extra, ticket);
+        // Tens of kilobytes, which the runtime would move half a dozen times.
+        let drive = Box::pin(turns.drive(Arc::clone(&run), message.text, extra, ticket));
         self.tasks.spawn(drive.instrument(run.span.clone()));
         self.bus.publish(&DomainEvent::RunBegan(&run));
         Ok((run, false))

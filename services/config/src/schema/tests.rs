@@ -87,12 +87,13 @@ fn text_becomes_what_is_allowed_there() {
 
 /// A schema of one key `a`, which allows this.
 fn of_one(node: Value) -> Schema {
-    Schema(json!({
+    let text = json!({
         "type": "object",
         "properties": {"a": node},
         "additionalProperties": false,
         "$defs": {"small": {"type": "integer", "maximum": 3}},
-    }))
+    });
+    definitions::taken_apart(text.to_string().leak()).unwrap()
 }
 
 fn problems(node: Value, value: Value) -> Vec<String> {

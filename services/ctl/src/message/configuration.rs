@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use openclaw_config::Environment;
 use openclaw_terminal::{Failure, output};
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::connection::Gateway;
@@ -15,15 +16,38 @@ const DEADLINE: Duration = Duration::from_secs(3);
 /// not say.
 const BEFORE: &str = "the configuration before it";
 
-/// Says on one line of standard error where the file is broken, and what is
-/// used in its place.
-pub(super) async fn warn(gateway: &Gateway, environment: &Environment) {
-    let error = match openclaw_settings::load(environment) {
+/// Looks at the configuration while the gateway works on the message: the reply
+/// does not wait for it.
+pub(super) struct Check(Option<JoinHandle<Option<Failure>>>);
+
+impl Check {
+    /// Begins to look. Needs a runtime around it.
+    pub(super) fn begin(environment: &Environment) -> Self {
+        let environment = environment.clone();
+        Self(Some(spawn_blocking(move || problem(&environment))))
+    }
+
+    /// Says, once, on one line of standard error where the file is broken, and
+    /// what is used in its place.
+    pub(super) async fn tell(&mut self, gateway: &Gateway) {
+        let Some(problem) = self.0.take() else {
+            return;
+        };
+        if let Ok(Some(problem)) = problem.await {
+            warn(gateway, &problem.text()).await;
+        }
+    }
+}
+
+fn problem(environment: &Environment) -> Option<Failure> {
+    match openclaw_settings::load(environment) {
         // Of the environment the daemons have their own.
-        Err(error) if !error.is_beyond_file() => error,
-        _ => return,
-    };
-    let problem = Failure::from(error).text();
+        Err(error) if !error.is_beyond_file() => Some(Failure::from(error)),
+        _ => None,
+    }
+}
+
+async fn warn(gateway: &Gateway, problem: &str) {
     let told = timeout(DEADLINE, gateway.client.status()).await;
     let told = told.ok().and_then(Result::ok);
     let told = told.map(|status| status.configuration_problem);

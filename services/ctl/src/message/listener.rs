@@ -11,6 +11,7 @@ use openclaw_terminal::{Failure, output};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use super::configuration::Check;
 use super::conversation;
 use super::interruption::{Stop, Stops};
 use super::question::{self, Questions};
@@ -59,13 +60,16 @@ impl Listener {
         }
     }
 
-    /// Sends `message` and listens to the end.
+    /// Sends `message` and listens to the end; before, it says what `check` found.
     pub(super) async fn listen(
         mut self,
         message: Message,
         mut stops: Stops,
+        mut check: Check,
     ) -> Result<ExitCode, Failure> {
         let mut replies = conversation::start(self.gateway.clone(), message);
+        // Before anything of the reply is shown; the message is under way.
+        check.tell(&self.gateway).await;
         loop {
             match self.news(&mut replies, &mut stops).await {
                 News::Reply(Some(Ok(reply))) => self.hear(&reply)?,

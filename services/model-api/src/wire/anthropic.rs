@@ -1,9 +1,11 @@
 //! Requests of the Messages API.
 
 use openclaw_settings::ProviderTool;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::body::Body;
 use super::tools::{self, Need};
+use super::tree::{Fields, Tree};
 use super::{Grants, Unfit, betas, fields, links};
 
 /// Fields that reach the model alone.
@@ -48,7 +50,8 @@ const RUN_BY_THE_PROVIDER: [(&str, ProviderTool); 4] = [
 const BETA: &str = "anthropic_beta";
 
 /// Judges a request, and takes out of it what it can do without.
-pub(super) fn judge(request: &mut Map<String, Value>, grants: &Grants) -> Result<(), Unfit> {
+pub(super) fn judge(body: &mut Body<'_>, grants: &Grants) -> Result<(), Unfit> {
+    let request = &mut body.fields;
     fields::need(request, "mcp_servers", ProviderTool::Mcp, grants)?;
     fields::need(request, "container", ProviderTool::CodeExecution, grants)?;
     let granted = [
@@ -63,7 +66,7 @@ pub(super) fn judge(request: &mut Map<String, Value>, grants: &Grants) -> Result
     fields::keep(request, &known, grants);
     fields::keep_price(request);
     for name in ["messages", "system"] {
-        links::check(request.get(name), grants)?;
+        links::check(body.said.get(name), grants)?;
     }
     if let Some(features) = request.get_mut(BETA) {
         let Value::Array(names) = features else {
@@ -74,13 +77,13 @@ pub(super) fn judge(request: &mut Map<String, Value>, grants: &Grants) -> Result
                 .is_some_and(|name| betas::passes(name, grants))
         });
     }
-    tools::keep(request, need, grants)
+    tools::keep(&mut body.said, need, grants)
 }
 
-fn need(tool: &Map<String, Value>) -> Need {
+fn need(tool: &Fields<'_>) -> Need {
     match tool.get("type") {
-        None | Some(Value::Null) => Need::Nothing,
-        Some(Value::String(kind)) => need_of(kind),
+        None | Some(Tree::Null) => Need::Nothing,
+        Some(Tree::Text(kind)) => need_of(kind),
         Some(_) => Need::Unknown,
     }
 }

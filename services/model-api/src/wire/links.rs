@@ -2,8 +2,8 @@
 
 use openclaw_settings::ProviderTool;
 use reqwest::Url;
-use serde_json::{Map, Value};
 
+use super::tree::{Fields, Tree};
 use super::{Grants, Unfit};
 
 /// Ends of the names of fields that hold a URL which the provider fetches:
@@ -24,25 +24,25 @@ const CALLS: [&str; 5] = [
 ];
 
 /// Refuses content by reference that the policy does not grant.
-pub(super) fn check(content: Option<&Value>, grants: &Grants) -> Result<(), Unfit> {
+pub(super) fn check(content: Option<&Tree<'_>>, grants: &Grants) -> Result<(), Unfit> {
     match content {
         Some(content) if !grants.has_all() => look(content, grants),
         _ => Ok(()),
     }
 }
 
-fn look(value: &Value, grants: &Grants) -> Result<(), Unfit> {
+fn look(value: &Tree<'_>, grants: &Grants) -> Result<(), Unfit> {
     match value {
-        Value::Array(items) => items.iter().try_for_each(|item| look(item, grants)),
-        Value::Object(fields) => look_into(fields, grants),
+        Tree::List(items) => items.iter().try_for_each(|item| look(item, grants)),
+        Tree::Object(fields) => look_into(fields, grants),
         _ => Ok(()),
     }
 }
 
-fn look_into(fields: &Map<String, Value>, grants: &Grants) -> Result<(), Unfit> {
+fn look_into(fields: &Fields<'_>, grants: &Grants) -> Result<(), Unfit> {
     let kind = fields
         .get("type")
-        .and_then(Value::as_str)
+        .and_then(Tree::as_str)
         .unwrap_or_default();
     match kind {
         "container_upload" => need_files("a file for a container", grants)?,
@@ -53,17 +53,17 @@ fn look_into(fields: &Map<String, Value>, grants: &Grants) -> Result<(), Unfit> 
         _ => {}
     }
     let is_call = CALLS.contains(&kind);
-    if let (2, "url", Some(Value::String(url))) = (fields.len(), kind, fields.get("url")) {
+    if let (2, "url", Some(Tree::Text(url))) = (fields.len(), kind, fields.get("url")) {
         fetch(url, grants)?;
     }
-    for (name, inner) in fields {
-        match (name.as_str(), inner) {
+    for (name, inner) in fields.iter() {
+        match (name, inner) {
             (name, _) if is_call && ARGUMENTS.contains(&name) => {}
-            ("file_id", Value::String(_)) => need_files("file_id", grants)?,
-            ("source", Value::Object(source)) => look_at_source(source, grants)?,
-            (name, Value::String(url)) if name.ends_with(URL) => fetch(url, grants)?,
-            (name, Value::Object(inner)) if name.ends_with(URL) => {
-                if let Some(Value::String(url)) = inner.get("url") {
+            ("file_id", Tree::Text(_)) => need_files("file_id", grants)?,
+            ("source", Tree::Object(source)) => look_at_source(source, grants)?,
+            (name, Tree::Text(url)) if name.ends_with(URL) => fetch(url, grants)?,
+            (name, Tree::Object(inner)) if name.ends_with(URL) => {
+                if let Some(Tree::Text(url)) = inner.get("url") {
                     fetch(url, grants)?;
                 }
                 look_into(inner, grants)?;
@@ -75,11 +75,11 @@ fn look_into(fields: &Map<String, Value>, grants: &Grants) -> Result<(), Unfit> 
 }
 
 /// Where the data of an image or a document is.
-fn look_at_source(source: &Map<String, Value>, grants: &Grants) -> Result<(), Unfit> {
-    if let Some(Value::String(url)) = source.get("url") {
+fn look_at_source(source: &Fields<'_>, grants: &Grants) -> Result<(), Unfit> {
+    if let Some(Tree::Text(url)) = source.get("url") {
         fetch(url, grants)?;
     }
-    match source.get("type").and_then(Value::as_str) {
+    match source.get("type").and_then(Tree::as_str) {
         Some("file") => need_files("a file of the provider's", grants),
         _ => look_into(source, grants),
     }

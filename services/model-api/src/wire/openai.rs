@@ -1,9 +1,10 @@
 //! Requests of OpenAI's APIs.
 
 use openclaw_settings::ProviderTool;
-use serde_json::{Map, Value};
 
+use super::body::Body;
 use super::tools::{self, Need};
+use super::tree::{Fields, Tree};
 use super::{Grants, Unfit, fields, links};
 
 /// Fields of the responses API that reach the model alone.
@@ -85,10 +86,8 @@ const RUN_BY_THE_PROVIDER: [(&str, ProviderTool); 5] = [
 
 /// Judges a request of the responses API, and takes out of it what it can do
 /// without.
-pub(super) fn judge_responses(
-    request: &mut Map<String, Value>,
-    grants: &Grants,
-) -> Result<(), Unfit> {
+pub(super) fn judge_responses(body: &mut Body<'_>, grants: &Grants) -> Result<(), Unfit> {
+    let request = &mut body.fields;
     // Its answer comes to another request, past the count of what it costs.
     if fields::is_set(request, "background") {
         let what = "background".to_owned();
@@ -104,37 +103,40 @@ pub(super) fn judge_responses(
         request.insert("store".to_owned(), false.into());
     }
     for name in ["input", "instructions"] {
-        links::check(request.get(name), grants)?;
+        links::check(body.said.get(name), grants)?;
     }
-    tools::keep(request, need, grants)
+    tools::keep(&mut body.said, need, grants)
 }
 
 /// Judges a request for a chat completion, and takes out of it what it can do
 /// without.
-pub(super) fn judge_chat(request: &mut Map<String, Value>, grants: &Grants) -> Result<(), Unfit> {
+pub(super) fn judge_chat(body: &mut Body<'_>, grants: &Grants) -> Result<(), Unfit> {
     const SEARCH: &str = "web_search_options";
+    let request = &mut body.fields;
     fields::need(request, SEARCH, ProviderTool::WebSearch, grants)?;
     let search = grants.has(ProviderTool::WebSearch).then_some(SEARCH);
     let known: Vec<&str> = CHAT.into_iter().chain(search).collect();
     fields::keep(request, &known, grants);
     fields::keep_price(request);
-    links::check(request.get("messages"), grants)?;
-    tools::keep(request, need, grants)
+    links::check(body.said.get("messages"), grants)?;
+    tools::keep(&mut body.said, need, grants)
 }
 
-fn need(tool: &Map<String, Value>) -> Need {
-    let Some(Value::String(kind)) = tool.get("type") else {
+fn need(tool: &Fields<'_>) -> Need {
+    let Some(Tree::Text(kind)) = tool.get("type") else {
         return Need::Unknown;
     };
     if kind == "shell" {
-        let place = tool.get("environment").and_then(|it| it["type"].as_str());
+        let place = tool
+            .get("environment")
+            .and_then(|it| it.get("type")?.as_str());
         // Elsewhere it runs in a container of the provider's.
         return match place {
             Some("local") => Need::Nothing,
             _ => Need::Grant(ProviderTool::CodeExecution),
         };
     }
-    if RUN_BY_THE_CLIENT.contains(&kind.as_str()) {
+    if RUN_BY_THE_CLIENT.contains(&&**kind) {
         return Need::Nothing;
     }
     let mut known = RUN_BY_THE_PROVIDER.iter();

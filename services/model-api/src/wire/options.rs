@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::Api;
+use super::body::{Body, Said};
+use super::tree::Tree;
 
 /// What is put into requests, as far as the API knows it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -62,7 +64,8 @@ impl ModelOptions {
     }
 
     /// Puts it into a request in `api`'s form.
-    pub(super) fn apply(&self, api: Api, request: &mut Map<String, Value>) {
+    pub(super) fn apply(&self, api: Api, body: &mut Body<'_>) {
+        let request = &mut body.fields;
         let was_to_think = request.contains_key("thinking");
         if self.is_plain {
             for name in ["thinking", "reasoning", "reasoning_effort"] {
@@ -71,7 +74,7 @@ impl ModelOptions {
         }
         self.bound(api, request);
         if was_to_think && !request.contains_key("thinking") {
-            forget_thinking(request);
+            forget_thinking(&mut body.said);
         }
         let known: &[&str] = match api {
             Api::Anthropic | Api::Bedrock => &MESSAGES,
@@ -121,16 +124,19 @@ const OMITTED: &str = "[assistant reasoning omitted]";
 
 /// Takes out of a request of the messages API what the model thought before: it
 /// takes that only where it is to think again.
-fn forget_thinking(request: &mut Map<String, Value>) {
-    let messages = request.get_mut("messages").and_then(Value::as_array_mut);
+fn forget_thinking(said: &mut Said<'_>) {
+    let messages = said.get_mut("messages").and_then(Tree::items_mut);
     for message in messages.into_iter().flatten() {
-        let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) else {
+        let Some(blocks) = message.get_mut("content").and_then(Tree::items_mut) else {
             continue;
         };
         let before = blocks.len();
-        blocks.retain(|block| block["type"] != "thinking" && block["type"] != "redacted_thinking");
+        blocks.retain(|block| {
+            let kind = block.get("type").and_then(Tree::as_str);
+            !matches!(kind, Some("thinking" | "redacted_thinking"))
+        });
         if before > 0 && blocks.is_empty() {
-            blocks.push(json!({"type": "text", "text": OMITTED}));
+            blocks.push(Tree::of_texts([("type", "text"), ("text", OMITTED)]));
         }
     }
 }
@@ -150,11 +156,10 @@ mod tests {
     use super::*;
 
     fn applied(wanted: &ModelOptions, api: Api, request: Value) -> Value {
-        let Value::Object(mut request) = request else {
-            panic!("no object");
-        };
-        wanted.apply(api, &mut request);
-        request.into()
+        let text = request.to_string();
+        let mut body = serde_json::from_str(&text).unwrap();
+        wanted.apply(api, &mut body);
+        serde_json::to_value(&body).unwrap()
     }
 
     #[test]

@@ -3,8 +3,9 @@
 
 use bytes::Bytes;
 use openclaw_settings::ProviderTool;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::body::Body;
 use super::{Api, Grants, ModelOptions, anthropic, openai};
 
 /// Parts of the names of models that search the web whatever they are asked.
@@ -15,6 +16,9 @@ const SEARCHING: [&str; 5] = [
     "search-preview",
     "sonar",
 ];
+
+/// Bytes by which what goes out is mostly longer than what came, at most.
+const SLACK: usize = 256;
 
 /// A request that may go out.
 #[derive(Debug, Clone)]
@@ -80,17 +84,19 @@ pub fn judge(
     model: Option<&str>,
     wanted: &ModelOptions,
 ) -> Result<Judged, Unfit> {
-    let mut fields: Map<String, Value> =
-        serde_json::from_slice(body).map_err(|error| Unfit::Malformed(error.to_string()))?;
+    let malformed = |error: serde_json::Error| Unfit::Malformed(error.to_string());
+    let mut request: Body<'_> = serde_json::from_slice(body).map_err(malformed)?;
     if let Some(model) = model {
+        let fields = &mut request.fields;
         fields.insert("model".to_owned(), model.into());
     }
     match api {
-        Api::Anthropic | Api::Bedrock => anthropic::judge(&mut fields, grants)?,
-        Api::Responses => openai::judge_responses(&mut fields, grants)?,
-        Api::Chat => openai::judge_chat(&mut fields, grants)?,
+        Api::Anthropic | Api::Bedrock => anthropic::judge(&mut request, grants)?,
+        Api::Responses => openai::judge_responses(&mut request, grants)?,
+        Api::Chat => openai::judge_chat(&mut request, grants)?,
     }
-    wanted.apply(api, &mut fields);
+    wanted.apply(api, &mut request);
+    let fields = &request.fields;
     let named = fields.get("model").and_then(Value::as_str);
     let named = named.unwrap_or_default().to_owned();
     // A configured model is the user's choice.
@@ -99,10 +105,13 @@ pub fn judge(
     }
     let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
     let most_output = limits.iter().filter_map(|name| fields.get(*name)?.as_u64());
+    // It grows by little more than a name or a number.
+    let mut bytes = Vec::with_capacity(body.len() + SLACK);
+    serde_json::to_writer(&mut bytes, &request).map_err(malformed)?;
     Ok(Judged {
         most_output: most_output.max(),
         model: named,
-        bytes: Value::Object(fields).to_string().into(),
+        bytes: bytes.into(),
     })
 }
 

@@ -2,8 +2,9 @@
 //! provider, with what it reaches.
 
 use openclaw_settings::ProviderTool;
-use serde_json::{Map, Value};
 
+use super::body::Said;
+use super::tree::{Fields, Tree};
 use super::{Grants, Unfit};
 
 /// What a tool needs to be granted.
@@ -31,14 +32,14 @@ impl Need {
 /// made for one of them, or has no other, is refused: its answer would be made
 /// up. The rest goes on without.
 pub(super) fn keep(
-    request: &mut Map<String, Value>,
-    need: fn(&Map<String, Value>) -> Need,
+    said: &mut Said<'_>,
+    need: fn(&Fields<'_>) -> Need,
     grants: &Grants,
 ) -> Result<(), Unfit> {
     let mut removed = Vec::new();
-    match request.get_mut("tools") {
-        None | Some(Value::Null) => {}
-        Some(Value::Array(tools)) => {
+    match said.get_mut("tools") {
+        None | Some(Tree::Null) => {}
+        Some(Tree::List(tools)) => {
             removed = sift(tools, need, grants)?;
             if tools.is_empty()
                 && let Some(first) = removed.first()
@@ -48,7 +49,7 @@ pub(super) fn keep(
         }
         Some(_) => return Err(Unfit::Shape { what: "tools" }),
     }
-    let choice = request.get("tool_choice").unwrap_or(&Value::Null);
+    let choice = said.get("tool_choice").unwrap_or(&Tree::Null);
     match removed.iter().find(|tool| tool.is_named_in(choice)) {
         Some(wanted) => Err(wanted.refusal()),
         None => check_choice(choice, need, grants),
@@ -71,50 +72,46 @@ impl Removed {
         }
     }
 
-    fn is_named_in(&self, choice: &Value) -> bool {
-        let is = |value: &Value| {
-            let named = value.as_str().unwrap_or_default();
-            !named.is_empty() && (named == self.kind || named == self.name)
-        };
+    fn is_named_in(&self, choice: &Tree<'_>) -> bool {
+        let is = |named: &str| !named.is_empty() && (named == self.kind || named == self.name);
         match choice {
-            Value::Object(fields) => {
-                is(&choice["type"])
-                    || is(&choice["name"])
-                    || fields.values().any(|inner| self.is_named_in(inner))
+            Tree::Object(fields) => {
+                is(fields.text("type"))
+                    || is(fields.text("name"))
+                    || fields.iter().any(|(_, inner)| self.is_named_in(inner))
             }
-            Value::Array(items) => items.iter().any(|inner| self.is_named_in(inner)),
+            Tree::List(items) => items.iter().any(|inner| self.is_named_in(inner)),
             _ => false,
         }
     }
 }
 
 fn sift(
-    tools: &mut Vec<Value>,
-    need: fn(&Map<String, Value>) -> Need,
+    tools: &mut Vec<Tree<'_>>,
+    need: fn(&Fields<'_>) -> Need,
     grants: &Grants,
 ) -> Result<Vec<Removed>, Unfit> {
     let mut removed = Vec::new();
     let mut kept = Vec::with_capacity(tools.len());
     for mut tool in std::mem::take(tools) {
-        let Value::Object(fields) = &mut tool else {
+        let Tree::Object(fields) = &mut tool else {
             return Err(Unfit::Shape { what: "a tool" });
         };
         let needed = need(fields);
         if !needed.is_met(grants) {
-            let text = |name| fields.get(name).and_then(Value::as_str).unwrap_or_default();
             tracing::info!(
-                kind = text("type"),
+                kind = fields.text("type"),
                 "a tool of the provider's is not granted and left out"
             );
             removed.push(Removed {
-                kind: text("type").to_owned(),
-                name: text("name").to_owned(),
+                kind: fields.text("type").to_owned(),
+                name: fields.text("name").to_owned(),
                 need: needed,
             });
             continue;
         }
         // A namespace has tools of its own.
-        if let Some(Value::Array(inner)) = fields.get_mut("tools") {
+        if let Some(Tree::List(inner)) = fields.get_mut("tools") {
             removed.extend(sift(inner, need, grants)?);
         }
         kept.push(tool);
@@ -125,8 +122,8 @@ fn sift(
 
 /// A choice may name a kind of tool that the request does not even have.
 fn check_choice(
-    choice: &Value,
-    need: fn(&Map<String, Value>) -> Need,
+    choice: &Tree<'_>,
+    need: fn(&Fields<'_>) -> Need,
     grants: &Grants,
 ) -> Result<(), Unfit> {
     /// Kinds of choices that are no tools.
@@ -139,13 +136,10 @@ fn check_choice(
         "none",
         "tool",
     ];
-    let Value::Object(fields) = choice else {
+    let Tree::Object(fields) = choice else {
         return Ok(());
     };
-    let kind = fields
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let kind = fields.text("type");
     let needed = need(fields);
     if CHOICES.contains(&kind) || needed.is_met(grants) {
         Ok(())
