@@ -12,11 +12,13 @@ use crate::{config, memory};
 
 pub(crate) mod approvals;
 pub(crate) mod auth;
+pub(crate) mod backup;
 pub(crate) mod sessions;
 mod when;
 
 pub(crate) use approvals::Approvals;
 pub(crate) use auth::Auth;
+pub(crate) use backup::{Backup, Restore};
 pub(crate) use sessions::{Export, Import, Sessions};
 
 /// Talks to the OpenClaw assistant of this user.
@@ -45,6 +47,10 @@ pub(crate) enum Command {
     Import(Import),
     /// Write sessions so that OpenClaw imports them
     Export(Export),
+    /// Write the whole state into one file, also while the suite runs
+    Backup(Backup),
+    /// Put back a state that `backup` wrote
+    Restore(Restore),
     /// Show, check and change the configuration
     Config(config::Arguments),
     /// List the turns that run and those that ended, and what they cost

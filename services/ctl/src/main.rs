@@ -9,6 +9,7 @@ use crate::cli::Command;
 
 mod approvals;
 mod auth;
+mod backup;
 mod cancel;
 mod cli;
 mod config;
@@ -47,6 +48,8 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Config(arguments) => config::execute(arguments, environment),
         Command::Import(arguments) => import::execute(&arguments, environment),
         Command::Export(arguments) => export::execute(&arguments, environment),
+        Command::Backup(arguments) => backup::execute(&arguments, environment),
+        Command::Restore(arguments) => backup::restore::execute(&arguments, environment),
         Command::Turns(arguments) => turns::execute(&arguments, environment),
         Command::Events(arguments) => events::execute(&arguments, environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),

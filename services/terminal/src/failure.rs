@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use openclaw_config::state_lock::Holder;
+use openclaw_config::state_lock::{self, Holder};
 
 use crate::output;
 
@@ -47,6 +47,14 @@ impl Failure {
         Self {
             exit: HELD,
             ..Self::new(format!("the state directory {state} is in use by {holder}"))
+        }
+    }
+
+    /// Another suite uses the state directory, as `error` says.
+    pub fn in_use(error: state_lock::Error) -> Self {
+        Self {
+            exit: HELD,
+            ..anyhow::Error::from(error).into()
         }
     }
 

@@ -10,6 +10,7 @@
 )]
 
 mod approvals;
+mod backup;
 mod bounds;
 mod budgets;
 mod cancel;

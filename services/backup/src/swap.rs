@@ -1,0 +1,178 @@
+//! Putting a folder in the place of another: a crash leaves the one or the other.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+
+use crate::error::Error;
+
+/// Where a folder is to be, with the names that are used beside it.
+#[derive(Debug)]
+pub(crate) struct Swap {
+    /// The place.
+    pub(crate) place: PathBuf,
+    /// Where the new folder is made.
+    pub(crate) staging: PathBuf,
+    /// Where the old one goes.
+    aside: PathBuf,
+}
+
+impl Swap {
+    /// That of `place`, whose own link is followed; `stamp` makes the names.
+    pub(crate) fn at(place: &Path, stamp: &str) -> Result<Self, Error> {
+        let place = match place.canonicalize() {
+            Ok(place) => place,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => place.to_owned(),
+            Err(error) => return Err(Error::io("look at", place)(error)),
+        };
+        let beside = |what: &str| {
+            let mut name = place.file_name().unwrap_or_default().to_owned();
+            name.push(format!(".{what}-{stamp}"));
+            free(place.with_file_name(name))
+        };
+        if is_mounted(&place) {
+            return Err(Error::Mounted(place));
+        }
+        Ok(Self {
+            staging: beside("restoring"),
+            aside: beside("before-restore"),
+            place,
+        })
+    }
+
+    /// Puts the new folder into its place; where the old one is now, if there
+    /// was one.
+    pub(crate) fn exchange(&self) -> Result<Option<PathBuf>, Error> {
+        if self.place.symlink_metadata().is_err() {
+            rename(&self.staging, &self.place, RenameFlags::RENAME_NOREPLACE)?;
+            sync_parent(&self.place)?;
+            return Ok(None);
+        }
+        match rename(&self.staging, &self.place, RenameFlags::RENAME_EXCHANGE) {
+            Ok(()) => rename(&self.staging, &self.aside, RenameFlags::RENAME_NOREPLACE)?,
+            // A file system that cannot do both at once.
+            Err(Error::Io { source, .. }) if is_unknown(&source) => self.one_after_the_other()?,
+            Err(error) => return Err(error),
+        }
+        sync_parent(&self.place)?;
+        Ok(Some(self.aside.clone()))
+    }
+
+    fn one_after_the_other(&self) -> Result<(), Error> {
+        let failed = |path| Error::io("rename", path);
+        fs::rename(&self.place, &self.aside).map_err(failed(&self.place))?;
+        fs::rename(&self.staging, &self.place).map_err(|error| {
+            // Back to what it was, as far as that goes.
+            let _ = fs::rename(&self.aside, &self.place);
+            failed(&self.staging)(error)
+        })
+    }
+}
+
+/// `path`, or the first like it that is not there: of two restores in a second
+/// each has its own.
+fn free(path: PathBuf) -> PathBuf {
+    let mut free = path.clone();
+    let mut number = 1;
+    while free.symlink_metadata().is_ok() {
+        number += 1;
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!("-{number}"));
+        free = path.with_file_name(name);
+    }
+    free
+}
+
+fn rename(from: &Path, to: &Path, flags: RenameFlags) -> Result<(), Error> {
+    match renameat2(AT_FDCWD, from, AT_FDCWD, to, flags) {
+        // Without the flag it would be the same: nobody else is told the name.
+        Err(Errno::EINVAL | Errno::ENOSYS) if flags == RenameFlags::RENAME_NOREPLACE => {
+            fs::rename(from, to).map_err(Error::io("rename", from))
+        }
+        renamed => renamed.map_err(|errno| Error::io("rename", from)(errno.into())),
+    }
+}
+
+fn is_unknown(error: &io::Error) -> bool {
+    let errno = error.raw_os_error().map(Errno::from_raw);
+    matches!(errno, Some(Errno::EINVAL | Errno::ENOSYS))
+}
+
+/// Whether another file system begins there.
+fn is_mounted(place: &Path) -> bool {
+    let device = |path: &Path| path.metadata().map(|found| found.dev()).ok();
+    let parent = place.parent().and_then(device);
+    device(place).is_some_and(|own| parent.is_some_and(|parent| parent != own))
+}
+
+fn sync_parent(place: &Path) -> Result<(), Error> {
+    let parent = place.parent().unwrap_or(Path::new("/"));
+    File::open(parent)
+        .and_then(|parent| parent.sync_all())
+        .map_err(Error::io("sync the folder", parent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folder_takes_the_place_of_another_which_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("state");
+        for (says, kept) in [
+            ("new", None),
+            ("newer", Some("new")),
+            ("last", Some("newer")),
+        ] {
+            let swap = Swap::at(&place, "1").unwrap();
+            fs::create_dir(&swap.staging).unwrap();
+            fs::write(swap.staging.join("x"), says).unwrap();
+            let aside = swap.exchange().unwrap();
+            assert_eq!(fs::read_to_string(place.join("x")).unwrap(), says);
+            assert!(!swap.staging.exists());
+            let found = aside.map(|aside| fs::read_to_string(aside.join("x")).unwrap());
+            assert_eq!(found.as_deref(), kept);
+        }
+    }
+
+    #[test]
+    fn folders_change_places_one_after_the_other_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("state");
+        let swap = Swap::at(&place, "1").unwrap();
+        for path in [&place, &swap.staging] {
+            fs::create_dir(path).unwrap();
+        }
+        fs::write(place.join("old"), "").unwrap();
+        swap.one_after_the_other().unwrap();
+        assert!(swap.aside.join("old").exists() && !place.join("old").exists());
+        // What cannot be put there leaves what was.
+        fs::create_dir(folder.path().join("other")).unwrap();
+        fs::remove_dir_all(&swap.aside).unwrap();
+        fs::write(place.join("new"), "").unwrap();
+        swap.one_after_the_other().unwrap_err();
+        assert!(place.join("new").exists());
+    }
+
+    #[test]
+    fn link_to_the_state_stays_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("real");
+        fs::create_dir(&real).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let swap = Swap::at(&link, "1").unwrap();
+        assert_eq!(swap.place, real.canonicalize().unwrap());
+    }
+
+    #[test]
+    fn mount_point_is_refused_by_name() {
+        let error = Swap::at(Path::new("/proc"), "1").unwrap_err().to_string();
+        assert!(error.contains("/proc is a mount point"), "{error}");
+    }
+}

@@ -1,0 +1,275 @@
+//! The names in the state directory and in the workspaces outside it.
+//!
+//! In the state directory the user's own links are followed, to a configuration
+//! or a workspace that is kept elsewhere. Where an agent writes, none is: such
+//! places are read beneath a descriptor ([`openclaw_folder`]).
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use openclaw_folder::{Entry, Folder, Kind};
+
+use crate::error::Error;
+use crate::manifest::{FILES_LIMIT, LeftOut, Link, PATH_LIMIT, place_of_agents};
+use crate::rules::{Rule, Rules};
+use crate::{PERMISSIONS, STATE, manifest};
+
+/// Folders in folders; a link that leads back up ends there.
+const DEPTH_LIMIT: usize = 64;
+
+/// A file that is to be held.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    /// Its path in the archive.
+    pub(crate) name: String,
+    /// The folder that it is in.
+    folder: Rc<Folder>,
+    /// Its path in that folder.
+    relative: PathBuf,
+    /// What becomes of it.
+    pub(crate) rule: Rule,
+}
+
+impl Item {
+    /// Where it is, for what takes a path and for messages.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.relative)
+    }
+
+    /// Opens it; None when it is gone.
+    pub(crate) fn open(&self) -> Result<Option<fs::File>, Error> {
+        let opened = self.folder.open_file(&self.relative)?;
+        Ok(opened.map(|(file, _)| file))
+    }
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) folders: Vec<manifest::Folder>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) left_out: Vec<LeftOut>,
+    /// Files that were not found before.
+    pub(crate) items: Vec<Item>,
+    /// Names of everything that was found.
+    known: HashSet<String>,
+}
+
+/// Where in the archive something is, and where it is on the disk.
+struct Place {
+    name: String,
+    folder: Rc<Folder>,
+    relative: PathBuf,
+    depth: usize,
+}
+
+impl Found {
+    /// Looks through the state directory: what was not found before.
+    pub(crate) fn state(&mut self, state: &Path, rules: &Rules) -> Result<(), Error> {
+        let folder = Folder::open_configured(state)?;
+        let folder = folder.ok_or_else(|| Error::NoState(state.to_owned()))?;
+        self.below(STATE, folder, rules)
+    }
+
+    /// Looks through a workspace outside it; false when it is not there.
+    pub(crate) fn workspace(
+        &mut self,
+        name: &str,
+        place: &Path,
+        rules: &Rules,
+    ) -> Result<bool, Error> {
+        let Some(folder) = Folder::open_configured(place)? else {
+            return Ok(false);
+        };
+        self.below(name, folder, rules)?;
+        Ok(true)
+    }
+
+    fn below(&mut self, name: &str, folder: Folder, rules: &Rules) -> Result<(), Error> {
+        let mut waiting = vec![Place {
+            name: name.to_owned(),
+            folder: Rc::new(folder),
+            relative: PathBuf::new(),
+            depth: 0,
+        }];
+        while let Some(place) = waiting.pop() {
+            self.list(&place, rules, &mut waiting)?;
+        }
+        self.items.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(())
+    }
+
+    fn list(
+        &mut self,
+        place: &Place,
+        rules: &Rules,
+        waiting: &mut Vec<Place>,
+    ) -> Result<(), Error> {
+        let opened = match place.folder.folder(&place.relative) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return Ok(()),
+            Err(error) => return self.unreadable(&place.name, error),
+        };
+        if self.known.insert(place.name.clone()) {
+            let mode = mode(&opened)?;
+            let path = place.name.clone();
+            self.folders.push(manifest::Folder { path, mode });
+        }
+        let entries = match opened.entries(FILES_LIMIT) {
+            Ok(entries) => entries,
+            Err(error) => return self.unreadable(&place.name, error),
+        };
+        for entry in entries {
+            self.entry(place, &entry, rules, waiting)?;
+        }
+        if self.known.len() > FILES_LIMIT {
+            return Err(Error::TooMany {
+                path: place.folder.path().to_owned(),
+                limit: FILES_LIMIT,
+            });
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        place: &Place,
+        entry: &Entry,
+        rules: &Rules,
+        waiting: &mut Vec<Place>,
+    ) -> Result<(), Error> {
+        let Some(name) = name_of(place, &entry.name) else {
+            let shown = format!("{}/{}", place.name, entry.name.to_string_lossy());
+            self.leave_out(shown, "its name is not UTF-8 text, or too long");
+            return Ok(());
+        };
+        let rule = match name.strip_prefix("state/") {
+            Some(path) => rules.of(path),
+            None => Rule::Held,
+        };
+        if rule == Rule::Unwanted {
+            return Ok(());
+        }
+        let relative = place.relative.join(&entry.name);
+        match entry.kind {
+            Kind::Folder if place.depth < DEPTH_LIMIT => waiting.push(Place {
+                name,
+                folder: Rc::clone(&place.folder),
+                relative,
+                depth: place.depth + 1,
+            }),
+            Kind::Folder => self.leave_out(name, "it lies too deep"),
+            Kind::File => self.file(name, Rc::clone(&place.folder), relative, rule),
+            Kind::Link if place_of_agents(&place.name).is_some() => {
+                self.link(name, &place.folder.path().join(relative));
+            }
+            Kind::Link => self.follow(name, place, &relative, rule, waiting),
+            // Sockets are made by whoever listens.
+            Kind::Other if place_of_agents(&name).is_none() => {}
+            Kind::Other => self.leave_out(name, "it is no file"),
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, name: String, folder: Rc<Folder>, relative: PathBuf, rule: Rule) {
+        if self.known.insert(name.clone()) {
+            self.items.push(Item {
+                name,
+                folder,
+                relative,
+                rule,
+            });
+        }
+    }
+
+    /// A link that an agent may have made.
+    fn link(&mut self, path: String, at: &Path) {
+        if !self.known.insert(path.clone()) {
+            return;
+        }
+        let target = fs::read_link(at).ok();
+        let target = target.and_then(|it| it.into_os_string().into_string().ok());
+        let link = target.map(|target| Link {
+            path: path.clone(),
+            target,
+        });
+        match link.filter(Link::stays) {
+            Some(link) => self.links.push(link),
+            None => self.left_out.push(LeftOut {
+                path,
+                why: "it is a link that leads elsewhere".to_owned(),
+            }),
+        }
+    }
+
+    /// A link of the user's own: what it leads to is held in its place.
+    fn follow(
+        &mut self,
+        name: String,
+        place: &Place,
+        relative: &Path,
+        rule: Rule,
+        waiting: &mut Vec<Place>,
+    ) {
+        let target = place.folder.path().join(relative).canonicalize();
+        let opened = target.ok().and_then(|target| {
+            let is_folder = target.is_dir();
+            let (folder, relative) = if is_folder {
+                (target.clone(), PathBuf::new())
+            } else {
+                (
+                    target.parent()?.to_owned(),
+                    PathBuf::from(target.file_name()?),
+                )
+            };
+            let folder = Rc::new(Folder::open(&folder).ok()??);
+            Some((folder, relative, is_folder))
+        });
+        match opened {
+            Some((folder, relative, true)) if place.depth < DEPTH_LIMIT => waiting.push(Place {
+                name,
+                folder,
+                relative,
+                depth: place.depth + 1,
+            }),
+            Some((folder, relative, false)) => self.file(name, folder, relative, rule),
+            _ => self.leave_out(name, "it is a link that leads nowhere"),
+        }
+    }
+
+    /// An agent may make a folder that nobody can read; that is no reason to
+    /// hold nothing at all.
+    fn unreadable(&mut self, name: &str, error: openclaw_folder::Error) -> Result<(), Error> {
+        if place_of_agents(name).is_none() {
+            return Err(error.into());
+        }
+        self.leave_out(name.to_owned(), "it cannot be read");
+        Ok(())
+    }
+
+    /// Notes what cannot be held, once.
+    pub(crate) fn leave_out(&mut self, path: String, why: &str) {
+        let why = why.to_owned();
+        let known = self.left_out.iter().any(|it| it.path == path);
+        if !known {
+            self.left_out.push(LeftOut { path, why });
+        }
+    }
+}
+
+fn name_of(place: &Place, name: &OsStr) -> Option<String> {
+    let name = format!("{}/{}", place.name, name.to_str()?);
+    (name.len() < PATH_LIMIT).then_some(name)
+}
+
+fn mode(folder: &Folder) -> Result<u32, Error> {
+    use std::os::fd::AsFd as _;
+    let cloned = folder.as_fd().try_clone_to_owned();
+    let found = cloned.and_then(|descriptor| fs::File::from(descriptor).metadata());
+    let found = found.map_err(Error::io("look at", folder.path()))?;
+    Ok(found.mode() & PERMISSIONS)
+}
