@@ -116,6 +116,9 @@ pub(crate) struct Status {
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
+    /// Mend what can be mended without asking, and say what was done
+    #[arg(long)]
+    pub(crate) fix: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -12,8 +12,7 @@ use openclaw_terminal::Failure;
 use tokio::runtime::{Builder, Runtime};
 
 /// How the suite is started.
-pub(crate) const START: &str =
-    "start it with: systemctl --user start openclaw.target (without systemd: openclawctl run)";
+pub(crate) use openclaw_doctor::START;
 
 /// How long a gateway that was lost is asked again: one that is started again
 /// takes the connection at once, because its socket stays.

@@ -3,33 +3,54 @@
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
+use openclaw_doctor::{Check, State};
 use openclaw_settings::Settings;
 use openclaw_terminal::{Failure, output};
+use serde::Serialize;
 
 use crate::cli;
 use crate::connection;
 use crate::status;
 
 mod answers;
-mod check;
-mod files;
 mod ports;
-mod programs;
-mod units;
 
-use check::{Check, State};
+/// Something that was to be mended.
+#[derive(Debug, Serialize)]
+struct Mended {
+    /// The check that found it.
+    name: String,
+    /// What was done, or why it was not.
+    detail: String,
+    done: bool,
+}
 
-/// Prints every check; exit code 1 when one failed.
+/// Prints every check; exit code 1 when one failed. With `--fix` what can be
+/// mended is mended first.
 pub(crate) fn execute(
     arguments: &cli::Doctor,
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
-    let checks = all(&paths, environment)?;
+    let mut checks = all(&paths, environment)?;
+    let mut mended = Vec::new();
+    if arguments.fix {
+        mended = mend(&checks, &paths, environment);
+        if !mended.is_empty() {
+            checks = all(&paths, environment)?;
+        }
+    }
     if arguments.json {
-        output::document(&serde_json::json!({ "checks": checks }))?;
+        let mut document = serde_json::json!({ "checks": checks });
+        if arguments.fix {
+            document["mended"] = serde_json::json!(mended);
+        }
+        output::document(&document)?;
     } else {
-        output::stdout(&check::render(&checks))?;
+        if arguments.fix {
+            output::stdout(&rendered(&mended))?;
+        }
+        output::stdout(&openclaw_doctor::render(&checks))?;
     }
     let failed = checks.iter().any(|check| check.state == State::Fail);
     Ok(if failed {
@@ -39,21 +60,50 @@ pub(crate) fn execute(
     })
 }
 
+/// Mends what can be; what one does may be what another was to do.
+fn mend(checks: &[Check], paths: &Paths, environment: &Environment) -> Vec<Mended> {
+    let mut mended: Vec<Mended> = Vec::new();
+    for check in checks {
+        let Some(mend) = &check.mend else {
+            continue;
+        };
+        let (detail, done) = match openclaw_doctor::mend(mend, paths, environment) {
+            Ok(detail) => (detail, true),
+            Err(error) => (format!("{error:#}"), false),
+        };
+        mended.push(Mended {
+            name: check.name.clone(),
+            detail,
+            done,
+        });
+    }
+    mended
+}
+
+/// One line for each, before the checks as they are then.
+fn rendered(mended: &[Mended]) -> String {
+    if mended.is_empty() {
+        return "there is nothing that could be mended by itself\n\n".to_owned();
+    }
+    let mut text = String::new();
+    for Mended { name, detail, done } in mended {
+        let word = if *done { "mended" } else { "not mended" };
+        let (name, detail) = (output::line(name), output::line(detail));
+        text.push_str(&format!("{word}: {name}: {detail}\n"));
+    }
+    text.push('\n');
+    text
+}
+
 fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> {
     let (settings, check) = configuration(paths, environment);
     let mut checks = vec![check];
     checks.extend(settings.iter().flat_map(unused));
-    checks.extend(files::state(paths));
-    checks.extend(files::obstacle(paths));
-    checks.extend(files::transcripts(paths));
-    checks.extend(files::sockets(paths));
-    checks.extend(programs::suite(environment));
-    checks.push(units::installed(paths, environment));
+    checks.extend(openclaw_doctor::installation(paths, environment));
     let suite = connection::runtime()?.block_on(status::ask(paths));
     checks.extend(answers::daemons(&suite));
     if let Some(settings) = &settings {
-        checks.push(programs::claude(settings, environment));
-        checks.push(programs::codex(settings, environment));
+        checks.extend(openclaw_doctor::configured(settings, environment));
         checks.extend(ports::opened(settings, environment, &suite));
     }
     checks.extend(answers::left_undone(&suite));
@@ -87,5 +137,41 @@ fn configuration(paths: &Paths, environment: &Environment) -> (Option<Settings>,
             let check = Check::fail(NAME, problem, "correct the place that is named");
             (None, check)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn doctor_mends_once_and_then_there_is_nothing_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        fs::create_dir(&state).unwrap();
+        fs::set_permissions(&state, Permissions::from_mode(0o755)).unwrap();
+        let places = [
+            ("OPENCLAW_STATE_DIR", state.to_str().unwrap()),
+            ("OPENCLAW_RUNTIME_DIR", folder.path().to_str().unwrap()),
+        ];
+        let environment: Environment = places.into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        let checks = all(&paths, &environment).unwrap();
+        let mended = mend(&checks, &paths, &environment);
+        assert!(mended.iter().all(|it| it.done), "{mended:?}");
+        assert_eq!(mended[0].name, "state");
+        assert!(
+            rendered(&mended).starts_with("mended: state: "),
+            "{mended:?}"
+        );
+        let mode = fs::metadata(&state).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let checks = all(&paths, &environment).unwrap();
+        let again = mend(&checks, &paths, &environment);
+        assert!(again.is_empty(), "{again:?}");
+        assert!(rendered(&again).starts_with("there is nothing"));
     }
 }

@@ -375,6 +375,41 @@ impl Store {
     }
 }
 
+/// What an index knows of the transcripts beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known {
+    /// All that name their session.
+    All,
+    /// All but so many.
+    Missing(usize),
+    /// There is no index, and there are transcripts.
+    Nothing,
+    /// The index cannot be read.
+    Broken(String),
+}
+
+/// Looks whether [`Store::open`] would have something to mend in `dir`, the
+/// sessions directory of `agent`; changes nothing.
+///
+/// # Errors
+/// The directory or the index cannot be read.
+pub fn known(dir: &Path, agent: &AgentId) -> Result<Known, Error> {
+    match file::read(&dir.join(INDEX))? {
+        file::Found::Index(raw) => {
+            let mut slots = file::slots(raw, agent);
+            Ok(match adopt::adopt(dir, agent, &mut slots)? {
+                0 => Known::All,
+                count => Known::Missing(count),
+            })
+        }
+        file::Found::Nothing => {
+            let is_empty = rebuild::scan(dir, agent)?.sessions.is_empty();
+            Ok(if is_empty { Known::All } else { Known::Nothing })
+        }
+        file::Found::Broken(problem) => Ok(Known::Broken(problem)),
+    }
+}
+
 /// The name of a session's transcript in the sessions directory.
 pub(crate) fn transcript_name(entry: &SessionEntry) -> String {
     let named = entry.session_file().map(Path::new);

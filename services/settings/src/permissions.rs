@@ -1,6 +1,6 @@
 //! State is its owner's alone: directories 0700, secrets 0600 (seed 003 §1).
 
-use std::fs::{self, DirBuilder, Metadata, Permissions};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -42,6 +42,16 @@ pub fn secure(paths: &Paths) -> Result<Vec<Repair>, Error> {
         repairs.extend(repair(&path)?);
     }
     Ok(repairs)
+}
+
+/// What [`secure`] would take away, as far as it can be looked at; nothing is
+/// changed.
+#[must_use]
+pub fn too_open(paths: &Paths) -> Vec<Repair> {
+    let all = directories(paths).into_iter().chain(secrets(paths));
+    let mut repairs: Vec<Repair> = all.filter_map(|path| wanted(&path).ok()?).collect();
+    repairs.dedup_by(|a, b| a.path == b.path);
+    repairs
 }
 
 fn create(state: &Path) -> Result<(), Error> {
@@ -101,6 +111,15 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn repair(path: &Path) -> Result<Option<Repair>, Error> {
+    let Some(repair) = wanted(path)? else {
+        return Ok(None);
+    };
+    let attempt = fs::set_permissions(path, Permissions::from_mode(repair.to));
+    outcome(repair, attempt)
+}
+
+/// What is to be taken away of the mode of `path`.
+fn wanted(path: &Path) -> Result<Option<Repair>, Error> {
     let found = match fs::symlink_metadata(path) {
         Ok(found) => found,
         Err(error) if is_absent(&error) => return Ok(None),
@@ -121,21 +140,12 @@ fn repair(path: &Path) -> Result<Option<Repair>, Error> {
             &format!("chown {own} {}", path.display()),
         ));
     }
-    narrow(path, &found)
-}
-
-fn narrow(path: &Path, found: &Metadata) -> Result<Option<Repair>, Error> {
     let from = found.mode() & PERMISSIONS;
-    let to = from & !FOREIGN;
-    let repair = Repair {
+    Ok(Some(Repair {
         path: path.to_owned(),
         from,
-        to,
-    };
-    outcome(
-        repair,
-        fs::set_permissions(path, Permissions::from_mode(to)),
-    )
+        to: from & !FOREIGN,
+    }))
 }
 
 /// What came of the attempt to make `repair`.

@@ -1,6 +1,7 @@
 //! What the daemons' answers say about the suite's health.
 
-use super::check::Check;
+use openclaw_doctor::Check;
+
 use crate::connection;
 use crate::status::{
     AgentModel, Answer, Confinement, JOBS_ARE_OFF, ModelProblem, Runner, Suite, grouped,
@@ -184,8 +185,8 @@ fn confinement(names: &str, confinement: &Confinement) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::State;
     use super::*;
+    use openclaw_doctor::State;
 
     #[test]
     fn what_is_not_enforced_is_not_ok() {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use openclaw_config::Environment;
+use openclaw_doctor::Check;
 use openclaw_settings::SOCKETS_ADVICE;
 use openclaw_settings::Settings;
 
-use super::check::Check;
 use crate::status::{Closed, Suite};
 
 /// Whether the gateway listens where the configuration says. Nothing when it
@@ -78,8 +78,8 @@ fn elsewhere(name: &str, wanted: SocketAddr, found: &[&str]) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::State;
     use super::*;
+    use openclaw_doctor::State;
 
     #[test]
     fn a_port_that_is_not_the_configured_one_is_told_with_what_helps() {

@@ -78,7 +78,15 @@ async fn the_doctor_finds_a_healthy_suite_healthy_and_an_open_door_open() {
     let socket = suite.runtime().join("memory.sock");
     fs::set_permissions(&socket, Permissions::from_mode(0o666)).unwrap();
     let said = suite.ctl(&["doctor"]).await.ended(1);
-    said.says(&["FAIL  memory socket", "chmod 600"]);
+    said.says(&[
+        "FAIL  memory socket",
+        "chmod 600",
+        "openclawctl doctor --fix does it",
+    ]);
+    let said = suite.ctl(&["doctor", "--fix"]).await.ended(0);
+    said.says(&["mended: memory socket: "]);
+    let said = suite.ctl(&["doctor", "--fix"]).await.ended(0);
+    said.says(&["there is nothing that could be mended by itself"]);
 }
 
 #[tokio::test]

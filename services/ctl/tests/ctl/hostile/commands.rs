@@ -62,6 +62,8 @@ pub(super) fn commands(folder: &Path) -> Vec<Vec<String>> {
         "token --json",
         "doctor",
         "doctor --json",
+        "doctor --fix",
+        "doctor --fix --json",
         "config get agents",
         "config get agents.list.0.name",
         "config validate",

@@ -2,15 +2,20 @@
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
 use nix::unistd::geteuid;
 use openclaw_config::Paths;
 use openclaw_foreground::obstacle;
+use openclaw_settings::{Settings, permissions};
 
-use super::check::Check;
-use crate::connection;
+use crate::START;
+use crate::check::Check;
+use crate::mend::Mend;
 
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;
@@ -18,7 +23,7 @@ const PERMISSIONS: u32 = 0o777;
 const FOREIGN: u32 = 0o077;
 
 /// The state directory, and the configuration file in it, which may hold keys.
-pub(super) fn state(paths: &Paths) -> Vec<Check> {
+pub(crate) fn state(paths: &Paths) -> Vec<Check> {
     let mut checks = Vec::new();
     match fs::metadata(&paths.state) {
         Ok(found) => checks.push(private("state", &paths.state, &found, "700")),
@@ -39,11 +44,51 @@ pub(super) fn state(paths: &Paths) -> Vec<Check> {
             "600",
         ));
     }
+    checks.extend(open_to_others(paths));
     checks
 }
 
+/// What of the state others can reach, beside the folder and the configuration.
+fn open_to_others(paths: &Paths) -> Option<Check> {
+    let named = [&paths.state, &paths.configuration];
+    let mut open = permissions::too_open(paths);
+    open.retain(|repair| !named.contains(&&repair.path));
+    let first = open.first()?;
+    let others = match open.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let detail = format!(
+        "other users can reach {}{others}: mode {:03o}",
+        first.path.display(),
+        first.from
+    );
+    let fix = format!("chmod {:o} {}", first.to, first.path.display());
+    Some(Check::warn("state files", detail, fix).mended_by(Mend::Modes))
+}
+
+/// Workspaces outside the state folder, which nobody makes by itself: memory's
+/// unit is given those alone that are there when it starts.
+pub(crate) fn workspaces(settings: &Settings) -> Vec<Check> {
+    let state = &settings.paths.state;
+    let outside = settings.agents.values();
+    let outside = outside.filter(|agent| !agent.workspace.starts_with(state));
+    let missing = outside.filter(|agent| agent.workspace.symlink_metadata().is_err());
+    missing
+        .map(|agent| {
+            let place = agent.workspace.display();
+            Check::warn(
+                "workspace",
+                format!("that of {} is not there: {place}", agent.id),
+                format!("mkdir -m 700 -p {place}"),
+            )
+            .mended_by(Mend::Folder(agent.workspace.clone()))
+        })
+        .collect()
+}
+
 /// What keeps the suite from using the state directory.
-pub(super) fn obstacle(paths: &Paths) -> Vec<Check> {
+pub(crate) fn obstacle(paths: &Paths) -> Vec<Check> {
     let other = obstacle::other_suite(paths).map(|other| {
         Check::fail(
             "state in use",
@@ -60,7 +105,7 @@ pub(super) fn obstacle(paths: &Paths) -> Vec<Check> {
 
 /// What the gateway copied out of transcripts because it is no entry, and
 /// indexes of sessions that somebody else changed while it held them.
-pub(super) fn transcripts(paths: &Paths) -> Vec<Check> {
+pub(crate) fn transcripts(paths: &Paths) -> Vec<Check> {
     let agents = fs::read_dir(paths.agents()).into_iter().flatten().flatten();
     let files = agents.flat_map(|agent| fs::read_dir(agent.path().join("sessions")));
     let files: Vec<PathBuf> = files.flatten().flatten().map(|file| file.path()).collect();
@@ -97,7 +142,7 @@ fn kept_aside(name: &str, what: &str, files: &[PathBuf]) -> Option<Check> {
 }
 
 /// The runtime directory and the sockets in it.
-pub(super) fn sockets(paths: &Paths) -> Vec<Check> {
+pub(crate) fn sockets(paths: &Paths) -> Vec<Check> {
     const NAME: &str = "runtime directory";
     let found = match fs::symlink_metadata(&paths.runtime) {
         Ok(found) => found,
@@ -112,7 +157,9 @@ pub(super) fn sockets(paths: &Paths) -> Vec<Check> {
     ];
     for (name, path) in sockets {
         checks.push(match fs::symlink_metadata(&path) {
-            Ok(found) => exact(name, &path, &found, 0o600, found.file_type().is_socket()),
+            Ok(found) => stale(name, &path, &found).unwrap_or_else(|| {
+                exact(name, &path, &found, 0o600, found.file_type().is_socket())
+            }),
             Err(error) => unreadable(name, &path, &error),
         });
     }
@@ -134,7 +181,8 @@ fn private(name: &str, path: &Path, found: &Metadata, mode: &str) -> Check {
                 found.mode() & PERMISSIONS
             ),
             format!("chmod {mode} {shown}"),
-        ),
+        )
+        .mended_by(Mend::Modes),
     }
 }
 
@@ -154,8 +202,42 @@ fn exact(name: &str, path: &Path, found: &Metadata, mode: u32, kind: bool) -> Ch
             name,
             format!("{shown} has mode {wrong:04o} instead of {mode:04o}"),
             format!("chmod {mode:o} {shown}"),
-        ),
+        )
+        .mended_by(Mend::Mode {
+            path: path.to_owned(),
+            mode,
+        }),
     }
+}
+
+/// A socket whose listener died: whoever starts next finds its place taken.
+fn stale(name: &str, path: &Path, found: &Metadata) -> Option<Check> {
+    let is_own = found.file_type().is_socket() && found.uid() == geteuid().as_raw();
+    if !is_own || !is_stale(path) {
+        return None;
+    }
+    let shown = path.display();
+    Some(
+        Check::fail(
+            name,
+            format!("nobody listens at {shown}: whoever did was killed"),
+            format!("rm {shown}, then {START}"),
+        )
+        .mended_by(Mend::Socket(path.to_owned())),
+    )
+}
+
+/// Whether nobody listens there any more. Waits for nobody: a daemon that hangs
+/// may have more callers than it takes.
+pub(crate) fn is_stale(path: &Path) -> bool {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let Ok(address) = UnixAddr::new(path) else {
+        return false;
+    };
+    let Ok(socket) = socket(AddressFamily::Unix, SockType::Stream, flags, None) else {
+        return false;
+    };
+    connect(socket.as_raw_fd(), &address) == Err(Errno::ECONNREFUSED)
 }
 
 fn foreign(name: &str, path: &Path, found: &Metadata) -> Option<Check> {
@@ -176,9 +258,7 @@ fn foreign(name: &str, path: &Path, found: &Metadata) -> Option<Check> {
 fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Check {
     let shown = path.display();
     match error.kind() {
-        ErrorKind::NotFound => {
-            Check::fail(name, format!("{shown} is not there"), connection::START)
-        }
+        ErrorKind::NotFound => Check::fail(name, format!("{shown} is not there"), START),
         _ => Check::fail(
             name,
             format!("cannot look at {shown}: {error}"),
@@ -192,8 +272,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::os::unix::net::UnixListener;
 
-    use super::super::check::State;
     use super::*;
+    use crate::check::State;
 
     fn paths(folder: &Path) -> Paths {
         let text = folder.to_str().unwrap();
@@ -226,5 +306,20 @@ mod tests {
         );
         let fix = checks[1].fix.as_deref().unwrap();
         assert!(fix.starts_with("chmod 600 "), "{fix}");
+        assert!(checks[1].mend.is_some() && checks[3].mend.is_none());
+    }
+
+    #[test]
+    fn a_socket_without_its_listener_is_stale() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths = paths(folder.path());
+        let listener = UnixListener::bind(paths.gateway_socket()).unwrap();
+        chmod(&paths.gateway_socket(), 0o600);
+        assert_eq!(sockets(&paths)[1].state, State::Ok);
+        drop(listener);
+        let check = &sockets(&paths)[1];
+        assert_eq!(check.state, State::Fail);
+        assert!(check.detail.contains("nobody listens"), "{check:?}");
+        assert!(matches!(&check.mend, Some(Mend::Socket(path)) if *path == paths.gateway_socket()));
     }
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use openclaw_config::{Environment, Paths};
 
-use super::check::Check;
+use crate::check::Check;
 
 /// What must be installed for `systemctl --user start openclaw.target`.
-const UNITS: [&str; 9] = [
+pub(crate) const UNITS: [&str; 9] = [
     "openclaw.target",
     "openclaw-control.socket",
     "openclaw-cli.socket",
@@ -27,7 +27,7 @@ const SYSTEM_FOLDERS: [&str; 4] = [
 ];
 
 /// Whether the units are there, where there is a manager for them.
-pub(super) fn installed(paths: &Paths, environment: &Environment) -> Check {
+pub(crate) fn installed(paths: &Paths, environment: &Environment) -> Check {
     const NAME: &str = "units";
     const FIX: &str = "./packaging/install, or ./packaging/quickstart";
     if !has_manager(environment) {
@@ -47,12 +47,13 @@ pub(super) fn installed(paths: &Paths, environment: &Environment) -> Check {
 }
 
 /// The manager's private socket is there while it runs.
-fn has_manager(environment: &Environment) -> bool {
+#[must_use]
+pub fn has_manager(environment: &Environment) -> bool {
     let runtime = openclaw_config::paths::runtime_of_user(environment);
     runtime.is_ok_and(|folder| folder.is_some_and(|folder| folder.join("systemd/private").exists()))
 }
 
-fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {
+pub(crate) fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {
     let configuration = match environment.get("XDG_CONFIG_HOME") {
         Some(folder) => Some(PathBuf::from(folder)),
         None => paths.home.as_ref().map(|home| home.join(".config")),
@@ -73,8 +74,8 @@ fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {
 mod tests {
     use std::fs;
 
-    use super::super::check::State;
     use super::*;
+    use crate::check::State;
 
     #[test]
     fn units_matter_only_where_there_is_a_manager() {

@@ -4,7 +4,7 @@ use openclaw_config::{Environment, programs};
 use openclaw_settings::Settings;
 use openclaw_settings::{AgentSettings, Backend};
 
-use super::check::Check;
+use crate::check::Check;
 
 /// Every program that another one of the suite starts.
 const SUITE: [&str; 5] = [
@@ -16,7 +16,7 @@ const SUITE: [&str; 5] = [
 ];
 
 /// The suite's own programs.
-pub(super) fn suite(environment: &Environment) -> Vec<Check> {
+pub(crate) fn suite(environment: &Environment) -> Vec<Check> {
     let missing: Vec<String> = SUITE
         .iter()
         .filter_map(|name| programs::sibling(name, environment).err())
@@ -54,12 +54,12 @@ const CODEX: Cli = Cli {
 };
 
 /// The Claude Code CLI.
-pub(super) fn claude(settings: &Settings, environment: &Environment) -> Check {
+pub(crate) fn claude(settings: &Settings, environment: &Environment) -> Check {
     cli(&CLAUDE, settings, environment, |agent| &agent.claude_path)
 }
 
 /// The Codex CLI.
-pub(super) fn codex(settings: &Settings, environment: &Environment) -> Check {
+pub(crate) fn codex(settings: &Settings, environment: &Environment) -> Check {
     cli(&CODEX, settings, environment, |agent| &agent.codex_path)
 }
 
@@ -90,8 +90,8 @@ fn cli(
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::State;
     use super::*;
+    use crate::check::State;
 
     #[test]
     fn a_missing_cli_is_a_failure_only_where_it_was_asked_for() {

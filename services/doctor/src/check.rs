@@ -1,12 +1,14 @@
 //! One thing that was looked at.
 
 use openclaw_terminal::output;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+
+use crate::mend::Mend;
 
 /// How it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum State {
+pub enum State {
     /// As it should be.
     Ok,
     /// It works, but less well or less safely than it could.
@@ -17,28 +19,52 @@ pub(super) enum State {
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
-pub(super) struct Check {
-    pub(super) name: String,
-    pub(super) state: State,
-    pub(super) detail: String,
+pub struct Check {
+    /// What was looked at.
+    pub name: String,
+    /// How it is.
+    pub state: State,
+    /// What was found.
+    pub detail: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) fix: Option<String>,
+    pub fix: Option<String>,
+    /// What `--fix` does about it; in a document, whether it does.
+    #[serde(
+        rename = "mendable",
+        serialize_with = "as_true",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub mend: Option<Mend>,
+}
+
+fn as_true<S: Serializer>(_: &Option<Mend>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(true)
 }
 
 impl Check {
     /// It is as it should be.
-    pub(super) fn ok(name: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub fn ok(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             state: State::Ok,
             detail: detail.into(),
             fix: None,
+            mend: None,
+        }
+    }
+
+    /// The same check, which `--fix` mends so.
+    #[must_use]
+    pub fn mended_by(self, mend: Mend) -> Self {
+        Self {
+            mend: Some(mend),
+            ..self
         }
     }
 
     /// It could be better.
-    pub(super) fn warn(
+    pub fn warn(
         name: impl Into<String>,
         detail: impl Into<String>,
         fix: impl Into<String>,
@@ -51,7 +77,7 @@ impl Check {
     }
 
     /// It must be mended.
-    pub(super) fn fail(
+    pub fn fail(
         name: impl Into<String>,
         detail: impl Into<String>,
         fix: impl Into<String>,
@@ -64,7 +90,7 @@ impl Check {
 }
 
 /// One line a check, a second one for the fix.
-pub(super) fn render(checks: &[Check]) -> String {
+pub fn render(checks: &[Check]) -> String {
     let width = checks
         .iter()
         .map(|check| output::line(&check.name).chars().count())
@@ -83,7 +109,11 @@ pub(super) fn render(checks: &[Check]) -> String {
         text.push('\n');
         if let Some(fix) = &check.fix {
             let fix = output::line(fix);
-            text.push_str(&format!("      {:<width$}  fix: {fix}\n", ""));
+            let offer = match check.mend {
+                Some(_) => " (openclawctl doctor --fix does it)",
+                None => "",
+            };
+            text.push_str(&format!("      {:<width$}  fix: {fix}{offer}\n", ""));
         }
     }
     text
@@ -101,5 +131,19 @@ mod tests {
         ];
         let expected = "ok    a        fine\nFAIL  sockets  none\n               fix: start it\n";
         assert_eq!(render(&checks), expected);
+    }
+
+    #[test]
+    fn what_can_be_mended_is_offered() {
+        let check = Check::warn("a", "wide", "chmod").mended_by(Mend::Modes);
+        let document = serde_json::to_value(&check).unwrap();
+        assert_eq!(document["mendable"], true);
+        let shown = render(&[check]);
+        assert!(
+            shown.ends_with("fix: chmod (openclawctl doctor --fix does it)\n"),
+            "{shown}"
+        );
+        let document = serde_json::to_value(Check::ok("a", "b")).unwrap();
+        assert_eq!(document.get("mendable"), None);
     }
 }

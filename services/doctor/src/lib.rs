@@ -1,0 +1,49 @@
+//! What is looked at of an installation without asking its daemons, and what of
+//! it can be mended without asking anybody ([`Mend`]): what is certain, harms
+//! nothing when it was wrong, and is undone by nobody's decision.
+
+mod check;
+mod database;
+mod files;
+mod index;
+mod leftovers;
+mod manager;
+mod mend;
+mod programs;
+mod units;
+
+use openclaw_config::{Environment, Paths};
+use openclaw_settings::Settings;
+
+pub use check::{Check, State, render};
+pub use mend::{Mend, mend};
+pub use units::has_manager;
+
+/// How the suite is started.
+pub const START: &str =
+    "start it with: systemctl --user start openclaw.target (without systemd: openclawctl run)";
+
+/// What can be seen without the settings.
+#[must_use]
+pub fn installation(paths: &Paths, environment: &Environment) -> Vec<Check> {
+    let mut checks = files::state(paths);
+    checks.extend(files::obstacle(paths));
+    checks.extend(files::transcripts(paths));
+    checks.extend(index::sessions(paths));
+    checks.extend(database::ledger(paths));
+    checks.extend(leftovers::all(paths));
+    checks.extend(files::sockets(paths));
+    checks.extend(programs::suite(environment));
+    checks.push(units::installed(paths, environment));
+    checks.extend(manager::units(paths, environment));
+    checks
+}
+
+/// What can be seen with them.
+#[must_use]
+pub fn configured(settings: &Settings, environment: &Environment) -> Vec<Check> {
+    let mut checks = files::workspaces(settings);
+    checks.push(programs::claude(settings, environment));
+    checks.push(programs::codex(settings, environment));
+    checks
+}
