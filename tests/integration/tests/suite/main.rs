@@ -66,6 +66,7 @@ mod server_results;
 mod server_starts;
 mod servers;
 mod settings;
+mod setup;
 mod standing;
 mod state;
 mod stop;
