@@ -33,23 +33,22 @@ pub(crate) fn execute(arguments: &Setup, environment: &Environment) -> Result<Ex
     let mut asking = Asking {
         agrees: arguments.yes,
     };
-    let mut shown = Shown::default();
 
     let program = std::env::current_exe().map_err(anyhow::Error::from)?;
-    shown.add(&machine.path(&program, &mut asking))?;
-    shown.add(&machine.linger(&mut asking))?;
-    shown.add(&machine.bus())?;
+    show(&machine.path(&program, &mut asking))?;
+    show(&machine.linger(&mut asking))?;
+    show(&machine.bus())?;
     let answers = || -> Result<bool, Failure> {
         let suite = connection::runtime()?.block_on(status::ask(paths));
         Ok(suite.answers())
     };
     let units = machine.units(answers()?);
     let is_running = units.state != State::Failed;
-    shown.add(&units)?;
+    show(&units)?;
     if !is_running {
         let nothing = "nothing answers";
         for name in ["model", "message"] {
-            shown.add(&Step::failed(name, nothing, connection::START))?;
+            show(&Step::failed(name, nothing, connection::START))?;
         }
         return Ok(ExitCode::FAILURE);
     }
@@ -59,13 +58,14 @@ pub(crate) fn execute(arguments: &Setup, environment: &Environment) -> Result<Ex
         machine: &machine,
     };
     let connection = Connection::new(&wish, &settings, environment, &running)?;
-    shown.add(&connection.make()?)?;
-    shown.add(&channels())?;
+    let model = connection.make()?;
+    show(&model)?;
+    show(&channels())?;
     let code = first_message(&arguments.message, environment)?;
-    Ok(if shown.failed {
-        ExitCode::FAILURE
-    } else {
-        code
+    // What the machine refuses is told above, and keeps nobody from an answer.
+    Ok(match model.state {
+        State::Failed => ExitCode::FAILURE,
+        _ => code,
     })
 }
 
@@ -127,22 +127,13 @@ impl Suite for Running<'_> {
     }
 }
 
-/// What was shown of the steps.
-#[derive(Debug, Default)]
-struct Shown {
-    failed: bool,
-}
-
-impl Shown {
-    fn add(&mut self, step: &Step) -> Result<(), Failure> {
-        self.failed |= step.state == State::Failed;
-        let word = step.state.word();
-        let detail = output::line(&step.detail);
-        output::stdout_line(&format!("{:<9} {word:<8} {detail}", step.name))?;
-        match &step.fix {
-            Some(fix) => output::stdout_line(&format!("{:19}{}", "", output::line(fix))),
-            None => Ok(()),
-        }
+fn show(step: &Step) -> Result<(), Failure> {
+    let word = step.state.word();
+    let detail = output::line(&step.detail);
+    output::stdout_line(&format!("{:<9} {word:<8} {detail}", step.name))?;
+    match &step.fix {
+        Some(fix) => output::stdout_line(&format!("{:19}{}", "", output::line(fix))),
+        None => Ok(()),
     }
 }
 

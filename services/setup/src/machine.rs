@@ -104,7 +104,9 @@ impl<'a> Machine<'a> {
         if !person.agrees("have the assistant run while you are logged out, too?") {
             return Step::skipped(NAME, "it ends when you log out").with(COMMAND);
         }
-        match self.command("loginctl", &["enable-linger"]) {
+        // With the name: without one it is about a login session, and a shell of
+        // su(1) or a service has none.
+        match self.command("loginctl", &["enable-linger", &user.name]) {
             Ok(()) => Step::done(NAME, "the assistant runs while you are logged out"),
             Err(problem) => Step::failed(NAME, problem, format!("sudo {COMMAND} {}", user.name)),
         }

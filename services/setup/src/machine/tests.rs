@@ -102,7 +102,8 @@ fn machine_keeps_its_manager_when_the_user_goes() {
     scene.program("loginctl", &format!("touch '{}'", note.display()));
     assert_eq!(linger(true).state, State::Done);
     assert_eq!(linger(true).state, State::Ok);
-    assert!(scene.calls().ends_with("loginctl enable-linger\n"));
+    let called = format!("loginctl enable-linger {user}\n");
+    assert!(scene.calls().ends_with(&called), "{}", scene.calls());
     fs::remove_dir(scene.at(BOOTED)).unwrap();
     assert_eq!(linger(true).state, State::Skipped);
 }
