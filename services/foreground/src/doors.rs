@@ -132,11 +132,11 @@ fn taken(address: SocketAddr, error: &io::Error, key: &str) -> Failure {
         "cannot listen at {address}: {}",
         reason(address, error)
     ));
-    let fix = match port::free(address.ip(), &[address.port()]) {
-        Some(free) => format!("openclawctl config set {key} {free} chooses one that is free"),
-        None => format!("choose another one with {key}"),
-    };
-    failure.hint(format!("{fix} ({} comes before it)", variable(key)))
+    let how = format!("choose another port with {} or {key}", variable(key));
+    failure.hint(match port::free(address.ip(), &[address.port()]) {
+        Some(free) => format!("{how}, such as: openclawctl config set {key} {free}"),
+        None => how,
+    })
 }
 
 /// The variable that comes before the file.
