@@ -19,9 +19,8 @@ const OPENAI_MODEL: &str = "gpt-5";
 /// What is looked for, in this order, where no model is configured.
 const KNOWN_MODELS: [(&str, &str); 2] = [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)];
 /// What to do when there is no model, and none is configured.
-const HINT: &str = "No model is connected. Install and log in to the Claude Code CLI or Codex, or set \
-     ANTHROPIC_API_KEY, OPENAI_API_KEY or models.default (for example \"ollama/llama3.2\") in \
-     openclaw.json; `openclawctl status` shows what was found.";
+const HINT: &str = "No model is connected. `openclawctl setup` connects one: Claude Code, Codex, a key \
+     (ANTHROPIC_API_KEY, OPENAI_API_KEY), or Ollama; `openclawctl status` shows what was found.";
 /// Why our own loop has no model where none is configured.
 const NOTHING: &str = "no model is configured and no key was found: set ANTHROPIC_API_KEY, \
      OPENAI_API_KEY or models.default";
@@ -119,7 +118,10 @@ impl Choice {
     pub fn hint(&self) -> String {
         match &self.lack {
             Some(why) if why != NOTHING => {
-                format!("No model is connected: {why}; `openclawctl status` shows what was found.")
+                format!(
+                    "No model is connected: {why}; `openclawctl status` shows what was found, and \
+                     `openclawctl setup` connects one."
+                )
             }
             _ => HINT.to_owned(),
         }

@@ -14,12 +14,14 @@ pub(crate) mod approvals;
 pub(crate) mod auth;
 pub(crate) mod backup;
 pub(crate) mod sessions;
+pub(crate) mod setup;
 mod when;
 
 pub(crate) use approvals::Approvals;
 pub(crate) use auth::Auth;
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use sessions::{Export, Import, Sessions};
+pub(crate) use setup::Setup;
 
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
@@ -34,6 +36,8 @@ struct Cli {
 pub(crate) enum Command {
     /// Send a message and print the reply as it comes
     Message(Message),
+    /// Do what is still missing after the installation, connect a model, and have a first answer
+    Setup(Setup),
     /// Show whether the daemons answer, and which backend answers messages
     Status(Status),
     /// Check the installation and the confinements, and say how to mend them

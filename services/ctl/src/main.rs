@@ -22,6 +22,7 @@ mod memory;
 mod message;
 mod run;
 mod sessions;
+mod setup;
 mod sockets;
 mod status;
 mod token;
@@ -57,6 +58,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Auth(arguments) => auth::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Sockets(arguments) => sockets::execute(&arguments, environment),
+        Command::Setup(arguments) => setup::execute(&arguments, environment),
         Command::Run(arguments) => run::execute(&arguments, environment),
         Command::Activate(arguments) => Err(run::activate(arguments)),
     }

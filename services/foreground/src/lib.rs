@@ -29,7 +29,7 @@ mod stop;
 mod supervisor;
 
 pub use activate::{Activation, activate};
-pub use running::environment;
+pub use running::{environment, reload};
 pub use stop::stop;
 
 /// Runs the daemons until a signal ends them. `overrides` are before the

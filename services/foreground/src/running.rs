@@ -2,9 +2,19 @@
 
 use std::fs;
 
+use nix::sys::signal::{Signal, kill};
 use openclaw_config::{Environment, Paths};
 
 use crate::lock::{self, Holder};
+
+/// Has the `run` that holds the runtime directory, if one does, read its
+/// configuration and credentials anew.
+pub fn reload(paths: &Paths) {
+    if let Ok(Holder::Process { pid, .. }) = lock::holder(&paths.runtime) {
+        // One that has ended meanwhile reads them when it is started.
+        let _ = kill(pid, Signal::SIGHUP);
+    }
+}
 
 /// The variables and settings that the daemons have: those of the `run` that
 /// holds the runtime directory. Without one, or where that cannot be read, the

@@ -191,6 +191,7 @@ pub(crate) fn answer_other(shared: &Shared, asked: &Asked) -> Response<Body> {
         ),
         (&Method::POST, "/v1/embeddings") => embeddings(&asked.body),
         (&Method::GET, "/v1/models") => json_response(StatusCode::OK, &models()),
+        (&Method::GET, "/api/tags") => json_response(StatusCode::OK, &tags()),
         _ => control::answer(shared, asked, path).unwrap_or_else(|| {
             let body = anthropic::error(
                 404,
@@ -222,6 +223,12 @@ fn models() -> Value {
         model("gpt-4o"),
     ];
     json!({"object": "list", "data": data, "has_more": false, "first_id": "scripted", "last_id": "gpt-4o"})
+}
+
+/// Ollama's list, one model for vectors among them.
+fn tags() -> Value {
+    let model = |name: &str, family: &str| json!({"name": name, "model": name, "modified_at": "2025-06-15T15:06:40Z", "size": 1, "details": {"family": family}});
+    json!({"models": [model("nomic-embed-text:latest", "nomic-bert"), model("scripted:8b", "scripted")]})
 }
 
 const JSON: &str = "application/json";

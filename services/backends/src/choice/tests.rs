@@ -65,11 +65,12 @@ fn a_configured_cli_does_not_pass_on_a_chosen_model_of_others() {
 #[test]
 fn the_hint_names_what_a_configured_model_lacks() {
     let nothing = chosen("", &[]).hint();
-    assert!(nothing.contains("Install and log in"), "{nothing}");
+    assert!(nothing.contains("openclawctl setup"), "{nothing}");
     let unknown = chosen("{models: {default: 'foo/bar'}}", &[]);
     assert_eq!(unknown.backend, OFFLINE);
     let hint = unknown.hint();
     assert!(hint.contains("foo/bar names no known provider"), "{hint}");
+    assert!(hint.contains("openclawctl setup"), "{hint}");
 }
 
 #[test]

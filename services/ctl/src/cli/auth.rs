@@ -48,3 +48,12 @@ impl Which {
         }
     }
 }
+
+impl From<Login> for Which {
+    fn from(login: Login) -> Self {
+        match login {
+            Login::Claude => Self::Claude,
+            Login::Codex => Self::Codex,
+        }
+    }
+}

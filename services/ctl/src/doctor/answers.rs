@@ -242,6 +242,7 @@ mod tests {
             is_fatal: *is_fatal,
         };
         AgentModel {
+            auth_profiles: Vec::new(),
             agent_id: "main".to_owned(),
             backend: backend.to_owned(),
             provider: "p".to_owned(),

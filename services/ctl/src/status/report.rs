@@ -110,6 +110,8 @@ pub(crate) struct AgentModel {
     pub(crate) model: String,
     /// What of the configured models cannot be used.
     pub(crate) problems: Vec<ModelProblem>,
+    /// The ids of its auth profiles.
+    pub(crate) auth_profiles: Vec<String>,
 }
 
 /// A configured model that cannot be used.
@@ -309,6 +311,7 @@ impl From<wire::runner::AgentModel> for AgentModel {
             provider: answering.provider,
             model: answering.model,
             problems: answering.problems.into_iter().map(Into::into).collect(),
+            auth_profiles: answering.auth_profiles,
         }
     }
 }

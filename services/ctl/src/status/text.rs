@@ -230,6 +230,7 @@ mod tests {
                 configuration_problem: None,
                 agent_user: None,
                 agents: vec![AgentModel {
+                    auth_profiles: Vec::new(),
                     agent_id: "work".to_owned(),
                     backend: String::new(),
                     provider: String::new(),

@@ -67,6 +67,7 @@ mod server_results;
 mod server_starts;
 mod servers;
 mod settings;
+mod setup;
 mod standing;
 mod state;
 mod stop;

@@ -5,9 +5,14 @@ use std::net::TcpListener;
 
 use integration_tests::{Said, Setup, Site, Talk};
 use serde_json::Value;
+use tokio::sync::Mutex;
 
 /// gateway.port of one that nobody set.
 const DEFAULT: u16 = 18789;
+
+/// One test at a time: a port that one was told of and has not opened yet is free
+/// for the other.
+static PORTS: Mutex<()> = Mutex::const_new(());
 
 /// Another program that has the default port; on a machine in use it may be
 /// anybody's already.
@@ -37,6 +42,7 @@ fn kept(site: &Site) -> u64 {
 
 #[tokio::test]
 async fn port_that_is_taken_is_left_for_one_that_is_kept() {
+    let _turn = PORTS.lock().await;
     let _other = other();
     let site = Setup::offline()
         .variable("OPENCLAW_GATEWAY_PORT", "")
@@ -63,6 +69,7 @@ async fn port_that_is_taken_is_left_for_one_that_is_kept() {
 
 #[tokio::test]
 async fn port_that_somebody_chose_is_not_left() {
+    let _turn = PORTS.lock().await;
     let other = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = other.local_addr().unwrap().port();
     let site = Setup::offline()
