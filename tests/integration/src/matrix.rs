@@ -244,6 +244,24 @@ impl Scene {
         files.map(|text| text.matches(mark).count()).sum()
     }
 
+    /// How often the result is in what a CLI keeps of its sessions.
+    fn in_own_session(&self, row: Row) -> usize {
+        let mut folders = vec![self.suite.state().join("agents/main/home")];
+        let mut count = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let (path, kind) = (entry.path(), entry.file_type());
+                if kind.is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "jsonl") {
+                    let text = std::fs::read_to_string(path).unwrap_or_default();
+                    count += text.matches(self.result(row)).count();
+                }
+            }
+        }
+        count
+    }
+
     async fn runs(&self, row: Row, mark: &str) {
         let what = format!("{mark} runs");
         until(&what, || self.ran(row, mark) > 0).await;
@@ -485,8 +503,14 @@ impl Scene {
     async fn cancel_after(&mut self, row: Row) {
         let call = self.call(row, "whole", Length::Short);
         let held = Scenario::held("Let me think about that.", "never");
+        let before = self.in_own_session(row);
         let mut talk = self.begin(call.then(held));
         talk.hear("Let me think").await;
+        if self.backend.has_own_session {
+            // It writes that a moment later, and what is not there is forgotten.
+            let what = "the result in the CLI's own session";
+            until(what, || self.in_own_session(row) > before).await;
+        }
         talk.signal(Signal::SIGINT);
         talk.end().await.ended(130);
         self.begin(Scenario::text("Done.")).end().await.ok();

@@ -12,6 +12,8 @@ pub(super) struct Backend {
     pub(super) shell: &'static str,
     /// Whether it is told of tools that come while a turn goes on.
     pub(super) takes_late_tools: bool,
+    /// Whether it keeps a session of its own.
+    pub(super) has_own_session: bool,
 }
 
 pub(super) fn native(model: &Server) -> Option<Backend> {
@@ -21,6 +23,7 @@ pub(super) fn native(model: &Server) -> Option<Backend> {
         prefix: "",
         shell: "execute_shell",
         takes_late_tools: true,
+        has_own_session: false,
     })
 }
 
@@ -31,6 +34,7 @@ pub(super) fn claude(model: &Server) -> Option<Backend> {
         prefix: "mcp__openclaw__",
         shell: "Bash",
         takes_late_tools: true,
+        has_own_session: true,
     })
 }
 
@@ -41,5 +45,6 @@ pub(super) fn codex(model: &Server) -> Option<Backend> {
         prefix: "mcp__openclaw__",
         shell: "exec_command",
         takes_late_tools: false,
+        has_own_session: true,
     })
 }
