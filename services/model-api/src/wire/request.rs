@@ -128,6 +128,6 @@ fn check_model(model: &str, grants: &Grants) -> Result<(), Unfit> {
 }
 
 #[cfg(fuzzing)]
-pub mod fuzz;
+pub(super) mod fuzz;
 #[cfg(test)]
 mod tests;

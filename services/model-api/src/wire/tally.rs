@@ -151,6 +151,6 @@ pub fn tokens_of(bytes: usize) -> u64 {
 }
 
 #[cfg(fuzzing)]
-pub mod fuzz;
+pub(super) mod fuzz;
 #[cfg(test)]
 mod tests;

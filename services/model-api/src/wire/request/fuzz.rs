@@ -1,6 +1,6 @@
 //! Requests to a model, as a program in the sandbox may write them.
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::*;
 
