@@ -91,7 +91,7 @@ fn answering(name: String, agent: &AgentModel) -> Vec<Check> {
         "offline" => Check::warn(
             name,
             "offline: no model is connected, memory answers",
-            "log in to Claude Code or Codex, or put ANTHROPIC_API_KEY=… in ~/.config/openclaw/env",
+            "openclawctl setup connects one: a login of Claude Code or Codex, a key, or Ollama",
         ),
         _ => Check::ok(name, detail),
     }]

@@ -215,7 +215,7 @@ fn a_rootless_container_answers_at_the_level_that_it_gives() -> Result<()> {
         user(
             &machine,
             &format!(
-                "podman --cgroup-manager=cgroupfs run --rm --cgroups=disabled --network=host {options} \
+                "podman --storage-driver=vfs --cgroup-manager=cgroupfs run --rm --cgroups=disabled --network=host {options} \
                  -v {PROGRAMS}:{PROGRAMS}:ro --rootfs ~/c bash -c '{line}'"
             ),
         )
