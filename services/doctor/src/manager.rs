@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use nix::unistd::{User, geteuid};
-use openclaw_config::{Environment, Paths, programs};
+use openclaw_config::{Environment, Paths, paths, programs};
 
 use crate::check::Check;
 use crate::mend::Mend;
@@ -25,7 +25,8 @@ pub(crate) fn units(paths: &Paths, environment: &Environment) -> Vec<Check> {
         return Vec::new();
     }
     let mut checks = Vec::new();
-    if let Ok(said) = run("systemctl", &["--user", "show", PROPERTIES, "openclaw*"]) {
+    let show = ["--user", "show", PROPERTIES, "openclaw*"];
+    if let Ok(said) = run("systemctl", &show, environment) {
         let states = states(&said.text);
         checks.extend(failed(&states));
         checks.extend(outdated(&states));
@@ -92,7 +93,7 @@ fn outdated(states: &[State]) -> Option<Check> {
 /// Whether the drop-ins say what the configuration does: the port, the places.
 fn drop_ins(environment: &Environment) -> Option<Check> {
     let program = programs::sibling("openclawctl", environment).ok()?;
-    let said = run(program.to_str()?, &["sockets", "--check"]).ok()?;
+    let said = run(program.to_str()?, &["sockets", "--check"], environment).ok()?;
     let mut lines = said.text.lines();
     let line = lines.find(|line| NOT_IN_LINE.iter().any(|it| line.contains(it)))?;
     Some(
@@ -106,8 +107,14 @@ fn drop_ins(environment: &Environment) -> Option<Check> {
     )
 }
 
+/// The name of whoever runs this. Without it loginctl looks for a login session,
+/// and a shell of su(1) or a service has none.
+pub(crate) fn user() -> Option<String> {
+    Some(User::from_uid(geteuid()).ok()??.name)
+}
+
 fn linger() -> Option<Check> {
-    let user = User::from_uid(geteuid()).ok()??.name;
+    let user = user()?;
     if Path::new(LINGERING).join(&user).exists() || geteuid().is_root() {
         return None;
     }
@@ -115,7 +122,7 @@ fn linger() -> Option<Check> {
         Check::warn(
             "linger",
             "the suite ends when you log out, and does not start with the machine",
-            "loginctl enable-linger",
+            format!("loginctl enable-linger {user}"),
         )
         .mended_by(Mend::Linger),
     )
@@ -130,7 +137,8 @@ pub(crate) struct Said {
     pub(crate) text: String,
 }
 
-/// Runs a program to its end.
+/// Runs a program to its end. It finds the user's manager as we do, also in a
+/// shell that does not say where that is.
 ///
 /// # Errors
 /// It cannot be started.
@@ -138,8 +146,17 @@ pub(crate) struct Said {
     clippy::disallowed_methods,
     reason = "systemd's own programs and ours, with fixed arguments: no agent"
 )]
-pub(crate) fn run(program: &str, arguments: &[&str]) -> std::io::Result<Said> {
-    let output = Command::new(program).args(arguments).output()?;
+pub(crate) fn run(
+    program: &str,
+    arguments: &[&str],
+    environment: &Environment,
+) -> std::io::Result<Said> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    if let Ok(Some(runtime)) = paths::runtime_of_user(environment) {
+        command.env("XDG_RUNTIME_DIR", runtime);
+    }
+    let output = command.output()?;
     let written = if output.stdout.is_empty() {
         output.stderr
     } else {
@@ -195,10 +212,24 @@ mod tests {
 
     #[test]
     fn run_tells_what_was_said_and_whether_it_went_well() {
-        let said = run("/bin/sh", &["-c", "echo a; echo b >&2"]).unwrap();
+        let nothing: Environment = [("", ""); 0].into_iter().collect();
+        let sh = |line: &str| run("/bin/sh", &["-c", line], &nothing).unwrap();
+        let said = sh("echo a; echo b >&2");
         assert!(said.ok && said.text == "a");
-        let said = run("/bin/sh", &["-c", "echo b >&2; exit 1"]).unwrap();
+        let said = sh("echo b >&2; exit 1");
         assert!(!said.ok && said.text == "b");
-        run("/no/such/program", &[]).unwrap_err();
+        run("/no/such/program", &[], &nothing).unwrap_err();
+    }
+
+    #[test]
+    fn run_tells_the_program_where_the_manager_is() {
+        let environment = Environment::inherit();
+        let expected = paths::runtime_of_user(&environment).unwrap();
+        let line = "echo \"$XDG_RUNTIME_DIR\"";
+        let there: Environment = [("XDG_RUNTIME_DIR", "/there")].into_iter().collect();
+        let said = |environment| run("/bin/sh", &["-c", line], environment).unwrap().text;
+        assert_eq!(said(&there), "/there");
+        let expected = expected.map(|path| path.display().to_string());
+        assert_eq!(said(&environment), expected.unwrap_or_default());
     }
 }

@@ -18,7 +18,7 @@ use openclaw_terminal::words;
 
 use crate::index::GATEWAY;
 use crate::leftovers::{self, RUNNER};
-use crate::manager::run;
+use crate::manager;
 
 /// What is private: the owner's alone.
 const PRIVATE_FOLDER: u32 = 0o700;
@@ -72,13 +72,16 @@ pub fn mend(mend: &Mend, paths: &Paths, environment: &Environment) -> anyhow::Re
         Mend::Index { agent, folder } => index(paths, agent, folder),
         Mend::Turns => turns(paths),
         Mend::Failed(unit) => {
-            said("systemctl", &["--user", "reset-failed", unit])?;
+            said("systemctl", &["--user", "reset-failed", unit], environment)?;
             Ok(format!("{unit} may start again"))
         }
-        Mend::Reload => reload().map(|()| "the manager has read the units again".to_owned()),
+        Mend::Reload => {
+            reload(environment).map(|()| "the manager has read the units again".to_owned())
+        }
         Mend::DropIns => drop_ins(environment),
         Mend::Linger => {
-            said("loginctl", &["enable-linger"])?;
+            let user = manager::user().context("this user has no name")?;
+            said("loginctl", &["enable-linger", &user], environment)?;
             Ok("the suite goes on when you log out, and starts with the machine".to_owned())
         }
     }
@@ -165,14 +168,14 @@ fn lock(paths: &Paths, program: &str) -> anyhow::Result<StateLock> {
     Ok(StateLock::take(paths, program, stop)?)
 }
 
-fn reload() -> anyhow::Result<()> {
-    said("systemctl", &["--user", "daemon-reload"])
+fn reload(environment: &Environment) -> anyhow::Result<()> {
+    said("systemctl", &["--user", "daemon-reload"], environment)
 }
 
 fn drop_ins(environment: &Environment) -> anyhow::Result<String> {
     let program = programs::sibling("openclawctl", environment)?;
-    said(&program.to_string_lossy(), &["sockets"])?;
-    reload()?;
+    said(&program.to_string_lossy(), &["sockets"], environment)?;
+    reload(environment)?;
     Ok(
         "the units say what the configuration does; it holds from their next start: \
         systemctl --user restart openclaw.target"
@@ -180,9 +183,10 @@ fn drop_ins(environment: &Environment) -> anyhow::Result<String> {
     )
 }
 
-fn said(program: &str, arguments: &[&str]) -> anyhow::Result<()> {
+fn said(program: &str, arguments: &[&str], environment: &Environment) -> anyhow::Result<()> {
     let words = arguments.join(" ");
-    let said = run(program, arguments).with_context(|| format!("cannot run {program}"))?;
+    let said = manager::run(program, arguments, environment)
+        .with_context(|| format!("cannot run {program}"))?;
     if said.ok {
         Ok(())
     } else {

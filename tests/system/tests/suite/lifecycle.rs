@@ -40,6 +40,36 @@ fn folders_that_are_open_to_others_are_mended_whoever_starts_first() -> Result<(
     Ok(())
 }
 
+/// In a shell of su(1), too, which does not say where the manager is.
+#[test]
+#[ignore = "boots a machine, needs root"]
+fn doctor_mends_units_that_failed_and_files_that_changed() -> Result<()> {
+    let stage = stage()?;
+    stage.user(
+        "touch -d '+1 hour' ~/.config/systemd/user/openclaw-memory.service \
+         && ! systemd-run --user --wait --unit=openclaw-gone.service false",
+    )?;
+    let doctor = |options: &str| {
+        let line = format!("env -u XDG_RUNTIME_DIR openclawctl doctor {options}; true");
+        stage.user(&line)
+    };
+    let found = doctor("")?;
+    for wrong in ["openclaw-gone.service has failed", "were changed since"] {
+        ensure!(found.contains(wrong), "{found}");
+    }
+    let mended = doctor("--fix")?;
+    for right in ["may start again", "has read the units again"] {
+        ensure!(mended.contains(right), "{mended}");
+    }
+    let again = doctor("--fix")?;
+    ensure!(
+        again.contains("there is nothing that could be mended"),
+        "{again}"
+    );
+    ensure!(!stage.ask("main", "hello")?.is_empty());
+    Ok(())
+}
+
 #[test]
 #[ignore = "boots a machine, needs root"]
 fn stopping_the_target_ends_everything() -> Result<()> {
