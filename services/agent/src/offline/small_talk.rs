@@ -77,10 +77,12 @@ struct Known {
 
 impl Known {
     fn new() -> Self {
-        let phrases = PHRASES.iter().flat_map(|&(kind, language, phrases)| {
-            let said = SmallTalk { kind, language };
-            phrases.iter().map(move |phrase| (said, words(phrase)))
+        let said = PHRASES.iter().flat_map(|&(kind, said)| {
+            let said = said.iter();
+            said.map(move |&(language, phrases)| (SmallTalk { kind, language }, phrases))
         });
+        let phrases = said
+            .flat_map(|(said, phrases)| phrases.iter().map(move |phrase| (said, words(phrase))));
         Self {
             phrases: phrases.collect(),
             fillers: FILLERS.iter().flat_map(|filler| words(filler)).collect(),
