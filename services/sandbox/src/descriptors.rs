@@ -15,7 +15,8 @@ use crate::sys;
 /// First number after the standard streams.
 const FIRST_OTHER: u32 = 3;
 
-/// Keeps the three standard streams, and `other`.
+/// Keeps the three standard streams, and `other`. A shell leaves descriptors to what it starts,
+/// also of high numbers: bash's process substitution begins at 63.
 pub(crate) fn keep_standard(other: Option<&OwnedFd>) -> Result<(), StepError> {
     let close = |first, last| {
         sys::close_range(first, last).map_err(system("close", "inherited descriptors"))
@@ -24,7 +25,10 @@ pub(crate) fn keep_standard(other: Option<&OwnedFd>) -> Result<(), StepError> {
         return close(FIRST_OTHER, u32::MAX);
     };
     let other = other.as_raw_fd().unsigned_abs();
-    close(FIRST_OTHER, other - 1)?;
+    // close_range(2) refuses a range that is empty.
+    if other > FIRST_OTHER {
+        close(FIRST_OTHER, other - 1)?;
+    }
     close(other + 1, u32::MAX)
 }
 

@@ -15,7 +15,7 @@ use std::process::{Command, ExitCode, Stdio};
 use nix::sys::socket::{MsgFlags, recv, send};
 use serde::{Deserialize, Serialize};
 
-use crate::passing;
+use crate::{descriptors, passing};
 
 mod serve;
 
@@ -66,6 +66,8 @@ pub fn ask(socket: BorrowedFd<'_>, order: &Order, stdin: BorrowedFd<'_>) -> io::
 /// Serves on standard input, a listening socket or a connected one, until SIGTERM, until `parent`
 /// ends, or until the only connection is closed. Then everything it started is ended.
 pub fn run(parent: Option<i32>) -> ExitCode {
+    // Each process that it starts would inherit them.
+    let _ = descriptors::keep_standard(None);
     match serve::serve(parent) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

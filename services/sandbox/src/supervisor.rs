@@ -57,6 +57,8 @@ fn start(
     args: Vec<OsString>,
 ) -> Result<ExitCode, Failure> {
     let failed = |error: StepError| Failure::new("supervise", &error);
+    // Before anything is opened here: what a caller leaves may stand at a number that is needed.
+    descriptors::keep_standard(doors.as_ref()).map_err(failed)?;
     let plan = plan
         .validate(&program)
         .map_err(|error| Failure::new("plan", &error))?;

@@ -173,6 +173,43 @@ fn every_promise_is_proved() {
     }
 }
 
+/// `command`, begun by a shell that leaves descriptors to it: where bash puts them, and the highest.
+fn with_descriptors(command: &Command) -> Command {
+    const LEAVE: &str = "ulimit -S -n 4096; exec 3</dev/null 63</dev/null 4095</dev/null; \
+                         exec \"$0\" \"$@\"";
+    let mut shell = Command::new("bash");
+    shell.args(["-c", LEAVE]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell.env_clear();
+    for (name, value) in command.get_envs() {
+        shell.env(name, value.unwrap());
+    }
+    shell.env("PATH", "/usr/bin:/bin");
+    shell
+}
+
+#[test]
+fn what_a_shell_leaves_open_is_in_nobodys_way() {
+    for caller in callers() {
+        let site = Site::new(caller);
+        let launcher = Launcher {
+            helper: site.helper().to_owned(),
+        };
+        let probe = site.called(with_descriptors(&launcher.probe_command()));
+        let report = { probe }.output().unwrap();
+        let report: Report = serde_json::from_slice(&report.stdout).unwrap();
+        for check in &report.checks {
+            assert_ne!(check.state, State::Failed, "{report}");
+        }
+        for site in [Site::new(caller).text(), Site::new(caller).strict(), site] {
+            let command = site.command("/bin/ls", &["/proc/self/fd"]);
+            let output = site.called(with_descriptors(&command)).output().unwrap();
+            assert!(output.status.success(), "{}", told(&output));
+            assert_eq!(text(&output.stdout), "0\n1\n2\n3\n", "{caller:?}");
+        }
+    }
+}
+
 #[test]
 fn root_of_a_container_is_proved_with_what_it_was_given() {
     if !test_skip::is_root("root of a container") {

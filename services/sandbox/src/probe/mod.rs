@@ -15,7 +15,7 @@ use nix::sys::signal::{SigSet, Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{AGENT_USER, Level};
-use crate::{identity, namespaces};
+use crate::{descriptors, identity, namespaces};
 
 /// How a kernel that has Landlock is made to use it.
 const LANDLOCK: &str = "add \"landlock\" to the list that /sys/kernel/security/lsm shows, and boot \
@@ -189,6 +189,8 @@ impl fmt::Display for Report {
 
 /// Tries everything. Has to be called from a process with one thread; the helper's `probe` is one.
 pub fn run() -> Report {
+    // What the caller left open is no part of what is tried, and may stand where a trial needs it.
+    let _ = descriptors::keep_standard(None);
     // So that a trial's orphans come here and not to the caller.
     let _ = prctl::set_child_subreaper(true);
     // Reaping waits for this signal, and one that is not blocked is lost.
