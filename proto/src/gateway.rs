@@ -52,11 +52,21 @@ pub struct Accepted {
     pub existing: bool,
 }
 
+/// What the gateway says of the configuration's file where it answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfigurationSeen {
+    /// Why the file is not used as it is, and what is used instead; empty: it is
+    /// used.
+    pub problem: String,
+    /// When it began to read the file, in Unix milliseconds; 0: it does not say.
+    pub read_ms: i64,
+}
+
 /// What the gateway answers to a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// Always first.
-    Accepted(Accepted),
+    Accepted(Accepted, ConfigurationSeen),
     /// Then the run's events, the terminal one last.
     Event(Event),
 }
@@ -266,7 +276,13 @@ impl TryFrom<wire::SendMessageResponse> for Reply {
             .kind
             .ok_or(Invalid::missing("SendMessageResponse", "kind"))?
         {
-            W::Accepted(accepted) => Ok(Self::Accepted(accepted.into())),
+            W::Accepted(accepted) => {
+                let seen = ConfigurationSeen {
+                    problem: accepted.configuration_problem.clone(),
+                    read_ms: accepted.configuration_read_ms,
+                };
+                Ok(Self::Accepted(accepted.into(), seen))
+            }
             W::Event(event) => Ok(Self::Event(event.try_into()?)),
         }
     }
@@ -277,7 +293,15 @@ impl From<Reply> for wire::SendMessageResponse {
         use wire::send_message_response::Kind as W;
         Self {
             kind: Some(match reply {
-                Reply::Accepted(accepted) => W::Accepted(accepted.into()),
+                Reply::Accepted(accepted, seen) => W::Accepted(wire::Accepted {
+                    run_id: accepted.run_id,
+                    session_key: accepted.session_key,
+                    session_id: accepted.session_id,
+                    agent_id: accepted.agent_id,
+                    existing: accepted.existing,
+                    configuration_problem: seen.problem,
+                    configuration_read_ms: seen.read_ms,
+                }),
                 Reply::Event(event) => W::Event(event.into()),
             }),
         }
@@ -286,18 +310,6 @@ impl From<Reply> for wire::SendMessageResponse {
 
 impl From<wire::Accepted> for Accepted {
     fn from(accepted: wire::Accepted) -> Self {
-        Self {
-            run_id: accepted.run_id,
-            session_key: accepted.session_key,
-            session_id: accepted.session_id,
-            agent_id: accepted.agent_id,
-            existing: accepted.existing,
-        }
-    }
-}
-
-impl From<Accepted> for wire::Accepted {
-    fn from(accepted: Accepted) -> Self {
         Self {
             run_id: accepted.run_id,
             session_key: accepted.session_key,

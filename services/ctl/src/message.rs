@@ -40,19 +40,15 @@ pub(crate) fn execute(
     let runtime = connection::runtime()?;
     let result = runtime.block_on(async {
         let gateway = Gateway::at(&paths);
-        let mut check = configuration::Check::begin(environment);
         let named = match &arguments.session {
-            Some(session) => {
-                check.tell(&gateway).await;
-                session::find(&gateway, session, &message.agent_id).await?
-            }
+            Some(session) => session::find(&gateway, session, &message.agent_id).await?,
             None => session::Named::default(),
         };
         message.session_key = named.key;
         let stops = interruption::Stops::install(arguments.timeout)?;
         let questions = question::Questions::new(arguments.json);
-        listener::Listener::new(gateway, sink, questions, named.new)
-            .listen(message, stops, check)
+        listener::Listener::new(gateway, sink, questions, named.new, environment)
+            .listen(message, stops)
             .await
     });
     // A request that still waits must not hold the exit.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use openclaw_config::{Environment, Error};
+use openclaw_proto::gateway::ConfigurationSeen;
 use openclaw_settings::SOCKETS_ADVICE;
 use openclaw_settings::{Origin, Settings};
 use tokio::sync::watch;
@@ -23,15 +25,26 @@ pub struct Current {
     pub problem: Option<String>,
     /// Whether the file as it is now is what is used.
     pub is_in_use: bool,
+    /// When the file began to be read, in Unix milliseconds.
+    pub read_ms: i64,
+}
+
+/// Now, for [`Current::read_ms`].
+pub(crate) fn now_ms() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    })
 }
 
 impl Current {
-    fn sound(settings: Settings) -> Self {
+    fn sound(settings: Settings, read_ms: i64) -> Self {
         let warnings = settings.warnings.join("; ");
         Self {
             settings: Arc::new(settings),
             problem: (!warnings.is_empty()).then_some(warnings),
             is_in_use: true,
+            read_ms,
         }
     }
 }
@@ -39,8 +52,9 @@ impl Current {
 /// What a daemon starts with: the file, else the file as it last was valid,
 /// else the defaults. An error is one that no other file would mend.
 pub fn first(load: Load, environment: &Environment) -> Result<Current, Error> {
+    let read_ms = now_ms();
     let error = match load(environment, Origin::File) {
-        Ok(settings) => return Ok(Current::sound(settings)),
+        Ok(settings) => return Ok(Current::sound(settings, read_ms)),
         Err(error) if error.is_beyond_file() => return Err(error),
         Err(error) => error,
     };
@@ -54,6 +68,7 @@ pub fn first(load: Load, environment: &Environment) -> Result<Current, Error> {
             settings: Arc::new(settings),
             problem: Some(format!("{}; using {origin}", failure::chain(&error))),
             is_in_use: false,
+            read_ms,
         }),
         None => Err(error),
     }
@@ -81,6 +96,16 @@ impl Configuration {
         self.0.borrow().problem.clone().unwrap_or_default()
     }
 
+    /// What a client is told of the file beside its answer.
+    pub fn seen(&self) -> ConfigurationSeen {
+        let current = self.0.borrow();
+        let problem = current.problem.as_deref().filter(|_| !current.is_in_use);
+        ConfigurationSeen {
+            problem: problem.unwrap_or_default().to_owned(),
+            read_ms: current.read_ms,
+        }
+    }
+
     /// Whether the file as it is now is what is used.
     pub fn is_in_use(&self) -> bool {
         self.0.borrow().is_in_use
@@ -103,7 +128,7 @@ pub struct Owner {
 impl Owner {
     /// Starts with `settings`.
     pub fn new(settings: Settings) -> (Self, Configuration) {
-        Self::starting(Current::sound(settings))
+        Self::starting(Current::sound(settings, now_ms()))
     }
 
     /// Starts with what [`first`] found.
@@ -123,18 +148,19 @@ impl Owner {
         load: impl FnOnce(&Environment) -> Result<Settings, Error>,
         environment: &Environment,
     ) {
-        self.take(load(environment));
+        let read_ms = now_ms();
+        self.take(load(environment), read_ms);
     }
 
-    /// Takes over what was read. A file that is not valid changes nothing but
-    /// the problem that is shown.
-    pub fn take(&self, loaded: Result<Settings, Error>) {
+    /// Takes over what began to be read at `read_ms`. A file that is not valid
+    /// changes nothing but the problem that is shown.
+    pub fn take(&self, loaded: Result<Settings, Error>, read_ms: i64) {
         match loaded {
             Ok(settings) => {
                 let late = self.restart_keys(&settings);
                 tracing::info!("the configuration was read again");
                 self.tell_unused(&settings);
-                let mut current = Current::sound(settings);
+                let mut current = Current::sound(settings, read_ms);
                 if !late.is_empty() {
                     let note = format!(
                         "{} changed: that needs other sockets; {SOCKETS_ADVICE}",
@@ -154,6 +180,7 @@ impl Owner {
                 self.current.send_modify(|current| {
                     current.problem = Some(problem);
                     current.is_in_use = false;
+                    current.read_ms = read_ms;
                 });
             }
         }

@@ -8,7 +8,7 @@ use openclaw_config::Environment;
 use openclaw_settings::Origin;
 use tokio_util::sync::CancellationToken;
 
-use crate::configuration::{Configuration, Load, Owner};
+use crate::configuration::{Configuration, Load, Owner, now_ms};
 use crate::failure;
 use crate::notifier::Notifier;
 use crate::signals::{Asked, Signals};
@@ -61,10 +61,11 @@ impl Reload {
     async fn reload(&self) {
         self.notifier.reloading();
         let (load, environment) = (self.load, self.environment.clone());
+        let read_ms = now_ms();
         // A login shell may take seconds.
         let loaded = tokio::task::spawn_blocking(move || load(&environment, Origin::File)).await;
         match loaded {
-            Ok(loaded) => self.owner.take(loaded),
+            Ok(loaded) => self.owner.take(loaded, read_ms),
             Err(error) => failure::report("reload the configuration", &error),
         }
         let level = self.configuration.settings().log_level;

@@ -67,7 +67,8 @@ impl gateway_server::Gateway for GatewayService {
             .begin(message, extra)
             .await
             .map_err(refused)?;
-        let first = Ok(Reply::Accepted(started.accepted).into());
+        let seen = self.0.core.configuration.seen();
+        let first = Ok(Reply::Accepted(started.accepted, seen).into());
         let rest = started
             .events
             .map(|event| Ok(Reply::Event(event.map_err(refused)?).into()));

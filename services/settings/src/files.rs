@@ -1,6 +1,8 @@
 //! Which files make the configuration, and whether they have changed.
 
+use std::fs::{self, Metadata};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use openclaw_config::environment::Environment;
@@ -63,6 +65,33 @@ pub fn of(environment: &Environment) -> Files {
         paths: all,
         stamp: hasher.finish(),
     }
+}
+
+/// Whether one of the files that are found without reading any (the file, its
+/// overlays, its variables) may have been changed since `since_ms` (Unix time in
+/// milliseconds), moved into place included. Costs a few stat(2).
+pub fn may_have_changed(paths: &Paths, since_ms: i64) -> bool {
+    let file = &paths.configuration;
+    let overlays = merge::folder(file);
+    let entries = fs::read_dir(&overlays).into_iter().flatten().flatten();
+    [file.clone(), dot_env::place(file), overlays.clone()]
+        .into_iter()
+        .chain(entries.map(|entry| entry.path()))
+        .any(|path| changed_ms(&path).is_some_and(|at| at + CLOCK_TICK_MS >= since_ms))
+}
+
+/// The kernel stamps files with the time of its last tick.
+const CLOCK_TICK_MS: i64 = 20;
+
+/// The last change of a file or of what a link leads to, its name's included.
+fn changed_ms(path: &Path) -> Option<i64> {
+    const MILLISECONDS: i64 = 1000;
+    const NANOSECONDS: i64 = 1_000_000;
+    let at = |found: Metadata| found.ctime() * MILLISECONDS + found.ctime_nsec() / NANOSECONDS;
+    let own = fs::symlink_metadata(path).ok()?;
+    let led_to = own.is_symlink().then(|| fs::metadata(path).ok()).flatten();
+    let led_to = led_to.map(at);
+    Some(at(own).max(led_to.unwrap_or_default()))
 }
 
 /// As many of the files as can be read.

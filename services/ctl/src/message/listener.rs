@@ -4,6 +4,7 @@ use std::future;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use openclaw_config::Environment;
 use openclaw_proto::approval::Decision;
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Message, Reply};
@@ -11,7 +12,7 @@ use openclaw_terminal::{Failure, output};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::configuration::Check;
+use super::configuration;
 use super::conversation;
 use super::interruption::{Stop, Stops};
 use super::question::{self, Questions};
@@ -33,6 +34,7 @@ pub(super) struct Listener {
     questions: Questions,
     /// The name of a session that is still to begin.
     new_session: Option<String>,
+    environment: Environment,
 }
 
 enum News {
@@ -49,6 +51,7 @@ impl Listener {
         sink: Box<dyn Sink>,
         questions: Questions,
         new_session: Option<String>,
+        environment: &Environment,
     ) -> Self {
         Self {
             gateway,
@@ -57,19 +60,17 @@ impl Listener {
             stop: None,
             questions,
             new_session,
+            environment: environment.clone(),
         }
     }
 
-    /// Sends `message` and listens to the end; before, it says what `check` found.
+    /// Sends `message` and listens to the end.
     pub(super) async fn listen(
         mut self,
         message: Message,
         mut stops: Stops,
-        mut check: Check,
     ) -> Result<ExitCode, Failure> {
         let mut replies = conversation::start(self.gateway.clone(), message);
-        // Before anything of the reply is shown; the message is under way.
-        check.tell(&self.gateway).await;
         loop {
             match self.news(&mut replies, &mut stops).await {
                 News::Reply(Some(Ok(reply))) => self.hear(&reply)?,
@@ -108,7 +109,8 @@ impl Listener {
 
     fn hear(&mut self, reply: &Reply) -> Result<(), Failure> {
         match reply {
-            Reply::Accepted(accepted) => {
+            Reply::Accepted(accepted, seen) => {
+                configuration::tell(&self.environment, seen);
                 self.summary.accepted(accepted);
                 if let Some(name) = self.new_session.take() {
                     session::tell_new(&name, &accepted.session_key);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use openclaw_proto::event::{Done, Event, Kind};
-use openclaw_proto::gateway::{Accepted, Reply};
+use openclaw_proto::gateway::{Accepted, ConfigurationSeen, Reply};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::run;
 use tokio::sync::{mpsc, oneshot};
@@ -205,13 +205,14 @@ impl Gateway for Scripted {
         if message.session_key == "bad" {
             return Err(Status::invalid_argument("session key: is no key"));
         }
-        let accepted = Reply::Accepted(Accepted {
+        let accepted = Accepted {
             run_id: RUN.to_owned(),
             session_key: message.session_key.clone(),
             session_id: "session-1".to_owned(),
             agent_id: "main".to_owned(),
             existing: false,
-        });
+        };
+        let accepted = Reply::Accepted(accepted, ConfigurationSeen::default());
         self.asked.lock().unwrap().messages.push(message);
         let events = self.play().map(Reply::Event);
         let replies = tokio_stream::once(accepted).chain(events);

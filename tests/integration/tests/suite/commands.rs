@@ -201,7 +201,7 @@ async fn keyed(suite: &Suite, text: &str, key: &str) -> (String, bool, String) {
     let (mut run, mut said) = ((String::new(), false), String::new());
     while let Some(reply) = replies.next().await {
         match reply.unwrap() {
-            Reply::Accepted(accepted) => run = (accepted.run_id, accepted.existing),
+            Reply::Accepted(accepted, _) => run = (accepted.run_id, accepted.existing),
             Reply::Event(event) => {
                 if let Kind::TextDelta { text } = event.kind {
                     said.push_str(&text);
