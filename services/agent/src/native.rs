@@ -16,11 +16,12 @@ pub(crate) use answer::fuzz;
 use openclaw_tools::Registry;
 use openclaw_turn::{Code, Event, News, SteeringMessage, StopReason, TurnRequest};
 
+use crate::done::Done;
 use crate::emitter::Emitter;
 use crate::failure::{Failure, TurnError};
 use crate::process;
 use crate::socket::TurnSocket;
-use crate::turn::{Done, Tools};
+use crate::toolbox::Tools;
 use calls::Calls;
 use client::{Answered, Client, Model, Prompt};
 use conversation::{Conversation, Entry};

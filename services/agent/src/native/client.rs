@@ -15,9 +15,9 @@ use super::openai::Dialect;
 use super::reply::Reply;
 use super::{anthropic, openai, status};
 use crate::emitter::Emitter;
-use crate::failure::{Failure, TurnError};
+use crate::failure::{Failure, TurnError, socket_failure};
+use crate::process;
 use crate::socket::{Question, TurnSocket};
-use crate::{process, turn};
 
 /// Silence within an answer after which a model is given up. Local models take
 /// minutes over a long prompt before the first token.
@@ -162,7 +162,7 @@ impl<'a> Client<'a> {
         let response = timeout(ANSWER_LIMIT, self.socket.model(&question, body))
             .await
             .map_err(|_| answer::silence(ANSWER_LIMIT))?
-            .map_err(|error| turn::socket_failure(&error))?;
+            .map_err(|error| socket_failure(&error))?;
         if response.status().is_success() {
             answer::check_content_type(response.headers().get(header::CONTENT_TYPE))?;
             return answer::read(response.into_body(), decoder, &self.model, self.out).await;

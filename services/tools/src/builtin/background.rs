@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use super::Workspace;
 use super::shell::{CommandLine, Variables, not_started, timed_out};
-use crate::{FailureKind, HandlerError};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
 
 pub(super) use session::{Session, State};
 

@@ -20,7 +20,9 @@ use super::Workspace;
 use super::background::{self, Launch};
 use super::failure::{io_failure, wrong_type};
 use super::workspace::PATIENCE;
-use crate::{Context, FailureKind, HandlerError, Renames};
+use crate::alias::Renames;
+use crate::call::FailureKind;
+use crate::handler::{Context, HandlerError};
 use capture::{Capture, pump};
 use report::Report;
 
