@@ -1,6 +1,7 @@
 //! The built-in tools.
 
 mod background;
+mod command;
 mod edit;
 mod failure;
 mod lines;
