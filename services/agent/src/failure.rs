@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use openclaw_turn::{Code, Event};
 
+use crate::socket::SocketError;
+
 /// A failure the user is told about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -52,4 +54,25 @@ impl From<io::Error> for TurnError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
+}
+
+/// What a failure of ours means for the turn.
+pub(crate) fn internal(error: impl std::error::Error) -> Failure {
+    Failure::new(Code::Internal, chain(&error))
+}
+
+/// What a failed request to the runner means for the turn.
+pub(crate) fn socket_failure(error: &SocketError) -> Failure {
+    Failure::new(Code::Network, chain(error))
+}
+
+/// An error with everything behind it.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
 }

@@ -100,7 +100,7 @@ impl Shared {
             let pipe = Arc::clone(&way);
             Box::pin(async move {
                 let answer = pipe.call(&name, &arguments).await;
-                answer.map_err(|error| host::unreachable(crate::turn::chain(&error)))
+                answer.map_err(|error| host::unreachable(crate::failure::chain(&error)))
             })
         });
         Self {

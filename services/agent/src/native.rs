@@ -6,9 +6,11 @@ mod calls;
 mod client;
 mod conversation;
 mod openai;
+mod prompt;
 mod reply;
 mod sse;
 mod status;
+mod stream_error;
 
 #[cfg(fuzzing)]
 pub(crate) use answer::fuzz;
@@ -16,14 +18,16 @@ pub(crate) use answer::fuzz;
 use openclaw_tools::Registry;
 use openclaw_turn::{Code, Event, News, SteeringMessage, StopReason, TurnRequest};
 
+use crate::done::Done;
 use crate::emitter::Emitter;
 use crate::failure::{Failure, TurnError};
 use crate::process;
 use crate::socket::TurnSocket;
-use crate::turn::{Done, Tools};
+use crate::toolbox::Tools;
 use calls::Calls;
-use client::{Answered, Client, Model, Prompt};
+use client::{Answered, Client};
 use conversation::{Conversation, Entry};
+use prompt::{Model, Prompt};
 
 const DECLINED: &str =
     "the model provider declined to answer because of the content. Ask in other words";

@@ -13,11 +13,11 @@ use openclaw_turn::{HostTool, Passage, StopReason, TurnRequest};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::done::Done;
 use crate::emitter::Emitter;
-use crate::failure::TurnError;
+use crate::failure::{TurnError, chain};
 use crate::host;
 use crate::socket::TurnSocket;
-use crate::turn::{self, Done};
 use command::Command;
 use small_talk::SmallTalk;
 
@@ -87,7 +87,7 @@ fn answered(request: &TurnRequest, registry: &Registry, out: &Emitter) -> io::Re
 async fn ask(socket: &TurnSocket, tool: &str, arguments: Value) -> Result<String, String> {
     match socket.tool(tool, &arguments).await {
         Ok(answer) => host::result(answer).map_err(|error| error.message),
-        Err(error) => Err(turn::chain(&error)),
+        Err(error) => Err(chain(&error)),
     }
 }
 

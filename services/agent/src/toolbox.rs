@@ -2,6 +2,7 @@
 //! runner runs.
 
 use std::future::Future;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +10,13 @@ use std::time::Duration;
 use openclaw_tools::{
     Builtin, Gate, HandlerError, RegisterError, Registry, ToolDefinition, Workspace,
 };
-use openclaw_turn::{APPROVAL, ApprovalQuestion, HostAnswer, HostTool, Offer};
+use openclaw_turn::{APPROVAL, ApprovalQuestion, HostAnswer, HostTool, Offer, TurnRequest};
 use serde_json::{Value, json};
 
+use crate::emitter::Emitter;
+use crate::failure::{TurnError, chain, internal};
 use crate::images::Images;
+use crate::socket::TurnSocket;
 use crate::{host, process};
 
 /// What the runner answers.
@@ -20,6 +24,50 @@ pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<HostAnswer, Handl
 
 /// The way to the runner: a tool's name and arguments.
 pub(crate) type Runner = Arc<dyn Fn(String, Value) -> Answering + Send + Sync>;
+
+/// What the tools of a turn have in common, whichever there are.
+pub(crate) struct Tools {
+    workspace: Workspace,
+    runner: Runner,
+    /// Those of results.
+    pub(crate) images: Images,
+    out: Emitter,
+}
+
+impl Tools {
+    pub(crate) fn new(
+        request: &TurnRequest,
+        socket: &Arc<TurnSocket>,
+        out: &Emitter,
+    ) -> io::Result<Self> {
+        let socket = Arc::clone(socket);
+        let runner: Runner = Arc::new(move |name, arguments| {
+            let socket = Arc::clone(&socket);
+            Box::pin(async move {
+                let answer = socket.tool(&name, &arguments).await;
+                answer.map_err(|error| host::unreachable(chain(&error)))
+            })
+        });
+        Ok(Self {
+            workspace: Workspace::new(&request.workspace),
+            runner,
+            images: Images::default(),
+            out: out.try_clone()?,
+        })
+    }
+
+    /// Those of `offer`; what they say while they run is told at once.
+    pub(crate) fn registry(&self, offer: Offer) -> Result<Registry, TurnError> {
+        let registry = registry(offer, &self.workspace, &self.runner, &self.images);
+        let mut registry = registry.map_err(internal)?;
+        let out = self.out.try_clone()?;
+        registry.listen(move |call_id, text| {
+            // Without a reader the turn ends at the next event that counts.
+            let _ = out.tool_output(call_id, text);
+        });
+        Ok(registry)
+    }
+}
 
 /// The tools of `offer`, in its order, those from elsewhere last.
 pub(crate) fn registry(

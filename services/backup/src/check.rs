@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::capture::Summing;
 use crate::error::Error;
+use crate::layout::MANIFEST;
 use crate::manifest::{self, FORMAT, Head, Manifest, SIZE_LIMIT};
 use crate::member::{self, Member, Trouble};
-use crate::{MANIFEST, seal};
+use crate::seal;
 
 /// Bytes after the last member: the end of the archive, and what fills it up.
 const END_LIMIT: u64 = 64 * 1024;

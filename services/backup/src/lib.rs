@@ -19,6 +19,7 @@ mod capture;
 mod check;
 mod database;
 mod error;
+mod layout;
 mod manifest;
 mod member;
 mod mentions;
@@ -39,17 +40,3 @@ pub use manifest::{LeftOut, Manifest, Workspace};
 pub use mentions::Mention;
 pub use restore::{Existing, Options, Restored, restore};
 pub use write::{Made, Source, backup};
-
-/// The manifest's name in the archive.
-const MANIFEST: &str = "manifest.json";
-/// The folder of the archive that holds the state directory.
-const STATE: &str = "state";
-/// The folder of the archive with a folder for each workspace that lies elsewhere.
-const WORKSPACES: &str = "workspaces";
-
-/// What is private: the owner's alone.
-const PRIVATE_FOLDER: u32 = 0o700;
-const PRIVATE_FILE: u32 = 0o600;
-/// The permission bits of a mode that are kept: not those by which a program
-/// has its owner's rights.
-const PERMISSIONS: u32 = 0o777;

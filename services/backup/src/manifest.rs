@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{PERMISSIONS, STATE, WORKSPACES};
+use crate::layout::{PERMISSIONS, STATE, WORKSPACES};
 
 /// Counted up with every change that an earlier program would misread.
 pub(crate) const FORMAT: u64 = 1;

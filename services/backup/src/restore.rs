@@ -12,12 +12,12 @@ use openclaw_config::state_lock::StateLock;
 
 use crate::check::{Backup, check};
 use crate::error::Error;
+use crate::layout::{PRIVATE_FOLDER, STATE};
 use crate::manifest::{Manifest, Workspace};
 use crate::mentions::{self, Mention};
 use crate::place::moved;
 use crate::swap::Swap;
 use crate::unpack::Unpacking;
-use crate::{PRIVATE_FOLDER, STATE};
 
 /// The daemons that own a part of the state.
 const OWNERS: [&str; 3] = [

@@ -7,7 +7,7 @@
 
 use openclaw_config::Paths;
 
-use crate::STATE;
+use crate::layout::STATE;
 use crate::manifest::place_of_agents;
 
 /// The ending of databases.

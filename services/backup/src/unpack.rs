@@ -8,8 +8,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::check::Sink;
 use crate::error::Error;
+use crate::layout::{PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::manifest::{self, Manifest};
-use crate::{PRIVATE_FILE, PRIVATE_FOLDER};
 
 /// Which folder of the archive goes where.
 #[derive(Debug, Default)]

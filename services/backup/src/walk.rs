@@ -14,9 +14,10 @@ use std::rc::Rc;
 use openclaw_folder::{Entry, Folder, Kind};
 
 use crate::error::Error;
+use crate::layout::{PERMISSIONS, STATE};
+use crate::manifest;
 use crate::manifest::{FILES_LIMIT, LeftOut, Link, PATH_LIMIT, place_of_agents};
 use crate::rules::{Rule, Rules};
-use crate::{PERMISSIONS, STATE, manifest};
 
 /// Folders in folders; a link that leads back up ends there.
 const DEPTH_LIMIT: usize = 64;

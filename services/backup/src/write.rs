@@ -13,11 +13,12 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::capture::{self, Captured};
 use crate::error::Error;
+use crate::layout::{MANIFEST, PERMISSIONS, PRIVATE_FILE, STATE, WORKSPACES};
 use crate::manifest::{self, FORMAT, Manifest, Workspace};
 use crate::rules::{Rule, Rules};
 use crate::seal::Sealing;
 use crate::walk::{Found, Item};
-use crate::{MANIFEST, PERMISSIONS, PRIVATE_FILE, STATE, WORKSPACES, check, database, member};
+use crate::{check, database, member};
 
 /// zstd's own default: text becomes a fifth of it, faster than a disk reads.
 const LEVEL: i32 = 3;

@@ -4,6 +4,8 @@
 //! must not stop the async side, and because commands that wait together share
 //! one fdatasync per file and one transaction of the ledger (group commit).
 
+mod accepting;
+mod closing;
 mod command;
 mod delivery;
 mod entries;
@@ -33,20 +35,20 @@ use openclaw_sessions::transcript::Message;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 pub use crate::fault::Fault;
+pub use accepting::RESET_COMMAND;
 pub use command::{
     Acceptance, Admitted, ChannelReply, Closing, Found, Incoming, Overrides, QueueFields, Said,
 };
-use command::{BackendSessions, Command, Reply};
+use command::{BackendSessions, Reply};
 pub(crate) use forgetting::SaidIn;
 pub use ledger::{Record, Spent};
 pub use policy::only_begins_anew;
 pub use replay::replay;
 pub(crate) use sessions::{Exportable, Listed, Uncounted};
 pub use sessions::{Leftover, Shown, state};
-pub use state_files::RESET_COMMAND;
 use state_files::StateFiles;
 use work::Done;
-use worker::{Findings, Told, Worker};
+use worker::{Command, Findings, Told, Worker};
 
 use crate::feed::{Happening, Series};
 

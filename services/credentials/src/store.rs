@@ -9,8 +9,9 @@ use openclaw_config::substitute;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::usage::Usage;
-use super::{Credential, Profile, renewal};
+use crate::endpoint::Endpoint;
+use crate::profile::{Credential, Profile};
+use crate::usage::Usage;
 
 /// The fields that hold secrets, by the names of seed 003 §5.2 and of
 /// OpenClaw's file. Variables are put into these alone: with one in an id or a
@@ -96,7 +97,7 @@ impl Written {
 
 /// The profiles in `document`: one profile, a list of them, or OpenClaw's
 /// store with `profiles` and `usageStats` by id.
-pub(super) fn profiles(document: Value, environment: &Environment) -> Result<Vec<Profile>, String> {
+pub(crate) fn profiles(document: Value, environment: &Environment) -> Result<Vec<Profile>, String> {
     let usages = document.get("usageStats").cloned().unwrap_or_default();
     match document {
         Value::Array(items) => listed(items, environment),
@@ -197,7 +198,7 @@ fn profile(
     };
     Ok(Profile {
         source: format!("an auth profile for {provider} ({kind})"),
-        endpoint: renewal::Endpoint::of(&provider, endpoint.0, endpoint.1),
+        endpoint: Endpoint::of(&provider, endpoint.0, endpoint.1),
         file: None,
         credential,
         id,

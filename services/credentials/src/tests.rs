@@ -219,7 +219,7 @@ fn credential_is_sent_and_renewed_by_its_kind() {
             usage: Usage::default(),
             source: String::new(),
             file: Some(PathBuf::from("/f")),
-            endpoint: renewal::Endpoint::of("anthropic", None, None),
+            endpoint: endpoint::Endpoint::of("anthropic", None, None),
         };
         let renewable = profile.renewable();
         assert_eq!(renewable.is_some(), renewed.is_some());

@@ -9,6 +9,8 @@ use openclaw_config::paths::Paths;
 use openclaw_config::{parse, write};
 use serde::{Deserialize, Serialize};
 
+use crate::folder::folder;
+
 /// The file beside the profiles; the agent-runner writes it.
 pub const FILE: &str = "usage.json";
 
@@ -74,7 +76,7 @@ impl Usage {
 
 /// Where an agent's usage is kept.
 pub fn file(paths: &Paths, agent_id: &str) -> PathBuf {
-    super::folder(paths, agent_id).join(FILE)
+    folder(paths, agent_id).join(FILE)
 }
 
 /// Usage by profile. A file that cannot be read is an empty one: nothing but

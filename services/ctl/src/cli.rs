@@ -8,11 +8,12 @@ use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
 use openclaw_terminal::{failure, output};
 
-use crate::{config, memory};
+use crate::memory;
 
 pub(crate) mod approvals;
 pub(crate) mod auth;
 pub(crate) mod backup;
+pub(crate) mod config;
 pub(crate) mod sessions;
 pub(crate) mod setup;
 mod when;
@@ -20,6 +21,7 @@ mod when;
 pub(crate) use approvals::Approvals;
 pub(crate) use auth::Auth;
 pub(crate) use backup::{Backup, Restore};
+pub(crate) use config::Config;
 pub(crate) use sessions::{Export, Import, Sessions};
 pub(crate) use setup::Setup;
 
@@ -56,7 +58,7 @@ pub(crate) enum Command {
     /// Put back a state that `backup` wrote
     Restore(Restore),
     /// Show, check and change the configuration
-    Config(config::Arguments),
+    Config(Config),
     /// List the turns that run and those that ended, and what they cost
     Turns(Turns),
     /// Follow what happens in the sessions

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use openclaw_config::{Environment, KeyPath, Paths};
 use openclaw_terminal::{Failure, output};
 
-mod arguments;
+use crate::cli::config::{Command, Config};
+
 mod change;
 mod edit;
 mod get;
@@ -14,14 +15,8 @@ mod report;
 mod schema;
 mod validate;
 
-pub(crate) use arguments::Arguments;
-use arguments::Command;
-
 /// Does what was asked for.
-pub(crate) fn execute(
-    arguments: Arguments,
-    environment: &Environment,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn execute(arguments: Config, environment: &Environment) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
     match arguments.command {
         Command::Get(arguments) => get::execute(&arguments, &paths, environment),

@@ -19,6 +19,7 @@ use crate::cli;
 mod memory;
 mod port;
 mod state;
+mod unit_text;
 
 /// The drop-ins' name, after the units' own and before a user's.
 const DROP_IN: &str = "50-openclaw.conf";
@@ -254,7 +255,7 @@ mod tests {
         for unit in ["openclaw-gateway.service", "openclaw-memory.service"] {
             let folder = units.join(format!("{unit}.d"));
             fs::create_dir_all(&folder).unwrap();
-            fs::write(folder.join(memory::CONFINING), "").unwrap();
+            fs::write(folder.join(unit_text::CONFINING), "").unwrap();
         }
         let all = [
             "openclaw-gateway.service",
@@ -359,7 +360,7 @@ mod tests {
         assert_eq!(scene.drop_in(memory::UNIT), None, "nothing confines it");
         let shipped = home.join(".config/systemd/user/openclaw-memory.service.d");
         fs::create_dir_all(&shipped).unwrap();
-        fs::write(shipped.join(memory::CONFINING), "").unwrap();
+        fs::write(shipped.join(unit_text::CONFINING), "").unwrap();
         scene.run(true, &[]).unwrap_err();
         scene.run(false, &[]).unwrap();
         scene.run(true, &[]).unwrap();

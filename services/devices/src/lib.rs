@@ -13,10 +13,11 @@ use openclaw_sessions::now_ms;
 use ring::digest::{SHA256, digest};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
-pub use record::{Paired, Pending};
+pub use record::{Facts, Paired, Pending};
+use record::{list, text};
 
 /// Bytes of a device token: 43 characters of base64url.
 const TOKEN_LENGTH: usize = 32;
@@ -26,9 +27,6 @@ const PENDING_LIMIT: usize = 64;
 
 /// How long a device may wait, in milliseconds.
 const PENDING_MS: i64 = 60 * 60 * 1000;
-
-/// What a device says of itself, shown to whoever decides.
-pub type Facts = Map<String, Value>;
 
 /// A device that wants to be paired.
 #[derive(Debug, Clone)]
@@ -385,14 +383,6 @@ fn new_token() -> String {
 
 fn hash(token: &str) -> String {
     hex(digest(&SHA256, token.as_bytes()).as_ref())
-}
-
-fn list(scopes: &str) -> Vec<String> {
-    serde_json::from_str(scopes).unwrap_or_default()
-}
-
-fn text(scopes: &[String]) -> String {
-    serde_json::json!(scopes).to_string()
 }
 
 #[cfg(test)]

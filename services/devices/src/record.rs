@@ -3,7 +3,8 @@
 use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value, json};
 
-use super::{Facts, list, text};
+/// What a device says of itself, shown to whoever decides.
+pub type Facts = Map<String, Value>;
 
 /// A device that waits for somebody to decide.
 #[derive(Debug, Clone)]
@@ -191,4 +192,14 @@ impl RoleToken {
 
 fn facts(text: &str) -> Facts {
     serde_json::from_str(text).unwrap_or_default()
+}
+
+/// The scopes that a table names.
+pub(super) fn list(scopes: &str) -> Vec<String> {
+    serde_json::from_str(scopes).unwrap_or_default()
+}
+
+/// Scopes as a table has them.
+pub(super) fn text(scopes: &[String]) -> String {
+    serde_json::json!(scopes).to_string()
 }

@@ -1,3 +1,5 @@
+use serde_json::Map;
+
 use super::*;
 
 fn devices() -> (tempfile::TempDir, Devices) {

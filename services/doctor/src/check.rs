@@ -3,7 +3,11 @@
 use openclaw_terminal::output;
 use serde::{Serialize, Serializer};
 
-use crate::mend::Mend;
+use crate::remedy::Mend;
+
+/// How the suite is started.
+pub const START: &str =
+    "start it with: systemctl --user start openclaw.target (without systemd: openclawctl run)";
 
 /// How it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

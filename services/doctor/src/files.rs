@@ -13,9 +13,8 @@ use openclaw_config::Paths;
 use openclaw_foreground::obstacle;
 use openclaw_settings::{Settings, permissions};
 
-use crate::START;
-use crate::check::Check;
-use crate::mend::Mend;
+use crate::check::{Check, START};
+use crate::remedy::Mend;
 
 /// The permission bits of a mode.
 const PERMISSIONS: u32 = 0o777;

@@ -9,7 +9,7 @@ use openclaw_sessions::AgentId;
 use openclaw_sessions::store::{self, Known};
 
 use crate::check::Check;
-use crate::mend::Mend;
+use crate::remedy::Mend;
 
 const NAME: &str = "session index";
 /// Who writes them.

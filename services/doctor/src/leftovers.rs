@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use openclaw_config::{Paths, state_lock};
 
 use crate::check::Check;
-use crate::mend::Mend;
+use crate::remedy::Mend;
 
 /// Who makes and removes the folders of turns.
 pub(crate) const RUNNER: &str = "openclaw-agent-runner";

@@ -10,18 +10,16 @@ mod leftovers;
 mod manager;
 mod mend;
 mod programs;
+mod remedy;
 mod units;
 
 use openclaw_config::{Environment, Paths};
 use openclaw_settings::Settings;
 
-pub use check::{Check, State, render};
-pub use mend::{Mend, mend};
+pub use check::{Check, START, State, render};
+pub use mend::mend;
+pub use remedy::Mend;
 pub use units::has_manager;
-
-/// How the suite is started.
-pub const START: &str =
-    "start it with: systemctl --user start openclaw.target (without systemd: openclawctl run)";
 
 /// What can be seen without the settings.
 #[must_use]

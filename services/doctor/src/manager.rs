@@ -7,7 +7,7 @@ use nix::unistd::{User, geteuid};
 use openclaw_config::{Environment, Paths, paths, programs};
 
 use crate::check::Check;
-use crate::mend::Mend;
+use crate::remedy::Mend;
 use crate::units::{UNITS, folders, has_manager};
 
 /// Users whose manager runs without a session (`loginctl enable-linger`).

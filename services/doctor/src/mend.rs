@@ -4,7 +4,7 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _,
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use nix::unistd::geteuid;
@@ -19,45 +19,10 @@ use openclaw_terminal::words;
 use crate::index::GATEWAY;
 use crate::leftovers::{self, RUNNER};
 use crate::manager;
+use crate::remedy::Mend;
 
 /// What is private: the owner's alone.
 const PRIVATE_FOLDER: u32 = 0o700;
-
-/// What is done about something that was found. Doing it twice does no more
-/// than doing it once.
-#[derive(Debug, Clone)]
-pub enum Mend {
-    /// What others may do with the state is taken away.
-    Modes,
-    /// A way in gets the mode it must have.
-    Mode {
-        /// The socket or folder.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
-    /// A folder is made.
-    Folder(PathBuf),
-    /// A socket is removed at which nobody listens.
-    Socket(PathBuf),
-    /// An index of sessions is made from the transcripts.
-    Index {
-        /// Whose it is.
-        agent: AgentId,
-        /// The folder of the sessions.
-        folder: PathBuf,
-    },
-    /// Folders of turns that have ended are removed.
-    Turns,
-    /// A unit that failed may be started again.
-    Failed(String),
-    /// The manager reads its files again.
-    Reload,
-    /// The drop-ins are written from the configuration.
-    DropIns,
-    /// The manager runs without a session.
-    Linger,
-}
 
 /// Does it; what was done.
 ///

@@ -21,6 +21,7 @@ mod sse;
 mod target;
 mod turn;
 
-pub(crate) use answer::{refuse, secured};
+pub(crate) use answer::secured;
 pub use metrics::resident;
+pub(crate) use problem::refuse;
 pub(crate) use routes::router;

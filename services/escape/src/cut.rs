@@ -1,6 +1,8 @@
 //! Text that is too long. Of a command the end matters as much as the
 //! beginning, and what is missing is said.
 
+use crate::forms::line;
+
 /// The least width at which a cut line shows its end too.
 const BOTH_ENDS: usize = 60;
 
@@ -25,12 +27,12 @@ pub fn cut(text: &str, limit: usize) -> String {
     )
 }
 
-/// [`line`](crate::line()) in at most `width` characters. A wide one that is
+/// [`line()`] in at most `width` characters. A wide one that is
 /// cut shows its end and how many characters are missing; a narrow one ends in
 /// `…`.
 #[must_use]
 pub fn line_within(text: &str, width: usize) -> String {
-    let written = crate::line(text);
+    let written = line(text);
     let length = written.chars().count();
     if length <= width {
         return written;

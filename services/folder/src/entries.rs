@@ -10,7 +10,9 @@ use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 
-use crate::{Error, Folder, Kind};
+use crate::error::Error;
+use crate::folder::Folder;
+use crate::kind::Kind;
 
 /// A name in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

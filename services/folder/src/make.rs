@@ -8,7 +8,10 @@ use nix::fcntl::OFlag;
 use nix::sys::stat::{Mode, SFlag, mkdirat};
 use nix::unistd::{mkfifoat, symlinkat};
 
-use crate::{Error, FOLDER_MODE, Folder, Kind, beneath};
+use crate::beneath;
+use crate::error::Error;
+use crate::folder::{FOLDER_MODE, Folder};
+use crate::kind::Kind;
 
 impl Folder {
     /// The folder at `relative`, made (mode 0700, parents included) where it

@@ -8,7 +8,9 @@ use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::stat::{FileStat, fstat, fstatat};
 
-use crate::{Error, Folder, Kind};
+use crate::error::Error;
+use crate::folder::Folder;
+use crate::kind::Kind;
 
 impl Folder {
     /// What the file at `relative` says; None when no regular file is there.

@@ -11,7 +11,8 @@ use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat, fstat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use crate::entries::entries;
-use crate::{Error, FOLDER_MODE, Folder};
+use crate::error::Error;
+use crate::folder::{FOLDER_MODE, Folder};
 
 /// Folders that are held open at a time, one for each level. What lies deeper
 /// is moved up first, so a tree of any depth is removed.

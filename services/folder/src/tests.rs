@@ -3,6 +3,10 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use std::path::Path;
+
+use nix::sys::stat::Mode;
+
 use super::*;
 
 const LIMIT: u64 = 1024;

@@ -10,7 +10,8 @@ use nix::errno::Errno;
 use nix::fcntl::renameat;
 use nix::unistd::{UnlinkatFlags, fsync, unlinkat};
 
-use crate::{Error, Folder};
+use crate::error::Error;
+use crate::folder::Folder;
 
 /// Names that are tried for a new file. Somebody may take them on purpose.
 const ATTEMPTS: u32 = 16;

@@ -11,7 +11,10 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::analysis::{self, Language};
 use crate::document::{Body, Document, Kind, Message};
 use crate::passage;
-use crate::term;
+
+/// Roles are nobody's names: "which user said" does not ask for half of all
+/// messages.
+const ROLES: [&str; 5] = ["user", "assistant", "system", "tool", "toolresult"];
 
 /// The most units of a part: of what is indexed anew when a message is added.
 const UNITS: usize = 64;
@@ -77,7 +80,7 @@ impl Part {
             text.push_str(&unit.context);
             text.push('\n');
         }
-        if term::is_name(&unit.speaker) {
+        if is_name(&unit.speaker) {
             text.push_str(&unit.speaker);
             text.push_str(": ");
         }
@@ -259,6 +262,11 @@ fn hash(units: &[Unit], language: Language, flows: bool, day_ms: Option<i64>) ->
 /// Documents are limited to far less than what this cuts off.
 fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Whether `speaker` is somebody in particular.
+pub(crate) fn is_name(speaker: &str) -> bool {
+    !speaker.is_empty() && !ROLES.iter().any(|role| speaker.eq_ignore_ascii_case(role))
 }
 
 #[cfg(test)]

@@ -15,15 +15,17 @@ mod age;
 mod compound;
 mod diversity;
 pub(crate) mod evidence;
+mod extent;
 mod fusion;
 mod keywords;
 mod meaning;
 mod neighbours;
 mod question;
+mod search_word;
 pub(crate) mod snippet;
 
 pub(crate) use diversity::Pool;
-pub(crate) use fusion::Range;
+pub(crate) use extent::Range;
 pub(crate) use question::Question;
 pub(crate) use snippet::Wanted;
 

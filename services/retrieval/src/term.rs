@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::analysis::calendar::{self, Mark};
 use crate::analysis::{self, Language, Same, Traits};
-use crate::part::{Part, Unit};
+use crate::part::{self, Part, Unit};
 
 /// A term of a text.
 pub(crate) type Key = u64;
@@ -22,9 +22,6 @@ const LONG: usize = 8;
 const SPEAKERS: u64 = 0x5350_4541_4b45_5253;
 /// Keeps when something was said apart from what was said.
 const DATES: u64 = 0x0044_4154_4553_2121;
-/// Roles are nobody's names: "which user said" does not ask for half of all
-/// messages.
-const ROLES: [&str; 5] = ["user", "assistant", "system", "tool", "toolresult"];
 
 /// The key of a term.
 pub(crate) fn key(term: &str) -> Key {
@@ -72,7 +69,7 @@ pub(crate) fn of(
     };
     add(&unit.context);
     add(&unit.text);
-    if is_name(&unit.speaker) {
+    if part::is_name(&unit.speaker) {
         add(&unit.speaker);
         let sink = |term: &str| terms.speakers.push(speaker_key(term));
         // As the question is read, whatever the language.
@@ -123,9 +120,4 @@ impl LongWords {
 /// Whether a term may be made of others, or have many forms.
 fn is_long(term: &str) -> bool {
     term.len() >= LONG && term.chars().all(char::is_alphabetic)
-}
-
-/// Whether `speaker` is somebody in particular.
-pub(crate) fn is_name(speaker: &str) -> bool {
-    !speaker.is_empty() && !ROLES.iter().any(|role| speaker.eq_ignore_ascii_case(role))
 }

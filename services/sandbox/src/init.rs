@@ -10,7 +10,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, setsid};
 
 use crate::failure::{EXIT_CONFINEMENT, Failure, system};
-use crate::supervisor::exit_code;
+use crate::tree::exit_code;
 use crate::{descriptors, sys};
 
 /// Forks a process that goes on with `execute`, and leaves with its status. What is left of the

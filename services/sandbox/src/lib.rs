@@ -41,6 +41,7 @@ pub mod probe;
 mod process;
 mod programs;
 mod real;
+mod remedy;
 mod root;
 pub mod spawner;
 mod supervisor;

@@ -9,7 +9,7 @@ use nix::unistd::{getegid, geteuid};
 
 use crate::failure::{StepError, io, system};
 use crate::identity;
-use crate::probe::Remedy;
+use crate::remedy::Remedy;
 
 /// Puts what this process forks from now on into a namespace of processes. Without root that needs
 /// a user namespace, which this process itself enters, with its own ids as the only ones.

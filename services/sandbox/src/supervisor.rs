@@ -15,8 +15,6 @@ use crate::plan::Plan;
 use crate::tree::{self, Reaped};
 use crate::{capabilities, child, descriptors, identity, namespaces, sys};
 
-/// Added to a signal's number where a process ended by it, as shells do.
-const SIGNAL_BASE: i32 = 128;
 /// What asks for the end of the turn. The parent-death signal is the first.
 const END_SIGNALS: [Signal; 4] = [
     Signal::SIGTERM,
@@ -131,12 +129,14 @@ fn supervise(child: Pid, signals: &SigSet) -> ExitCode {
     let mut exit = None;
     let mut note = |status: WaitStatus| {
         if status.pid() == Some(child) {
-            exit = exit_code(status);
+            exit = tree::exit_code(status);
         }
     };
     let ended_by = wait_for_end(child, signals, &mut note);
     tree::end_all(note);
-    let code = ended_by.map(|signal| SIGNAL_BASE + signal as i32).or(exit);
+    let code = ended_by
+        .map(|signal| tree::SIGNAL_BASE + signal as i32)
+        .or(exit);
     let code = code.and_then(|code| u8::try_from(code).ok());
     code.unwrap_or(EXIT_CONFINEMENT).into()
 }
@@ -146,7 +146,7 @@ fn wait_for_end(child: Pid, signals: &SigSet, note: &mut impl FnMut(WaitStatus))
     loop {
         let mut exited = false;
         let left = tree::reap(&mut |status| {
-            exited |= status.pid() == Some(child) && exit_code(status).is_some();
+            exited |= status.pid() == Some(child) && tree::exit_code(status).is_some();
             note(status);
         });
         if exited || left == Reaped::NoChildren {
@@ -156,13 +156,5 @@ fn wait_for_end(child: Pid, signals: &SigSet, note: &mut impl FnMut(WaitStatus))
             Ok(Some(signal)) if signal != Signal::SIGCHLD => return Some(signal),
             _ => {}
         }
-    }
-}
-
-pub(crate) fn exit_code(status: WaitStatus) -> Option<i32> {
-    match status {
-        WaitStatus::Exited(_, code) => Some(code),
-        WaitStatus::Signaled(_, signal, _) => Some(SIGNAL_BASE + signal as i32),
-        _ => None,
     }
 }

@@ -19,6 +19,9 @@ const REAP_WAIT: Duration = Duration::from_millis(10);
 /// A process that SIGKILL has not ended by then waits in the kernel, on a dead disk for one.
 const END_LIMIT: Duration = Duration::from_secs(5);
 
+/// Added to a signal's number where a process ended by it, as shells do.
+pub(crate) const SIGNAL_BASE: i32 = 128;
+
 /// A process as /proc/PID/stat shows it. Number and start together name it for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Process {
@@ -42,6 +45,15 @@ pub(crate) fn end_all(mut seen: impl FnMut(WaitStatus)) -> bool {
             Reaped::SomeLeft => kill_descendants(),
         }
         let _ = sys::wait_signal(&child_signal, Some(REAP_WAIT));
+    }
+}
+
+/// The exit status that `status` stands for; `None`: the process has not ended.
+pub(crate) fn exit_code(status: WaitStatus) -> Option<i32> {
+    match status {
+        WaitStatus::Exited(_, code) => Some(code),
+        WaitStatus::Signaled(_, signal, _) => Some(SIGNAL_BASE + signal as i32),
+        _ => None,
     }
 }
 

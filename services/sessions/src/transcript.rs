@@ -19,7 +19,7 @@ mod read;
 mod run;
 mod since;
 
-pub use append::Transcript;
+pub use append::{Origin, Transcript};
 pub use aside::{CORRUPT_LIMIT, aside_path, keep_aside};
 pub use content::{Block, Content};
 pub use count::{Count, count};
@@ -30,7 +30,7 @@ pub use marker::{Compaction, Draft, Marker};
 pub use message::{
     AssistantMessage, Message, SYSTEM, StopReason, ToolResultMessage, Usage, UserMessage,
 };
-pub use open::{Opened, Origin, Repair};
+pub use open::{Opened, Repair};
 pub use read::{CorruptLine, Lines, Reading, head, read};
 pub use run::of_run;
 pub use since::since;

@@ -69,7 +69,7 @@ pub(crate) mod bytes {
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
 
-    use super::Size;
+    use crate::size::Size;
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
         match Size::deserialize(from)? {

@@ -1,7 +1,5 @@
 //! Numbers of the configuration with the units that the settings have.
 
-use std::time::Duration;
-
 /// One MiB in bytes.
 pub(crate) const MIB: u64 = 1 << 20;
 
@@ -9,7 +7,7 @@ pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) mod mebibytes {
     use serde::{Deserialize as _, Deserializer, Serializer};
 
-    use super::MIB;
+    use crate::units::MIB;
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
         u64::deserialize(from).map(|mib| mib.saturating_mul(MIB))
@@ -24,7 +22,7 @@ pub(crate) mod mebibytes {
 pub(crate) mod seconds {
     use serde::{Deserialize as _, Deserializer, Serializer};
 
-    use super::Duration;
+    use std::time::Duration;
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
         u64::deserialize(from).map(Duration::from_secs)
@@ -39,7 +37,7 @@ pub(crate) mod seconds {
 pub(crate) mod milliseconds {
     use serde::{Deserialize as _, Deserializer, Serializer};
 
-    use super::Duration;
+    use std::time::Duration;
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
         u64::deserialize(from).map(Duration::from_millis)

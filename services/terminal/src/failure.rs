@@ -1,11 +1,8 @@
 //! How a command fails: what is said, what may help, and the exit code.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use openclaw_config::state_lock::{self, Holder};
-
-use crate::output;
 
 /// A failure at run time.
 const FAILURE: u8 = 1;
@@ -21,10 +18,10 @@ pub const CONFIG: u8 = 78;
 /// Why a command ends without having done what was asked.
 #[derive(Debug)]
 pub struct Failure {
-    exit: u8,
+    pub(crate) exit: u8,
     /// `None`: everything was said already.
-    error: Option<anyhow::Error>,
-    hint: Option<String>,
+    pub(crate) error: Option<anyhow::Error>,
+    pub(crate) hint: Option<String>,
 }
 
 impl Failure {
@@ -95,21 +92,6 @@ impl Failure {
             .as_ref()
             .map(|error| format!("{error:#}"))
             .unwrap_or_default()
-    }
-
-    /// Prints it and returns the exit code.
-    pub fn report(self) -> ExitCode {
-        if self.error.is_some() {
-            // Further lines stand below the first: what somebody else said
-            // does not pass for a line of ours.
-            let text = self.text();
-            let lines: Vec<String> = text.split('\n').map(output::line).collect();
-            output::stderr_line(&format!("error: {}", lines.join("\n  ")));
-        }
-        if let Some(hint) = &self.hint {
-            output::stderr_line(&format!("hint: {}", output::line(hint)));
-        }
-        ExitCode::from(self.exit)
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod failure;
 pub mod output;
 pub mod question;
+mod report;
 pub mod table;
 pub mod words;
 

@@ -1,6 +1,7 @@
 //! The built-in tools.
 
 mod background;
+mod command;
 mod edit;
 mod failure;
 mod lines;
@@ -18,7 +19,12 @@ use serde_json::Value;
 
 pub use workspace::Workspace;
 
-use crate::{FailureKind, HandlerError, RegisterError, Registry, Renames, ToolDefinition, catalog};
+use crate::alias::Renames;
+use crate::call::FailureKind;
+use crate::catalog;
+use crate::definition::ToolDefinition;
+use crate::handler::HandlerError;
+use crate::registry::{RegisterError, Registry};
 
 /// A built-in tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,14 +100,14 @@ impl Builtin {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Whether a call with these arguments changes what other calls look at.
+    /// Which of its calls change what others look at, by their arguments.
     /// Commands may, too, but take long: who asks for several at a time wants
     /// them at a time.
-    pub(crate) fn runs_alone(self, arguments: &Value) -> bool {
+    fn changes(self) -> fn(&Value) -> bool {
         match self {
-            Self::WriteFile | Self::Edit | Self::ApplyPatch => true,
-            Self::ReadFile | Self::ListDirectory | Self::ExecuteShell => false,
-            Self::Process => process::changes(arguments),
+            Self::WriteFile | Self::Edit | Self::ApplyPatch => |_| true,
+            Self::ReadFile | Self::ListDirectory | Self::ExecuteShell => |_| false,
+            Self::Process => process::changes,
         }
     }
 
@@ -149,6 +155,7 @@ impl Builtin {
                 async move { process::run(&workspace, parse(arguments)?).await }
             }),
         }?;
+        registry.run_alone_when(self.name(), self.changes());
         self.add_aliases(registry);
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::HandlerError;
+use crate::handler::HandlerError;
 
 type Answer = Pin<Box<dyn Future<Output = Result<(), HandlerError>> + Send>>;
 

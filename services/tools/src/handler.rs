@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::FailureKind;
+use crate::call::FailureKind;
 
 type Running = Pin<Box<dyn Future<Output = Result<String, HandlerError>> + Send>>;
 

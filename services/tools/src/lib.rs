@@ -14,6 +14,7 @@ pub mod catalog;
 mod definition;
 mod gate;
 mod handler;
+mod patch;
 mod policy;
 mod registry;
 mod repeats;

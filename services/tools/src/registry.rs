@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::alias::{Alias, Renames};
+use crate::call::{FailureKind, ToolCall, ToolFailure, ToolResult};
+use crate::definition::ToolDefinition;
 use crate::gate::Gate;
 use crate::handler::{self, Handler, Listener};
+use crate::handler::{Context, HandlerError};
 use crate::policy::Denial;
 use crate::text;
 use crate::validation::Arguments;
-use crate::{
-    Builtin, Context, FailureKind, HandlerError, ToolCall, ToolDefinition, ToolFailure, ToolResult,
-};
 
 /// Longest output of one call. Built-in tools stay below it by their own
 /// limits; it keeps any other tool from flooding the model's context.
@@ -37,6 +37,8 @@ pub struct Registry {
 struct Tool {
     definition: ToolDefinition,
     handler: Handler,
+    /// Which calls change what others look at, see [`Registry::runs_alone`].
+    changes: fn(&Value) -> bool,
     /// Compiled at the first call: compiling costs more than everything else
     /// a short turn does, and most turns call one tool or none.
     arguments: OnceLock<Result<Arguments, String>>,
@@ -106,6 +108,7 @@ impl Registry {
         self.tools.push(Tool {
             definition,
             handler: handler::erase(handler),
+            changes: |_| false,
             arguments: OnceLock::new(),
         });
         Ok(())
@@ -126,6 +129,14 @@ impl Registry {
     /// [`Registry::runs_alone`]. Of built-in tools that is known.
     pub fn run_alone(&mut self, name: impl Into<String>) {
         self.alone.push(name.into());
+    }
+
+    /// The same of those calls of the tool `name` whose arguments `changes` picks.
+    pub(crate) fn run_alone_when(&mut self, name: &str, changes: fn(&Value) -> bool) {
+        let tools = self.tools.iter_mut();
+        tools
+            .filter(|tool| tool.definition.name == name)
+            .for_each(|tool| tool.changes = changes);
     }
 
     /// Asks `gate` before every call of the tools it wants to be asked about,
@@ -171,9 +182,7 @@ impl Registry {
     pub fn runs_alone(&self, call: &ToolCall) -> bool {
         let resolved = self.resolve(&call.name, call.arguments.clone());
         resolved.is_ok_and(|(tool, arguments)| {
-            let name = &tool.definition.name;
-            Builtin::from_name(name).is_some_and(|tool| tool.runs_alone(&arguments))
-                || self.is_alone(name)
+            (tool.changes)(&arguments) || self.is_alone(&tool.definition.name)
         })
     }
 

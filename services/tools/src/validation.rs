@@ -3,8 +3,9 @@
 use jsonschema::{Draft, ValidationError, Validator};
 use serde_json::Value;
 
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
 use crate::text;
-use crate::{FailureKind, HandlerError};
 
 /// Errors named in one message: enough to correct a call in one go.
 const MAX_REPORTED_ERRORS: usize = 5;

@@ -6,6 +6,8 @@ use openclaw_tools::ToolFailure;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::code::Code;
+
 /// One line. Exactly one `Done` or `Error` is the last of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -79,7 +81,7 @@ pub enum Event<'a> {
     /// The turn is over without a complete answer.
     Error {
         /// Why, for programs.
-        code: crate::Code,
+        code: Code,
         /// Why, for people.
         message: Cow<'a, str>,
         /// When trying again may help, in milliseconds.
@@ -133,7 +135,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Code;
 
     #[test]
     fn event_of_each_kind_is_read_as_it_was_written() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Offer;
+use crate::offer::Offer;
 
 /// What came since the agent last asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use openclaw_tools::{Denial, ToolDefinition, catalog};
 use serde::{Deserialize, Serialize};
 
-use crate::VERSION;
+use crate::version::VERSION;
 
 /// The tools of a turn. What is left out is not there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

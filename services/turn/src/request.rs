@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HistoryEntry, Offer, ReadError};
+use crate::history::HistoryEntry;
+use crate::offer::Offer;
+use crate::version::{self, ReadError};
 
 /// Everything about one turn. Every limit is stated by the runner, which has it
 /// from the settings.
@@ -61,7 +63,7 @@ impl TurnRequest {
     /// # Errors
     /// When it is of another version, or not as ours has it.
     pub fn read(json: &[u8]) -> Result<Self, ReadError> {
-        crate::read("the agent-runner", json)
+        version::read("the agent-runner", json)
     }
 }
 

@@ -10,13 +10,18 @@ use openclaw_turn::{Code, Event, Target};
 use serde::de::IgnoredAny;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::client::{Model, SILENCE_LIMIT};
 use super::openai::Dialect;
+use super::prompt::Model;
 use super::reply::{Delta, Reply};
 use super::sse::{Parser, TooLong};
+use super::stream_error::StreamError;
 use super::{anthropic, openai};
 use crate::emitter::Emitter;
 use crate::failure::{Failure, TurnError};
+
+/// Silence within an answer after which a model is given up. Local models take
+/// minutes over a long prompt before the first token.
+const SILENCE_LIMIT: Duration = Duration::from_secs(600);
 
 /// How long the end mark of a complete answer is waited for.
 const END_GRACE: Duration = Duration::from_secs(5);
@@ -28,9 +33,6 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 
 /// Bytes of an error body that are kept.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
-
-/// Longest piece of a malformed event in a message.
-const MAX_SHOWN_CHARS: usize = 200;
 
 /// Why a request gave no answer.
 pub(super) enum Fault {
@@ -56,32 +58,6 @@ impl From<Failure> for Fault {
 impl From<std::io::Error> for Fault {
     fn from(error: std::io::Error) -> Self {
         Self::Final(error.into())
-    }
-}
-
-/// What a decoder objects to.
-#[derive(Debug)]
-pub(super) enum StreamError {
-    /// Not what the protocol says.
-    Malformed(String),
-    /// The provider's own error, in the middle of the stream.
-    Provider(Failure),
-}
-
-impl StreamError {
-    pub(super) fn malformed(data: &str, error: &serde_json::Error) -> Self {
-        let shown: String = data.chars().take(MAX_SHOWN_CHARS).collect();
-        Self::Malformed(format!("{error}, in: {shown}"))
-    }
-
-    pub(super) fn order(message: String) -> Self {
-        Self::Malformed(message)
-    }
-
-    pub(super) fn provider(code: Code, message: &str) -> Self {
-        let message = super::status::trimmed(message);
-        let message = format!("the model provider broke off its answer: {message}");
-        Self::Provider(Failure::new(code, message))
     }
 }
 

@@ -5,39 +5,22 @@ use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::{Response, StatusCode, header};
-use openclaw_tools::ToolDefinition;
-use openclaw_turn::{Api, Code, SignedThinking};
+use openclaw_turn::{Api, Code};
 use tokio::time::timeout;
 
 use super::answer::{self, Decoder, Fault};
-use super::conversation::Entry;
 use super::openai::Dialect;
+use super::prompt::{Model, Prompt};
 use super::reply::Reply;
 use super::{anthropic, openai, status};
 use crate::emitter::Emitter;
-use crate::failure::{Failure, TurnError};
+use crate::failure::{Failure, TurnError, socket_failure};
+use crate::process;
 use crate::socket::{Question, TurnSocket};
-use crate::{process, turn};
-
-/// Silence within an answer after which a model is given up. Local models take
-/// minutes over a long prompt before the first token.
-pub(super) const SILENCE_LIMIT: Duration = Duration::from_secs(600);
 
 /// The longest the runner may take to begin an answer, with all its waits and
 /// attempts: its own limits end a turn long before.
 const ANSWER_LIMIT: Duration = Duration::from_secs(3600);
-
-/// Everything a request is made of.
-pub(super) struct Prompt<'a> {
-    pub(super) max_tokens: u32,
-    /// Tokens to think for beside those; 0: the model is not asked to.
-    pub(super) thinking_tokens: u32,
-    /// The same in OpenAI's words.
-    pub(super) reasoning_effort: Option<&'a str>,
-    pub(super) system: &'a str,
-    pub(super) tools: &'a [&'a ToolDefinition],
-    pub(super) entries: &'a [Entry],
-}
 
 /// What came of a request.
 pub(super) enum Answered {
@@ -46,33 +29,6 @@ pub(super) enum Answered {
     /// Another model is to be asked, which must not see the first one's
     /// thinking: it is signed.
     Elsewhere,
-}
-
-/// The model that is asked.
-#[derive(Debug)]
-pub(super) struct Model {
-    pub(super) provider: String,
-    pub(super) name: String,
-    /// Whether it is shown images.
-    pub(super) sees_images: bool,
-    /// Whether it takes back what it thought in earlier turns.
-    pub(super) takes_thinking: bool,
-}
-
-impl Model {
-    pub(super) fn new(provider: String, name: String, sees_images: bool) -> Self {
-        Self {
-            provider,
-            name,
-            sees_images,
-            takes_thinking: true,
-        }
-    }
-
-    /// Whether `thinking` is this model's, and may be sent to it.
-    pub(super) fn takes(&self, thinking: &SignedThinking) -> bool {
-        self.takes_thinking && self.provider == thinking.provider && self.name == thinking.model
-    }
 }
 
 /// Speaks one of the two protocols through the turn socket.
@@ -162,7 +118,7 @@ impl<'a> Client<'a> {
         let response = timeout(ANSWER_LIMIT, self.socket.model(&question, body))
             .await
             .map_err(|_| answer::silence(ANSWER_LIMIT))?
-            .map_err(|error| turn::socket_failure(&error))?;
+            .map_err(|error| socket_failure(&error))?;
         if response.status().is_success() {
             answer::check_content_type(response.headers().get(header::CONTENT_TYPE))?;
             return answer::read(response.into_body(), decoder, &self.model, self.out).await;

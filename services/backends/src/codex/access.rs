@@ -10,7 +10,7 @@ use openclaw_model_api::wire::Api;
 use openclaw_settings::Settings;
 use serde::Deserialize;
 
-use super::options::TOKEN;
+use super::options::{MOUNT, TOKEN};
 use crate::cli::access::{Access, Error, Header, bearer, header, now, read_login};
 use crate::cli::login;
 
@@ -18,8 +18,7 @@ use crate::cli::login;
 const OPENAI: &str = "https://api.openai.com/v1";
 /// Where the API is that takes the tokens of a login.
 pub const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
-/// What paths begin with at the proxy.
-pub(super) const MOUNT: &str = "/v1";
+
 /// A key for Codex alone.
 const OWN_KEY: &str = "CODEX_API_KEY";
 /// What to do about a login that does not serve.

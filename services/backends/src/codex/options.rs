@@ -8,6 +8,9 @@ use serde_json::json;
 
 use crate::cli::Start;
 
+/// What paths begin with at the proxy.
+pub(super) const MOUNT: &str = "/v1";
+
 /// The variable in which it finds the turn's token.
 pub(super) const TOKEN: &str = "OPENCLAW_MODEL_TOKEN";
 /// What it is to do without: what would outlive the turn, ask where nobody is
@@ -99,7 +102,7 @@ fn provider() -> Vec<String> {
         of("name", json!("OpenAI").to_string()),
         of(
             "base_url",
-            json!(format!("{MODEL_URL}{}", super::access::MOUNT)).to_string(),
+            json!(format!("{MODEL_URL}{}", MOUNT)).to_string(),
         ),
         of("env_key", json!(TOKEN).to_string()),
         of("wire_api", json!("responses").to_string()),

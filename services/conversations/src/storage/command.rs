@@ -1,4 +1,4 @@
-//! What the storage thread is asked to do.
+//! What the storage thread is told of messages and runs, and what it answers.
 
 use std::path::PathBuf;
 
@@ -10,29 +10,10 @@ use openclaw_sessions::store::BackendSession;
 use openclaw_sessions::transcript::{Message, Usage};
 use tokio::sync::oneshot;
 
-use super::ledger::{Record, Spent};
-use super::work::Work;
+use super::ledger::Record;
 use crate::fault::Fault;
-use crate::feed::Happening;
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Fault>>;
-
-pub(crate) enum Command {
-    Accept(Box<Incoming>, Reply<Acceptance>),
-    Begin(String, SessionKey, Reply<BackendSessions>),
-    Append(SessionKey, Vec<Message>, Reply<()>),
-    /// Appends what the gateway itself says.
-    Announce(SessionKey, Box<Message>, String, Reply<()>),
-    /// Something happened elsewhere.
-    Record(Happening, Reply<()>),
-    Close(Box<Closing>, Reply<()>),
-    Find(String, Reply<Option<Found>>),
-    Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
-    Work(Work),
-    /// Looks after old sessions soon.
-    Maintain(Reply<()>),
-    Stop(Reply<()>),
-}
 
 /// A message that wants to be accepted.
 #[derive(Debug, Clone)]

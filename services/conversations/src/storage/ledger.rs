@@ -1,24 +1,29 @@
 //! The ledger of runs: who owns which message, and what became of it.
 
+mod change;
 mod forgetting;
+mod record;
+mod write;
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use openclaw_proto::event::{Kind, Resources};
-use openclaw_proto::feed::{Entry, Event};
-use openclaw_proto::gateway::Route;
-use openclaw_sessions::SessionKey;
+use openclaw_proto::feed::Event;
 use openclaw_sessions::store::Note;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::fault::LedgerError;
-use crate::feed::{self, Bill, Happening, MessageRow, Numbers, Series};
-use crate::outbox::{self, NewDelivery};
+use crate::feed::{self, Numbers, Series};
+use crate::outbox;
 use crate::schema;
+
+pub(crate) use change::Change;
+use record::{COLUMNS, record, spent};
+pub use record::{Record, Spent};
+use write::write;
 
 /// Ended runs are remembered this long: far longer than a client repeats a
 /// message, short enough that the file stays small.
@@ -27,157 +32,6 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// KiB of page cache. A row is a few hundred bytes and each is looked up by an
 /// index; the default of 2 MB would be most of the daemon's memory.
 const CACHE_KIB: i64 = 128;
-
-const COLUMNS: &str = "run_id, idempotency_key, session_key, agent_id, session_id, channel, \
-                       state, user_entry_id, created_ms, ended_ms, outcome, route";
-
-/// One run as the ledger has it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Record {
-    /// Its id.
-    pub run_id: String,
-    /// The client's name for its message.
-    pub idempotency_key: Option<String>,
-    /// The key of its session.
-    pub session_key: String,
-    /// The agent that answers.
-    pub agent_id: String,
-    /// The transcript that its entries are in.
-    pub session_id: String,
-    /// Where its message came from.
-    pub channel: String,
-    /// `accepted`, `running`, `done`, `failed`, `aborted` or `interrupted`.
-    pub state: String,
-    pub(crate) user_entry_id: String,
-    /// When its message was accepted, in Unix milliseconds.
-    pub created_ms: i64,
-    /// When it ended, in Unix milliseconds; None: it has not.
-    pub ended_ms: Option<i64>,
-    /// The terminal event.
-    pub outcome: Option<Kind>,
-    /// Where on its channel its message came from.
-    pub route: Option<Route>,
-}
-
-impl Record {
-    fn message(&self) -> MessageRow {
-        MessageRow {
-            entry_id: self.user_entry_id.clone(),
-            session_id: self.session_id.clone(),
-            channel: self.channel.clone(),
-            route: self.route.clone(),
-        }
-    }
-}
-
-/// What a turn cost.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Spent {
-    /// What its processes used.
-    pub resources: Resources,
-    /// Tokens that the model read.
-    pub input_tokens: u64,
-    /// Tokens that the model wrote.
-    pub output_tokens: u64,
-    /// In US dollars; none when the price is not known.
-    pub cost_usd: Option<f64>,
-}
-
-impl Spent {
-    fn bill(&self) -> Bill {
-        Bill {
-            resources: Some(Resources {
-                cost_usd: None,
-                ..self.resources.clone()
-            }),
-            input_tokens: self.input_tokens,
-            output_tokens: self.output_tokens,
-            cost_usd: self.cost_usd,
-        }
-    }
-}
-
-/// A change of the ledger.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "few wait at a time, and each is written at once"
-)]
-#[derive(Debug)]
-pub(crate) enum Change {
-    /// A message was accepted.
-    Insert(Box<Record>),
-    /// Its turn began.
-    Running {
-        run_id: String,
-        key: SessionKey,
-        at_ms: i64,
-    },
-    /// Its turn ended.
-    Close {
-        run_id: String,
-        key: SessionKey,
-        state: &'static str,
-        at_ms: i64,
-        outcome: Kind,
-        spent: Option<Box<Spent>>,
-        /// What was appended with the end.
-        entries: Vec<Entry>,
-        /// What is answered on the message's channel.
-        delivery: Option<Box<NewDelivery>>,
-    },
-    /// There is something to say on a channel.
-    Deliver(Box<NewDelivery>, i64),
-    /// Something else, of which there is only to be told.
-    Happened(Happening),
-}
-
-impl Change {
-    /// What is told of it.
-    fn happening(&self) -> Happening {
-        let of = |key: &SessionKey, run_id: &str, at_ms: i64, kinds| Happening {
-            agent_id: key.agent().to_string(),
-            session_key: key.to_string(),
-            run_id: run_id.to_owned(),
-            at_ms,
-            kinds,
-        };
-        match self {
-            Self::Insert(record) => Happening {
-                agent_id: record.agent_id.clone(),
-                session_key: record.session_key.clone(),
-                run_id: record.run_id.clone(),
-                at_ms: record.created_ms,
-                kinds: record.message().kinds(),
-            },
-            Self::Running { run_id, key, at_ms } => {
-                of(key, run_id, *at_ms, vec![feed::Kind::RunStarted])
-            }
-            Self::Close {
-                run_id,
-                key,
-                state,
-                at_ms,
-                outcome,
-                spent,
-                entries,
-                ..
-            } => {
-                let entries = entries.iter().cloned().map(feed::Kind::EntryAppended);
-                let bill = spent.as_deref().map(Spent::bill).unwrap_or_default();
-                let end = feed::ended(state, Some(outcome), bill);
-                of(key, run_id, *at_ms, entries.chain([end]).collect())
-            }
-            Self::Deliver(new, at_ms) => Happening {
-                agent_id: new.agent_id.clone(),
-                session_key: new.session_key.clone(),
-                run_id: new.run_id.clone(),
-                at_ms: *at_ms,
-                kinds: Vec::new(),
-            },
-            Self::Happened(happening) => happening.clone(),
-        }
-    }
-}
 
 pub(crate) struct Ledger {
     connection: Connection,
@@ -381,179 +235,6 @@ fn configure(connection: &Connection) -> Result<(), LedgerError> {
         .map_err(failed("configure"))
 }
 
-/// Whether the change was one: a turn begins once, however often it is started.
-fn write(
-    connection: &Connection,
-    change: &Change,
-    happening: &Happening,
-    last: u64,
-) -> rusqlite::Result<bool> {
-    let sequence = i64::try_from(last).unwrap_or(i64::MAX);
-    let rows = match change {
-        Change::Insert(record) => insert(connection, record, sequence)?,
-        Change::Running { run_id, at_ms, .. } => {
-            connection
-                .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
-                .execute([run_id])?;
-            connection
-                .prepare_cached(
-                    "UPDATE runs SET started_seq = ?2, started_ms = ?3 \
-                     WHERE run_id = ?1 AND started_seq IS NULL",
-                )?
-                .execute(params![run_id, sequence, at_ms])?
-        }
-        Change::Close {
-            run_id,
-            state,
-            at_ms,
-            outcome,
-            spent,
-            entries,
-            delivery,
-            ..
-        } => {
-            if let Some(spent) = spent {
-                keep(connection, run_id, spent)?;
-            }
-            if let Some(delivery) = delivery {
-                outbox::add(connection, delivery, *at_ms)?;
-            }
-            connection
-                .prepare_cached(
-                    "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5, \
-                     ended_seq = ?6, entries = ?7 WHERE run_id = ?1",
-                )?
-                .execute(params![
-                    run_id,
-                    state,
-                    at_ms,
-                    reason(outcome),
-                    serde_json::to_string(outcome).ok(),
-                    sequence,
-                    listed(entries),
-                ])?
-        }
-        Change::Deliver(new, at_ms) => usize::from(outbox::add(connection, new, *at_ms)?),
-        // It has no number of its own: that is another event's.
-        Change::Happened(_) if happening.kinds.is_empty() => 0,
-        Change::Happened(_) => connection
-            .prepare_cached(
-                "INSERT INTO events (seq, at_ms, agent_id, session_key, run_id, facts) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
-                sequence,
-                happening.at_ms,
-                happening.agent_id,
-                happening.session_key,
-                happening.run_id,
-                serde_json::to_string(&happening.kinds).ok(),
-            ])?,
-    };
-    Ok(rows > 0)
-}
-
-fn keep(connection: &Connection, run_id: &str, spent: &Spent) -> rusqlite::Result<usize> {
-    let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO turns (run_id, unit, cpu_ms, memory_peak_bytes, tasks_peak, \
-             input_tokens, output_tokens, cost_usd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?
-        .execute(params![
-            run_id,
-            spent.resources.unit,
-            number(spent.resources.cpu_ms),
-            number(spent.resources.memory_peak_bytes),
-            number(spent.resources.tasks_peak),
-            number(spent.input_tokens),
-            number(spent.output_tokens),
-            spent.cost_usd,
-        ])
-}
-
-/// The columns after those of the record.
-fn spent(row: &Row<'_>) -> rusqlite::Result<Option<Spent>> {
-    const FIRST: usize = 12;
-    let number = |at: usize| {
-        let value: i64 = row.get(FIRST + at)?;
-        Ok::<_, rusqlite::Error>(u64::try_from(value).unwrap_or_default())
-    };
-    let Some(unit) = row.get::<_, Option<String>>(FIRST)? else {
-        return Ok(None);
-    };
-    Ok(Some(Spent {
-        resources: Resources {
-            unit,
-            cpu_ms: number(1)?,
-            memory_peak_bytes: number(2)?,
-            tasks_peak: number(3)?,
-            cost_usd: None,
-        },
-        input_tokens: number(4)?,
-        output_tokens: number(5)?,
-        cost_usd: row.get(FIRST + 6)?,
-    }))
-}
-
-fn insert(connection: &Connection, record: &Record, sequence: i64) -> rusqlite::Result<usize> {
-    connection
-        .prepare_cached(
-            "INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, \
-             channel, state, user_entry_id, created_ms, accepted_seq, route) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-        )?
-        .execute(params![
-            record.run_id,
-            record.idempotency_key,
-            record.session_key,
-            record.agent_id,
-            record.session_id,
-            record.channel,
-            record.state,
-            record.user_entry_id,
-            record.created_ms,
-            sequence,
-            record
-                .route
-                .as_ref()
-                .and_then(|it| serde_json::to_string(it).ok()),
-        ])
-}
-
-fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
-    let outcome: Option<String> = row.get(10)?;
-    let route: Option<String> = row.get(11)?;
-    Ok(Record {
-        run_id: row.get(0)?,
-        idempotency_key: row.get(1)?,
-        session_key: row.get(2)?,
-        agent_id: row.get(3)?,
-        session_id: row.get(4)?,
-        channel: row.get(5)?,
-        state: row.get(6)?,
-        user_entry_id: row.get(7)?,
-        created_ms: row.get(8)?,
-        ended_ms: row.get(9)?,
-        outcome: outcome.and_then(|text| serde_json::from_str(&text).ok()),
-        route: route.and_then(|text| serde_json::from_str(&text).ok()),
-    })
-}
-
-fn listed(entries: &[Entry]) -> Option<String> {
-    let is_empty = entries.is_empty();
-    (!is_empty).then(|| serde_json::to_string(entries).ok())?
-}
-
-/// For people who look into the file.
-fn reason(outcome: &Kind) -> Option<&str> {
-    match outcome {
-        Kind::Failed(failed) => Some(&failed.message),
-        Kind::Aborted { reason, .. } => Some(reason),
-        _ => None,
-    }
-}
-
 fn failed(operation: &'static str) -> impl FnOnce(rusqlite::Error) -> LedgerError {
     move |source| LedgerError::Sqlite { operation, source }
 }
@@ -561,7 +242,8 @@ fn failed(operation: &'static str) -> impl FnOnce(rusqlite::Error) -> LedgerErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use openclaw_proto::event::Done;
+    use openclaw_proto::event::{Done, Kind, Resources};
+    use openclaw_sessions::SessionKey;
 
     const NOW: i64 = 1_795_219_200_000;
 

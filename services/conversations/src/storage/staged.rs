@@ -4,8 +4,11 @@ use std::path::PathBuf;
 
 use super::command::Reply;
 use super::ledger::Change;
-use super::work::Undo;
+use super::state_files::StateFiles;
 use crate::fault::Fault;
+
+/// Takes back in memory what could not be written.
+pub(super) type Undo = Box<dyn FnOnce(&mut StateFiles)>;
 
 type Answer = Box<dyn FnOnce(Result<(), Fault>)>;
 

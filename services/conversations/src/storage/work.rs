@@ -1,10 +1,10 @@
-//! Work on the books that is no part of a run.
+//! Work on the files that is no part of a run.
 
 use std::path::PathBuf;
 
 use super::command::Reply;
 use super::ledger::Change;
-use super::staged::Staged;
+use super::staged::{Staged, Undo};
 use super::state_files::StateFiles;
 use crate::fault::Fault;
 use crate::feed::Happening;
@@ -17,9 +17,6 @@ pub(super) struct Done<T> {
     happenings: Vec<Happening>,
     undo: Option<Undo>,
 }
-
-/// Takes back in memory what could not be written.
-pub(super) type Undo = Box<dyn FnOnce(&mut StateFiles)>;
 
 /// The work, as the storage thread gets it.
 pub(super) type Work = Box<dyn FnOnce(&mut StateFiles) -> Staged + Send>;

@@ -12,13 +12,14 @@ use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::Message;
 use openclaw_sessions::{SessionKey, now_ms};
 
-use super::command::{Command, Reply};
-use super::ledger::{Change, Record};
+use super::command::{Acceptance, BackendSessions, Closing, Found, Incoming, Reply};
+use super::ledger::{Change, Record, Spent};
 use super::staged::Staged;
 use super::state_files::StateFiles;
+use super::work::Work;
 use super::{Envelope, Listener};
 use crate::fault::Fault;
-use crate::feed::Series;
+use crate::feed::{Happening, Series};
 
 /// Commands that share syncs. It bounds how long the first of them waits, and
 /// is what 64 busy sessions have under way.
@@ -53,6 +54,24 @@ const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(30 * 60);
 
 /// and at most this often: a look takes all entries in hand.
 const MAINTENANCE_PAUSE: Duration = Duration::from_secs(1);
+
+/// What the storage thread is asked to do.
+pub(crate) enum Command {
+    Accept(Box<Incoming>, Reply<Acceptance>),
+    Begin(String, SessionKey, Reply<BackendSessions>),
+    Append(SessionKey, Vec<Message>, Reply<()>),
+    /// Appends what the gateway itself says.
+    Announce(SessionKey, Box<Message>, String, Reply<()>),
+    /// Something happened elsewhere.
+    Record(Happening, Reply<()>),
+    Close(Box<Closing>, Reply<()>),
+    Find(String, Reply<Option<Found>>),
+    Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
+    Work(Work),
+    /// Looks after old sessions soon.
+    Maintain(Reply<()>),
+    Stop(Reply<()>),
+}
 
 /// What others than those who ask are told.
 pub(super) struct Told {

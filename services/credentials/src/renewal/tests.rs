@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
+use crate::endpoint::Form;
 use openclaw_config::environment::Environment;
 use openclaw_config::paths::Paths;
 

@@ -15,8 +15,8 @@ use openclaw_terminal::failure::{CONFIG, Failure};
 use openclaw_terminal::output;
 use serde_json::Value;
 
-use super::arguments::{Patch, Set, Unset};
 use super::{held, key, report};
+use crate::cli::config::{Patch, Set, Unset};
 
 /// The most that is read from standard input; the file itself is limited so.
 const INPUT_LIMIT: u64 = SIZE_LIMIT;

@@ -11,8 +11,8 @@ use openclaw_settings::document;
 use openclaw_terminal::{Failure, output};
 use serde_json::Value;
 
-use super::arguments::Get;
 use super::{held, key};
+use crate::cli::config::Get;
 use crate::run;
 
 /// Prints the value.

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use openclaw_config::schema::{Schema, TEXT};
 use openclaw_terminal::{Failure, output};
 
-use super::arguments;
 use super::key;
+use crate::cli::config as cli;
 
 /// Prints the schema, or the part for a key.
-pub(super) fn execute(arguments: &arguments::Schema) -> Result<ExitCode, Failure> {
+pub(super) fn execute(arguments: &cli::Schema) -> Result<ExitCode, Failure> {
     let Some(text) = &arguments.key else {
         output::stdout(TEXT)?;
         return Ok(ExitCode::SUCCESS);

@@ -9,8 +9,8 @@ use openclaw_terminal::failure::{self, Failure};
 use openclaw_terminal::output;
 use serde_json::json;
 
-use super::arguments::Validate;
 use super::report::{self, Report};
+use crate::cli::config::Validate;
 use crate::sockets;
 
 /// Units that do not grant what the configuration does.

@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use openclaw_proto::memory::NoteLines;
 use openclaw_proto::sessions::{Excerpt, Mention, Mentions};
-use openclaw_terminal::{Failure, output, words};
+use openclaw_terminal::{Failure, output, question, words};
 use serde_json::json;
 use tokio_stream::StreamExt as _;
 
 use super::Memory;
-use super::forget::may;
 use crate::connection::Gateway;
 
 /// Characters of a place on its line.
@@ -172,4 +171,12 @@ fn say(text: &mut String, file: &Mention) {
             output::one_line(said, WIDTH)
         );
     }
+}
+
+/// Whether the person says that it may be done.
+pub(super) fn may(what: &str) -> Result<bool, Failure> {
+    if !question::can_be_asked() {
+        return Err(Failure::usage("say --yes to forget without being asked"));
+    }
+    Ok(question::says_yes(&format!("{what} for good? [y/N]\n"))?)
 }

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use openclaw_proto::call::RefusalCode;
-use openclaw_terminal::{Failure, output, question, words};
+use openclaw_terminal::{Failure, output, words};
 
-use super::everywhere::Everywhere;
+use super::everywhere::{Everywhere, may};
 use super::place::Place;
 use super::{Memory, Whose};
 use crate::connection::Gateway;
@@ -102,14 +102,6 @@ fn confirmed(place: &Place) -> Result<bool, Failure> {
         Some((from, to)) => format!("lines {from} to {to} of {}", place.path),
     };
     may(&format!("Remove {}", output::line(&what)))
-}
-
-/// Whether the person says that it may be done.
-pub(super) fn may(what: &str) -> Result<bool, Failure> {
-    if !question::can_be_asked() {
-        return Err(Failure::usage("say --yes to forget without being asked"));
-    }
-    Ok(question::says_yes(&format!("{what} for good? [y/N]\n"))?)
 }
 
 #[cfg(test)]

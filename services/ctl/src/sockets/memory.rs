@@ -9,15 +9,11 @@ use anyhow::Context as _;
 use openclaw_settings::Settings;
 use openclaw_terminal::Failure;
 
+use super::unit_text::{CONFINING, escaped, unnameable};
 use super::{HEADER, state};
 
 /// The service.
 pub(super) const UNIT: &str = "openclaw-memory.service";
-
-/// The drop-in that confines it to files. Where the installer could not add it,
-/// memory may write wherever its user may; a mount option would then need what
-/// this system refuses, and the service would not start.
-pub(super) const CONFINING: &str = "50-namespaces.conf";
 
 /// Folders of the state folder that are read-only for memory.
 const READ_ONLY: [&str; 1] = ["agents"];
@@ -94,24 +90,6 @@ fn line(path: &Path) -> Result<String, Failure> {
         return Err(unnameable(path));
     }
     Ok(format!("BindPaths=\"-{word}\"\n"))
-}
-
-pub(super) fn unnameable(path: &Path) -> Failure {
-    let name = path.display();
-    Failure::new(format!(
-        "the folder {name} has a name that no unit can have"
-    ))
-    .hint("choose another folder: agents.*.workspace, OPENCLAW_STATE_DIR")
-}
-
-/// As a quoted word of a unit file (systemd.syntax(7), systemd.unit(5)).
-pub(super) fn escaped(path: &Path) -> Result<String, Failure> {
-    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
-    let text = text.ok_or_else(|| unnameable(path))?;
-    Ok(text
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('%', "%%"))
 }
 
 #[cfg(test)]

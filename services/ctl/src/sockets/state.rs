@@ -7,7 +7,8 @@ use std::path::Path;
 use openclaw_config::Paths;
 use openclaw_terminal::Failure;
 
-use super::{HEADER, memory};
+use super::HEADER;
+use super::unit_text::{CONFINING, escaped, unnameable};
 
 /// Services whose drop-in says nothing else; memory's has workspaces, too.
 pub(super) const UNITS: [&str; 2] = ["openclaw-gateway.service", "openclaw-agent-runner.service"];
@@ -28,12 +29,12 @@ pub(super) fn wanted(paths: &Paths, unit: &str, units: &Path) -> Result<Option<S
     let Some(mut lines) = variable(paths)? else {
         return Ok(None);
     };
-    let confining = units.join(format!("{unit}.d")).join(memory::CONFINING);
+    let confining = units.join(format!("{unit}.d")).join(CONFINING);
     if unit == HIDDEN_FROM && confining.exists() {
-        let state = memory::escaped(&paths.state)?;
+        let state = escaped(&paths.state)?;
         // It would be the first of two paths.
         if state.contains(':') {
-            return Err(memory::unnameable(&paths.state));
+            return Err(unnameable(&paths.state));
         }
         lines.push_str(&format!("BindPaths=\"-{state}\"\n"));
     }
@@ -46,7 +47,7 @@ pub(super) fn making(paths: &Paths) -> Result<Option<String>, Failure> {
     if variable(paths)?.is_none() {
         return Ok(None);
     }
-    let state = memory::escaped(&paths.state)?.replace('$', "$$");
+    let state = escaped(&paths.state)?.replace('$', "$$");
     Ok(Some(format!(
         "ExecStartPre=\nExecStartPre=/bin/mkdir -p -m 0700 \"{state}\"\n"
     )))
@@ -64,7 +65,7 @@ pub(super) fn variable(paths: &Paths) -> Result<Option<String>, Failure> {
     if usual.as_ref() == Some(&paths.state) {
         return Ok(None);
     }
-    let state = memory::escaped(&paths.state)?;
+    let state = escaped(&paths.state)?;
     Ok(Some(format!(
         "Environment=\"OPENCLAW_STATE_DIR={state}\"\n"
     )))

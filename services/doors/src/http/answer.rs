@@ -6,11 +6,7 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderValue, Response, StatusCode};
-use axum::response::IntoResponse as _;
 use serde_json::Value;
-
-use super::problem::Problem;
-use crate::front::Misdirected;
 
 /// Nothing is to be run, framed, guessed, kept or loaded from elsewhere. There
 /// is no Access-Control-Allow-Origin in any answer: pages of others cannot
@@ -44,17 +40,6 @@ pub(crate) fn secured(mut response: Response<Body>) -> Response<Body> {
             .or_insert(HeaderValue::from_static(value));
     }
     response
-}
-
-/// The answer to a request that is not for this port.
-pub(crate) fn refuse(misdirected: Misdirected) -> Response<Body> {
-    let code = match misdirected {
-        Misdirected::NoHost => "host_missing",
-        Misdirected::Host(_) => "host_not_allowed",
-        Misdirected::Proxy => "proxy_not_trusted",
-        Misdirected::Origin(_) => "origin_not_allowed",
-    };
-    Problem::new(StatusCode::FORBIDDEN, code, misdirected.to_string()).into_response()
 }
 
 /// A JSON answer.

@@ -13,7 +13,7 @@ use openclaw_proto::event::{Code, Failed};
 use serde_json::{Value, json};
 
 use super::answer;
-use crate::front::Denied;
+use crate::front::{Denied, Misdirected};
 
 /// Why a request is not answered as asked.
 #[derive(Debug, Clone)]
@@ -183,4 +183,15 @@ impl From<&Failed> for Problem {
             ..Self::new(status, failed.code.as_str(), &failed.message)
         }
     }
+}
+
+/// The answer to a request that is not for this port.
+pub(crate) fn refuse(misdirected: Misdirected) -> Response<Body> {
+    let code = match misdirected {
+        Misdirected::NoHost => "host_missing",
+        Misdirected::Host(_) => "host_not_allowed",
+        Misdirected::Proxy => "proxy_not_trusted",
+        Misdirected::Origin(_) => "origin_not_allowed",
+    };
+    Problem::new(StatusCode::FORBIDDEN, code, misdirected.to_string()).into_response()
 }

@@ -86,6 +86,16 @@ fn services() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
+/// The folders of all crates.
+pub(crate) fn crates() -> BTreeSet<String> {
+    let entries = fs::read_dir(services()).unwrap();
+    let folders = entries.map(|entry| entry.unwrap().path());
+    folders
+        .filter(|folder| folder.join("Cargo.toml").exists())
+        .map(|folder| folder.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect()
+}
+
 /// The crates that `library` is built from.
 fn dependencies(library: &str) -> Vec<String> {
     let path = services().join(library).join("Cargo.toml");
@@ -153,11 +163,8 @@ fn layers_the_configuration_uses_nothing_else_of_ours() {
 #[test]
 fn layers_no_other_service_uses_them() {
     for layers in [GATEWAY, RUNNER] {
-        for entry in fs::read_dir(services()).unwrap() {
-            let entry = entry.unwrap();
-            let service = entry.file_name().into_string().unwrap();
-            let is_one = layers.iter().any(|(name, _)| *name == service);
-            if is_one || !entry.path().join("Cargo.toml").exists() {
+        for service in crates() {
+            if layers.iter().any(|(name, _)| *name == service) {
                 continue;
             }
             let used = dependencies(&service);

@@ -1,43 +1,30 @@
-//! The modules of one library stand in an order too: what lies in one file or
-//! folder of its root uses no other that comes back to it.
+//! The modules of one crate stand in an order too: what lies in one file or
+//! folder uses no other of the same folder that comes back to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::layers::sources;
-
-/// The libraries that this holds for.
-const ORDERED: [&str; 15] = [
-    "agent-runner",
-    "backends",
-    "commands",
-    "config",
-    "conversations",
-    "doors",
-    "effect",
-    "foreground",
-    "handoff",
-    "jobs",
-    "mcp-servers",
-    "model-api",
-    "proxy",
-    "runs",
-    "websocket",
-];
+use crate::layers::{crates, sources};
 
 /// The names on the way from a crate's root to a module.
 type Module = Vec<String>;
 
 /// The text of a file without its tests.
 pub(crate) fn product(path: &Path) -> String {
-    let name = path.file_name().unwrap();
-    if name == "tests.rs" || name == "fuzz.rs" {
+    let name = path.file_stem().unwrap().to_str().unwrap();
+    if ["fuzz", "properties", "tests"].contains(&name) {
         return String::new();
     }
     let text = fs::read_to_string(path).unwrap();
-    match text.split_once("#[cfg(test)]\nmod tests {") {
-        Some((product, _)) => product.to_owned(),
+    let tests = text
+        .match_indices("#[cfg(test)]\n")
+        .find(|(at, attribute)| {
+            let line = text[at + attribute.len()..].lines().next();
+            line.is_some_and(|line| line.ends_with("mod tests {"))
+        });
+    match tests {
+        Some((at, _)) => text[..at].to_owned(),
         None => text,
     }
 }
@@ -68,7 +55,8 @@ fn paths(tree: &str) -> Vec<String> {
             '}' => depth -= 1,
             ',' if depth == 0 => {
                 let each = paths(inside[from..at].trim());
-                found.extend(each.iter().map(|it| format!("{before}{it}")));
+                let each = each.iter().filter(|it| !it.is_empty());
+                found.extend(each.map(|it| format!("{before}{it}")));
                 from = at + 1;
             }
             _ => {}
@@ -156,16 +144,36 @@ fn reach<'a>(
     }
 }
 
-/// The graph of what lies in the root: a folder and its file are one.
-fn in_root(graph: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
-    let folder = |module: &Module| module.iter().take(1).cloned().collect::<Module>();
+/// The graph of what lies in `folder`: a folder in it and its file are one. A
+/// folder's own file puts together what lies in it, and may hold what that
+/// shares; in a crate's root that is a use like any other.
+fn inside(
+    folder: &Module,
+    graph: &BTreeMap<Module, BTreeSet<Module>>,
+) -> BTreeMap<Module, BTreeSet<Module>> {
+    let depth = folder.len() + 1;
+    let part = |module: &Module| module.iter().take(depth).cloned().collect::<Module>();
+    let counts = |module: &&Module| {
+        module.starts_with(folder) && (folder.is_empty() || module.len() >= depth)
+    };
     let mut found = BTreeMap::<_, BTreeSet<_>>::new();
-    for (module, used) in graph {
-        let own = folder(module);
-        let others = used.iter().map(folder).filter(|other| *other != own);
+    for (module, used) in graph.iter().filter(|(module, _)| counts(module)) {
+        let own = part(module);
+        let others = used.iter().filter(counts).map(part);
+        let others = others.filter(|other| *other != own);
         found.entry(own.clone()).or_default().extend(others);
     }
     found
+}
+
+/// The folders of a crate, its root first.
+fn folders(graph: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
+    let above = |module: &Module| {
+        (0..module.len())
+            .map(|depth| module[..depth].to_vec())
+            .collect()
+    };
+    graph.keys().flat_map::<Vec<Module>, _>(above).collect()
 }
 
 /// The pairs of modules of which each comes to use the other.
@@ -186,12 +194,16 @@ fn circles(graph: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<(String, Stri
 }
 
 #[test]
-fn modules_of_different_folders_use_each_other_one_way() {
-    for library in ORDERED {
-        let graph = in_root(&graph(library));
+fn modules_of_one_folder_use_each_other_one_way() {
+    let crates = crates();
+    assert!(crates.len() > 30, "{crates:?}");
+    for library in &crates {
+        let graph = graph(library);
         assert!(graph.values().any(|used| !used.is_empty()), "{library}");
-        let circles = circles(&graph);
-        assert!(circles.is_empty(), "{library}: {circles:#?}");
+        for folder in folders(&graph) {
+            let circles = circles(&inside(&folder, &graph));
+            assert!(circles.is_empty(), "{library}: {circles:#?}");
+        }
     }
 }
 
@@ -216,14 +228,24 @@ fn modules_of_a_circle_are_found_however_they_name_each_other() {
         (module(from), BTreeSet::from([module(to)]))
     };
     let graph = BTreeMap::from([uses("a", "c"), uses("a::b", "a"), uses("c", "a::b")]);
-    let found = circles(&in_root(&graph));
+    let found = circles(&inside(&Vec::new(), &graph));
     assert_eq!(found, BTreeSet::from([("a".to_owned(), "c".to_owned())]));
+    let graph = BTreeMap::from([
+        uses("a", "a::b"),
+        uses("a::b", "a::c::d"),
+        uses("a::c", "a"),
+        uses("a::c::d", "a::b"),
+    ]);
+    assert!(circles(&inside(&Vec::new(), &graph)).is_empty());
+    let found = circles(&inside(&vec!["a".to_owned()], &graph));
+    let both = ("a::b".to_owned(), "a::c".to_owned());
+    assert_eq!(found, BTreeSet::from([both]));
 }
 
 #[test]
 fn modules_a_use_with_braces_is_read_whole() {
     assert_eq!(
-        paths("crate::{a::B, c::{d, E}}"),
+        paths("crate::{a::B, c::{d, E,},}"),
         ["crate::a::B", "crate::c::d", "crate::c::E"]
     );
 }

@@ -4,9 +4,9 @@ use super::order;
 use super::*;
 use crate::document::Kind;
 use crate::embed::vector::Quantised;
+use crate::part;
 use crate::query::{Choice, Hit, LIMIT, Parts, Query, SearchResult};
 use crate::search::{self, Candidate, Candidates, Pool, Question, Wanted, evidence, snippet};
-use crate::term;
 
 impl Engine {
     /// The passages that answer `query` best, best first.
@@ -123,7 +123,7 @@ pub(super) fn shown(
     let unit = stored.unit;
     let shown = snippet::best(&unit.text, stored.language, wanted);
     let mut above = unit.context.clone();
-    if term::is_name(&unit.speaker) {
+    if part::is_name(&unit.speaker) {
         above.push('\n');
         above.push_str(&unit.speaker);
     }

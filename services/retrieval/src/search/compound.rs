@@ -3,7 +3,7 @@
 
 use memchr::memmem;
 
-use super::question::SearchWord;
+use super::search_word::SearchWord;
 use crate::analysis::{self, Language};
 use crate::segment::line_at;
 use crate::snapshot::Snapshot;

@@ -3,6 +3,7 @@
 //! A weighted sum of what is brought to 0..1 in each list, not ranks (RRF):
 //! these cost 11 points of nDCG on conversations and win nothing elsewhere.
 
+use super::extent::Range;
 use super::{Candidate, Dated, Question, Space, age, keywords, meaning, order};
 use crate::analysis::Traits;
 use crate::document::Kind;
@@ -12,66 +13,6 @@ use crate::segment::range;
 /// What has no word of the question, neither itself nor its neighbours, must be
 /// this near to it: two texts about different things mostly are below.
 const NEAR: f32 = 0.2;
-
-/// Brings a list to 0..1.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Range {
-    low: f64,
-    /// One over what is between them; 0 where that is nothing.
-    inverse: f64,
-}
-
-impl Range {
-    fn new(low: f64, high: f64) -> Self {
-        let inverse = if high > low { 1.0 / (high - low) } else { 0.0 };
-        Self { low, inverse }
-    }
-
-    /// From 0 to the highest of a list of keyword scores.
-    fn from_zero(scores: &[f32]) -> Self {
-        let high = scores.iter().copied().fold(0.0, f32::max);
-        Self::new(0.0, f64::from(high))
-    }
-
-    /// From the lowest to the highest of `scores`.
-    pub(crate) fn of(scores: impl Iterator<Item = f64>) -> Self {
-        let all = (f64::MAX, f64::MIN);
-        let (low, high) = scores.fold(all, |(low, high), s| (s.min(low), s.max(high)));
-        Self::new(low, high)
-    }
-
-    /// Where `score` is between them; 0 where all are the same.
-    #[inline]
-    pub(crate) fn place(self, score: f64) -> f64 {
-        ((score - self.low) * self.inverse).clamp(0.0, 1.0)
-    }
-}
-
-/// The lowest and the highest score so far.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
-    low: f32,
-    high: f32,
-}
-
-impl Extent {
-    pub(super) fn empty() -> Self {
-        Self {
-            low: f32::MAX,
-            high: f32::MIN,
-        }
-    }
-
-    #[inline]
-    pub(super) fn include(&mut self, score: f32) {
-        self.low = self.low.min(score);
-        self.high = self.high.max(score);
-    }
-
-    fn range(self) -> Range {
-        Range::new(f64::from(self.low), f64::from(self.high))
-    }
-}
 
 /// A unit and what it is ordered by.
 #[derive(Debug, Clone, Copy)]
@@ -384,6 +325,7 @@ impl<'a> Lists<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::extent::Extent;
     use super::*;
 
     #[test]

@@ -2,7 +2,8 @@
 //! postings: the unit, it with its neighbours, its part.
 
 use super::Space;
-use super::question::{Question, SearchWord};
+use super::question::Question;
+use super::search_word::SearchWord;
 use crate::segment::{Posting, Postings, Segment};
 use crate::term::Key;
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Space;
-use super::fusion::Extent;
+use super::extent::Extent;
 use super::keywords::zero;
 use crate::embed::vector::{DIMENSIONS, Quantised, products};
 use crate::segment::{Segment, UnitEntry, range};

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::compound::Compounds;
+use super::search_word::SearchWord;
 use crate::analysis::{self, Language, Languages, Traits, calendar, lexicon};
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised};
@@ -31,23 +32,6 @@ pub(crate) struct Question {
     pub(crate) vector: Option<Quantised>,
     /// The table the vector is of.
     pub(crate) table: u64,
-}
-
-/// A word that is looked for.
-#[derive(Debug, Default)]
-pub(crate) struct SearchWord {
-    /// It is found by any of these.
-    pub(crate) keys: Vec<Key>,
-    /// What means nearly the same is found by these,
-    pub(crate) related: Vec<Key>,
-    /// and by these in other languages.
-    pub(crate) foreign: Vec<Key>,
-    /// What it counts, of what its rarity says; in ranking, and as evidence.
-    pub(crate) factor: f32,
-    /// Whether it names somebody or something: no other will do.
-    pub(crate) is_name: bool,
-    /// What kind of fact it names, which can be there without the word.
-    pub(crate) fact: Traits,
 }
 
 impl Question {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
-use super::question::SearchWord;
+use super::search_word::SearchWord;
 use crate::analysis::{self, Language, Traits, Word};
 use crate::term::{self, Key};
 

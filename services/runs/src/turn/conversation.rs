@@ -12,10 +12,7 @@ use openclaw_sessions::history::{Call, History, Past, Said, Tail, Thinking, char
 use openclaw_sessions::store;
 
 use super::context::{Context, passage};
-use super::tails::{self, Tails};
-
-/// What a token is taken for, in characters.
-pub(super) const CHARACTERS_PER_TOKEN: usize = 4;
+use super::tails::{self, CHARACTERS_PER_TOKEN, Tails};
 
 /// Bytes of a transcript that is read in less time than a thread wakes up in.
 const SHORT: u64 = 48 * 1024;

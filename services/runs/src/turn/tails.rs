@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use openclaw_sessions::Error;
 use openclaw_sessions::history::{History, Tail};
 
-use super::conversation::CHARACTERS_PER_TOKEN;
+/// What a token is taken for, in characters.
+pub(super) const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Conversations that are kept; more than run at the same time by default.
 const TAIL_LIMIT: usize = 16;

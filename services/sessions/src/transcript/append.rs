@@ -10,14 +10,25 @@ use serde_json::{Map, Value, json};
 use super::entry::{Entry, Header, Line, OtherEntry};
 use super::marker::{Draft, Marker};
 use super::message::Message;
-use super::open::{self, Origin};
 use super::{KEY_ENTRY, LINE_LIMIT, id};
 use crate::disk;
 use crate::error::Error;
+use crate::key::SessionKey;
 use crate::time::iso_time;
 
 /// The version written; OpenClaw imports 3 and 4.
 const VERSION: u32 = 3;
+
+/// What a new transcript says of itself.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// The session's id.
+    pub session_id: String,
+    /// The session's key.
+    pub key: SessionKey,
+    /// The agent's working directory.
+    pub cwd: PathBuf,
+}
 
 /// A transcript open for appending. Nothing is durable before [`sync`], so that
 /// a caller can write to several transcripts and then sync each once.
@@ -124,7 +135,7 @@ impl Transcript {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.file.is_none() {
-            self.file = Some(open::create(&self.path)?);
+            self.file = Some(create(&self.path)?);
             self.unsynced_name = true;
         }
         let Some(file) = &mut self.file else {
@@ -225,4 +236,12 @@ impl<'a> Batch<'a> {
         }
         Ok(())
     }
+}
+
+/// Creates the file of a new transcript.
+fn create(path: &Path) -> Result<File, Error> {
+    if let Some(dir) = path.parent() {
+        disk::create_private_dir(dir)?;
+    }
+    disk::create_private(path)
 }

@@ -3,26 +3,14 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::append::Transcript;
+use super::append::{Origin, Transcript};
 use super::backward::Backward;
 use super::entry::Line;
 use super::id;
 use crate::disk;
 use crate::error::Error;
-use crate::key::SessionKey;
-
-/// What a new transcript says of itself.
-#[derive(Debug, Clone)]
-pub struct Origin {
-    /// The session's id.
-    pub session_id: String,
-    /// The session's key.
-    pub key: SessionKey,
-    /// The agent's working directory.
-    pub cwd: PathBuf,
-}
 
 /// A transcript that is ready for appending.
 #[derive(Debug)]
@@ -74,14 +62,6 @@ impl Transcript {
         transcript.file = Some(file);
         Ok(Opened { transcript, repair })
     }
-}
-
-/// Creates the file of a new transcript.
-pub(super) fn create(path: &Path) -> Result<File, Error> {
-    if let Some(dir) = path.parent() {
-        crate::disk::create_private_dir(dir)?;
-    }
-    crate::disk::create_private(path)
 }
 
 /// Length and the last entry's id.

@@ -15,7 +15,7 @@ use crate::keys::tools::Ask;
 use crate::keys::{self, Agent, Backend, Fragment, Limits, Missing, SandboxLevel};
 use crate::settings::memory::{self, MemorySearch};
 use crate::settings::persona::{ModelParams, Persona};
-use crate::settings::sandbox::{self, AgentSandbox};
+use crate::settings::sandbox::{self, AgentSandbox, Network};
 use crate::settings::tools::{self, ToolSettings};
 
 /// The agent that is always there.
@@ -102,8 +102,18 @@ pub struct AgentSettings {
 impl AgentSettings {
     /// When somebody is asked before a command of this agent runs; `is_apart`: in
     /// namespaces of the turn's own.
+    ///
+    /// Without a word about it: never, where the sandbox leaves nothing but the
+    /// workspace to be written, which the agent's file tools may write unasked
+    /// too, and nothing to be reached but the model and the hosts that the user
+    /// listed, so that asking would only teach people to say yes; otherwise unless
+    /// the command only reads.
     pub fn ask(&self, is_apart: bool) -> Ask {
-        tools::asks(self, is_apart)
+        let sandbox = &self.sandbox;
+        let is_confined =
+            is_apart && sandbox.read_write.is_empty() && sandbox.network != Network::Full;
+        let unsaid = if is_confined { Ask::Off } else { Ask::OnMiss };
+        self.tools.ask.unwrap_or(unsaid)
     }
 
     /// The same for whoever does not know the machine: a level that is not set, or
@@ -207,8 +217,8 @@ impl Source<'_> {
             params: ModelParams::of(&agent.params),
             timeout: Duration::from_secs(agent.timeout_seconds),
             no_output: Duration::from_secs(agent.no_output_seconds),
-            claude_path: program(paths, &agent.claude_cli_path),
-            codex_path: program(paths, &agent.codex_cli_path),
+            claude_path: tools::program(paths, &agent.claude_cli_path),
+            codex_path: tools::program(paths, &agent.codex_cli_path),
             cli_warm: Duration::from_secs(agent.cli_warm_seconds),
             limits: agent.limits,
             memory: memory.map_err(|it| self.fault(&format!("{key}.memorySearch"), it))?,
@@ -298,14 +308,5 @@ impl Source<'_> {
             "is {id:?}; allowed are 1 to {ID_LENGTH} lowercase letters, digits, '-' and '_'"
         );
         Err(self.fault(&format!("agents.list.{index}"), ("id", problem)))
-    }
-}
-
-/// A program's name stays: it is looked for on the PATH.
-pub(super) fn program(paths: &Paths, path: &str) -> String {
-    if path.contains('/') {
-        paths.expand(path).display().to_string()
-    } else {
-        path.to_owned()
     }
 }

@@ -9,9 +9,7 @@ use openclaw_config::key::KeyPath;
 use openclaw_config::paths::Paths;
 use openclaw_config::programs;
 
-use super::agent;
 use super::sandbox::{self, Host};
-use super::{AgentSettings, Network};
 use crate::keys::tools::{Ask, Mcp, SafeBinProfile, Server, Tools};
 
 /// Characters of a server's name, which begins its tools' names; those have 64.
@@ -182,19 +180,6 @@ fn only_listed(tools: &Tools) -> Option<bool> {
     }
 }
 
-/// When somebody is asked before a command of `agent` runs, `is_apart` in
-/// namespaces. Without a word about it: never, where the sandbox leaves nothing but the workspace to
-/// be written, which the agent's file tools may write unasked too, and nothing
-/// to be reached but the model and the hosts that the user listed, so that
-/// asking would only teach people to say yes; otherwise unless the command only
-/// reads.
-pub(super) fn asks(agent: &AgentSettings, is_apart: bool) -> Ask {
-    let sandbox = &agent.sandbox;
-    let is_confined = is_apart && sandbox.read_write.is_empty() && sandbox.network != Network::Full;
-    let unsaid = if is_confined { Ask::Off } else { Ask::OnMiss };
-    agent.tools.ask.unwrap_or(unsaid)
-}
-
 /// The servers, and why some cannot be used, which takes only them away.
 pub(super) fn servers(
     mcp: &Mcp,
@@ -289,7 +274,7 @@ fn one(name: &str, server: &Server, paths: &Paths) -> Result<McpServer, ServerPr
     }
     let expanded = |folders: &[String]| folders.iter().map(|it| paths.expand(it)).collect();
     Ok(McpServer {
-        command: agent::program(paths, command),
+        command: program(paths, command),
         arguments: server.args.clone(),
         variables: server.env.clone(),
         folder: server.cwd.as_deref().map(|path| paths.expand(path)),
@@ -387,6 +372,15 @@ fn without_dots(path: &Path) -> PathBuf {
 /// `/home/NAME`.
 fn is_others_home(folder: &Path) -> bool {
     folder.parent() == Some(Path::new("/home"))
+}
+
+/// A program's name stays: it is looked for on the PATH.
+pub(super) fn program(paths: &Paths, path: &str) -> String {
+    if path.contains('/') {
+        paths.expand(path).display().to_string()
+    } else {
+        path.to_owned()
+    }
 }
 
 #[cfg(test)]

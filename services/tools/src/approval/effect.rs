@@ -7,8 +7,7 @@ use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::target::{self, Unresolved};
-use crate::builtin::patch;
-use crate::catalog;
+use crate::{catalog, patch};
 
 /// Where a call names the one file that it changes: our tools, and those of the
 /// Claude Code CLI.

@@ -9,11 +9,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::Workspace;
-use super::shell::{CommandLine, Variables, not_started, timed_out};
-use crate::{FailureKind, HandlerError};
+use super::command::{CommandLine, Variables};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
 
-pub(super) use session::{Session, State};
+pub(super) use session::{Session, StartError, State};
 
 /// Commands that run at once; a model that starts more has lost its way.
 const MAX_RUNNING: usize = 16;
@@ -44,7 +44,7 @@ struct Inner {
 
 impl Processes {
     /// Makes room for one more, and its number.
-    fn reserve(&self) -> Result<u32, HandlerError> {
+    pub(super) fn reserve(&self) -> Result<u32, HandlerError> {
         let mut inner = self.lock();
         let running = inner.sessions.values().filter(|it| it.is_running());
         if running.count() >= MAX_RUNNING {
@@ -66,7 +66,7 @@ impl Processes {
         Ok(inner.last)
     }
 
-    fn add(&self, number: u32, session: Arc<Session>) {
+    pub(super) fn add(&self, number: u32, session: Arc<Session>) {
         self.lock().sessions.insert(number, session);
     }
 
@@ -101,54 +101,4 @@ impl Processes {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Starts a command and waits `patience` for its end; `None`: as long as it
-/// takes. What has not ended by then runs on.
-pub(super) async fn run(
-    workspace: &Workspace,
-    launch: Launch,
-    patience: Option<Duration>,
-) -> Result<String, HandlerError> {
-    let processes = workspace.processes();
-    let number = processes.reserve()?;
-    let limit = launch.limit;
-    let session = Session::start(format!("p{number}"), &launch).map_err(|error| {
-        if let session::StartError::Terminal(error) = &error {
-            let message = format!("there is no terminal to be had here ({error}); try without pty");
-            return HandlerError::new(FailureKind::custom("unavailable"), message);
-        }
-        let error = error.into_io();
-        not_started(workspace, &launch.command, &launch.workdir, &error)
-    })?;
-    let session = Arc::new(session);
-    match patience {
-        Some(patience) => session.wait(patience).await,
-        None => session.ended().await,
-    }
-    match session.state() {
-        State::Running => {
-            processes.add(number, Arc::clone(&session));
-            Ok(started(&session))
-        }
-        State::Ended(end) => {
-            let report = format!("exit code: {end}\n{}", session.news().section("output"));
-            match (end, limit) {
-                (super::shell::End::TimedOut, Some(limit)) => {
-                    Err(timed_out(limit).with_output(report))
-                }
-                _ => Ok(report),
-            }
-        }
-    }
-}
-
-fn started(session: &Session) -> String {
-    format!(
-        "running in the background as {} (pid {}); it ends with this turn at the latest. Use \
-         process with action poll, log, write or kill.\n{}",
-        session.id(),
-        session.pid(),
-        session.news().section("output so far")
-    )
 }

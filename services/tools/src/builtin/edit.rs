@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use super::Workspace;
 use super::failure::{io_failure, wrong_type};
 use super::write;
-use crate::{FailureKind, HandlerError, text};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
+use crate::text;
 
 /// Bytes of a file that is edited: it is held in memory twice.
 pub(super) const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;

@@ -4,7 +4,8 @@ use std::io;
 use std::path::Path;
 
 use super::Workspace;
-use crate::{FailureKind, HandlerError};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
 
 /// An error of `doing` (as in "read") with `path`.
 pub(super) fn io_failure(

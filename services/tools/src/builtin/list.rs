@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Workspace;
 use super::failure::io_failure;
-use crate::HandlerError;
+use crate::handler::HandlerError;
 
 /// Entries of one answer.
 const MAX_ENTRIES: usize = 500;

@@ -1,7 +1,6 @@
 //! `apply_patch`, in the format that models know from Codex and OpenClaw.
 
 mod find;
-mod parse;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,8 +14,9 @@ use super::Workspace;
 use super::edit::{no_match, read_text};
 use super::failure::{io_failure, wrong_type};
 use super::write;
-use crate::{FailureKind, HandlerError};
-use parse::{Change, Hunk, Patch};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
+use crate::patch::{self, Change, Hunk, Patch};
 
 /// Bytes of one patch; a model's answer is far shorter.
 const MAX_PATCH_BYTES: usize = 8 * 1024 * 1024;
@@ -48,24 +48,11 @@ pub(super) fn run(workspace: &Workspace, arguments: Arguments) -> Result<String,
             ),
         ));
     }
-    let patch = parse::parse(&arguments.input)
+    let patch = patch::parse(&arguments.input)
         .map_err(|error| HandlerError::new(FailureKind::INVALID_ARGUMENTS, error.to_string()))?;
     let mut plan = Plan::new(workspace);
     plan.add_all(patch)?;
     plan.carry_out()
-}
-
-/// The files that a patch changes, as it names them.
-///
-/// # Errors
-/// It is no patch; in words.
-pub(crate) fn paths(input: &str) -> Result<Vec<String>, String> {
-    let patch = parse::parse(input).map_err(|error| error.to_string())?;
-    let named = patch.changes.into_iter().flat_map(|change| match change {
-        Change::Add { path, .. } | Change::Delete { path } => vec![path],
-        Change::Update { path, to, .. } => std::iter::once(path).chain(to).collect(),
-    });
-    Ok(named.collect())
 }
 
 /// What files will be like: their text, or `None` for gone.

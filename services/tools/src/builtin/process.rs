@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::Workspace;
 use super::background::{Session, State};
 use super::lines::Limits;
-use crate::{FailureKind, HandlerError, Renames};
+use crate::alias::Renames;
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
 
 /// Lines of one answer of `log`.
 const MAX_LINES: u64 = 2000;

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 use super::Workspace;
 use super::failure::{io_failure, wrong_type};
 use super::lines::{self, Limits, Window};
-use crate::{FailureKind, HandlerError, text};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
+use crate::text;
 
 /// Lines of one answer; the most a model gets to see of a long file at once.
 const MAX_LINES: u64 = 2000;

@@ -1,34 +1,21 @@
 //! `execute_shell`, OpenClaw's `exec`.
 
-mod capture;
-mod group;
-mod live;
-mod report;
-mod spill;
-mod start;
-
 use std::path::PathBuf;
-use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::process::Child;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::Instant;
 
 use super::Workspace;
-use super::background::{self, Launch};
+use super::background::{Launch, Session, StartError, State};
+use super::command::{CommandLine, End, Live, Streams, Variables, check, follow, start};
 use super::failure::{io_failure, wrong_type};
 use super::workspace::PATIENCE;
-use crate::{Context, FailureKind, HandlerError, Renames};
-use capture::{Capture, pump};
-use report::Report;
-
-pub(super) use group::ProcessGroup;
-pub(super) use live::Live;
-pub(super) use report::End;
-pub(super) use spill::{MAX_BYTES, Spill};
-pub(super) use start::{CommandLine, Streams, Variables, start, start_on_terminal};
+use crate::alias::Renames;
+use crate::call::FailureKind;
+use crate::handler::{Context, HandlerError};
 
 /// The most a model may ask for, as long as a turn; a turn has a limit of its
 /// own above it.
@@ -36,10 +23,6 @@ const MAX_TIMEOUT_SECONDS: u64 = 1800;
 
 /// The most a call may wait before it goes into the background.
 const MAX_YIELD_MS: u64 = MAX_TIMEOUT_SECONDS * 1000;
-
-/// How long output is still read after the shell itself is gone: a process it
-/// left in the background may hold the pipes open for good.
-pub(super) const DRAIN_GRACE: Duration = Duration::from_millis(200);
 
 pub(super) const DESCRIPTION: &str = "Run a command in the workspace: a shell line, or a list of words. Returns exit code, stdout and stderr. No input. background or yield_ms leave it running for the process tool.";
 
@@ -95,7 +78,7 @@ pub(super) async fn run(
     context: Context,
     arguments: Arguments,
 ) -> Result<String, HandlerError> {
-    start::check(&arguments.env)?;
+    check(&arguments.env)?;
     let workdir = workdir(workspace, arguments.workdir.as_deref())?;
     let limit = arguments.timeout_seconds.map(Duration::from_secs);
     let most = Duration::from_secs(MAX_TIMEOUT_SECONDS);
@@ -114,7 +97,7 @@ pub(super) async fn run(
             // Whoever waits to the end waits as long as for any command.
             limit: limit.or(patience.is_none().then_some(default)),
         };
-        return background::run(workspace, launch, patience).await;
+        return run_as_session(workspace, launch, patience).await;
     }
     let limit = limit.unwrap_or(default);
     let streams = Streams::captured();
@@ -134,7 +117,55 @@ pub(super) async fn run(
     }
 }
 
-pub(super) fn timed_out(limit: Duration) -> HandlerError {
+/// Starts a command and waits `patience` for its end; `None`: as long as it
+/// takes. What has not ended by then runs on.
+async fn run_as_session(
+    workspace: &Workspace,
+    launch: Launch,
+    patience: Option<Duration>,
+) -> Result<String, HandlerError> {
+    let processes = workspace.processes();
+    let number = processes.reserve()?;
+    let limit = launch.limit;
+    let session = Session::start(format!("p{number}"), &launch).map_err(|error| {
+        if let StartError::Terminal(error) = &error {
+            let message = format!("there is no terminal to be had here ({error}); try without pty");
+            return HandlerError::new(FailureKind::custom("unavailable"), message);
+        }
+        let error = error.into_io();
+        not_started(workspace, &launch.command, &launch.workdir, &error)
+    })?;
+    let session = Arc::new(session);
+    match patience {
+        Some(patience) => session.wait(patience).await,
+        None => session.ended().await,
+    }
+    match session.state() {
+        State::Running => {
+            processes.add(number, Arc::clone(&session));
+            Ok(started(&session))
+        }
+        State::Ended(end) => {
+            let report = format!("exit code: {end}\n{}", session.news().section("output"));
+            match (end, limit) {
+                (End::TimedOut, Some(limit)) => Err(timed_out(limit).with_output(report)),
+                _ => Ok(report),
+            }
+        }
+    }
+}
+
+fn started(session: &Session) -> String {
+    format!(
+        "running in the background as {} (pid {}); it ends with this turn at the latest. Use \
+         process with action poll, log, write or kill.\n{}",
+        session.id(),
+        session.pid(),
+        session.news().section("output so far")
+    )
+}
+
+fn timed_out(limit: Duration) -> HandlerError {
     HandlerError::new(
         FailureKind::TIMEOUT,
         format!(
@@ -146,7 +177,7 @@ pub(super) fn timed_out(limit: Duration) -> HandlerError {
 
 /// Why a command did not start: a program of that name is not there, or the
 /// folder cannot be entered.
-pub(super) fn not_started(
+fn not_started(
     workspace: &Workspace,
     command: &CommandLine,
     workdir: &std::path::Path,
@@ -177,42 +208,4 @@ fn workdir(workspace: &Workspace, path: Option<&str>) -> Result<PathBuf, Handler
         )),
         Err(error) => Err(io_failure(workspace, "run a command in", &workdir, &error)),
     }
-}
-
-/// Collects output until the shell ends or `deadline`. Processes it left in
-/// the background live on until the turn ends; their output is no longer read.
-async fn follow(mut child: Child, deadline: Instant, live: &Live) -> std::io::Result<Report> {
-    let group = ProcessGroup::of(&child);
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let (mut stdout, mut stderr) = (Capture::named("stdout"), Capture::named("stderr"));
-    let (end, held_open) = {
-        let mut pumps = pin!(async {
-            tokio::join!(pump(out, &mut stdout, live), pump(err, &mut stderr, live));
-        });
-        let mut drained = false;
-        let in_time = timeout_at(deadline, async {
-            tokio::select! {
-                status = child.wait() => status,
-                () = &mut pumps => { drained = true; child.wait().await }
-            }
-        })
-        .await;
-        let end = match in_time {
-            Ok(status) => End::Status(status?),
-            Err(_) => {
-                group.kill();
-                child.wait().await?;
-                End::TimedOut
-            }
-        };
-        let held_open = !drained && timeout(DRAIN_GRACE, pumps).await.is_err();
-        (end, held_open)
-    };
-    group.release();
-    Ok(Report {
-        end,
-        stdout,
-        stderr,
-        held_open,
-    })
 }

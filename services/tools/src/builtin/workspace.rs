@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::background::Processes;
-use crate::{FailureKind, HandlerError};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
 
 /// How long a command may take where nobody says.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::Workspace;
 use super::failure::{io_failure, wrong_type};
-use crate::{FailureKind, HandlerError};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
 
 /// Bytes of one write; a model's answer is far shorter.
 const MAX_CONTENT_BYTES: usize = 8 * 1024 * 1024;

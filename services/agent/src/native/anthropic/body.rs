@@ -4,8 +4,8 @@ use openclaw_turn::Thought;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::native::client::{Model, Prompt};
 use crate::native::conversation::{Assistant, Entry, Outcome};
+use crate::native::prompt::{Model, Prompt};
 
 /// Borrowed throughout: a history is large, and each step sends it again.
 #[derive(Serialize)]

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::native::client::Prompt;
 use crate::native::conversation::{Assistant, Call, Entry, Outcome};
+use crate::native::prompt::Prompt;
 
 /// What a server turned out to want. Found out by its refusal, not by its
 /// name: the same model is served by many programs.

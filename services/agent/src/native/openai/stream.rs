@@ -4,8 +4,8 @@ use openclaw_turn::{Code, StopReason, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::native::answer::StreamError;
 use crate::native::reply::{Delta, RawCall, Reply};
+use crate::native::stream_error::StreamError;
 
 /// Puts an answer together.
 #[derive(Debug, Default)]

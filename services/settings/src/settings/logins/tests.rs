@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use openclaw_config::Paths;
 use openclaw_config::secret::Secret;
+use openclaw_credentials::endpoint;
 use serde_json::json;
 
 use super::*;
@@ -33,10 +34,10 @@ fn profile(id: &str, credential: Credential) -> Profile {
         usage: Default::default(),
         source: format!("a credential of {id}"),
         file: Some(PathBuf::from("/f")),
-        endpoint: Some(renewal::Endpoint {
+        endpoint: Some(endpoint::Endpoint {
             url: "https://a/token".to_owned(),
             client_id: "c".to_owned(),
-            form: renewal::Form::Json,
+            form: endpoint::Form::Json,
             skew_ms: 0,
         }),
     }

@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::keys::Missing;
+use crate::settings::AgentSettings;
 
 fn tools(text: &str) -> Tools {
     json5::from_str(text).unwrap()

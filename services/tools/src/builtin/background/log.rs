@@ -7,8 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use crate::builtin::command::{MAX_BYTES, Spill};
 use crate::builtin::lines::{self, Limits, Window};
-use crate::builtin::shell::{MAX_BYTES, Spill};
 use crate::text;
 
 /// Bytes told at once; the whole is in the file.

@@ -16,8 +16,8 @@ use tokio_util::task::AbortOnDropHandle;
 use super::Launch;
 use super::log::{Log, News};
 use super::terminal::Terminal;
+use crate::builtin::command::{DRAIN_GRACE, End, ProcessGroup, Streams, start, start_on_terminal};
 use crate::builtin::lines::{Limits, Window};
-use crate::builtin::shell::{DRAIN_GRACE, End, ProcessGroup, Streams, start, start_on_terminal};
 
 /// Read size, that of a pipe's buffer.
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -37,7 +37,7 @@ pub(in crate::builtin) enum State {
 
 /// Why there is no session.
 #[derive(Debug)]
-pub(super) enum StartError {
+pub(in crate::builtin) enum StartError {
     /// No terminal.
     Terminal(io::Error),
     /// No process.
@@ -45,7 +45,7 @@ pub(super) enum StartError {
 }
 
 impl StartError {
-    pub(super) fn into_io(self) -> io::Error {
+    pub(in crate::builtin) fn into_io(self) -> io::Error {
         match self {
             Self::Terminal(error) | Self::Spawn(error) => error,
         }
@@ -73,7 +73,7 @@ pub(in crate::builtin) struct Session {
 }
 
 impl Session {
-    pub(super) fn start(id: String, launch: &Launch) -> Result<Self, StartError> {
+    pub(in crate::builtin) fn start(id: String, launch: &Launch) -> Result<Self, StartError> {
         let log = Arc::new(Log::create(&id).map_err(StartError::Spawn)?);
         let (child, outputs, input) = if launch.terminal {
             on_terminal(launch)?
@@ -137,13 +137,13 @@ impl Session {
     }
 
     /// Waits for its end, no longer than `patience`.
-    pub(super) async fn wait(&self, patience: Duration) {
+    pub(in crate::builtin) async fn wait(&self, patience: Duration) {
         // Who does not wait at all still gets what there is at once.
         let _ = timeout(patience.max(Duration::from_millis(1)), self.ended()).await;
     }
 
     /// Waits for its end.
-    pub(super) async fn ended(&self) {
+    pub(in crate::builtin) async fn ended(&self) {
         let mut state = self.state.clone();
         // The sender goes with the end, or with this.
         let _ = state

@@ -1,6 +1,6 @@
 //! Finding a hunk's lines in a file.
 
-use super::parse::Hunk;
+use crate::patch::Hunk;
 
 /// Why a hunk does not fit.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -10,13 +10,13 @@ const END_OF_FILE: &str = "*** End of File";
 
 /// All changes, in order.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Patch {
-    pub(super) changes: Vec<Change>,
+pub(crate) struct Patch {
+    pub(crate) changes: Vec<Change>,
 }
 
 /// A change of one file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     Add {
         path: String,
         text: String,
@@ -33,18 +33,18 @@ pub(super) enum Change {
 
 /// Lines that become other lines.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub(crate) struct Hunk {
     /// Lines that must come before, in this order, each somewhere.
-    pub(super) contexts: Vec<String>,
-    pub(super) old: Vec<String>,
-    pub(super) new: Vec<String>,
+    pub(crate) contexts: Vec<String>,
+    pub(crate) old: Vec<String>,
+    pub(crate) new: Vec<String>,
     /// Whether the old lines are the file's last.
-    pub(super) at_end: bool,
+    pub(crate) at_end: bool,
 }
 
 /// What is wrong with a patch.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum ParseError {
+pub(crate) enum ParseError {
     #[error("the patch must begin with the line \"{BEGIN}\"")]
     NoBegin,
     #[error("the patch must end with the line \"{END}\"")]
@@ -93,7 +93,7 @@ impl<'a> Lines<'a> {
 
 /// Takes `input` apart. A code fence or a shell's here-document around it is
 /// forgiven.
-pub(super) fn parse(input: &str) -> Result<Patch, ParseError> {
+pub(crate) fn parse(input: &str) -> Result<Patch, ParseError> {
     let all: Vec<&str> = input.lines().collect();
     let is = |line: &&str, mark: &str| line.trim() == mark;
     let begin = all.iter().position(|line| is(line, BEGIN));
@@ -221,6 +221,19 @@ fn body(hunk: &mut Hunk, line: &str) -> Option<()> {
         hunk.new.push(rest.to_owned());
     }
     Some(())
+}
+
+/// The files that a patch changes, as it names them.
+///
+/// # Errors
+/// It is no patch; in words.
+pub(crate) fn paths(input: &str) -> Result<Vec<String>, String> {
+    let patch = parse(input).map_err(|error| error.to_string())?;
+    let named = patch.changes.into_iter().flat_map(|change| match change {
+        Change::Add { path, .. } | Change::Delete { path } => vec![path],
+        Change::Update { path, to, .. } => std::iter::once(path).chain(to).collect(),
+    });
+    Ok(named.collect())
 }
 
 #[cfg(test)]

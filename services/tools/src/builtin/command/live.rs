@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::{Context, text};
+use crate::handler::Context;
+use crate::text;
 
 /// Bytes of one call that are passed on; the result has the beginning and the
 /// end of the rest.

@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
-use crate::{FailureKind, HandlerError};
+use crate::call::FailureKind;
+use crate::handler::HandlerError;
 
 /// Variables with which whoever sets them decides what a program is: where it
 /// is found, what it loads, what runs before it.

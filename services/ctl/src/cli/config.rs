@@ -6,14 +6,14 @@ use clap::{Args, Subcommand};
 
 /// Arguments of `config`.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct Config {
     #[command(subcommand)]
-    pub(super) command: Command,
+    pub(crate) command: Command,
 }
 
 /// What to do with the configuration.
 #[derive(Debug, Subcommand)]
-pub(super) enum Command {
+pub(crate) enum Command {
     /// Show a value, or everything, as it is in use: file, environment and defaults together
     #[command(visible_alias = "show")]
     Get(Get),
@@ -36,72 +36,72 @@ pub(super) enum Command {
 
 /// Arguments of `config get`.
 #[derive(Debug, Args)]
-pub(super) struct Get {
+pub(crate) struct Get {
     /// The key, such as agents.defaults.model or agents.list[0].id
-    pub(super) key: Option<String>,
+    pub(crate) key: Option<String>,
     /// Print JSON, also for a single string
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
     /// Only what the file says, as it is written there
     #[arg(long)]
-    pub(super) file: bool,
+    pub(crate) file: bool,
     /// Do not hide keys, tokens and passwords
     #[arg(long)]
-    pub(super) show_secrets: bool,
+    pub(crate) show_secrets: bool,
 }
 
 /// Arguments of `config set`.
 #[derive(Debug, Args)]
-pub(super) struct Set {
+pub(crate) struct Set {
     /// The key, such as agents.defaults.model or agents.list[0].id
-    pub(super) key: String,
+    pub(crate) key: String,
     /// The value, as JSON5 or as plain text; without it or with `-` standard input is read
     #[arg(allow_hyphen_values = true)]
-    pub(super) value: Option<String>,
+    pub(crate) value: Option<String>,
     /// The value must be JSON5, never plain text
     #[arg(long, visible_alias = "strict-json")]
-    pub(super) json: bool,
+    pub(crate) json: bool,
     /// Only say whether the result would be valid
     #[arg(long)]
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// Arguments of `config unset`.
 #[derive(Debug, Args)]
-pub(super) struct Unset {
+pub(crate) struct Unset {
     /// The key
-    pub(super) key: String,
+    pub(crate) key: String,
     /// Only say whether the result would be valid
     #[arg(long)]
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// Arguments of `config patch`.
 #[derive(Debug, Args)]
-pub(super) struct Patch {
+pub(crate) struct Patch {
     /// The patch as JSON5, `null` takes a value away; without it or with `-` standard input is read
-    pub(super) patch: Option<String>,
+    pub(crate) patch: Option<String>,
     /// Read the patch from this file
     #[arg(long, value_name = "FILE", conflicts_with = "patch")]
-    pub(super) file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Only say whether the result would be valid
     #[arg(long)]
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// Arguments of `config validate`.
 #[derive(Debug, Args)]
-pub(super) struct Validate {
+pub(crate) struct Validate {
     /// Another file than the one in use
-    pub(super) file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
 }
 
 /// Arguments of `config schema`.
 #[derive(Debug, Args)]
-pub(super) struct Schema {
+pub(crate) struct Schema {
     /// The key
-    pub(super) key: Option<String>,
+    pub(crate) key: Option<String>,
 }

@@ -17,8 +17,8 @@ pub(in crate::builtin) enum End {
 
 /// Everything about a command that has ended.
 #[derive(Debug)]
-pub(super) struct Report {
-    pub(super) end: End,
+pub(in crate::builtin) struct Report {
+    pub(in crate::builtin) end: End,
     pub(super) stdout: Capture,
     pub(super) stderr: Capture,
     /// Something it started still has its output open.

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{AGENT_USER, Level};
 use crate::{descriptors, identity, namespaces};
 
+pub use crate::remedy::Remedy;
+
 /// How a kernel that has Landlock is made to use it.
 const LANDLOCK: &str = "add \"landlock\" to the list that /sys/kernel/security/lsm shows, and boot \
                         with lsm=THAT-LIST; a kernel built without CONFIG_SECURITY_LANDLOCK has to \
@@ -33,24 +35,6 @@ const LACKING: [(Part, &str); 5] = [
     (Part::Text, "no filter for thinking alone"),
     (Part::Base, "not what every level needs"),
 ];
-
-/// What would give a stricter level.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Remedy {
-    /// A line for a shell.
-    Command(String),
-    /// What no command does.
-    Words(String),
-}
-
-impl fmt::Display for Remedy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Command(text) | Self::Words(text) => f.write_str(text),
-        }
-    }
-}
 
 /// What a check found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

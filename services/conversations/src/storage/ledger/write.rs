@@ -1,0 +1,140 @@
+//! How a change is written into the tables.
+
+use openclaw_proto::event::Kind;
+use openclaw_proto::feed::Entry;
+use rusqlite::{Connection, params};
+
+use super::change::Change;
+use super::record::{Record, Spent};
+use crate::feed::Happening;
+use crate::outbox;
+
+/// Whether the change was one: a turn begins once, however often it is started.
+pub(super) fn write(
+    connection: &Connection,
+    change: &Change,
+    happening: &Happening,
+    last: u64,
+) -> rusqlite::Result<bool> {
+    let sequence = i64::try_from(last).unwrap_or(i64::MAX);
+    let rows = match change {
+        Change::Insert(record) => insert(connection, record, sequence)?,
+        Change::Running { run_id, at_ms, .. } => {
+            connection
+                .prepare_cached("UPDATE runs SET state = 'running' WHERE run_id = ?1")?
+                .execute([run_id])?;
+            connection
+                .prepare_cached(
+                    "UPDATE runs SET started_seq = ?2, started_ms = ?3 \
+                     WHERE run_id = ?1 AND started_seq IS NULL",
+                )?
+                .execute(params![run_id, sequence, at_ms])?
+        }
+        Change::Close {
+            run_id,
+            state,
+            at_ms,
+            outcome,
+            spent,
+            entries,
+            delivery,
+            ..
+        } => {
+            if let Some(spent) = spent {
+                keep(connection, run_id, spent)?;
+            }
+            if let Some(delivery) = delivery {
+                outbox::add(connection, delivery, *at_ms)?;
+            }
+            connection
+                .prepare_cached(
+                    "UPDATE runs SET state = ?2, ended_ms = ?3, reason = ?4, outcome = ?5, \
+                     ended_seq = ?6, entries = ?7 WHERE run_id = ?1",
+                )?
+                .execute(params![
+                    run_id,
+                    state,
+                    at_ms,
+                    reason(outcome),
+                    serde_json::to_string(outcome).ok(),
+                    sequence,
+                    listed(entries),
+                ])?
+        }
+        Change::Deliver(new, at_ms) => usize::from(outbox::add(connection, new, *at_ms)?),
+        // It has no number of its own: that is another event's.
+        Change::Happened(_) if happening.kinds.is_empty() => 0,
+        Change::Happened(_) => connection
+            .prepare_cached(
+                "INSERT INTO events (seq, at_ms, agent_id, session_key, run_id, facts) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                sequence,
+                happening.at_ms,
+                happening.agent_id,
+                happening.session_key,
+                happening.run_id,
+                serde_json::to_string(&happening.kinds).ok(),
+            ])?,
+    };
+    Ok(rows > 0)
+}
+
+fn keep(connection: &Connection, run_id: &str, spent: &Spent) -> rusqlite::Result<usize> {
+    let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO turns (run_id, unit, cpu_ms, memory_peak_bytes, tasks_peak, \
+             input_tokens, output_tokens, cost_usd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            run_id,
+            spent.resources.unit,
+            number(spent.resources.cpu_ms),
+            number(spent.resources.memory_peak_bytes),
+            number(spent.resources.tasks_peak),
+            number(spent.input_tokens),
+            number(spent.output_tokens),
+            spent.cost_usd,
+        ])
+}
+
+fn insert(connection: &Connection, record: &Record, sequence: i64) -> rusqlite::Result<usize> {
+    connection
+        .prepare_cached(
+            "INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, \
+             channel, state, user_entry_id, created_ms, accepted_seq, route) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )?
+        .execute(params![
+            record.run_id,
+            record.idempotency_key,
+            record.session_key,
+            record.agent_id,
+            record.session_id,
+            record.channel,
+            record.state,
+            record.user_entry_id,
+            record.created_ms,
+            sequence,
+            record
+                .route
+                .as_ref()
+                .and_then(|it| serde_json::to_string(it).ok()),
+        ])
+}
+
+fn listed(entries: &[Entry]) -> Option<String> {
+    let is_empty = entries.is_empty();
+    (!is_empty).then(|| serde_json::to_string(entries).ok())?
+}
+
+/// For people who look into the file.
+fn reason(outcome: &Kind) -> Option<&str> {
+    match outcome {
+        Kind::Failed(failed) => Some(&failed.message),
+        Kind::Aborted { reason, .. } => Some(reason),
+        _ => None,
+    }
+}

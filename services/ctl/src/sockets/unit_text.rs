@@ -1,0 +1,29 @@
+//! Folders as unit files name them.
+
+use std::path::Path;
+
+use openclaw_terminal::Failure;
+
+/// The drop-in that confines it to files. Where the installer could not add it,
+/// memory may write wherever its user may; a mount option would then need what
+/// this system refuses, and the service would not start.
+pub(super) const CONFINING: &str = "50-namespaces.conf";
+
+/// No unit can name `path`.
+pub(super) fn unnameable(path: &Path) -> Failure {
+    let name = path.display();
+    Failure::new(format!(
+        "the folder {name} has a name that no unit can have"
+    ))
+    .hint("choose another folder: agents.*.workspace, OPENCLAW_STATE_DIR")
+}
+
+/// As a quoted word of a unit file (systemd.syntax(7), systemd.unit(5)).
+pub(super) fn escaped(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
+    let text = text.ok_or_else(|| unnameable(path))?;
+    Ok(text
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('%', "%%"))
+}

@@ -1,0 +1,41 @@
+//! What may be done about what was found.
+
+use std::path::PathBuf;
+
+use openclaw_sessions::AgentId;
+
+/// What is done about something that was found. Doing it twice does no more
+/// than doing it once.
+#[derive(Debug, Clone)]
+pub enum Mend {
+    /// What others may do with the state is taken away.
+    Modes,
+    /// A way in gets the mode it must have.
+    Mode {
+        /// The socket or folder.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// A folder is made.
+    Folder(PathBuf),
+    /// A socket is removed at which nobody listens.
+    Socket(PathBuf),
+    /// An index of sessions is made from the transcripts.
+    Index {
+        /// Whose it is.
+        agent: AgentId,
+        /// The folder of the sessions.
+        folder: PathBuf,
+    },
+    /// Folders of turns that have ended are removed.
+    Turns,
+    /// A unit that failed may be started again.
+    Failed(String),
+    /// The manager reads its files again.
+    Reload,
+    /// The drop-ins are written from the configuration.
+    DropIns,
+    /// The manager runs without a session.
+    Linger,
+}

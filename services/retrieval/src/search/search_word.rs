@@ -1,0 +1,21 @@
+//! A word that is searched for.
+
+use crate::analysis::Traits;
+use crate::term::Key;
+
+/// A word that is looked for.
+#[derive(Debug, Default)]
+pub(crate) struct SearchWord {
+    /// It is found by any of these.
+    pub(crate) keys: Vec<Key>,
+    /// What means nearly the same is found by these,
+    pub(crate) related: Vec<Key>,
+    /// and by these in other languages.
+    pub(crate) foreign: Vec<Key>,
+    /// What it counts, of what its rarity says; in ranking, and as evidence.
+    pub(crate) factor: f32,
+    /// Whether it names somebody or something: no other will do.
+    pub(crate) is_name: bool,
+    /// What kind of fact it names, which can be there without the word.
+    pub(crate) fact: Traits,
+}
