@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HistoryEntry, Offer, ReadError};
+use crate::{Hint, HistoryEntry, Offer, ReadError};
 
 /// Everything about one turn. Every limit is stated by the runner, which has it
 /// from the settings.
@@ -49,8 +49,8 @@ pub struct TurnRequest {
     /// The tools.
     #[serde(flatten)]
     pub offer: Offer,
-    /// How the user connects a model.
-    pub hint: String,
+    /// What the user is told where no model answers.
+    pub hint: Hint,
     /// Whether the model sees images.
     pub sees_images: bool,
 }
@@ -184,7 +184,10 @@ mod tests {
                 tools: vec!["read_file".to_owned()],
                 ..Offer::default()
             },
-            hint: "h".to_owned(),
+            hint: Hint {
+                lack: Some("h".to_owned()),
+                thinks_only: true,
+            },
             sees_images: true,
         }
     }
