@@ -185,7 +185,7 @@ impl AgentRunner for Runner {
         if turn.purpose == Purpose::Summary && matches!(choice.plan, Ok(choice::Plan::Offline)) {
             let code = tonic::Code::FailedPrecondition;
             let problem = "no model is there to write a summary";
-            return Err(call::refused(code, problem, &choice.hint()));
+            return Err(call::refused(code, problem, &choice.remedy()));
         }
         let entry = self.0.runs.table.open(&turn.run_id).map_err(refused)?;
         if spool::has_begun(&self.spool(&turn.run_id)?) {

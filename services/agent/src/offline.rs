@@ -3,6 +3,7 @@
 mod answer;
 mod command;
 mod forget;
+mod hint;
 mod language;
 mod small_talk;
 
@@ -19,6 +20,7 @@ use crate::failure::{TurnError, chain};
 use crate::host;
 use crate::socket::TurnSocket;
 use command::Command;
+use language::Language;
 use small_talk::SmallTalk;
 
 /// What `done` names as the model.
@@ -33,6 +35,8 @@ pub(crate) async fn run(
     socket: &TurnSocket,
     out: &Emitter,
 ) -> Result<Done, TurnError> {
+    // As the commands are.
+    let english = Language::English;
     match Command::parse(&request.text) {
         None => answered(request, registry, out)?,
         Some(Command::Remember(text)) => {
@@ -63,9 +67,12 @@ pub(crate) async fn run(
         Some(Command::Sessions) => out.text(&listed(socket, "sessions").await)?,
         Some(Command::Status) => out.text(&plain(ask(socket, "status", json!({})).await))?,
         Some(Command::Run(command)) => shell(command, request, registry, out).await?,
-        Some(Command::Help) => out.text(&command::help(&request.hint))?,
+        Some(Command::Help) => out.text(&command::help(&hint::whole(&request.hint, english)))?,
         Some(Command::Incomplete(usage)) => out.text(&format!("Usage: {usage}\n"))?,
-        Some(Command::Unknown(name)) => out.text(&command::unknown(name, &request.hint))?,
+        Some(Command::Unknown(name)) => out.text(&command::unknown(
+            name,
+            &hint::whole(&request.hint, english),
+        ))?,
     }
     Ok(Done {
         stop_reason: StopReason::Stop,

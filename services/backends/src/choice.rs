@@ -18,9 +18,9 @@ const ANTHROPIC_MODEL: &str = "claude-sonnet-5";
 const OPENAI_MODEL: &str = "gpt-5";
 /// What is looked for, in this order, where no model is configured.
 const KNOWN_MODELS: [(&str, &str); 2] = [("anthropic", ANTHROPIC_MODEL), ("openai", OPENAI_MODEL)];
-/// What to do when there is no model, and none is configured.
-const HINT: &str = "No model is connected. `openclawctl setup` connects one: Claude Code, Codex, a key \
-     (ANTHROPIC_API_KEY, OPENAI_API_KEY), or Ollama; `openclawctl status` shows what was found.";
+/// What to do when there is no model.
+const REMEDY: &str =
+    "`openclawctl setup` connects one, and `openclawctl status` shows what was found";
 /// Why our own loop has no model where none is configured.
 const NOTHING: &str = "no model is configured and no key was found: set ANTHROPIC_API_KEY, \
      OPENAI_API_KEY or models.default";
@@ -114,16 +114,17 @@ pub struct Choice {
 }
 
 impl Choice {
+    /// Why the model that is configured cannot be asked; `None`: it can, or none
+    /// is configured.
+    pub fn lack(&self) -> Option<&str> {
+        self.lack.as_deref().filter(|why| *why != NOTHING)
+    }
+
     /// What to do where no model answers.
-    pub fn hint(&self) -> String {
-        match &self.lack {
-            Some(why) if why != NOTHING => {
-                format!(
-                    "No model is connected: {why}; `openclawctl status` shows what was found, and \
-                     `openclawctl setup` connects one."
-                )
-            }
-            _ => HINT.to_owned(),
+    pub fn remedy(&self) -> String {
+        match self.lack() {
+            Some(why) => format!("{why}; {REMEDY}"),
+            None => REMEDY.to_owned(),
         }
     }
 }

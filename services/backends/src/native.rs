@@ -4,7 +4,7 @@ use openclaw_handoff::own_limits;
 use openclaw_model_api::route::Stop;
 use openclaw_proto::runner::Turn;
 use openclaw_settings::{AgentSettings, MAX_TOKENS};
-use openclaw_turn::{Api, Mode, Offer, TurnRequest, VERSION};
+use openclaw_turn::{Api, Hint, Mode, Offer, TurnRequest, VERSION};
 
 use crate::places::Places;
 use crate::{prompt, thinking};
@@ -21,7 +21,7 @@ pub fn request(
     places: &Places,
     model: Option<&Stop>,
     offer: &Offer,
-    hint: &str,
+    hint: Hint,
 ) -> TurnRequest {
     TurnRequest {
         version: VERSION,
@@ -49,7 +49,7 @@ pub fn request(
         },
         hits: turn.passages.iter().map(history::passage).collect(),
         offer: offer.clone(),
-        hint: hint.to_owned(),
+        hint,
         sees_images: model.is_some_and(|model| model.sees_images),
     }
 }

@@ -1,6 +1,7 @@
 //! Namespaces of a turn's own, namespaces(7).
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use nix::errno::Errno;
@@ -40,7 +41,11 @@ pub(crate) fn enter_others(network: bool) -> Result<(), StepError> {
 }
 
 fn write(path: &'static str, text: String) -> Result<(), StepError> {
-    fs::write(path, text).map_err(io("write", path))
+    fs::write(path, text).map_err(|error| match error.kind() {
+        // Ubuntu's AppArmor lets whoever has no profile make the namespace, and do nothing in it.
+        ErrorKind::PermissionDenied => refused("user")(Errno::EPERM),
+        _ => io("write", path)(error),
+    })
 }
 
 fn refused(which: &'static str) -> impl Fn(Errno) -> StepError {

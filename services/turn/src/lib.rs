@@ -13,6 +13,7 @@
 
 mod code;
 mod event;
+mod hint;
 mod history;
 mod host_answer;
 mod host_tool;
@@ -24,6 +25,7 @@ mod version;
 
 pub use code::{Code, Problem};
 pub use event::{Event, StopReason, Usage};
+pub use hint::Hint;
 pub use history::{HistoryCall, HistoryEntry, SignedThinking, Thought};
 pub use host_answer::{ApprovalQuestion, HostAnswer, HostCall, HostFailure, HostLine, Image};
 pub use host_tool::{APPROVAL, HostTool, OFFER};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::hint::Hint;
 use crate::history::HistoryEntry;
 use crate::offer::Offer;
 use crate::version::{self, ReadError};
@@ -51,8 +52,8 @@ pub struct TurnRequest {
     /// The tools.
     #[serde(flatten)]
     pub offer: Offer,
-    /// How the user connects a model.
-    pub hint: String,
+    /// What the user is told where no model answers.
+    pub hint: Hint,
     /// Whether the model sees images.
     pub sees_images: bool,
 }
@@ -186,7 +187,10 @@ mod tests {
                 tools: vec!["read_file".to_owned()],
                 ..Offer::default()
             },
-            hint: "h".to_owned(),
+            hint: Hint {
+                lack: Some("h".to_owned()),
+                thinks_only: true,
+            },
             sees_images: true,
         }
     }

@@ -106,6 +106,20 @@ impl Machine {
         })
     }
 
+    /// Whether what such a machine is made of is here, or can be fetched.
+    ///
+    /// # Errors
+    /// The script could not be started.
+    pub fn is_available(variables: &[(&str, &str)]) -> Result<bool> {
+        let status = testbed()
+            .envs(variables.iter().copied())
+            .arg("image")
+            .stdout(Stdio::null())
+            .status()
+            .context("cannot start tests/system/testbed")?;
+        Ok(status.success())
+    }
+
     /// Runs a line of shell in the machine, in the account's home and with its session's variables.
     ///
     /// # Errors

@@ -19,12 +19,16 @@ use openclaw_sandbox::Level;
 use openclaw_settings::{AgentSettings, Network, Settings};
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
-use openclaw_turn::{Offer, TurnRequest};
+use openclaw_turn::{Hint, Offer, TurnRequest};
 
 use super::ready::stand_ready;
 use super::{Begun, Error, TurnContext};
 use crate::servers::ServersRequest;
 use crate::spare::Ready;
+
+/// Said beside the answer of a model, where a machine gives no more.
+const THINKS_ONLY: &str = "The sandbox is at level \"text\", the strictest that this machine gives: no command runs and \
+     no file is touched; `openclawctl status` says what gives more.";
 
 /// A turn with everything it needs at hand.
 #[derive(Clone, Copy)]
@@ -96,7 +100,9 @@ impl TurnStart<'_> {
         let mut order = self.order(speech, offer);
         order.notes.extend(notes);
         // Without a model the answer itself says it.
-        order.notes.extend(self.of_text().filter(|_| !is_offline));
+        order
+            .notes
+            .extend((self.thinks_only() && !is_offline).then(|| THINKS_ONLY.to_owned()));
         let servers = if is_offline {
             None
         } else {
@@ -115,25 +121,24 @@ impl TurnStart<'_> {
         RunFolders::of(paths, &self.agent.id, &self.turn.run_id)
     }
 
-    /// What the user is told of a machine that gives no more than thinking, when a
-    /// conversation begins.
-    fn of_text(&self) -> Option<String> {
+    /// Whether the user is to be told of a machine that gives no more than
+    /// thinking: when a conversation begins.
+    fn thinks_only(&self) -> bool {
         let is_given = self.level == Level::Text && self.agent.sandbox.level.is_none();
         let begins = self.turn.purpose == Purpose::Message && self.turn.history.is_empty();
-        (is_given && begins).then(|| {
-            "The sandbox is at level \"text\", the strictest that this machine gives: no command \
-             runs and no file is touched; `openclawctl status` says what gives more."
-                .to_owned()
-        })
+        is_given && begins
+    }
+
+    /// What the user is told where no model answers.
+    fn hint(&self) -> Hint {
+        Hint {
+            lack: self.choice.lack().map(str::to_owned),
+            thinks_only: self.thinks_only(),
+        }
     }
 
     fn request(&self, places: &Places, model: Option<&Stop>, offer: &Offer) -> TurnRequest {
-        let mut hint = self.choice.hint();
-        if let Some(text) = self.of_text() {
-            hint.push_str("\n\n");
-            hint.push_str(&text);
-        }
-        native::request(self.turn, self.agent, places, model, offer, &hint)
+        native::request(self.turn, self.agent, places, model, offer, self.hint())
     }
 
     /// The tools of the turn. What answers without a model is no model that a

@@ -2,8 +2,9 @@
 
 use std::io;
 
-use openclaw_turn::Passage;
+use openclaw_turn::{Hint, Passage};
 
+use super::hint::whole;
 use super::language::Language;
 use crate::emitter::Emitter;
 
@@ -15,7 +16,7 @@ const MAX_LINES: usize = 12;
 
 /// Answers the message `text` out of memory: gives the lines that answer, or
 /// says that there are none; and how to connect a model.
-pub(super) fn answer(text: &str, hits: &[Passage], hint: &str, out: &Emitter) -> io::Result<()> {
+pub(super) fn answer(text: &str, hits: &[Passage], hint: &Hint, out: &Emitter) -> io::Result<()> {
     let language = Language::of(text);
     if hits.is_empty() {
         out.text(language.nothing())?;
@@ -27,11 +28,7 @@ pub(super) fn answer(text: &str, hits: &[Passage], hint: &str, out: &Emitter) ->
             .collect();
         out.text(&lines.join("\n\n"))?;
     }
-    if hint.is_empty() {
-        out.text("\n")
-    } else {
-        out.text(&format!("\n\n{hint}\n"))
-    }
+    out.text(&format!("\n\n{}\n", whole(hint, language)))
 }
 
 /// What answers, in words, and its source after it.

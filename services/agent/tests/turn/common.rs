@@ -141,7 +141,7 @@ pub(crate) fn request(workspace: &Path, api: &str, text: &str) -> Value {
         "workspace": workspace, "sees_images": false,
         "system": "You are a test.", "history": [], "text": text, "hits": [],
         "tools": ["read_file", "write_file", "list_directory", "execute_shell", "memory_search"],
-        "hint": "Connect a model: see the README."
+        "hint": {"lack": "the model a/b needs a key", "thinks_only": false}
     })
 }
 

@@ -27,7 +27,11 @@ async fn the_best_passages_come_with_their_places() {
         "{text}"
     );
     assert!(!text.contains("d.md"), "at most three: {text}");
-    assert!(outcome.text().contains("Connect a model: see the README."));
+    assert!(
+        outcome
+            .text()
+            .contains("No model is connected: the model a/b needs a key;")
+    );
     assert_eq!(
         *outcome.end(),
         json!({"type": "done", "stop_reason": "stop", "model": "offline"})
@@ -39,7 +43,7 @@ async fn the_best_passages_come_with_their_places() {
 async fn no_passages_is_friendly_and_still_helps() {
     let outcome = say("anything?", vec![]).await;
     assert!(outcome.text().contains("nothing about that"));
-    assert!(outcome.text().contains("Connect a model"));
+    assert!(outcome.text().contains("openclawctl setup"));
 }
 
 #[tokio::test]
@@ -54,7 +58,7 @@ async fn a_greeting_is_greeted_in_two_lines() {
         assert!(said.starts_with(greeting), "{said}");
         assert_eq!(said.trim_end().lines().count(), 2, "{said}");
         assert!(
-            said.contains("/remember") && said.contains("Connect a model"),
+            said.contains("/remember") && said.contains("the model a/b needs a key"),
             "{said}"
         );
         assert!(said.contains("/run"), "{said}");
@@ -67,8 +71,7 @@ async fn a_greeting_offers_no_commands_where_none_run() {
     let mut asked = request(folder.path(), "anthropic", "Hello!");
     asked["mode"] = json!("offline");
     asked["tools"] = json!(["memory_search"]);
-    let known = "Connect a model.\n\nThe sandbox is at level \"text\".";
-    asked["hint"] = json!(known);
+    asked["hint"] = json!({"lack": null, "thinks_only": true});
     let said = turn(asked, vec![], vec![]).await.text();
     assert!(
         !said.contains("/run") && said.contains("level \"text\""),

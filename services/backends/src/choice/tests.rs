@@ -63,14 +63,16 @@ fn a_configured_cli_does_not_pass_on_a_chosen_model_of_others() {
 }
 
 #[test]
-fn the_hint_names_what_a_configured_model_lacks() {
-    let nothing = chosen("", &[]).hint();
-    assert!(nothing.contains("openclawctl setup"), "{nothing}");
+fn the_lack_is_that_of_a_configured_model() {
+    let nothing = chosen("", &[]);
+    assert_eq!(nothing.lack(), None);
+    let remedy = nothing.remedy();
+    assert!(remedy.contains("openclawctl setup"), "{remedy}");
     let unknown = chosen("{models: {default: 'foo/bar'}}", &[]);
     assert_eq!(unknown.backend, OFFLINE);
-    let hint = unknown.hint();
-    assert!(hint.contains("foo/bar names no known provider"), "{hint}");
-    assert!(hint.contains("openclawctl setup"), "{hint}");
+    let lack = unknown.lack().unwrap();
+    assert!(lack.contains("foo/bar names no known provider"), "{lack}");
+    assert!(unknown.remedy().starts_with(lack), "{lack}");
 }
 
 #[test]

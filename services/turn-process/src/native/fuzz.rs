@@ -9,7 +9,7 @@ use hyper::client::conn::http2::handshake;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use openclaw_proto::event::{Code, Kind};
 use openclaw_turn::path::VERSION as VERSION_HEADER;
-use openclaw_turn::{Api, Mode, VERSION};
+use openclaw_turn::{Api, Hint, Mode, VERSION};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::timeout;
@@ -104,7 +104,7 @@ fn offline() -> TurnRequest {
         text: String::new(),
         hits: Vec::new(),
         offer: Offer::default(),
-        hint: String::new(),
+        hint: Hint::default(),
         sees_images: false,
     }
 }

@@ -160,7 +160,7 @@ async fn greeted(suite: &Suite, text: &str) -> String {
     for command in ["/remember", "/search", "/run"] {
         assert!(lines[0].contains(command), "{text}: no {command}: {said}");
     }
-    assert!(lines[1].contains("No model is connected"), "{text}: {said}");
+    assert!(lines[1].contains("`openclawctl setup`"), "{text}: {said}");
     for apology in ["nothing", "nichts", "rien", "hello.md"] {
         assert!(!said.contains(apology), "{text}: {said}");
     }
@@ -171,16 +171,18 @@ async fn greeted(suite: &Suite, text: &str) -> String {
 async fn a_greeting_is_no_question_and_a_question_with_one_is() {
     let note = "# Parrot\n\nIt says hello to the postman.\n";
     let suite = Setup::offline().note("memory/hello.md", note).start().await;
-    for (text, opening) in [
-        ("hello", "Hello! "),
-        ("HEY, OpenClaw!!", "Hello! "),
-        ("Good morning :)", "Hello! "),
-        ("Hallo zusammen!", "Hallo! "),
-        ("Bonjour !", "Bonjour ! "),
-        ("buenos dias", "¡Hola! "),
+    for (text, opening, hint) in [
+        ("hello", "Hello! ", "No model is connected."),
+        ("HEY, OpenClaw!!", "Hello! ", "No model is connected."),
+        ("Good morning :)", "Hello! ", "No model is connected."),
+        ("Hallo zusammen!", "Hallo! ", "Kein Modell ist verbunden."),
+        ("Bonjour !", "Bonjour ! ", "Aucun modèle n'est connecté."),
+        ("buenos dias", "¡Hola! ", "No hay ningún modelo conectado."),
+        ("こんにちは", "こんにちは！", "モデルが接続されていません。"),
     ] {
         let said = greeted(&suite, text).await;
         assert!(said.starts_with(opening), "{text}: {said}");
+        assert!(said.contains(hint), "{text}: {said}");
     }
     for text in [
         "Who says hello?",

@@ -1,17 +1,18 @@
 //! What is said back.
 
-use super::super::command;
+use openclaw_turn::Hint;
+
 use super::super::language::Language;
+use super::super::{command, hint};
 use super::{Kind, SmallTalk};
 
-/// The answer to small talk. `hint` is how a model is connected, and after an
-/// empty line what is to be known of this machine; `runs_commands`: whether the
-/// sandbox lets commands run.
-pub(in super::super) fn reply(said: SmallTalk, hint: &str, runs_commands: bool) -> String {
+/// The answer to small talk; `runs_commands`: whether the sandbox lets commands
+/// run.
+pub(in super::super) fn reply(said: SmallTalk, facts: &Hint, runs_commands: bool) -> String {
     let language = said.language;
     let opening = opening(said.kind, language);
     match said.kind {
-        Kind::Abilities => command::help(hint),
+        Kind::Abilities => command::help(&hint::whole(facts, language)),
         Kind::Greeting | Kind::Welfare | Kind::Identity => {
             let space = if language == Language::Japanese {
                 ""
@@ -20,12 +21,12 @@ pub(in super::super) fn reply(said: SmallTalk, hint: &str, runs_commands: bool) 
             };
             let abilities = abilities(language, runs_commands);
             // Two lines, whatever there is to be known.
+            let hint = hint::whole(facts, language);
             let hint = hint.split_whitespace().collect::<Vec<_>>().join(" ");
-            let text = format!("{opening}{space}{abilities}\n{hint}");
-            format!("{}\n", text.trim_end())
+            format!("{opening}{space}{abilities}\n{hint}\n")
         }
-        Kind::Assent | Kind::Thanks | Kind::Farewell => match hint.split_once("\n\n") {
-            Some((_, known)) => format!("{opening}\n\n{known}\n"),
+        Kind::Assent | Kind::Thanks | Kind::Farewell => match hint::machine(facts, language) {
+            Some(known) => format!("{opening}\n\n{known}\n"),
             None => format!("{opening}\n"),
         },
     }

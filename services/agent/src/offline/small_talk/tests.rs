@@ -1,3 +1,5 @@
+use openclaw_turn::Hint;
+
 use super::*;
 
 fn said(text: &str) -> Option<(Kind, Language)> {
@@ -162,14 +164,23 @@ fn small_talk_may_name_somebody_nobody_knows() {
 
 #[test]
 fn small_talk_is_answered_in_two_lines_at_most() {
-    const HINT: &str = "Connect a model.\n\nThe sandbox is at level \"text\".";
+    let text_level = Hint {
+        thinks_only: true,
+        ..Hint::default()
+    };
     let said = |kind, language| SmallTalk { kind, language };
     for language in Language::ALL {
         for runs in [true, false] {
             for kind in [Kind::Greeting, Kind::Welfare, Kind::Identity] {
-                let text = reply(said(kind, language), HINT, runs);
+                let text = reply(said(kind, language), &text_level, runs);
                 assert_eq!(text.lines().count(), 2, "{text}");
-                assert!(text.contains("Connect a model. The sandbox is"), "{text}");
+                let hint = text.lines().last().unwrap();
+                assert!(
+                    hint.contains("openclawctl setup") && hint.contains("\"text\""),
+                    "{text}"
+                );
+                let is_english = hint.contains("No model is connected");
+                assert_eq!(is_english, language == Language::English, "{text}");
                 assert!(
                     text.contains("/remember") && text.contains("/search"),
                     "{text}"
@@ -178,11 +189,11 @@ fn small_talk_is_answered_in_two_lines_at_most() {
             }
         }
         for kind in [Kind::Thanks, Kind::Farewell, Kind::Assent] {
-            let text = reply(said(kind, language), "Connect a model.", true);
+            let text = reply(said(kind, language), &Hint::default(), true);
             assert_eq!(text.lines().count(), 1, "{text}");
-            let text = reply(said(kind, language), HINT, true);
+            let text = reply(said(kind, language), &text_level, true);
             assert!(
-                text.contains("level \"text\"") && !text.contains("Connect"),
+                text.contains("\"text\"") && !text.contains("openclawctl setup"),
                 "{text}"
             );
         }
