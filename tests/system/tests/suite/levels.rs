@@ -14,11 +14,12 @@ const NO_NAMESPACES: &str = "RestrictNamespaces=~user\\n";
 const NO_LANDLOCK: &str = "SystemCallFilter=~landlock_create_ruleset landlock_add_rule landlock_restrict_self\\n\
     SystemCallErrorNumber=ENOSYS\\n";
 
-/// Starts the user's manager anew, with these lines.
+/// Starts the user's manager anew, with these lines. Debian 13's systemd, where control groups are of the first version,
+/// is not told that a manager has ended, and waits for it.
 fn keep_from(machine: &Machine, lines: &str) -> Result<()> {
     let script = format!(
         "mkdir -p /etc/systemd/system/user@.service.d \
-         && printf '[Service]\\n{lines}' >/etc/systemd/system/user@.service.d/less.conf \
+         && printf '[Service]\\nTimeoutStopSec=5\\n{lines}' >/etc/systemd/system/user@.service.d/less.conf \
          && systemctl daemon-reload && systemctl restart user@1000.service"
     );
     machine.run(Account::Root, &script)?.success().map(drop)
