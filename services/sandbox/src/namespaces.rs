@@ -67,8 +67,10 @@ pub(crate) fn remedy() -> Remedy {
     };
     match () {
         () if identity::is_root() => Remedy::Words(
+            // Docker's filter refuses pivot_root(2) whatever is given.
             "start this container with --cap-add SYS_ADMIN --cap-add NET_ADMIN --security-opt \
-             apparmor=unconfined (docker, podman), or with --user as an ordinary user"
+             seccomp=unconfined --security-opt apparmor=unconfined (docker, podman), or with --user as \
+             an ordinary user"
                 .to_owned(),
         ),
         () if is("kernel/unprivileged_userns_clone", "0") => {

@@ -121,7 +121,10 @@ fn ubuntu_answers_and_its_apparmor_permits_more_after_one_command() -> Result<()
         let status: Value = serde_json::from_str(&status).context("a status")?;
         Ok(status["runner"]["sandboxLevel"] == "strict")
     })?;
-    let ran = user(&machine, "openclawctl message '/run ls /home/claw/.local'")?;
+    let ran = user(
+        &machine,
+        "openclawctl message '/run ls -d /home/claw/.profile'",
+    )?;
     ensure!(
         ran.contains("No such file or directory"),
         "the root of its own: {ran}"

@@ -6,6 +6,7 @@
 mod activation;
 mod clis;
 mod confinement;
+mod containers;
 mod escape;
 mod front;
 mod grants;

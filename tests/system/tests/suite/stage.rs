@@ -24,10 +24,10 @@ pub(crate) const DAEMONS: [&str; 3] = [
     "openclaw-agent-runner",
     "openclaw-memory",
 ];
-/// A machine with what many have beside the usual: podman, and polkit, which lets users linger.
+/// A machine with what many have beside the usual: podman, docker, and polkit, which lets users linger.
 pub(crate) const EQUIPPED: [(&str, &str); 1] = [(
     "OPENCLAW_TESTBED_PACKAGES",
-    "podman,crun,containernetworking-plugins,polkitd",
+    "podman,crun,containernetworking-plugins,docker.io,polkitd",
 )];
 /// What systemd needs to settle; anything beyond it is a hang.
 const SETTLE: Duration = Duration::from_secs(20);
