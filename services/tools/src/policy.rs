@@ -285,7 +285,14 @@ mod tests {
     fn what_names_nothing_is_told() {
         let policy = Policy::new(vec![layer(
             None,
-            &["raed", "group:fs", "files__*", "TodoWrite"],
+            &[
+                "raed",
+                "group:fs",
+                "files__*",
+                "mem*",
+                "files__read",
+                "TodoWrite",
+            ],
             &["group:nodes"],
             &["exec"],
         )]);

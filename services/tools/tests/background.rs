@@ -73,6 +73,31 @@ async fn a_command_in_the_background_is_followed_fed_and_ends() {
 }
 
 #[tokio::test]
+async fn what_is_logged_fills_its_window() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Tools::of(folder.path());
+    let line = "x".repeat(99);
+    let command = format!("for i in $(seq 1000); do echo {line}; done; echo pid $$; cat");
+    let started = tools
+        .ok("exec", json!({"command": command, "background": true}))
+        .await;
+    let mut heard = String::new();
+    while !heard.contains("pid ") {
+        let poll = json!({"action": "poll", "sessionId": "p1", "timeout": 5000});
+        heard.push_str(&tools.ok("process", poll).await);
+    }
+    // What was told at the start is the process that runs.
+    let (_, own) = heard.split_once("pid ").unwrap();
+    let own: String = own.chars().take_while(char::is_ascii_digit).collect();
+    assert!(started.contains(&format!("(pid {own})")), "{started} {own}");
+    let log = json!({"action": "log", "sessionId": "p1", "offset": 1, "limit": 2000});
+    let log = tools.ok("process", log).await;
+    // 64 KiB hold 655 of them, of which a result's own limit leaves most.
+    let lines = log.matches(&line).count();
+    assert!((600..=655).contains(&lines), "{lines}");
+}
+
+#[tokio::test]
 async fn what_ends_in_time_is_a_result_and_the_rest_runs_on() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());

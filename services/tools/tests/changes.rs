@@ -81,6 +81,23 @@ async fn a_patch_adds_changes_moves_and_deletes() {
 }
 
 #[tokio::test]
+async fn a_patch_may_have_eight_mebibytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let patch = |length: usize| {
+        let frame = "*** Begin Patch\n*** Add File: a\n+\n*** End Patch";
+        let line = "x".repeat(length - frame.len());
+        let input = frame.replace("+\n", &format!("+{line}\n"));
+        assert_eq!(input.len(), length);
+        json!({ "input": input })
+    };
+    let most = 8 * 1024 * 1024;
+    let result = run(folder.path(), "apply_patch", patch(most)).await;
+    assert!(result.success, "{:?}", result.error);
+    let result = run(folder.path(), "apply_patch", patch(most + 1)).await;
+    assert_eq!(result.error.unwrap().kind.as_str(), "too_large");
+}
+
+#[tokio::test]
 async fn a_patch_that_does_not_fit_in_one_place_changes_nothing_anywhere() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a"), "a\n").unwrap();

@@ -83,6 +83,13 @@ async fn one_endless_line_is_cut_and_says_so() {
             .contains("[line 1 cut, 134464 more bytes in it")
     );
     assert!(!result.output.contains('\u{FFFD}'));
+    // The limit falls between the two bytes of a letter.
+    fs::write(folder.path().join("f"), format!("x{}", "é".repeat(100_000))).unwrap();
+    let result = run(folder.path(), "read_file", json!({"path": "f"})).await;
+    let mark = "[line 1 cut, 134466 more bytes in it";
+    let (text, _) = result.output.split_once(mark).unwrap();
+    assert_eq!(text.trim_end().len(), 65_535);
+    assert!(!text.contains('\u{FFFD}'));
 }
 
 #[tokio::test]

@@ -171,4 +171,9 @@ async fn there_is_no_input_and_the_workdir_counts_from_the_workspace() {
     );
     let missing = shell(folder.path(), json!({"command": "true", "workdir": "nope"})).await;
     assert_eq!(missing.error.unwrap().kind.as_str(), "not_found");
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let file = shell(folder.path(), json!({"command": "true", "workdir": "file"})).await;
+    let error = file.error.unwrap();
+    assert_eq!(error.kind.as_str(), "wrong_file_type", "{error:?}");
+    assert!(error.message.contains("it is not a folder"), "{error:?}");
 }

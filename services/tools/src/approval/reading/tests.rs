@@ -81,6 +81,8 @@ fn patterns_that_may_become_options_or_several_names_are_refused() {
         "uniq -- *",
         "date *",
         "date +*",
+        "date -d ./a*",
+        "date -d now*",
         "find * -name a",
         "find . -name *.rs",
         "find . -na* a",
