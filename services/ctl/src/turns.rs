@@ -118,7 +118,7 @@ mod tests {
         };
         let text = rendered(&[ended, Turn::default()], REASON_WIDTH);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[1].contains("1.50 s  0.12 s  3 MiB    -"), "{text}");
+        assert!(lines[1].contains("1.50 s  0.12 s  3 MiB   -"), "{text}");
         assert!(lines[1].ends_with('-'), "{text}");
         assert_eq!(lines.len(), 3);
     }
