@@ -68,8 +68,8 @@ fn rendered(made: &Made, file: &Path, paths: &Paths) -> String {
         "wrote {}: {}, {} of {}; read back and sound\n",
         file.display(),
         words::count(manifest.files.len() as u64, "file"),
-        size(made.bytes),
-        size(manifest.bytes()),
+        words::bytes(made.bytes),
+        words::bytes(manifest.bytes()),
     );
     text.push_str("It holds keys, logins and conversations: only you may read it; keep it so.\n");
     text.push_str(&elsewhere(manifest));
@@ -116,19 +116,6 @@ fn left_out(all: &[LeftOut]) -> String {
     text
 }
 
-/// Bytes in the largest unit that leaves a number of them.
-fn size(bytes: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let unit = UNITS.into_iter().find(|(unit, _)| bytes >= *unit);
-    match unit {
-        Some((unit, name)) => {
-            let tenths = u128::from(bytes) * 10 / u128::from(unit);
-            format!("{}.{} {name}", tenths / 10, tenths % 10)
-        }
-        None => words::count(bytes, "byte"),
-    }
-}
-
 /// The failure that `error` is, with what can be done about it.
 fn failure(error: Error) -> Failure {
     let hint = match &error {
@@ -154,21 +141,6 @@ fn failure(error: Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn size_is_said_in_its_largest_unit() {
-        let sizes = [0, 1, 1023, 1024, 1536, 10 << 20, 3 << 30].map(size);
-        let expected = [
-            "0 bytes",
-            "1 byte",
-            "1023 bytes",
-            "1.0 KiB",
-            "1.5 KiB",
-            "10.0 MiB",
-            "3.0 GiB",
-        ];
-        assert_eq!(sizes, expected);
-    }
 
     #[test]
     fn what_is_left_out_is_named_up_to_a_limit() {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_config::Environment;
 use openclaw_proto::gateway::Turn;
-use openclaw_terminal::{Failure, output, table};
+use openclaw_terminal::{Failure, output, table, words};
 
 use crate::cli;
 use crate::connection::{self, Gateway};
@@ -68,7 +68,7 @@ fn row(turn: &Turn, width: usize) -> Vec<String> {
         turn.state.clone(),
         took.map_or_else(unknown, |ms| seconds(u64::try_from(ms).unwrap_or_default())),
         used.map_or_else(unknown, |used| seconds(used.cpu_ms)),
-        used.map_or_else(unknown, |used| number(used.memory_peak_bytes, mebibytes)),
+        used.map_or_else(unknown, |used| number(used.memory_peak_bytes, words::bytes)),
         used.map_or_else(unknown, |used| number(used.tasks_peak, |n| n.to_string())),
         number(turn.input_tokens + turn.output_tokens, |n| n.to_string()),
         turn.cost_usd
@@ -91,10 +91,6 @@ fn started(at_ms: i64) -> String {
 
 fn seconds(milliseconds: u64) -> String {
     format!("{:.2} s", milliseconds as f64 / 1000.0)
-}
-
-fn mebibytes(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
 #[cfg(test)]
@@ -122,7 +118,7 @@ mod tests {
         };
         let text = rendered(&[ended, Turn::default()], REASON_WIDTH);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[1].contains("1.50 s  0.12 s  3.0 MiB  -"), "{text}");
+        assert!(lines[1].contains("1.50 s  0.12 s  3 MiB   -"), "{text}");
         assert!(lines[1].ends_with('-'), "{text}");
         assert_eq!(lines.len(), 3);
     }

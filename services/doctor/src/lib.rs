@@ -19,7 +19,6 @@ use openclaw_settings::Settings;
 pub use check::{Check, START, State, render};
 pub use mend::mend;
 pub use remedy::Mend;
-pub use units::has_manager;
 
 /// What can be seen without the settings.
 #[must_use]

@@ -1,17 +1,15 @@
 //! What the user's service manager knows of the units.
 
 use std::path::Path;
-use std::process::Command;
 
-use nix::unistd::{User, geteuid};
-use openclaw_config::{Environment, Paths, paths, programs};
+use nix::unistd::geteuid;
+use openclaw_config::{Environment, Paths, programs};
+use openclaw_service_manager::{LINGERING, ask, user};
 
 use crate::check::Check;
 use crate::remedy::Mend;
-use crate::units::{UNITS, folders, has_manager};
+use crate::units::{UNITS, folders};
 
-/// Users whose manager runs without a session (`loginctl enable-linger`).
-const LINGERING: &str = "/var/lib/systemd/linger";
 /// What is asked of each unit.
 const PROPERTIES: &str = "--property=Id,ActiveState,Result,NeedDaemonReload";
 /// What `openclawctl sockets --check` says of a drop-in that is not as configured.
@@ -21,13 +19,13 @@ const NOT_IN_LINE: [&str; 2] = ["is not as configured", "is not needed any more"
 pub(crate) fn units(paths: &Paths, environment: &Environment) -> Vec<Check> {
     let folders = folders(paths, environment);
     let is_installed = |unit: &&str| folders.iter().any(|folder| folder.join(unit).exists());
-    if !has_manager(environment) || !UNITS.iter().any(is_installed) {
+    if openclaw_service_manager::runtime(environment).is_none() || !UNITS.iter().any(is_installed) {
         return Vec::new();
     }
     let mut checks = Vec::new();
     let show = ["--user", "show", PROPERTIES, "openclaw*"];
-    if let Ok(said) = run("systemctl", &show, environment) {
-        let states = states(&said.text);
+    if let Ok(said) = ask("systemctl", &show, environment) {
+        let states = states(said.text());
         checks.extend(failed(&states));
         checks.extend(outdated(&states));
     }
@@ -93,8 +91,8 @@ fn outdated(states: &[State]) -> Option<Check> {
 /// Whether the drop-ins say what the configuration does: the port, the places.
 fn drop_ins(environment: &Environment) -> Option<Check> {
     let program = programs::sibling("openclawctl", environment).ok()?;
-    let said = run(program.to_str()?, &["sockets", "--check"], environment).ok()?;
-    let mut lines = said.text.lines();
+    let said = ask(program.to_str()?, &["sockets", "--check"], environment).ok()?;
+    let mut lines = said.text().lines();
     let line = lines.find(|line| NOT_IN_LINE.iter().any(|it| line.contains(it)))?;
     Some(
         Check::warn(
@@ -107,15 +105,9 @@ fn drop_ins(environment: &Environment) -> Option<Check> {
     )
 }
 
-/// The name of whoever runs this. Without it loginctl looks for a login session,
-/// and a shell of su(1) or a service has none.
-pub(crate) fn user() -> Option<String> {
-    Some(User::from_uid(geteuid()).ok()??.name)
-}
-
 fn linger() -> Option<Check> {
     let user = user()?;
-    if Path::new(LINGERING).join(&user).exists() || geteuid().is_root() {
+    if Path::new("/").join(LINGERING).join(&user).exists() || geteuid().is_root() {
         return None;
     }
     Some(
@@ -126,46 +118,6 @@ fn linger() -> Option<Check> {
         )
         .mended_by(Mend::Linger),
     )
-}
-
-/// What a program of the system's said.
-#[derive(Debug)]
-pub(crate) struct Said {
-    /// Whether it was content.
-    pub(crate) ok: bool,
-    /// What it wrote to standard output, or else to standard error.
-    pub(crate) text: String,
-}
-
-/// Runs a program to its end. It finds the user's manager as we do, also in a
-/// shell that does not say where that is.
-///
-/// # Errors
-/// It cannot be started.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "systemd's own programs and ours, with fixed arguments: no agent"
-)]
-pub(crate) fn run(
-    program: &str,
-    arguments: &[&str],
-    environment: &Environment,
-) -> std::io::Result<Said> {
-    let mut command = Command::new(program);
-    command.args(arguments);
-    if let Ok(Some(runtime)) = paths::runtime_of_user(environment) {
-        command.env("XDG_RUNTIME_DIR", runtime);
-    }
-    let output = command.output()?;
-    let written = if output.stdout.is_empty() {
-        output.stderr
-    } else {
-        output.stdout
-    };
-    Ok(Said {
-        ok: output.status.success(),
-        text: String::from_utf8_lossy(&written).trim().to_owned(),
-    })
 }
 
 #[cfg(test)]
@@ -208,28 +160,5 @@ mod tests {
         let environment: Environment = variables.into_iter().collect();
         let paths = Paths::resolve(&environment).unwrap();
         assert!(units(&paths, &environment).is_empty());
-    }
-
-    #[test]
-    fn run_tells_what_was_said_and_whether_it_went_well() {
-        let nothing: Environment = [("", ""); 0].into_iter().collect();
-        let sh = |line: &str| run("/bin/sh", &["-c", line], &nothing).unwrap();
-        let said = sh("echo a; echo b >&2");
-        assert!(said.ok && said.text == "a");
-        let said = sh("echo b >&2; exit 1");
-        assert!(!said.ok && said.text == "b");
-        run("/no/such/program", &[], &nothing).unwrap_err();
-    }
-
-    #[test]
-    fn run_tells_the_program_where_the_manager_is() {
-        let environment = Environment::inherit();
-        let expected = paths::runtime_of_user(&environment).unwrap();
-        let line = "echo \"$XDG_RUNTIME_DIR\"";
-        let there: Environment = [("XDG_RUNTIME_DIR", "/there")].into_iter().collect();
-        let said = |environment| run("/bin/sh", &["-c", line], environment).unwrap().text;
-        assert_eq!(said(&there), "/there");
-        let expected = expected.map(|path| path.display().to_string());
-        assert_eq!(said(&environment), expected.unwrap_or_default());
     }
 }

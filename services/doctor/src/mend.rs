@@ -11,6 +11,7 @@ use nix::unistd::geteuid;
 use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths, programs};
 use openclaw_folder::Folder;
+use openclaw_service_manager::{tell, user};
 use openclaw_sessions::AgentId;
 use openclaw_sessions::store::Store;
 use openclaw_settings::permissions;
@@ -18,7 +19,6 @@ use openclaw_terminal::words;
 
 use crate::index::GATEWAY;
 use crate::leftovers::{self, RUNNER};
-use crate::manager;
 use crate::remedy::Mend;
 
 /// What is private: the owner's alone.
@@ -37,7 +37,7 @@ pub fn mend(mend: &Mend, paths: &Paths, environment: &Environment) -> anyhow::Re
         Mend::Index { agent, folder } => index(paths, agent, folder),
         Mend::Turns => turns(paths),
         Mend::Failed(unit) => {
-            said("systemctl", &["--user", "reset-failed", unit], environment)?;
+            tell("systemctl", &["--user", "reset-failed", unit], environment)?;
             Ok(format!("{unit} may start again"))
         }
         Mend::Reload => {
@@ -45,8 +45,8 @@ pub fn mend(mend: &Mend, paths: &Paths, environment: &Environment) -> anyhow::Re
         }
         Mend::DropIns => drop_ins(environment),
         Mend::Linger => {
-            let user = manager::user().context("this user has no name")?;
-            said("loginctl", &["enable-linger", &user], environment)?;
+            let user = user().context("this user has no name")?;
+            tell("loginctl", &["enable-linger", &user], environment)?;
             Ok("the suite goes on when you log out, and starts with the machine".to_owned())
         }
     }
@@ -134,29 +134,22 @@ fn lock(paths: &Paths, program: &str) -> anyhow::Result<StateLock> {
 }
 
 fn reload(environment: &Environment) -> anyhow::Result<()> {
-    said("systemctl", &["--user", "daemon-reload"], environment)
+    Ok(tell(
+        "systemctl",
+        &["--user", "daemon-reload"],
+        environment,
+    )?)
 }
 
 fn drop_ins(environment: &Environment) -> anyhow::Result<String> {
     let program = programs::sibling("openclawctl", environment)?;
-    said(&program.to_string_lossy(), &["sockets"], environment)?;
+    tell(&program.to_string_lossy(), &["sockets"], environment)?;
     reload(environment)?;
     Ok(
         "the units say what the configuration does; it holds from their next start: \
         systemctl --user restart openclaw.target"
             .to_owned(),
     )
-}
-
-fn said(program: &str, arguments: &[&str], environment: &Environment) -> anyhow::Result<()> {
-    let words = arguments.join(" ");
-    let said = manager::run(program, arguments, environment)
-        .with_context(|| format!("cannot run {program}"))?;
-    if said.ok {
-        Ok(())
-    } else {
-        bail!("{program} {words}: {}", said.text)
-    }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ const SYSTEM_FOLDERS: [&str; 4] = [
 pub(crate) fn installed(paths: &Paths, environment: &Environment) -> Check {
     const NAME: &str = "units";
     const FIX: &str = "./packaging/install, or ./packaging/quickstart";
-    if !has_manager(environment) {
+    if openclaw_service_manager::runtime(environment).is_none() {
         let detail = "no systemd user manager here: openclawctl run takes its place";
         return Check::ok(NAME, detail);
     }
@@ -44,13 +44,6 @@ pub(crate) fn installed(paths: &Paths, environment: &Environment) -> Check {
         all if all == UNITS.len() => Check::warn(NAME, "none is installed", FIX),
         _ => Check::fail(NAME, format!("missing: {}", missing.join(", ")), FIX),
     }
-}
-
-/// The manager's private socket is there while it runs.
-#[must_use]
-pub fn has_manager(environment: &Environment) -> bool {
-    let runtime = openclaw_config::paths::runtime_of_user(environment);
-    runtime.is_ok_and(|folder| folder.is_some_and(|folder| folder.join("systemd/private").exists()))
 }
 
 pub(crate) fn folders(paths: &Paths, environment: &Environment) -> Vec<PathBuf> {

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
+use openclaw_words as words;
 
 /// An operation on a file that failed.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +28,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// More bytes than the reader takes.
-    #[error("cannot read {path:?}: it is larger than {}", size(*limit))]
+    #[error("cannot read {path:?}: it is larger than {}", words::bytes(*limit))]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -76,17 +77,5 @@ impl Error {
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::new(error.kind(), error)
-    }
-}
-
-/// A number of bytes, for people.
-fn size(bytes: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
-    let unit = UNITS
-        .into_iter()
-        .find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit));
-    match unit {
-        Some((unit, name)) => format!("{} {name}", bytes / unit),
-        None => format!("{bytes} bytes"),
     }
 }

@@ -4,15 +4,12 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use nix::unistd::{User, geteuid};
-use openclaw_config::{Environment, paths, programs};
+use openclaw_config::{Environment, programs};
+use openclaw_service_manager::{self as service_manager, Error, LINGERING};
 
 use crate::{Person, Step};
 
-/// Where logind notes who lingers.
-const LINGER: &str = "var/lib/systemd/linger";
 /// There while systemd is the machine's manager (sd_booted(3)).
 const BOOTED: &str = "run/systemd/system";
 /// What systemd starts for the suite.
@@ -94,28 +91,27 @@ impl<'a> Machine<'a> {
         if !self.root.join(BOOTED).is_dir() {
             return Step::skipped(NAME, "systemd is not this machine's manager");
         }
-        let Ok(Some(user)) = User::from_uid(geteuid()) else {
+        let Some(user) = service_manager::user() else {
             return Step::failed(NAME, "this user has no name", COMMAND);
         };
-        let note = self.root.join(LINGER).join(&user.name);
+        let note = self.root.join(LINGERING).join(&user);
         if note.exists() {
             return Step::ok(NAME, "the assistant runs while you are logged out");
         }
         if !person.agrees("have the assistant run while you are logged out, too?") {
             return Step::skipped(NAME, "it ends when you log out").with(COMMAND);
         }
-        // With the name: without one it is about a login session, and a shell of
-        // su(1) or a service has none.
-        match self.command("loginctl", &["enable-linger", &user.name]) {
+        let linger = ["enable-linger", &user];
+        match service_manager::tell("loginctl", &linger, self.environment) {
             Ok(()) => Step::done(NAME, "the assistant runs while you are logged out"),
-            Err(problem) => Step::failed(NAME, problem, format!("sudo {COMMAND} {}", user.name)),
+            Err(error) => Step::failed(NAME, said(error), format!("sudo {COMMAND} {}", user)),
         }
     }
 
     /// Whether the user's manager and its bus can be reached.
     pub fn bus(&self) -> Step {
         const NAME: &str = "bus";
-        let Some(runtime) = self.manager() else {
+        let Some(runtime) = service_manager::runtime(self.environment) else {
             return Step::skipped(
                 NAME,
                 format!("{NO_MANAGER}: openclawctl run takes its place"),
@@ -148,7 +144,8 @@ impl<'a> Machine<'a> {
     pub fn units(&self, answers: bool) -> Step {
         const NAME: &str = "suite";
         let is = |word: &str| self.systemctl(&[word, "--quiet", TARGET]).is_ok();
-        let has_units = self.manager().is_some() && self.systemctl(&["cat", TARGET]).is_ok();
+        let has_units = service_manager::runtime(self.environment).is_some()
+            && self.systemctl(&["cat", TARGET]).is_ok();
         let is_active = has_units && is("is-active");
         if is_active && is("is-enabled") {
             return Step::ok(NAME, format!("{TARGET} is started, and with every login"));
@@ -157,7 +154,7 @@ impl<'a> Machine<'a> {
             return Step::ok(NAME, "it answers, run by openclawctl run");
         }
         if !has_units {
-            let why = if self.manager().is_some() {
+            let why = if service_manager::runtime(self.environment).is_some() {
                 "no units are installed, and nothing answers"
             } else {
                 "nothing answers, and there is no systemd user manager to start it"
@@ -173,8 +170,9 @@ impl<'a> Machine<'a> {
                 NAME,
                 format!("{TARGET} was started, and will be with every login"),
             ),
-            Err(problem) => {
-                Step::failed(NAME, problem, format!("systemctl --user status {TARGET}"))
+            Err(error) => {
+                let fix = format!("systemctl --user status {TARGET}");
+                Step::failed(NAME, said(error), fix)
             }
         }
     }
@@ -182,48 +180,23 @@ impl<'a> Machine<'a> {
     /// Has the agent-runner's unit read credentials anew, if it runs.
     pub fn reload_runner(&self) {
         // One that does not run reads them when it is started.
-        if self.manager().is_some() {
+        if service_manager::runtime(self.environment).is_some() {
             let _ = self.systemctl(&["reload", "openclaw-agent-runner.service"]);
         }
     }
 
-    /// The runtime directory of a user whose manager runs.
-    fn manager(&self) -> Option<PathBuf> {
-        let runtime = paths::runtime_of_user(self.environment).ok().flatten()?;
-        runtime.join("systemd/private").exists().then_some(runtime)
+    fn systemctl(&self, arguments: &[&str]) -> Result<(), Error> {
+        service_manager::tell(
+            "systemctl",
+            &[&["--user"], arguments].concat(),
+            self.environment,
+        )
     }
+}
 
-    fn systemctl(&self, arguments: &[&str]) -> Result<(), String> {
-        self.command("systemctl", &[&["--user"], arguments].concat())
-    }
-
-    /// Runs a program of the machine's to its end; what it complains of.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "asks the service manager, starts no agent"
-    )]
-    fn command(&self, name: &str, arguments: &[&str]) -> Result<(), String> {
-        let program = programs::on_path(name, self.environment)
-            .ok_or_else(|| format!("{name} is not on the PATH"))?;
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null());
-        if let Ok(Some(runtime)) = paths::runtime_of_user(self.environment) {
-            command.env("XDG_RUNTIME_DIR", runtime);
-        }
-        let output = command
-            .output()
-            .map_err(|error| format!("cannot start {name}: {error}"))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().find(|line| !line.trim().is_empty());
-        let line = format!("{name} {}", arguments.join(" "));
-        Err(match said {
-            Some(said) => format!("{line}: {}", said.trim()),
-            None => format!("{line}: {}", output.status),
-        })
-    }
+/// An error with what is behind it.
+fn said(error: Error) -> String {
+    format!("{:#}", anyhow::Error::from(error))
 }
 
 fn append(path: &Path, text: &str) -> io::Result<()> {

@@ -7,6 +7,6 @@ pub mod output;
 pub mod question;
 mod report;
 pub mod table;
-pub mod words;
 
 pub use failure::Failure;
+pub use openclaw_words as words;

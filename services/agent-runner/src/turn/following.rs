@@ -206,7 +206,7 @@ fn died(verdict: Option<Verdict>, memory_max: u64, own_limits: &[String]) -> Kin
             format!(
                 "the turn was stopped: it used more than {} of memory; raise \
                  agents.defaults.limits.memoryMax; {KEPT}",
-                size(memory_max)
+                openclaw_words::bytes(memory_max)
             ),
         ),
         Some(Verdict::Timeout) => (
@@ -256,13 +256,4 @@ fn failed(code: Code, message: String) -> Kind {
         backend_session: None,
         backend: String::new(),
     })
-}
-
-fn size(bytes: u64) -> String {
-    const GIB: u64 = 1 << 30;
-    const MIB: u64 = 1 << 20;
-    match bytes {
-        bytes if bytes >= GIB && bytes % GIB == 0 => format!("{} GiB", bytes / GIB),
-        bytes => format!("{} MiB", bytes / MIB),
-    }
 }

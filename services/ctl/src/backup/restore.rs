@@ -8,7 +8,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_terminal::{Failure, output, words};
 use serde_json::{Value, json};
 
-use super::{elsewhere, failure, left_out, size};
+use super::{elsewhere, failure, left_out};
 use crate::cli::{self, backup::Workspaces};
 use crate::connection;
 
@@ -58,7 +58,7 @@ fn summary(manifest: &Manifest) -> String {
     format!(
         "{} with {}, of {} on {}, by version {}",
         words::count(manifest.files.len() as u64, "file"),
-        size(manifest.bytes()),
+        words::bytes(manifest.bytes()),
         output::line(&manifest.made),
         output::line(&manifest.host),
         output::line(&manifest.program),

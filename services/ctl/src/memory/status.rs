@@ -103,8 +103,8 @@ fn agent_text(agent: &AgentStatus) -> String {
         line("also", path.clone());
     }
     line("workspace", agent.workspace.clone());
-    let size = agent.index_bytes as f64 / f64::from(1 << 20);
-    line("index", format!("{} ({size:.1} MiB)", agent.store));
+    let size = words::bytes(agent.index_bytes);
+    line("index", format!("{} ({size})", agent.store));
     let watching = if agent.watching {
         "changes are seen at once"
     } else {

@@ -18,7 +18,7 @@ struct Scene(tempfile::TempDir);
 impl Scene {
     fn new() -> Self {
         let scene = Self(tempfile::tempdir().unwrap());
-        for folder in ["home", "bin", "run/user/systemd", BOOTED, LINGER] {
+        for folder in ["home", "bin", "run/user/systemd", BOOTED, LINGERING] {
             fs::create_dir_all(scene.at(folder)).unwrap();
         }
         fs::write(scene.at("run/user/systemd/private"), "").unwrap();
@@ -88,7 +88,7 @@ fn machine_adds_its_programs_to_the_path_once() {
 #[test]
 fn machine_keeps_its_manager_when_the_user_goes() {
     let scene = Scene::new();
-    let user = User::from_uid(geteuid()).unwrap().unwrap().name;
+    let user = service_manager::user().unwrap();
     let linger = |agrees| scene.with(|machine| machine.linger(&mut Always(agrees)));
     let missing = linger(true);
     assert_eq!(missing.state, State::Failed);
@@ -98,7 +98,7 @@ fn machine_keeps_its_manager_when_the_user_goes() {
     assert_eq!(scene.calls(), "", "nobody agreed");
     let refused = linger(true);
     assert!(refused.detail.ends_with("Access denied"), "{refused:?}");
-    let note = scene.at(LINGER).join(&user);
+    let note = scene.at(LINGERING).join(&user);
     scene.program("loginctl", &format!("touch '{}'", note.display()));
     assert_eq!(linger(true).state, State::Done);
     assert_eq!(linger(true).state, State::Ok);

@@ -1,8 +1,9 @@
-//! Numbers and times in words.
+//! Numbers, times and amounts of bytes in words.
 
 use std::time::Duration;
 
 /// "1 session", "2 sessions".
+#[must_use]
 pub fn count(number: u64, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
@@ -11,6 +12,7 @@ pub fn count(number: u64, noun: &str) -> String {
 }
 
 /// The two largest units: "4 s", "3 min 12 s", "2 h 5 min", "9 d 3 h".
+#[must_use]
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
@@ -23,9 +25,24 @@ pub fn duration(duration: Duration) -> String {
 }
 
 /// How long before `now_ms` the moment `at_ms` was; both in Unix milliseconds.
+#[must_use]
 pub fn ago(at_ms: i64, now_ms: i64) -> String {
     let passed = u64::try_from(now_ms.saturating_sub(at_ms)).unwrap_or(0);
     format!("{} ago", duration(Duration::from_millis(passed)))
+}
+
+/// In the largest unit that leaves a number of them: "7 bytes", "1.5 KiB", "2 GiB".
+#[must_use]
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| bytes >= *unit) else {
+        return count(bytes, "byte");
+    };
+    let tenths = u128::from(bytes) * 10 / u128::from(unit);
+    match tenths % 10 {
+        0 => format!("{} {name}", tenths / 10),
+        rest => format!("{}.{rest} {name}", tenths / 10),
+    }
 }
 
 #[cfg(test)]
@@ -55,5 +72,21 @@ mod tests {
     fn one_has_no_plural() {
         assert_eq!(count(1, "turn"), "1 turn");
         assert_eq!(count(0, "turn"), "0 turns");
+    }
+
+    #[test]
+    fn bytes_are_said_in_their_largest_unit() {
+        let amounts = [0, 1, 1023, 1024, 1536, 10 << 20, (3 << 30) + 1, u64::MAX].map(bytes);
+        let expected = [
+            "0 bytes",
+            "1 byte",
+            "1023 bytes",
+            "1 KiB",
+            "1.5 KiB",
+            "10 MiB",
+            "3 GiB",
+            "17179869183.9 GiB",
+        ];
+        assert_eq!(amounts, expected);
     }
 }

@@ -1,0 +1,160 @@
+//! The user's service manager, asked through systemd's own programs.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+
+use nix::unistd::{User, geteuid};
+use openclaw_config::{Environment, paths, programs};
+
+/// Beneath the root: users whose manager runs without a session (`loginctl
+/// enable-linger`).
+pub const LINGERING: &str = "var/lib/systemd/linger";
+
+/// Why a program did not do what it was told.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// It is not there.
+    #[error("{0} is not on the PATH")]
+    Absent(String),
+    /// It was not started.
+    #[error("cannot start {program}")]
+    Start {
+        /// The program.
+        program: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// It refused.
+    #[error("{line}: {complaint}")]
+    Refused {
+        /// How it was called.
+        line: String,
+        /// What it said.
+        complaint: String,
+    },
+}
+
+/// What a program said.
+#[derive(Debug)]
+pub struct Said {
+    status: ExitStatus,
+    output: String,
+    complaints: String,
+}
+
+impl Said {
+    /// What it wrote to standard output, or else to standard error.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self.output.as_str() {
+            "" => &self.complaints,
+            output => output,
+        }
+    }
+
+    /// The first line that says why it failed.
+    fn complaint(&self) -> String {
+        let mut lines = self.complaints.lines().chain(self.output.lines());
+        let line = lines.find(|line| !line.trim().is_empty());
+        line.map_or_else(|| self.status.to_string(), |line| line.trim().to_owned())
+    }
+}
+
+/// The runtime directory of a user whose manager runs: its private socket is
+/// there.
+#[must_use]
+pub fn runtime(environment: &Environment) -> Option<PathBuf> {
+    let runtime = paths::runtime_of_user(environment).ok().flatten()?;
+    runtime.join("systemd/private").exists().then_some(runtime)
+}
+
+/// The name of whoever runs this. Without it loginctl looks for a login session,
+/// and a shell of su(1) or a service has none.
+#[must_use]
+pub fn user() -> Option<String> {
+    Some(User::from_uid(geteuid()).ok()??.name)
+}
+
+/// Runs a program to its end; what it said, whether it was content or not. It
+/// finds the user's manager as we do, also in a shell that does not say where
+/// that is.
+///
+/// # Errors
+/// It is not there, or cannot be started.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "systemd's own programs and ours, with fixed arguments: no agent"
+)]
+pub fn ask(name: &str, arguments: &[&str], environment: &Environment) -> Result<Said, Error> {
+    let program =
+        programs::on_path(name, environment).ok_or_else(|| Error::Absent(name.to_owned()))?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null());
+    if let Ok(Some(runtime)) = paths::runtime_of_user(environment) {
+        command.env("XDG_RUNTIME_DIR", runtime);
+    }
+    let output = command.output().map_err(|source| Error::Start {
+        program: name.to_owned(),
+        source,
+    })?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    Ok(Said {
+        status: output.status,
+        output: text(&output.stdout),
+        complaints: text(&output.stderr),
+    })
+}
+
+/// Has a program do what it is told.
+///
+/// # Errors
+/// As [`ask`], and when it ends with another status than 0.
+pub fn tell(name: &str, arguments: &[&str], environment: &Environment) -> Result<(), Error> {
+    let said = ask(name, arguments, environment)?;
+    if said.status.success() {
+        return Ok(());
+    }
+    Err(Error::Refused {
+        line: format!("{name} {}", arguments.join(" ")),
+        complaint: said.complaint(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ask_tells_what_was_said_and_tell_whether_it_went_well() {
+        let nothing: Environment = [("", ""); 0].into_iter().collect();
+        let sh = |line: &str| ask("/bin/sh", &["-c", line], &nothing).unwrap();
+        assert_eq!(sh("echo a; echo b >&2").text(), "a");
+        assert_eq!(sh("echo b >&2; exit 1").text(), "b");
+        let told = |line: &str| tell("/bin/sh", &["-c", line], &nothing);
+        told("echo b >&2").unwrap();
+        let refused = |line: &str| told(line).unwrap_err().to_string();
+        let why = refused("echo a; echo; echo b >&2; exit 1");
+        assert!(why.starts_with("/bin/sh -c "), "{why}");
+        assert!(why.ends_with(": b"), "{why}");
+        assert!(refused("exit 7").ends_with("exit status: 7"));
+        let absent = ask("/no/such/program", &[], &nothing).unwrap_err();
+        assert_eq!(absent.to_string(), "/no/such/program is not on the PATH");
+    }
+
+    #[test]
+    fn ask_tells_the_program_where_the_manager_is() {
+        let environment = Environment::inherit();
+        let expected = paths::runtime_of_user(&environment).unwrap();
+        let line = "echo \"$XDG_RUNTIME_DIR\"";
+        let there: Environment = [("XDG_RUNTIME_DIR", "/there")].into_iter().collect();
+        let said = |environment| {
+            let said = ask("/bin/sh", &["-c", line], environment).unwrap();
+            said.text().to_owned()
+        };
+        assert_eq!(said(&there), "/there");
+        let expected = expected.map(|path| path.display().to_string());
+        assert_eq!(said(&environment), expected.unwrap_or_default());
+    }
+}
