@@ -16,7 +16,7 @@ use openclaw_conversations::database::{Database, Fault};
 use openclaw_conversations::outbox;
 use openclaw_daemon::failure;
 use openclaw_proto::feed::Kind as Happened;
-use openclaw_proto::outbox::{Delivery, Kind, Outcome, Place, Report, State, Wanted};
+use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State, Wanted};
 use openclaw_sessions::now_ms;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -184,6 +184,7 @@ impl Outbox {
             run_id: run.id.clone(),
             created_ms: now_ms(),
             kind: Kind::Typing,
+            extras: Extras::default(),
         };
         // There may be nobody.
         let _ = self.fleeting.send(delivery);

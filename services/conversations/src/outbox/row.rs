@@ -1,7 +1,7 @@
 //! A delivery as a row.
 
 use openclaw_proto::gateway::ChatKind;
-use openclaw_proto::outbox::{Delivery, Kind, Place};
+use openclaw_proto::outbox::{Delivery, Extras, Kind, Place};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
@@ -24,6 +24,7 @@ pub(super) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
         kind: kind.map_err(|error| {
             rusqlite::Error::FromSqlConversionFailure(12, Type::Text, Box::new(error))
         })?,
+        extras: Extras::default(),
     })
 }
 
