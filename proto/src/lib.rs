@@ -9,6 +9,7 @@
 pub mod address;
 pub mod approval;
 pub mod call;
+pub mod channel;
 pub mod event;
 pub mod feed;
 pub mod gateway;
