@@ -10,6 +10,7 @@ pub mod address;
 pub mod approval;
 pub mod call;
 pub mod channel;
+pub mod channel_admin;
 pub mod event;
 pub mod feed;
 pub mod gateway;

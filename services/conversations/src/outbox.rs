@@ -7,7 +7,7 @@
 mod row;
 mod upkeep;
 
-use openclaw_proto::outbox::{Delivery, Kind, Outcome, Place, Report, State};
+use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use row::DELIVERY;
@@ -33,6 +33,10 @@ pub struct NewDelivery {
     pub run_id: String,
     /// What.
     pub kind: Kind,
+    /// What goes with it.
+    pub extras: Extras,
+    /// Where its files are, beneath the agent's workspace.
+    pub paths: Vec<String>,
 }
 
 /// Adds a delivery; false when it is there already.
@@ -42,9 +46,9 @@ pub fn add(connection: &Connection, new: &NewDelivery, now_ms: i64) -> rusqlite:
         .prepare_cached(
             "INSERT OR IGNORE INTO outbox (name, kind, channel, account, target, chat, thread,
                 session_key, agent_id, run_id, facts, about, state, attempts, not_before_ms,
-                provider_ids, reason, created_ms, changed_ms)
+                provider_ids, reason, created_ms, changed_ms, extras, paths)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', 0, 0,
-                '[]', '', ?13, ?13)",
+                '[]', '', ?13, ?13, ?14, ?15)",
         )?
         .execute(params![
             new.name,
@@ -60,6 +64,8 @@ pub fn add(connection: &Connection, new: &NewDelivery, now_ms: i64) -> rusqlite:
             row::json(&new.kind)?,
             about,
             now_ms,
+            row::extras_text(&new.extras)?,
+            row::json(&new.paths)?,
         ])?;
     Ok(added == 1)
 }
@@ -212,8 +218,34 @@ pub fn decided(
             provider_ids: Vec::new(),
             text: text.to_owned(),
         },
+        extras: Extras::default(),
+        paths: Vec::new(),
     };
     add(connection, &edit, now_ms)
+}
+
+/// The agent and the path beneath its workspace of a file that a delivery has
+/// which is with the account's client.
+pub fn file(
+    connection: &Connection,
+    channel: &str,
+    account: &str,
+    id: u64,
+    index: usize,
+) -> rusqlite::Result<Option<(String, String)>> {
+    let found: Option<(String, String)> = connection
+        .prepare_cached(
+            "SELECT agent_id, paths FROM outbox WHERE delivery_id = ?1 AND channel = ?2
+                AND account = ?3 AND state = 'leased'",
+        )?
+        .query_row(params![row::number(id), channel, account], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    Ok(found.and_then(|(agent, paths)| {
+        let paths: Vec<String> = serde_json::from_str(&paths).ok()?;
+        Some((agent, paths.get(index)?.clone()))
+    }))
 }
 
 /// Characters of a reason that are kept: a provider may answer with a page.

@@ -4,6 +4,7 @@
 //! The rows are the ledger's. Here is who has which account's, and what wakes
 //! them: a look at the table after everything that may have added a row.
 
+mod decision;
 mod questions;
 mod taking;
 
@@ -25,6 +26,8 @@ use tokio_util::task::TaskTracker;
 use crate::bus::{DomainEvent, Subscriber};
 use crate::run::{Registry, Run};
 use taking::Taking;
+
+pub use decision::decision_of;
 
 /// How long a delivery is its taker's when it does not say: longer than a
 /// provider takes to answer, shorter than anybody waits for a reply twice.
@@ -122,6 +125,31 @@ impl Outbox {
         drop(takers);
         let taking = Taking::new(Arc::clone(self), channel, account, lease, taken);
         Ok(stream::unfold(taking, Taking::step))
+    }
+
+    /// Does `work` in the ledger, which may add deliveries.
+    pub async fn change<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let done = self.database.call(operation, work).await?;
+        self.look();
+        Ok(done)
+    }
+
+    /// The agent and the path beneath its workspace of a file that a delivery has
+    /// which somebody is delivering.
+    pub async fn file(
+        &self,
+        (channel, account): (String, String),
+        id: u64,
+        index: usize,
+    ) -> Result<Option<(String, String)>, Fault> {
+        let find = move |connection: &rusqlite::Connection| {
+            outbox::file(connection, &channel, &account, id, index)
+        };
+        self.database.read("look up a delivery's file", find).await
     }
 
     /// Notes what became of a delivery; what it is then.

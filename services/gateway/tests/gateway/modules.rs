@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::layers::sources;
 
 /// The libraries that this holds for.
-const ORDERED: [&str; 15] = [
+const ORDERED: [&str; 16] = [
     "agent-runner",
     "backends",
     "commands",
@@ -18,6 +18,7 @@ const ORDERED: [&str; 15] = [
     "effect",
     "foreground",
     "handoff",
+    "inbound",
     "jobs",
     "mcp-servers",
     "model-api",

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_daemon::failure;
 use openclaw_proto::approval::Decision;
-use openclaw_proto::outbox::{Kind, Place};
+use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_sessions::now_ms;
 
-use super::Dispatcher;
+use super::{Dispatcher, decision};
 use crate::approval::{Approval, Outcome};
 
 /// Asks on the run's channel, if its message came from a place on one. After a
@@ -37,6 +37,11 @@ pub(super) fn asked(dispatcher: &Dispatcher, approval: &Approval) {
             expires_ms: approval.expires_ms,
             can_be_always: !of_turn.form.is_empty(),
         },
+        extras: Extras {
+            buttons: decision::buttons(&approval.id, !of_turn.form.is_empty()),
+            ..Extras::default()
+        },
+        paths: Vec::new(),
     };
     change(dispatcher, "ask on a channel", move |connection| {
         outbox::add(connection, &new, now_ms())
