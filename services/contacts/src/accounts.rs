@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use openclaw_proto::channel_admin::AccountState;
 use openclaw_terminal::{Failure, output, table, words};
 
+use crate::add::Account;
 use crate::{Gateway, now_ms, shown};
 
 /// Arguments of `channels`.
@@ -20,6 +21,10 @@ enum Action {
     List(Format),
     /// Show how each account does: its connection, its last error, what waits
     Status(Format),
+    /// Connect an account: its token is read from standard input, checked, and kept in a file
+    Add(Account),
+    /// Take an account out of the configuration, and its token away
+    Remove(Account),
 }
 
 /// How it is shown.
@@ -36,10 +41,16 @@ impl Channels {
     /// # Errors
     /// What the gateway does not do, and why.
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let (paths, environment) = (gateway.paths, gateway.environment);
+        match &self.action {
+            Some(Action::Add(account)) => return account.add(paths, environment),
+            Some(Action::Remove(account)) => return account.remove(paths, environment),
+            _ => {}
+        }
         let accounts = gateway.client.accounts().await;
         let accounts = accounts.map_err(|error| (gateway.failure)(&error))?;
         let (json, is_whole) = match &self.action {
-            None => (false, false),
+            None | Some(Action::Add(_) | Action::Remove(_)) => (false, false),
             Some(Action::List(format)) => (format.json, false),
             Some(Action::Status(format)) => (format.json, true),
         };

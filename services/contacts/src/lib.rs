@@ -2,11 +2,13 @@
 //! there, and what is said there.
 
 mod accounts;
+mod add;
 mod pairing;
 mod send;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use openclaw_config::{Environment, Paths};
 use openclaw_proto::call::CallError;
 use openclaw_proto::channel::AccountName;
 use openclaw_proto::channel_admin::Client;
@@ -22,6 +24,10 @@ pub struct Gateway<'a> {
     pub client: Client,
     /// The failure that an error is.
     pub failure: &'a dyn Fn(&CallError) -> Failure,
+    /// Where the state is.
+    pub paths: &'a Paths,
+    /// The environment that programs are found in.
+    pub environment: &'a Environment,
 }
 
 /// An account as people are shown it: its channel alone where that is enough.

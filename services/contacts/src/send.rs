@@ -51,9 +51,10 @@ impl Send {
         };
         let is_attended = gateway.client.send(text).await;
         let is_attended = is_attended.map_err(|error| (gateway.failure)(&error))?;
-        output::stdout_line(match is_attended {
-            true => "it is being said",
-            false => "it is said as soon as a daemon attends the account",
+        output::stdout_line(if is_attended {
+            "it is being said"
+        } else {
+            "it is said as soon as a daemon attends the account"
         })
     }
 

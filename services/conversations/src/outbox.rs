@@ -184,44 +184,49 @@ pub fn report(
     Ok(state.as_deref().and_then(State::parse))
 }
 
-/// Says in the place of the question `name` what was decided: one that nobody
-/// was given is not asked any more, and one that somebody has is edited.
+/// Says in the place of the question `name`, wherever it was put, what was
+/// decided: one that nobody was given is not asked any more, and one that somebody
+/// has is edited.
 pub fn decided(
     connection: &Connection,
     name: &str,
     text: &str,
     now_ms: i64,
 ) -> rusqlite::Result<bool> {
+    // Each further place has the person's name behind the question's.
+    let is_put = "(name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || ' ')";
     connection.execute(
-        "UPDATE outbox SET state = 'failed', reason = ?2, changed_ms = ?3
-         WHERE name = ?1 AND state = 'pending' AND attempts = 0",
+        &format!(
+            "UPDATE outbox SET state = 'failed', reason = ?2, changed_ms = ?3
+             WHERE {is_put} AND state = 'pending' AND attempts = 0"
+        ),
         params![name, cut(text), now_ms],
     )?;
-    let asked = connection
-        .query_row(
-            &format!("SELECT {DELIVERY} FROM outbox WHERE name = ?1 AND attempts > 0"),
-            [name],
-            row::asked,
-        )
-        .optional()?;
-    let Some((question, session_key, agent_id, run_id, place)) = asked else {
-        return Ok(false);
-    };
-    let edit = NewDelivery {
-        name: format!("decided {name}"),
-        place,
-        session_key,
-        agent_id,
-        run_id,
-        kind: Kind::Edit {
-            delivery_id: question,
-            provider_ids: Vec::new(),
-            text: text.to_owned(),
-        },
-        extras: Extras::default(),
-        paths: Vec::new(),
-    };
-    add(connection, &edit, now_ms)
+    let sql = format!("SELECT {DELIVERY}, name FROM outbox WHERE {is_put} AND attempts > 0");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let put = statement.query_map([name], |found| {
+        Ok((row::asked(found)?, found.get::<_, String>("name")?))
+    })?;
+    let put = put.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut is_new = false;
+    for ((question, session_key, agent_id, run_id, place), name) in put {
+        let edit = NewDelivery {
+            name: format!("decided {name}"),
+            place,
+            session_key,
+            agent_id,
+            run_id,
+            kind: Kind::Edit {
+                delivery_id: question,
+                provider_ids: Vec::new(),
+                text: text.to_owned(),
+            },
+            extras: Extras::default(),
+            paths: Vec::new(),
+        };
+        is_new |= add(connection, &edit, now_ms)?;
+    }
+    Ok(is_new)
 }
 
 /// The agent and the path beneath its workspace of a file that a delivery has

@@ -136,9 +136,10 @@ impl Channels {
     /// The name that deliveries have of an account: none for the default one.
     pub fn canonical(&self, channel: &str, account: &str) -> String {
         let settings = self.core.configuration.settings();
-        match settings.channels.is_default(channel, account) {
-            true => String::new(),
-            false => account.to_owned(),
+        if settings.channels.is_default(channel, account) {
+            String::new()
+        } else {
+            account.to_owned()
         }
     }
 

@@ -79,9 +79,10 @@ fn direct(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
         return verdict;
     }
     // Whom `*` lets in talks, and commands nothing.
-    let standing = match is_named || known.is_paired {
-        true => Standing::Guest,
-        false => Standing::Unauthorized,
+    let standing = if is_named || known.is_paired {
+        Standing::Guest
+    } else {
+        Standing::Unauthorized
     };
     allow(account, facts, known, standing, Place::default())
 }
@@ -139,9 +140,10 @@ fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
     }
     let policy = place.first(|it| it.group_policy, |it| it.group_policy);
     let own = place.first(|it| it.allow_from.as_ref(), |it| it.allow_from.as_ref());
-    let listed = own.unwrap_or(match account.group_allow_from.is_empty() {
-        true => &account.allow_from,
-        false => &account.group_allow_from,
+    let listed = own.unwrap_or(if account.group_allow_from.is_empty() {
+        &account.allow_from
+    } else {
+        &account.group_allow_from
     });
     let is_listed = is_listed(listed, facts.channel, facts.sender);
     match policy.unwrap_or(account.group_policy) {
@@ -172,9 +174,10 @@ fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
     let is_named = listed
         .iter()
         .any(|written| names(written, facts.channel, facts.sender));
-    let standing = match is_named {
-        true => Standing::Guest,
-        false => Standing::Unauthorized,
+    let standing = if is_named {
+        Standing::Guest
+    } else {
+        Standing::Unauthorized
     };
     allow(account, facts, known, standing, place)
 }
@@ -223,12 +226,13 @@ fn approves(account: &Account, facts: &Facts<'_>, is_owner: bool) -> bool {
     if approvals.enabled == ApprovalsEnabled::Set(false) {
         return false;
     }
-    match approvals.approvers.is_empty() {
-        true => is_owner,
-        false => approvals
+    if approvals.approvers.is_empty() {
+        is_owner
+    } else {
+        approvals
             .approvers
             .iter()
-            .any(|written| names(written, facts.channel, facts.sender)),
+            .any(|written| names(written, facts.channel, facts.sender))
     }
 }
 

@@ -134,6 +134,7 @@ impl Base {
             .subscribe(Box::new(Hearing(Arc::clone(&self.feed))));
         self.bus.subscribe(Box::new(Dispatcher {
             outbox: Arc::clone(&self.outbox),
+            configuration: self.configuration.clone(),
             runs: self.runs.clone(),
             tasks: self.tasks.clone(),
         }));

@@ -4,7 +4,6 @@
 //! The rows are the ledger's. Here is who has which account's, and what wakes
 //! them: a look at the table after everything that may have added a row.
 
-mod decision;
 mod questions;
 mod taking;
 
@@ -15,7 +14,7 @@ use std::time::Duration;
 use futures_util::{Stream, stream};
 use openclaw_conversations::database::{Database, Fault};
 use openclaw_conversations::outbox;
-use openclaw_daemon::failure;
+use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::feed::Kind as Happened;
 use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State, Wanted};
 use openclaw_sessions::now_ms;
@@ -26,8 +25,6 @@ use tokio_util::task::TaskTracker;
 use crate::bus::{DomainEvent, Subscriber};
 use crate::run::{Registry, Run};
 use taking::Taking;
-
-pub use decision::decision_of;
 
 /// How long a delivery is its taker's when it does not say: longer than a
 /// provider takes to answer, shorter than anybody waits for a reply twice.
@@ -226,6 +223,7 @@ impl Outbox {
 /// The outbox, as the bus knows it.
 pub(crate) struct Dispatcher {
     pub(crate) outbox: Arc<Outbox>,
+    pub(crate) configuration: Configuration,
     pub(crate) runs: Registry,
     pub(crate) tasks: TaskTracker,
 }

@@ -73,9 +73,10 @@ pub(super) fn json(value: &impl ToJson) -> rusqlite::Result<String> {
 
 /// Most deliveries have none.
 pub(super) fn extras_text(extras: &Extras) -> rusqlite::Result<String> {
-    match *extras == Extras::default() {
-        true => Ok(String::new()),
-        false => json(extras),
+    if *extras == Extras::default() {
+        Ok(String::new())
+    } else {
+        json(extras)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Buttons that were pressed.
 
 use openclaw_commands::Sender;
+use openclaw_inbound::decision_of;
 use openclaw_proto::approval::Decision;
 use openclaw_proto::channel::{AccountName, Outcome};
-use openclaw_runs::outbox::decision_of;
 
 use super::Channels;
 

@@ -3,12 +3,14 @@
 use std::pin::Pin;
 
 use futures_util::{Stream, StreamExt as _};
+use openclaw_proto::approval::ApprovalRequested;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::channel::{
     AccountName, Attachment, Attend, Client, Connection, FileHead, HandIn, HandedIn, Health,
-    IgnoredCode, Instruction, Message, Outcome, Person, Place, What,
+    IgnoredCode, Instruction, Message, Outcome, Person, Place, Press, What,
 };
 use openclaw_proto::channel_admin;
+use openclaw_proto::event::Kind as Said;
 use openclaw_proto::gateway::ChatKind;
 use openclaw_proto::outbox::{self, Delivery, Kind, Wanted};
 
@@ -293,4 +295,81 @@ async fn channels_say_what_the_owner_sends() {
             "{refused}"
         );
     }
+}
+
+/// What somebody in a group says, who may talk there.
+fn in_group(key: &str, sender: &str, words: &str) -> HandIn {
+    let mut hand_in = direct(key, sender, message(words));
+    hand_in.place.chat = ChatKind::Group;
+    hand_in.place.id = "-100".to_owned();
+    hand_in
+}
+
+#[tokio::test]
+async fn channels_ask_approvers_alone_and_take_their_word() {
+    let suite = Suite::configured(
+        r#"{"channels": {"telegram": {"allowFrom": [42], "groupAllowFrom": [42, 43]}}}"#,
+    )
+    .await;
+    let mut deliveries = deliveries(&suite).await;
+    let taken = hand_in(&suite, in_group("1", "43", "install it")).await;
+    let run = run_of(&taken);
+    suite.runner.started().await;
+    let asked = ApprovalRequested {
+        id: "a-1".to_owned(),
+        tool: "exec".to_owned(),
+        command: "make install".to_owned(),
+        expires_ms: i64::MAX,
+        ..ApprovalRequested::default()
+    };
+    suite.runner.say(&run, Said::ApprovalRequested(asked));
+    let question = next(&mut deliveries).await;
+    assert!(
+        matches!(question.kind, Kind::Question { .. }),
+        "{question:?}"
+    );
+    // Not in the group, where somebody asked who may not decide.
+    assert_eq!(question.place.to, "42");
+    assert_eq!(question.place.chat, Some(ChatKind::Direct));
+    let buttons = &question.extras.buttons[0];
+    assert_eq!(
+        buttons.len(),
+        2,
+        "it cannot be allowed for good: {buttons:?}"
+    );
+    let deny = buttons[1].data.clone();
+    let press = |key: &str, sender: &str, data: &str| HandIn {
+        what: What::Press(Press {
+            data: data.to_owned(),
+            provider_id: "m9".to_owned(),
+        }),
+        ..in_group(key, sender, "")
+    };
+    let shown = |handed_in: HandedIn| match handed_in.outcome {
+        Outcome::Answered { text } => text,
+        other => panic!("{other:?}"),
+    };
+    let other = shown(hand_in(&suite, press("2", "43", &deny)).await);
+    assert_eq!(other, "You are not asked about this.");
+    let nothing = shown(hand_in(&suite, press("3", "42", "x")).await);
+    assert_eq!(nothing, "That button does nothing any more.");
+    let report = outbox::Report {
+        id: question.id,
+        attempt: question.attempt,
+        outcome: outbox::Outcome::Delivered(vec!["m9".to_owned()]),
+    };
+    let client = outbox::Client::new(suite.paths().gateway_socket());
+    soon(client.report(report)).await.unwrap();
+    assert_eq!(
+        shown(hand_in(&suite, press("4", "42", &deny)).await),
+        "Denied."
+    );
+    let edit = next(&mut deliveries).await;
+    match edit.kind {
+        Kind::Edit { text, .. } => assert_eq!(text, "Denied, by telegram 42."),
+        other => panic!("{other:?}"),
+    }
+    // Said again it is the same, and changes nothing.
+    let again = hand_in(&suite, press("4", "42", &deny)).await;
+    assert!(again.is_existing);
 }

@@ -17,7 +17,7 @@ const GATEWAY: &[Layer] = &[
     ("conversations", &[]),
     ("inbound", &["commands"]),
     ("jobs", &[]),
-    ("runs", &["commands", "conversations", "jobs"]),
+    ("runs", &["commands", "conversations", "inbound", "jobs"]),
     ("devices", &["conversations"]),
     ("doors", &["commands", "conversations", "inbound", "runs"]),
     (

@@ -91,9 +91,10 @@ fn named(line: &str) -> Option<String> {
 /// The file beneath the workspace, however it is written.
 fn found(name: &str, workspace: &Path) -> Option<(String, DeliveredFile)> {
     let path = Path::new(name);
-    let relative = match path.is_absolute() {
-        true => path.strip_prefix(workspace).ok()?,
-        false => path,
+    let relative = if path.is_absolute() {
+        path.strip_prefix(workspace).ok()?
+    } else {
+        path
     };
     let parts = relative.components();
     let relative: PathBuf = parts

@@ -11,7 +11,7 @@ const PREFIX: &str = "approve";
 const DATA_LIMIT: usize = 64;
 
 /// The buttons of the question `id`; none where a provider would not take them.
-pub(super) fn buttons(id: &str, can_be_always: bool) -> Vec<Vec<Button>> {
+pub fn buttons(id: &str, can_be_always: bool) -> Vec<Vec<Button>> {
     let button = |decision: Decision, text: &str| Button {
         text: text.to_owned(),
         data: format!("{PREFIX}:{}:{id}", short(decision)),
@@ -22,9 +22,10 @@ pub(super) fn buttons(id: &str, can_be_always: bool) -> Vec<Vec<Button>> {
         row.push(button(Decision::AllowAlways, "Always allow"));
     }
     row.push(button(Decision::Deny, "Deny"));
-    match row.iter().all(|button| button.data.len() <= DATA_LIMIT) {
-        true => vec![row],
-        false => Vec::new(),
+    if row.iter().all(|button| button.data.len() <= DATA_LIMIT) {
+        vec![row]
+    } else {
+        Vec::new()
     }
 }
 
