@@ -4,7 +4,9 @@ use std::{env, error::Error, fs, path::PathBuf};
 
 use prost::Message as _;
 
-const FILES: [&str; 7] = [
+const FILES: [&str; 9] = [
+    "openclaw/channel/v1/channel.proto",
+    "openclaw/gateway/v1/channels.proto",
     "openclaw/gateway/v1/events.proto",
     "openclaw/gateway/v1/gateway.proto",
     "openclaw/gateway/v1/outbox.proto",

@@ -88,6 +88,9 @@ pub struct Route {
     /// is named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<String>,
+    /// What the channel calls the message; None: it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// A kind of chat.
@@ -359,6 +362,7 @@ impl TryFrom<wire::Route> for Route {
             id: route.id,
             thread: Some(route.thread).filter(|thread| !thread.is_empty()),
             sender: Some(route.sender).filter(|sender| !sender.is_empty()),
+            message: None,
         })
     }
 }

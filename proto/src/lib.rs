@@ -9,6 +9,8 @@
 pub mod address;
 pub mod approval;
 pub mod call;
+pub mod channel;
+pub mod channel_admin;
 pub mod event;
 pub mod feed;
 pub mod gateway;
@@ -28,6 +30,11 @@ pub mod sessions;
     rust_2018_idioms
 )]
 mod openclaw {
+    pub mod channel {
+        pub mod v1 {
+            tonic::include_proto!("openclaw.channel.v1");
+        }
+    }
     pub mod gateway {
         pub mod v1 {
             tonic::include_proto!("openclaw.gateway.v1");
@@ -52,6 +59,7 @@ mod openclaw {
 
 /// Generated from the `.proto` files: one module a package.
 pub mod wire {
+    pub use crate::openclaw::channel::v1 as channel;
     pub use crate::openclaw::gateway::v1 as gateway;
     pub use crate::openclaw::memory::v1 as memory;
     pub use crate::openclaw::run::v1 as run;

@@ -69,6 +69,48 @@ pub struct Delivery {
     pub created_ms: i64,
     /// What.
     pub kind: Kind,
+    /// What goes with it.
+    pub extras: Extras,
+}
+
+/// What goes with something that is said, for channels that can.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Extras {
+    /// Out of the agent's workspace.
+    pub files: Vec<DeliveredFile>,
+    /// Rows of buttons.
+    pub buttons: Vec<Vec<Button>>,
+    /// What is answered to, as the provider calls it; empty: unknown.
+    pub answers_id: String,
+    /// An emoji in the place of a reply; empty: none.
+    pub reaction: String,
+}
+
+/// A file that goes with something that is said.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct DeliveredFile {
+    /// Without folders.
+    pub name: String,
+    /// What kind of file it is.
+    pub mime_type: String,
+    /// In bytes.
+    pub size: u64,
+    /// Whether it is spoken, and shown as such.
+    pub is_voice: bool,
+}
+
+/// A button below a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Button {
+    /// What it says.
+    pub text: String,
+    /// What comes back when it is pressed, at most 64 bytes; empty: it is a link.
+    pub data: String,
+    /// Where the link leads.
+    pub url: String,
 }
 
 /// What is to be said.

@@ -1,6 +1,6 @@
 //! Between the outbox's domain types and the wire's.
 
-use super::{Delivery, Kind, Outcome, Place, Report, Wanted};
+use super::{Button, DeliveredFile, Delivery, Extras, Kind, Outcome, Place, Report, Wanted};
 use crate::gateway::ChatKind;
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
@@ -27,7 +27,7 @@ impl From<Wanted> for wire::TakeDeliveriesRequest {
 
 impl From<Delivery> for wire::Delivery {
     fn from(delivery: Delivery) -> Self {
-        let place = delivery.place;
+        let (place, extras) = (delivery.place, delivery.extras);
         let chat = place.chat.map_or(wire::ChatKind::Unspecified, Into::into);
         Self {
             id: delivery.id,
@@ -43,6 +43,52 @@ impl From<Delivery> for wire::Delivery {
             run_id: delivery.run_id,
             created_ms: delivery.created_ms,
             kind: Some(delivery.kind.into()),
+            files: extras.files.into_iter().map(Into::into).collect(),
+            buttons: extras.buttons.into_iter().map(row).collect(),
+            answers_id: extras.answers_id,
+            reaction: extras.reaction,
+        }
+    }
+}
+
+fn row(buttons: Vec<Button>) -> wire::ButtonRow {
+    let buttons = buttons.into_iter().map(|button| wire::Button {
+        text: button.text,
+        data: button.data,
+        url: button.url,
+    });
+    wire::ButtonRow {
+        buttons: buttons.collect(),
+    }
+}
+
+fn buttons(row: wire::ButtonRow) -> Vec<Button> {
+    let buttons = row.buttons.into_iter().map(|button| Button {
+        text: button.text,
+        data: button.data,
+        url: button.url,
+    });
+    buttons.collect()
+}
+
+impl From<DeliveredFile> for wire::DeliveredFile {
+    fn from(file: DeliveredFile) -> Self {
+        Self {
+            name: file.name,
+            mime_type: file.mime_type,
+            size: file.size,
+            is_voice: file.is_voice,
+        }
+    }
+}
+
+impl From<wire::DeliveredFile> for DeliveredFile {
+    fn from(file: wire::DeliveredFile) -> Self {
+        Self {
+            name: file.name,
+            mime_type: file.mime_type,
+            size: file.size,
+            is_voice: file.is_voice,
         }
     }
 }
@@ -69,6 +115,12 @@ impl TryFrom<wire::Delivery> for Delivery {
             run_id: delivery.run_id,
             created_ms: delivery.created_ms,
             kind: kind.into(),
+            extras: Extras {
+                files: delivery.files.into_iter().map(Into::into).collect(),
+                buttons: delivery.buttons.into_iter().map(buttons).collect(),
+                answers_id: delivery.answers_id,
+                reaction: delivery.reaction,
+            },
         })
     }
 }

@@ -2,6 +2,7 @@
 //! the ledger. Knows neither how a turn runs nor who asks.
 
 pub mod auth_profile;
+pub mod channels;
 pub mod database;
 mod fault;
 pub mod feed;

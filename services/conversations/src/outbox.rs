@@ -7,7 +7,7 @@
 mod row;
 mod upkeep;
 
-use openclaw_proto::outbox::{Delivery, Kind, Outcome, Place, Report, State};
+use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use row::DELIVERY;
@@ -33,6 +33,10 @@ pub struct NewDelivery {
     pub run_id: String,
     /// What.
     pub kind: Kind,
+    /// What goes with it.
+    pub extras: Extras,
+    /// Where its files are, beneath the agent's workspace.
+    pub paths: Vec<String>,
 }
 
 /// Adds a delivery; false when it is there already.
@@ -42,9 +46,9 @@ pub fn add(connection: &Connection, new: &NewDelivery, now_ms: i64) -> rusqlite:
         .prepare_cached(
             "INSERT OR IGNORE INTO outbox (name, kind, channel, account, target, chat, thread,
                 session_key, agent_id, run_id, facts, about, state, attempts, not_before_ms,
-                provider_ids, reason, created_ms, changed_ms)
+                provider_ids, reason, created_ms, changed_ms, extras, paths)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', 0, 0,
-                '[]', '', ?13, ?13)",
+                '[]', '', ?13, ?13, ?14, ?15)",
         )?
         .execute(params![
             new.name,
@@ -60,6 +64,8 @@ pub fn add(connection: &Connection, new: &NewDelivery, now_ms: i64) -> rusqlite:
             row::json(&new.kind)?,
             about,
             now_ms,
+            row::extras_text(&new.extras)?,
+            row::json(&new.paths)?,
         ])?;
     Ok(added == 1)
 }
@@ -178,42 +184,73 @@ pub fn report(
     Ok(state.as_deref().and_then(State::parse))
 }
 
-/// Says in the place of the question `name` what was decided: one that nobody
-/// was given is not asked any more, and one that somebody has is edited.
+/// Says in the place of the question `name`, wherever it was put, what was
+/// decided: one that nobody was given is not asked any more, and one that somebody
+/// has is edited.
 pub fn decided(
     connection: &Connection,
     name: &str,
     text: &str,
     now_ms: i64,
 ) -> rusqlite::Result<bool> {
+    // Each further place has the person's name behind the question's.
+    let is_put = "(name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || ' ')";
     connection.execute(
-        "UPDATE outbox SET state = 'failed', reason = ?2, changed_ms = ?3
-         WHERE name = ?1 AND state = 'pending' AND attempts = 0",
+        &format!(
+            "UPDATE outbox SET state = 'failed', reason = ?2, changed_ms = ?3
+             WHERE {is_put} AND state = 'pending' AND attempts = 0"
+        ),
         params![name, cut(text), now_ms],
     )?;
-    let asked = connection
-        .query_row(
-            &format!("SELECT {DELIVERY} FROM outbox WHERE name = ?1 AND attempts > 0"),
-            [name],
-            row::asked,
-        )
+    let sql = format!("SELECT {DELIVERY}, name FROM outbox WHERE {is_put} AND attempts > 0");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let put = statement.query_map([name], |found| {
+        Ok((row::asked(found)?, found.get::<_, String>("name")?))
+    })?;
+    let put = put.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut is_new = false;
+    for ((question, session_key, agent_id, run_id, place), name) in put {
+        let edit = NewDelivery {
+            name: format!("decided {name}"),
+            place,
+            session_key,
+            agent_id,
+            run_id,
+            kind: Kind::Edit {
+                delivery_id: question,
+                provider_ids: Vec::new(),
+                text: text.to_owned(),
+            },
+            extras: Extras::default(),
+            paths: Vec::new(),
+        };
+        is_new |= add(connection, &edit, now_ms)?;
+    }
+    Ok(is_new)
+}
+
+/// The agent and the path beneath its workspace of a file that a delivery has
+/// which is with the account's client.
+pub fn file(
+    connection: &Connection,
+    channel: &str,
+    account: &str,
+    id: u64,
+    index: usize,
+) -> rusqlite::Result<Option<(String, String)>> {
+    let found: Option<(String, String)> = connection
+        .prepare_cached(
+            "SELECT agent_id, paths FROM outbox WHERE delivery_id = ?1 AND channel = ?2
+                AND account = ?3 AND state = 'leased'",
+        )?
+        .query_row(params![row::number(id), channel, account], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
         .optional()?;
-    let Some((question, session_key, agent_id, run_id, place)) = asked else {
-        return Ok(false);
-    };
-    let edit = NewDelivery {
-        name: format!("decided {name}"),
-        place,
-        session_key,
-        agent_id,
-        run_id,
-        kind: Kind::Edit {
-            delivery_id: question,
-            provider_ids: Vec::new(),
-            text: text.to_owned(),
-        },
-    };
-    add(connection, &edit, now_ms)
+    Ok(found.and_then(|(agent, paths)| {
+        let paths: Vec<String> = serde_json::from_str(&paths).ok()?;
+        Some((agent, paths.get(index)?.clone()))
+    }))
 }
 
 /// Characters of a reason that are kept: a provider may answer with a page.

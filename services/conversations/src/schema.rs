@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 5;
+pub(crate) const VERSION: i64 = 6;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -201,6 +201,41 @@ const OUTBOX: &str = "
         WHERE state IN ('pending', 'leased');
 ";
 
+/// What came in on channels and what became of it, who wants to talk there and
+/// who may, and what goes with a delivery. Since version 6.
+const CHANNELS: &str = "
+    CREATE TABLE hand_ins (
+        channel       TEXT NOT NULL,
+        account       TEXT NOT NULL,
+        key           TEXT NOT NULL,
+        outcome       TEXT NOT NULL,
+        at_ms         INTEGER NOT NULL,
+        PRIMARY KEY (channel, account, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX hand_ins_by_time ON hand_ins (at_ms);
+    CREATE TABLE channel_requests (
+        channel       TEXT NOT NULL,
+        account       TEXT NOT NULL,
+        peer          TEXT NOT NULL,
+        code          TEXT NOT NULL UNIQUE,
+        name          TEXT NOT NULL,
+        created_ms    INTEGER NOT NULL,
+        PRIMARY KEY (channel, account, peer)
+    ) WITHOUT ROWID;
+    CREATE TABLE channel_peers (
+        channel       TEXT NOT NULL,
+        account       TEXT NOT NULL,
+        peer          TEXT NOT NULL,
+        name          TEXT NOT NULL,
+        is_owner      INTEGER NOT NULL,
+        approved_ms   INTEGER NOT NULL,
+        PRIMARY KEY (channel, account, peer)
+    ) WITHOUT ROWID;
+    ALTER TABLE outbox ADD COLUMN extras TEXT NOT NULL DEFAULT '';
+    -- Where the files of extras are, beneath the agent's workspace.
+    ALTER TABLE outbox ADD COLUMN paths TEXT NOT NULL DEFAULT '';
+";
+
 /// Why the tables cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
@@ -252,7 +287,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
                 transaction.execute_batch(SESSION_NOTES)?;
             }
             3 => transaction.execute_batch(EVENTS)?,
-            _ => transaction.execute_batch(OUTBOX)?,
+            4 => transaction.execute_batch(OUTBOX)?,
+            _ => transaction.execute_batch(CHANNELS)?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;

@@ -67,6 +67,12 @@ pub(crate) enum Command {
     Cancel(Cancel),
     /// List and decide about commands that wait to be allowed
     Approvals(Approvals),
+    /// Show the channels, and how they do
+    Channels(openclaw_contacts::Channels),
+    /// List and decide about those who want to talk on a channel
+    Pairing(openclaw_contacts::Pairing),
+    /// Say something on a channel
+    Send(openclaw_contacts::Send),
     /// Decide about logins of agent CLIs
     Auth(Auth),
     /// Print the token that WebSocket and HTTP clients need

@@ -14,6 +14,7 @@ mod cancel;
 mod cli;
 mod config;
 mod connection;
+mod contacts;
 mod doctor;
 mod events;
 mod export;
@@ -56,6 +57,9 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Approvals(arguments) => approvals::execute(&arguments, environment),
         Command::Auth(arguments) => auth::execute(&arguments, environment),
+        Command::Channels(arguments) => contacts::channels(&arguments, environment),
+        Command::Pairing(arguments) => contacts::pairing(&arguments, environment),
+        Command::Send(arguments) => contacts::send(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Setup(arguments) => setup::execute(&arguments, environment),

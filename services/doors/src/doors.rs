@@ -5,6 +5,7 @@ use std::sync::Arc;
 use openclaw_runs::Core;
 
 use crate::answers::Answers;
+use crate::channels::Channels;
 use crate::front::Front;
 use crate::readiness::{Readiness, Report};
 
@@ -13,6 +14,8 @@ pub struct Doors {
     pub(crate) core: Arc<Core>,
     /// The TCP side.
     pub front: Arc<Front>,
+    /// The accounts of channels, and who speaks for them.
+    pub channels: Arc<Channels>,
     readiness: Readiness,
     /// What HTTP was answered.
     pub(crate) answers: Answers,
@@ -23,6 +26,7 @@ impl Doors {
     pub fn new(core: Arc<Core>) -> Arc<Self> {
         Arc::new(Self {
             front: Front::new(core.configuration.clone()),
+            channels: Channels::new(Arc::clone(&core)),
             readiness: Readiness::default(),
             answers: Answers::default(),
             core,

@@ -3,6 +3,8 @@
 #![expect(clippy::disallowed_types, reason = "it serves gRPC")]
 
 mod approvals;
+mod channel_admin;
+mod channels;
 mod classes;
 mod events;
 mod outbox;
@@ -29,6 +31,8 @@ use tonic::{Request, Response, Status};
 use crate::doors::Doors;
 use refused::refused;
 
+pub use channel_admin::ChannelAdminService;
+pub use channels::ChannelsService;
 pub use classes::Classes;
 pub use events::EventsService;
 pub use outbox::OutboxService;

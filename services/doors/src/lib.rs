@@ -6,6 +6,7 @@
 //! [`Submitter::submit`]: openclaw_runs::Submitter::submit
 
 mod answers;
+pub mod channels;
 mod doors;
 pub mod front;
 #[cfg(fuzzing)]
@@ -16,7 +17,10 @@ mod listener;
 mod readiness;
 
 pub use doors::Doors;
-pub use grpc::{Classes, EventsService, GatewayService, OutboxService, SessionsService};
+pub use grpc::{
+    ChannelAdminService, ChannelsService, Classes, EventsService, GatewayService, OutboxService,
+    SessionsService,
+};
 pub use http::resident;
 pub use listener::{Open, WebSocket, open};
 pub use readiness::Report;

@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 mod agents;
+mod channels;
 mod earlier;
 mod gateway;
 mod general;
@@ -120,7 +121,8 @@ const fn row(at: &'static str, effect: Effect, keys: &'static [&'static str]) ->
 const UNSUPPORTED: Effect = Effect::NotSupported("");
 
 /// What only matters to channels.
-const CHANNELS: Effect = Effect::NotSupported("no messengers are connected");
+const CHANNELS: Effect =
+    Effect::NotSupported("of the channels that OpenClaw has, Telegram is connected");
 
 /// What there is in the place of a model of embeddings in the daemon's own process.
 const NO_OWN_MODEL: &str = "the table that is shipped is used; a model on this machine is asked \
@@ -134,8 +136,9 @@ const JOURNALD: Effect =
     Effect::NotNeeded("journald keeps the log (journalctl --user -u 'openclaw-*')");
 
 /// Of OpenClaw 2026.9, the version whose keys are recorded.
-const PRESENT: [&[Row]; 5] = [
+const PRESENT: [&[Row]; 6] = [
     general::ROWS,
+    channels::ROWS,
     gateway::ROWS,
     agents::ROWS,
     tools::ROWS,

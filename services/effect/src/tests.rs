@@ -121,7 +121,10 @@ fn a_value_without_effect_is_listed_and_others_are_not() {
 #[test]
 fn keys_without_effect_are_listed_by_reason() {
     let unused = unused(&json!({
-        "channels": {"telegram": {"botToken": "${TOKEN}", "allowFrom": ["+1"]}},
+        "channels": {
+            "telegram": {"botToken": "${TOKEN}", "allowFrom": ["+1"]},
+            "discord": {"token": "x"}, "pigeon": {"loft": 1},
+        },
         "logging": {"level": "info", "file": "/x"},
         "agents": {"list": [{"id": "a", "agentDir": "/x"}], "entries": {"b": {"heartbeat": {"every": "1h"}}}},
         "models": {"providers": {"p": {"models": [{"id": "m", "mediaInput": {}}]}}},
@@ -133,10 +136,13 @@ fn keys_without_effect_are_listed_by_reason() {
         [
             "without effect (not supported yet): agents.entries.b.heartbeat.every, \
              models.providers.p.models.0.mediaInput",
-            "without effect (not supported yet: no messengers are connected): \
-             channels.telegram.botToken, channels.telegram.allowFrom",
+            "without effect (not supported yet: of the channels that OpenClaw has, Telegram is \
+             connected): channels.discord.token, channels.pigeon.loft",
             "without effect (replaced by OPENCLAW_STATE_DIR: an agent's folder is agents/ID below \
              it): agents.list.0.agentDir",
+            "without effect (replaced by channels.telegram.tokenFile, which `openclawctl channels \
+             add telegram` writes: a token is in no configuration that others may read): \
+             channels.telegram.botToken",
             "without effect (not needed here: journald keeps the log (journalctl --user -u \
              'openclaw-*')): logging.file",
         ]

@@ -9,9 +9,12 @@ use anyhow::Context as _;
 use openclaw_conversations::storage::Storage;
 use openclaw_daemon::Daemon;
 use openclaw_doors::{
-    Classes, Doors, EventsService, GatewayService, OutboxService, SessionsService, WebSocket,
+    ChannelAdminService, ChannelsService, Classes, Doors, EventsService, GatewayService,
+    OutboxService, SessionsService, WebSocket,
 };
 use openclaw_proto::MESSAGE_LIMIT;
+use openclaw_proto::wire::channel::channels_server::ChannelsServer;
+use openclaw_proto::wire::gateway::channel_admin_server::ChannelAdminServer;
 use openclaw_proto::wire::gateway::events_server::EventsServer;
 use openclaw_proto::wire::gateway::gateway_server::{GatewayServer, SERVICE_NAME};
 use openclaw_proto::wire::gateway::outbox_server::OutboxServer;
@@ -43,6 +46,8 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let _pruning = AbortOnDropHandle::new(tokio::spawn(pruning));
     let tidying = Arc::clone(&core.outbox).tidy_now_and_then();
     let _tidying = AbortOnDropHandle::new(tokio::spawn(tidying));
+    let forgetting = Arc::clone(&doors.channels).tidy_now_and_then();
+    let _forgetting = AbortOnDropHandle::new(tokio::spawn(forgetting));
     let secret = Arc::clone(&server).follow_secret();
     let _secret = AbortOnDropHandle::new(tokio::spawn(secret));
     let websocket: Arc<dyn WebSocket> = Arc::<Server>::clone(&server);
@@ -58,13 +63,19 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         .max_encoding_message_size(MESSAGE_LIMIT);
     let outbox = OutboxServer::new(OutboxService(Arc::clone(&doors)))
         .max_encoding_message_size(MESSAGE_LIMIT);
+    let channels = ChannelsServer::new(ChannelsService(Arc::clone(&doors)))
+        .max_decoding_message_size(MESSAGE_LIMIT);
+    let of_channels = ChannelAdminServer::new(ChannelAdminService(Arc::clone(&doors)));
     let front = Arc::clone(&doors.front);
     let routes = Routes::new(Classes::around(door, Arc::clone(&front)))
         .add_service(Classes::around(sessions, Arc::clone(&front)))
         .add_service(Classes::around(events, Arc::clone(&front)))
-        .add_service(Classes::around(outbox, Arc::clone(&front)));
+        .add_service(Classes::around(outbox, Arc::clone(&front)))
+        .add_service(Classes::around(channels, Arc::clone(&front)))
+        .add_service(Classes::around(of_channels, Arc::clone(&front)));
     let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));
     let drain = async move {
+        doors.channels.close();
         core.drain().await;
         server.close();
         open.close().await;

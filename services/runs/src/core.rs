@@ -8,6 +8,7 @@ use openclaw_conversations::sessions::Sessions;
 use openclaw_conversations::storage::{Record, Storage};
 use openclaw_conversations::{Lanes, Refusal};
 use openclaw_daemon::{Configuration, Notifier, failure};
+use openclaw_proto::gateway::Route;
 use openclaw_proto::sessions::Mentions;
 use openclaw_proto::{memory, runner};
 use openclaw_sessions::SessionKey;
@@ -133,6 +134,7 @@ impl Base {
             .subscribe(Box::new(Hearing(Arc::clone(&self.feed))));
         self.bus.subscribe(Box::new(Dispatcher {
             outbox: Arc::clone(&self.outbox),
+            configuration: self.configuration.clone(),
             runs: self.runs.clone(),
             tasks: self.tasks.clone(),
         }));
@@ -301,6 +303,17 @@ impl Core {
     /// The canonical key, of an agent that is configured.
     pub fn key(&self, session_key: &str, agent_id: &str) -> Result<SessionKey, Refusal> {
         keys::named(&self.configuration.settings(), session_key, agent_id)
+    }
+
+    /// The key of the conversation that a message from `route` on `channel` belongs
+    /// to, with an agent or, when that is empty, the default one.
+    pub fn routed_key(
+        &self,
+        channel: &str,
+        route: Route,
+        agent_id: &str,
+    ) -> Result<SessionKey, Refusal> {
+        keys::routed(&self.configuration.settings(), channel, route, agent_id)
     }
 
     /// Where words are in what was said to an agent, or when it is empty, to all

@@ -14,9 +14,9 @@ use std::time::Duration;
 use futures_util::{Stream, stream};
 use openclaw_conversations::database::{Database, Fault};
 use openclaw_conversations::outbox;
-use openclaw_daemon::failure;
+use openclaw_daemon::{Configuration, failure};
 use openclaw_proto::feed::Kind as Happened;
-use openclaw_proto::outbox::{Delivery, Kind, Outcome, Place, Report, State, Wanted};
+use openclaw_proto::outbox::{Delivery, Extras, Kind, Outcome, Place, Report, State, Wanted};
 use openclaw_sessions::now_ms;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -124,6 +124,31 @@ impl Outbox {
         Ok(stream::unfold(taking, Taking::step))
     }
 
+    /// Does `work` in the ledger, which may add deliveries.
+    pub async fn change<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let done = self.database.call(operation, work).await?;
+        self.look();
+        Ok(done)
+    }
+
+    /// The agent and the path beneath its workspace of a file that a delivery has
+    /// which somebody is delivering.
+    pub async fn file(
+        &self,
+        (channel, account): (String, String),
+        id: u64,
+        index: usize,
+    ) -> Result<Option<(String, String)>, Fault> {
+        let find = move |connection: &rusqlite::Connection| {
+            outbox::file(connection, &channel, &account, id, index)
+        };
+        self.database.read("look up a delivery's file", find).await
+    }
+
     /// Notes what became of a delivery; what it is then.
     pub async fn report(&self, report: Report) -> Result<State, Refused> {
         let id = report.id;
@@ -184,6 +209,7 @@ impl Outbox {
             run_id: run.id.clone(),
             created_ms: now_ms(),
             kind: Kind::Typing,
+            extras: Extras::default(),
         };
         // There may be nobody.
         let _ = self.fleeting.send(delivery);
@@ -197,6 +223,7 @@ impl Outbox {
 /// The outbox, as the bus knows it.
 pub(crate) struct Dispatcher {
     pub(crate) outbox: Arc<Outbox>,
+    pub(crate) configuration: Configuration,
     pub(crate) runs: Registry,
     pub(crate) tasks: TaskTracker,
 }

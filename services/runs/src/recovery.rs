@@ -109,7 +109,10 @@ impl Recovery {
             let mut ended = record;
             ended.outcome = Some(outcome.clone());
             let text = said(&replay(&transcript, &ended)?);
-            let reply = reply_text::on_channel(&run, &outcome, text.clone());
+            let settings = self.turns.configuration.settings();
+            let agent = settings.agent(run.key.agent().as_str());
+            let workspace = agent.map(|agent| agent.workspace.clone());
+            let reply = reply_text::on_channel(&run, &outcome, text.clone(), workspace).await;
             let outcome = silenced(outcome, &text);
             self.close(ended, key, outcome, Vec::new(), reply).await?;
             return Ok(false);
@@ -124,7 +127,7 @@ impl Recovery {
             self.runs.end(&run);
             let outcome = interrupted();
             let messages = vec![notice(&record.run_id, &outcome)];
-            let reply = reply_text::on_channel(&run, &outcome, String::new());
+            let reply = reply_text::on_channel(&run, &outcome, String::new(), None).await;
             self.close(record, key, outcome, messages, reply).await?;
             return Ok(false);
         };

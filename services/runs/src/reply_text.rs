@@ -1,8 +1,13 @@
 //! The text of a reply, put together from a run's events.
 
+mod media;
+
+use std::path::PathBuf;
+
 use futures_util::StreamExt as _;
 use openclaw_conversations::storage::ChannelReply;
 use openclaw_proto::event::Kind;
+use openclaw_proto::outbox::Extras;
 use openclaw_sessions::silence;
 
 use crate::run::Run;
@@ -12,15 +17,40 @@ use crate::stream::Events;
 /// OpenClaw.
 pub(crate) const SILENT: [&str; 2] = [silence::NO_REPLY, "HEARTBEAT_OK"];
 
-/// What is answered on the channel of a run's message; None where nobody is to
-/// hear of it.
-pub(crate) fn on_channel(run: &Run, outcome: &Kind, text: String) -> Option<ChannelReply> {
+/// What is answered on the channel of a run's message, with the files of the
+/// agent's `workspace` that it names; None where nobody is to hear of it.
+pub(crate) async fn on_channel(
+    run: &Run,
+    outcome: &Kind,
+    text: String,
+    workspace: Option<PathBuf>,
+) -> Option<ChannelReply> {
     let is_silent = matches!(outcome, Kind::Done(_))
         && (text.trim().is_empty() || silence::is_silent(&text) || SILENT.contains(&text.trim()));
-    (!is_silent && !run.is_absorbed()).then(|| ChannelReply {
+    if is_silent || run.is_absorbed() {
+        return None;
+    }
+    let with_files = match workspace {
+        Some(workspace) if media::names_files(&text) => {
+            let text = text.clone();
+            let taken = tokio::task::spawn_blocking(move || media::taken(&text, &workspace));
+            taken.await.ok()
+        }
+        _ => None,
+    };
+    let media::WithFiles { text, files, paths } = with_files.unwrap_or(media::WithFiles {
+        text,
+        ..media::WithFiles::default()
+    });
+    Some(ChannelReply {
         channel: run.channel.clone(),
         route: run.route.clone(),
         text,
+        extras: Extras {
+            files,
+            ..Extras::default()
+        },
+        paths,
     })
 }
 

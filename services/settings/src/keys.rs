@@ -21,6 +21,7 @@ use crate::chosen::Chosen;
 use crate::section::{sections, words};
 use crate::units::{MIB, mebibytes, seconds};
 
+pub mod channels;
 pub mod gateway;
 pub mod hooks;
 pub mod maintenance;
@@ -71,6 +72,14 @@ sections! {
         mcp: tools::Mcp,
         /// `env`.
         env: Env,
+        /// `channels`: where people are.
+        #[serde(skip_serializing)]
+        channels: channels::Channels,
+        /// `bindings`: which agent answers where; the first of the narrowest that
+        /// fit.
+        bindings: Vec<channels::Binding>,
+        /// `commands`.
+        commands: channels::Commands,
     }
 
     /// `cron`.

@@ -20,6 +20,7 @@ use crate::keys::{self, Fragment};
 use crate::provider::{self, Access, Provider};
 
 mod agent;
+pub mod channels;
 pub mod gateway;
 mod known_models;
 mod logins;
@@ -40,6 +41,7 @@ pub use crate::keys::session::{DmScope, Interrupted, SessionScope};
 pub use crate::keys::tools::{Ask, SafeBinProfile};
 pub use crate::keys::{Backend, Limits, LogLevel, MAX_TOKENS, SandboxLevel};
 pub use agent::{AgentSettings, Bootstrap};
+pub use channels::ChannelSettings;
 pub use gateway::Gateway;
 pub use known_models::{KnownModels, UnknownModel};
 pub use maintenance::{DiskBudget, Maintenance};
@@ -119,6 +121,8 @@ pub struct Settings {
     pub session: SessionSettings,
     /// What becomes of messages that find their session busy.
     pub queue: QueueSettings,
+    /// The channels, and which agent answers there.
+    pub channels: ChannelSettings,
     /// The environment with the file's `env.vars` behind it. Empty without
     /// [`Settings::with_credentials`].
     pub environment: Environment,
@@ -200,6 +204,7 @@ impl Settings {
             embedding: None,
             session: SessionSettings::of(&fragment.session, &fragment.models),
             queue: QueueSettings::of(&fragment.messages.queue),
+            channels: ChannelSettings::of(&paths, &document, &fragment)?,
             environment: Environment::default(),
             warnings: Vec::new(),
             unused: Vec::new(),

@@ -35,7 +35,8 @@ const KEPT: &str = "Of OpenClaw; kept";
 
 /// Keys without a default, each with what happens then. Nothing that is
 /// required may stand here.
-const WITHOUT_DEFAULT: [(&str, &str); 42] = [
+const WITHOUT_DEFAULT: [(&str, &str); 43] = [
+    ("channels", "nobody is reached there"),
     ("$schema", "is for editors"),
     ("agent", "the MVP's names of agents.defaults"),
     ("agents.defaults.identity", "a nameless assistant"),

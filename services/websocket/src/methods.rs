@@ -24,6 +24,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use openclaw_devices::Devices;
+use openclaw_doors::channels::Channels;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Failure, Request, params, response};
@@ -58,6 +59,8 @@ impl From<Value> for Answer {
 /// What the methods work with.
 pub(super) struct Context {
     pub(super) core: Arc<Core>,
+    /// The accounts of channels, and who speaks for them.
+    pub(super) channels: Arc<Channels>,
     pub(super) hub: Arc<Hub>,
     pub(super) presence: Presence,
     pub(super) health: Health,

@@ -43,6 +43,7 @@ impl Server {
             presence: Presence::new(Arc::clone(&hub)),
             health: Health::new(Arc::clone(&core), Arc::clone(&doors), Arc::clone(&hub)),
             core: Arc::clone(&core),
+            channels: Arc::clone(&doors.channels),
             hub: Arc::clone(&hub),
             devices: Arc::clone(&devices),
             reporter,

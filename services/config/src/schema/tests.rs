@@ -63,7 +63,7 @@ fn paths_lead_to_parts_of_the_schema() {
     assert_eq!(at("gateway.port").unwrap()["maximum"], 65535);
     assert!(at("models.providers.anything.baseUrl").is_some());
     assert!(at("agents.list[3].model").is_some());
-    assert!(at("channels.telegram.anything.at.all").is_some());
+    assert!(at("channels.discord.anything.at.all").is_some());
     assert!(at("gateway.prot").is_none());
 }
 

@@ -1,16 +1,16 @@
 //! A delivery as a row.
 
 use openclaw_proto::gateway::ChatKind;
-use openclaw_proto::outbox::{Delivery, Kind, Place};
+use openclaw_proto::outbox::{Delivery, Extras, Kind, Place};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
 /// What [`delivery`] reads.
 pub(super) const DELIVERY: &str = "delivery_id, attempts, not_before_ms, channel, account, target, \
-                                   chat, thread, session_key, agent_id, run_id, created_ms, facts";
+                                   chat, thread, session_key, agent_id, run_id, created_ms, facts, extras";
 
 pub(super) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
-    let facts: String = row.get(12)?;
+    let (facts, extras): (String, String) = (row.get(12)?, row.get(13)?);
     let kind = serde_json::from_str(&facts);
     Ok(Delivery {
         id: id(row)?,
@@ -24,6 +24,8 @@ pub(super) fn delivery(row: &Row<'_>) -> rusqlite::Result<Delivery> {
         kind: kind.map_err(|error| {
             rusqlite::Error::FromSqlConversionFailure(12, Type::Text, Box::new(error))
         })?,
+        // Of a gateway that knew others, perhaps: the text comes without.
+        extras: serde_json::from_str(&extras).unwrap_or_default(),
     })
 }
 
@@ -69,12 +71,27 @@ pub(super) fn json(value: &impl ToJson) -> rusqlite::Result<String> {
     text.map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
+/// Most deliveries have none.
+pub(super) fn extras_text(extras: &Extras) -> rusqlite::Result<String> {
+    if *extras == Extras::default() {
+        Ok(String::new())
+    } else {
+        json(extras)
+    }
+}
+
 /// What is kept as JSON.
 pub(super) trait ToJson {
     fn to_json(&self) -> serde_json::Result<String>;
 }
 
 impl ToJson for Kind {
+    fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+}
+
+impl ToJson for Extras {
     fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }

@@ -29,7 +29,33 @@ fn new(name: &str, to: &str) -> NewDelivery {
         kind: Kind::Announcement {
             text: name.to_owned(),
         },
+        extras: Extras::default(),
+        paths: Vec::new(),
     }
+}
+
+#[test]
+fn outbox_keeps_what_goes_with_a_delivery() {
+    let tables = tables();
+    let extras = Extras {
+        reaction: "👍".to_owned(),
+        ..Extras::default()
+    };
+    let with = NewDelivery {
+        extras: extras.clone(),
+        paths: vec!["out/a.png".to_owned()],
+        ..new("with", "1")
+    };
+    add(&tables, &with, NOW).unwrap();
+    let path = |id, index| file(&tables, "telegram", "", id, index).unwrap();
+    assert_eq!(path(1, 0), None, "nobody has it yet");
+    let delivery = taken(&tables, NOW).unwrap();
+    assert_eq!(delivery.extras, extras);
+    let found = Some(("main".to_owned(), "out/a.png".to_owned()));
+    assert_eq!(path(delivery.id, 0), found);
+    assert_eq!(path(delivery.id, 1), None);
+    let of_another = file(&tables, "telegram", "work", delivery.id, 0).unwrap();
+    assert_eq!(of_another, None);
 }
 
 fn taken(connection: &Connection, now_ms: i64) -> Option<Delivery> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use openclaw_proto::event::{Kind, Resources};
 use openclaw_proto::gateway::{Accepted, Route};
+use openclaw_proto::outbox::Extras;
 use openclaw_proto::runner::AuthProfile;
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::BackendSession;
@@ -144,6 +145,10 @@ pub struct ChannelReply {
     pub route: Option<Route>,
     /// What was said.
     pub text: String,
+    /// What goes with it.
+    pub extras: Extras,
+    /// Where its files are, beneath the agent's workspace.
+    pub paths: Vec<String>,
 }
 
 /// The ledger's word for an outcome.

@@ -3,7 +3,7 @@
 use openclaw_proto::event::Kind as Outcome;
 use openclaw_proto::feed::Ended;
 use openclaw_proto::gateway::Route;
-use openclaw_proto::outbox::{Kind, Place};
+use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_sessions::SessionKey;
 use openclaw_sessions::store::SessionEntry;
 use serde_json::{Value, json};
@@ -58,6 +58,8 @@ pub(super) fn announcement(
         kind: Kind::Announcement {
             text: text.to_owned(),
         },
+        extras: Extras::default(),
+        paths: Vec::new(),
     }
 }
 
@@ -68,6 +70,8 @@ pub(super) struct Answers {
     agent_id: String,
     run_id: String,
     text: String,
+    extras: Extras,
+    paths: Vec<String>,
 }
 
 impl Answers {
@@ -90,6 +94,15 @@ impl Answers {
             agent_id: key.agent().to_string(),
             run_id: run_id.to_owned(),
             text: reply.text.clone(),
+            extras: Extras {
+                answers_id: reply
+                    .route
+                    .as_ref()
+                    .and_then(|route| route.message.clone())
+                    .unwrap_or_default(),
+                ..reply.extras.clone()
+            },
+            paths: reply.paths.clone(),
         })
     }
 
@@ -107,6 +120,8 @@ impl Answers {
                 state: ended.state,
                 reason: ended.reason,
             },
+            extras: self.extras.clone(),
+            paths: self.paths.clone(),
         }
     }
 }

@@ -18,13 +18,18 @@ use tower::Service;
 use crate::front::Front;
 
 /// What a channel daemon needs. Everything else is the owner's.
-const TALKING: [&str; 6] = [
+const TALKING: [&str; 11] = [
     "SendMessage",
     "Attach",
     "CancelRun",
     "Status",
     "TakeDeliveries",
     "ReportDelivery",
+    "HandIn",
+    "Attend",
+    "PutFile",
+    "FetchFile",
+    "ReportHealth",
 ];
 
 /// A service that asks who calls before it answers.

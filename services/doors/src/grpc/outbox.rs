@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use openclaw_daemon::failure;
-use openclaw_proto::outbox::Report;
+use openclaw_proto::outbox::{Report, Wanted};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::outbox_server;
 use openclaw_runs::outbox::Refused;
@@ -24,7 +24,9 @@ impl outbox_server::Outbox for OutboxService {
         &self,
         request: Request<wire::TakeDeliveriesRequest>,
     ) -> Result<Response<Self::TakeDeliveriesStream>, Status> {
-        let deliveries = self.0.core.outbox.take(request.into_inner().into());
+        let mut wanted = Wanted::from(request.into_inner());
+        wanted.account = self.0.channels.canonical(&wanted.channel, &wanted.account);
+        let deliveries = self.0.core.outbox.take(wanted);
         let deliveries = deliveries.map_err(refused)?;
         Ok(Response::new(Box::pin(
             deliveries.map(|delivery| Ok(delivery.map_err(refused)?.into())),

@@ -1,12 +1,18 @@
 //! Keys that the recorded version of OpenClaw does not have: of versions before
 //! it, of the seeds, and of pages that are older than the program.
 
+use super::channels::TOKEN;
 use super::general::SEARCH_UNSUPPORTED;
 use super::{CHANNELS, Effect, JOURNALD, OWN_MODEL, PROVIDER, Row, UNSUPPORTED, When, row};
 
 use Effect::{Acts, Alias, NotNeeded, NotSupported, Replaced, Restricts};
 
 pub(super) const ROWS: &[Row] = &[
+    row("channels", CHANNELS, &["*"]),
+    row("channels.telegram", UNSUPPORTED, OLDER_CHANNEL),
+    row("channels.telegram.accounts.*", UNSUPPORTED, OLDER_CHANNEL),
+    row("channels.telegram", TOKEN, &["token"]),
+    row("channels.telegram.accounts.*", TOKEN, &["token"]),
     row(
         "",
         UNSUPPORTED,
@@ -227,6 +233,17 @@ const PARAMS: &[&str] = &[
     "topP",
     "top_k",
     "top_p",
+];
+
+/// Of an account of a channel.
+const OLDER_CHANNEL: &[&str] = &[
+    "blockStreaming",
+    "blockStreamingCoalesce",
+    "chunkMode",
+    "draftChunk",
+    "retry",
+    "streamMode",
+    "timeoutSeconds",
 ];
 
 /// Of agents and of their defaults.

@@ -32,14 +32,7 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "",
         CHANNELS,
-        &[
-            "accessGroups",
-            "approvals",
-            "bindings",
-            "broadcast",
-            "channels",
-            "surfaces",
-        ],
+        &["accessGroups", "approvals", "broadcast", "surfaces"],
     ),
     row(
         "",
@@ -49,7 +42,6 @@ pub(super) const ROWS: &[Row] = &[
             "attachments",
             "browser",
             "cloudWorkers",
-            "commands",
             "desktop",
             "diagnostics",
             "hooks.gmail",

@@ -7,6 +7,7 @@
     reason = "clippy exempts test functions, not what they call"
 )]
 
+mod channels;
 mod disk;
 mod doubles;
 mod endings;

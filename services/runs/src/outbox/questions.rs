@@ -1,12 +1,17 @@
-//! Approvals, asked where the message came from that led to them.
+//! Approvals, asked on the channel that the message came from: those who may
+//! decide, and nobody else.
 
 use std::sync::Arc;
 
+use openclaw_conversations::channels;
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_daemon::failure;
+use openclaw_inbound as inbound;
 use openclaw_proto::approval::Decision;
-use openclaw_proto::outbox::{Kind, Place};
+use openclaw_proto::gateway::{ChatKind, Route};
+use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_sessions::now_ms;
+use openclaw_settings::Settings;
 
 use super::Dispatcher;
 use crate::approval::{Approval, Outcome};
@@ -37,10 +42,57 @@ pub(super) fn asked(dispatcher: &Dispatcher, approval: &Approval) {
             expires_ms: approval.expires_ms,
             can_be_always: !of_turn.form.is_empty(),
         },
+        extras: Extras {
+            buttons: inbound::buttons(&approval.id, !of_turn.form.is_empty()),
+            ..Extras::default()
+        },
+        paths: Vec::new(),
     };
+    let settings = dispatcher.configuration.settings();
     change(dispatcher, "ask on a channel", move |connection| {
-        outbox::add(connection, &new, now_ms())
+        let mut is_new = false;
+        for question in put(connection, &settings, new, &route)? {
+            is_new |= outbox::add(connection, &question, now_ms())?;
+        }
+        Ok(is_new)
     });
+}
+
+/// The question in each place where it is put. A client that delivers for a
+/// channel which the configuration does not know asks where the message came from.
+fn put(
+    connection: &rusqlite::Connection,
+    settings: &Settings,
+    question: NewDelivery,
+    route: &Route,
+) -> rusqlite::Result<Vec<NewDelivery>> {
+    let (channel, account) = (&question.place.channel, &question.place.account);
+    let Some((_, of_account)) = settings.channels.account(channel, account) else {
+        return Ok(vec![question]);
+    };
+    let mut owners = channels::peers(connection)?;
+    owners.retain(|peer| peer.is_owner && peer.account.channel == *channel);
+    let owners: Vec<String> = owners.into_iter().map(|peer| peer.peer).collect();
+    let is_direct = route.chat == ChatKind::Direct;
+    let sender = match &route.sender {
+        None if is_direct => route.id.as_str(),
+        sender => sender.as_deref().unwrap_or_default(),
+    };
+    let by_name = &settings.channels.owners;
+    let asked = inbound::asked(of_account, channel, (sender, is_direct), by_name, &owners);
+    let direct = asked.direct.into_iter().map(|peer| NewDelivery {
+        name: format!("{} {peer}", question.name),
+        place: Place {
+            chat: Some(ChatKind::Direct),
+            to: peer,
+            thread: None,
+            ..question.place.clone()
+        },
+        ..question.clone()
+    });
+    let direct: Vec<_> = direct.collect();
+    let in_place = Some(question).filter(|_| asked.in_place);
+    Ok(in_place.into_iter().chain(direct).collect())
 }
 
 /// Says there what was decided, wherever that was.

@@ -185,6 +185,10 @@ impl<'a> Reply<'a> {
                 .iter_mut()
                 .for_each(|message| message.set_command(command));
         }
+        let settings = self.turns.configuration.settings();
+        let agent = settings.agent(self.run.key.agent().as_str());
+        let workspace = agent.map(|agent| agent.workspace.clone());
+        let reply = reply_text::on_channel(self.run, &outcome, self.text, workspace).await;
         let closing = Closing {
             run_id: self.run.id.clone(),
             key: self.run.key.clone(),
@@ -193,7 +197,7 @@ impl<'a> Reply<'a> {
             usage,
             context_tokens,
             resources,
-            reply: reply_text::on_channel(self.run, &outcome, self.text),
+            reply,
             of_command: self.of_command,
         };
         match self.turns.storage.close(closing).await {

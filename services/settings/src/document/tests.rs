@@ -103,7 +103,7 @@ fn sections_of_openclaw_are_taken_as_they_are() {
     let text = r##"{
         meta: { lastTouchedVersion: "2026.9.6", lastTouchedAt: "2026-09-01T00:00:00.000Z" },
         wizard: { lastRunAt: "x" }, browser: { enabled: true, color: "#fff" },
-        channels: { telegram: { accounts: { default: { token: "${TOKEN}" } }, anything: [1] } },
+        channels: { telegram: { accounts: { default: { token: "${TOKEN}" } } }, discord: { anything: [1] } },
         plugins: { enabled: true, entries: { "memory-lancedb": { enabled: true } } },
         tools: { exec: { security: "safe-bin", host: "host", timeoutSec: 120 }, profile: "coding" },
         gateway: { mode: "local", tailscale: { mode: "off" }, remote: { url: "wss://x" } },

@@ -7,7 +7,10 @@ use super::{Ledger, failed};
 use crate::fault::LedgerError;
 
 /// The columns that have what somebody said, or an agent did.
-const SAID: [(&str, &str); 11] = [
+const SAID: [(&str, &str); 14] = [
+    ("channel_peers", "name"),
+    ("channel_requests", "name"),
+    ("outbox", "extras"),
     ("runs", "reason"),
     ("runs", "outcome"),
     ("events", "facts"),
@@ -76,7 +79,19 @@ mod tests {
     use crate::schema;
 
     /// What the other columns of text have: names of ours, and what a person set.
-    const NOT_SAID: [(&str, &str); 60] = [
+    const NOT_SAID: [(&str, &str); 72] = [
+        ("channel_peers", "account"),
+        ("channel_peers", "channel"),
+        ("channel_peers", "peer"),
+        ("channel_requests", "account"),
+        ("channel_requests", "channel"),
+        ("channel_requests", "code"),
+        ("channel_requests", "peer"),
+        ("hand_ins", "account"),
+        ("hand_ins", "channel"),
+        ("hand_ins", "key"),
+        ("hand_ins", "outcome"),
+        ("outbox", "paths"),
         ("approvals", "agent_id"),
         ("approvals", "approval_id"),
         ("approvals", "cwd"),

@@ -1,0 +1,160 @@
+//! `channels`: the accounts, and how they do.
+
+use clap::{Args, Subcommand};
+use openclaw_proto::channel_admin::AccountState;
+use openclaw_terminal::{Failure, output, table, words};
+
+use crate::add::Account;
+use crate::{Gateway, now_ms, shown};
+
+/// Arguments of `channels`.
+#[derive(Debug, Args)]
+pub struct Channels {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+/// What to show of them.
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the accounts, and whether a daemon speaks for each
+    List(Format),
+    /// Show how each account does: its connection, its last error, what waits
+    Status(Format),
+    /// Connect an account: its token is read from standard input, checked, and kept in a file
+    Add(Account),
+    /// Take an account out of the configuration, and its token away
+    Remove(Account),
+}
+
+/// How it is shown.
+#[derive(Debug, Default, Args)]
+struct Format {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+impl Channels {
+    /// Shows them.
+    ///
+    /// # Errors
+    /// What the gateway does not do, and why.
+    pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let (paths, environment) = (gateway.paths, gateway.environment);
+        match &self.action {
+            Some(Action::Add(account)) => return account.add(paths, environment),
+            Some(Action::Remove(account)) => return account.remove(paths, environment),
+            _ => {}
+        }
+        let accounts = gateway.client.accounts().await;
+        let accounts = accounts.map_err(|error| (gateway.failure)(&error))?;
+        let (json, is_whole) = match &self.action {
+            None | Some(Action::Add(_) | Action::Remove(_)) => (false, false),
+            Some(Action::List(format)) => (format.json, false),
+            Some(Action::Status(format)) => (format.json, true),
+        };
+        if json {
+            return output::document(&accounts);
+        }
+        if accounts.is_empty() {
+            return output::stdout_line("no channel is configured");
+        }
+        let now = now_ms();
+        let rows: Vec<Vec<String>> = accounts.iter().map(|it| row(it, now)).collect();
+        output::stdout(&table::render(&rows))?;
+        if !is_whole {
+            return Ok(());
+        }
+        for account in &accounts {
+            for line in details(account, now) {
+                output::stdout_line(&format!("{}: {line}", shown(&account.account)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn row(state: &AccountState, now_ms: i64) -> Vec<String> {
+    let identity = state.health.as_ref().map(|health| health.identity.as_str());
+    let since = match state.attended_since_ms {
+        Some(since) => format!("attended since {}", words::ago(since, now_ms)),
+        None => String::new(),
+    };
+    vec![
+        shown(&state.account),
+        word(state).to_owned(),
+        output::line(identity.unwrap_or_default()),
+        since,
+    ]
+}
+
+/// How it does, in a word.
+fn word(state: &AccountState) -> &'static str {
+    match (&state.health, state.attended_since_ms) {
+        _ if !state.is_enabled => "off",
+        (Some(health), Some(_)) => health.state.as_str(),
+        (_, Some(_)) => "attended",
+        (_, None) => "no daemon attends it",
+    }
+}
+
+fn details(state: &AccountState, now_ms: i64) -> Vec<String> {
+    let Some(health) = &state.health else {
+        return Vec::new();
+    };
+    let mut lines = Vec::new();
+    if health.last_contact_ms != 0 {
+        let ago = words::ago(health.last_contact_ms, now_ms);
+        lines.push(format!("the provider answered {ago}"));
+    }
+    if health.backlog != 0 {
+        let updates = words::count(health.backlog, "update");
+        lines.push(format!("{updates} came and are not handed in yet"));
+    }
+    if !health.last_error.is_empty() {
+        let ago = words::ago(health.last_error_ms, now_ms);
+        let error = output::line(&health.last_error);
+        lines.push(format!("last error, {ago}: {error}"));
+    }
+    lines.extend(health.notes.iter().map(|note| output::line(note)));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::channel::{Connection, Health};
+
+    use super::*;
+
+    #[test]
+    fn account_is_shown_as_it_is() {
+        let mut state = AccountState {
+            account: openclaw_proto::channel::AccountName {
+                channel: "telegram".to_owned(),
+                account: "default".to_owned(),
+            },
+            is_default: true,
+            is_enabled: true,
+            attended_since_ms: None,
+            health: None,
+        };
+        assert_eq!(row(&state, 0)[..2], ["telegram", "no daemon attends it"]);
+        state.attended_since_ms = Some(1);
+        assert_eq!(word(&state), "attended");
+        state.health = Some(Health {
+            state: Connection::Conflict,
+            last_error: "somebody else\npolls".to_owned(),
+            backlog: 2,
+            notes: vec!["privacy mode is on".to_owned()],
+            ..Health::default()
+        });
+        assert_eq!(word(&state), "conflict");
+        let lines = details(&state, 0);
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[0].starts_with("2 updates"), "{lines:?}");
+        assert!(lines.iter().all(|line| !line.contains('\n')), "{lines:?}");
+        state.is_enabled = false;
+        assert_eq!(word(&state), "off");
+    }
+}

@@ -1,0 +1,96 @@
+use openclaw_proto::channel::Taken;
+
+use super::*;
+use crate::schema;
+
+const HOUR: i64 = 3_600_000;
+
+fn ledger() -> Connection {
+    let mut connection = Connection::open_in_memory().unwrap();
+    schema::bring_up_to_date(&mut connection).unwrap();
+    connection
+}
+
+fn account(name: &str) -> AccountName {
+    AccountName {
+        channel: "telegram".to_owned(),
+        account: name.to_owned(),
+    }
+}
+
+fn request(account_name: &str, peer: &str, code: &str) -> Request {
+    Request {
+        account: account(account_name),
+        peer: peer.to_owned(),
+        code: code.to_owned(),
+        name: "Ada".to_owned(),
+        created_ms: 0,
+    }
+}
+
+#[test]
+fn hand_in_has_one_outcome_for_thirty_days() {
+    let ledger = ledger();
+    let taken = |run: &str| {
+        Outcome::Taken(Taken {
+            run_id: run.to_owned(),
+            ..Taken::default()
+        })
+    };
+    let of = |key: &str| outcome(&ledger, &account("a"), key).unwrap();
+    keep(&ledger, &account("a"), "1", &taken("r"), 5).unwrap();
+    keep(&ledger, &account("a"), "1", &taken("other"), 6).unwrap();
+    assert_eq!(of("1"), Some(taken("r")));
+    assert_eq!(of("2"), None);
+    assert_eq!(outcome(&ledger, &account("b"), "1").unwrap(), None);
+    assert_eq!(tidy(&ledger, 30 * 24 * HOUR).unwrap(), 0);
+    assert_eq!(tidy(&ledger, 30 * 24 * HOUR + 10).unwrap(), 1);
+    assert_eq!(of("1"), None);
+}
+
+#[test]
+fn pairing_gives_three_codes_for_an_hour_each_once() {
+    let ledger = ledger();
+    let ask = |name: &str, peer: &str, code: &str, at| {
+        super::ask(&ledger, request(name, peer, code), at).unwrap()
+    };
+    assert!(matches!(ask("a", "1", "C1", 0), Asked::New(_)));
+    assert_eq!(ask("a", "1", "C2", 1), Asked::Waits);
+    assert!(matches!(ask("a", "2", "C3", 2), Asked::New(_)));
+    assert!(matches!(ask("a", "3", "C4", 3), Asked::New(_)));
+    assert_eq!(ask("a", "4", "C5", 4), Asked::Full);
+    assert!(matches!(ask("b", "4", "C6", 5), Asked::New(_)));
+    assert_eq!(requests(&ledger, 6).unwrap().len(), 4);
+    // The first one's hour is over.
+    assert!(matches!(ask("a", "4", "C7", HOUR), Asked::New(_)));
+    assert_eq!(approve(&ledger, "C1", HOUR).unwrap(), Decided::Unknown);
+}
+
+#[test]
+fn pairing_lets_in_whoever_is_approved_and_the_first_one_owns() {
+    let ledger = ledger();
+    for (peer, code) in [("1", "AAAA"), ("2", "BBBB"), ("3", "CCCC")] {
+        super::ask(&ledger, request("a", peer, code), 0).unwrap();
+    }
+    let of = |name: &str, peer: &str| of_peer(&ledger, &account(name), peer).unwrap();
+    assert_eq!(of("a", "1"), (false, false, false));
+    assert!(matches!(
+        deny(&ledger, "CCCC", 1).unwrap(),
+        Decided::Done(_, false)
+    ));
+    assert!(matches!(
+        approve(&ledger, " aaaa ", 1).unwrap(),
+        Decided::Done(_, true)
+    ));
+    assert_eq!(approve(&ledger, "AAAA", 1).unwrap(), Decided::Unknown);
+    assert!(matches!(
+        approve(&ledger, "BBBB", 1).unwrap(),
+        Decided::Done(_, false)
+    ));
+    assert_eq!(of("a", "1"), (true, true, true));
+    assert_eq!(of("a", "2"), (true, false, true));
+    assert_eq!(of("a", "3"), (false, false, true));
+    // The owner is known, and not let in, at another account.
+    assert_eq!(of("b", "1"), (false, true, true));
+    assert_eq!(peers(&ledger).unwrap().len(), 2);
+}

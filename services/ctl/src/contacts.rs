@@ -1,0 +1,51 @@
+//! `channels`, `pairing` and `send`, which are a library of their own.
+
+use std::process::ExitCode;
+
+use openclaw_config::{Environment, Paths};
+use openclaw_contacts::{Channels, Gateway as Contacts, Pairing, Send};
+use openclaw_proto::call::CallError;
+use openclaw_proto::channel_admin;
+use openclaw_terminal::Failure;
+
+use crate::connection::{self, Gateway};
+
+pub(crate) fn channels(
+    arguments: &Channels,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    execute(environment, async |gateway| {
+        arguments.execute(gateway).await
+    })
+}
+
+pub(crate) fn pairing(arguments: &Pairing, environment: &Environment) -> Result<ExitCode, Failure> {
+    execute(environment, async |gateway| {
+        arguments.execute(gateway).await
+    })
+}
+
+pub(crate) fn send(arguments: &Send, environment: &Environment) -> Result<ExitCode, Failure> {
+    execute(environment, async |gateway| {
+        arguments.execute(gateway).await
+    })
+}
+
+fn execute(
+    environment: &Environment,
+    command: impl AsyncFnOnce(&Contacts<'_>) -> Result<(), Failure>,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    connection::runtime()?.block_on(async {
+        let gateway = Gateway::at(&paths);
+        let failure = |error: &CallError| gateway.failure(error);
+        let contacts = Contacts {
+            client: channel_admin::Client::new(paths.gateway_socket()),
+            failure: &failure,
+            paths: &paths,
+            environment,
+        };
+        command(&contacts).await
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,272 @@
+//! What channel daemons are to the gateway: who speaks for which account, what
+//! they hand in, and how they do.
+
+mod attending;
+mod files;
+mod hand_in;
+mod overheard;
+mod owner;
+mod press;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use openclaw_conversations::Refusal;
+use openclaw_conversations::channels as ledger;
+use openclaw_conversations::database;
+use openclaw_daemon::failure;
+use openclaw_proto::channel::{Abilities, AccountName, Attend, Health, Instruction};
+use openclaw_proto::channel_admin::AccountState;
+use openclaw_runs::Core;
+use openclaw_sessions::now_ms;
+use openclaw_settings::Settings;
+use openclaw_settings::channels::CHANNELS;
+use openclaw_settings::keys::channels::Account;
+use tokio_util::sync::CancellationToken;
+
+use attending::Attending;
+pub use files::FileFault;
+use overheard::Overheard;
+
+/// Characters of what a daemon says of its health.
+const WORDS: usize = 1000;
+
+/// Lines of it.
+const NOTES: usize = 10;
+
+/// What is over is forgotten so often.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(600);
+
+/// Why a channel daemon is not heard.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// There is no such channel.
+    #[error("{0:?} is no channel of this version; there are {list}", list = CHANNELS.join(", "))]
+    Channel(String),
+    /// The configuration has no such account.
+    #[error("channels.{channel} has no account {account:?}; `openclawctl channels add {channel}` makes one", channel = .0.channel, account = .0.account)]
+    Account(AccountName),
+    /// It is off.
+    #[error("channels.{0} is switched off (enabled: false)")]
+    Off(String),
+    /// Somebody else speaks for it now.
+    #[error("another daemon attends this account now")]
+    Superseded,
+    /// The gateway ends.
+    #[error("the gateway is stopping; attend again")]
+    Stopping,
+    /// What it hands in cannot be.
+    #[error("{0}")]
+    Invalid(String),
+    /// The message is refused.
+    #[error(transparent)]
+    Message(#[from] Refusal),
+    /// A file cannot be kept.
+    #[error(transparent)]
+    File(#[from] FileFault),
+    /// The ledger cannot be used.
+    #[error("cannot keep what was handed in")]
+    Ledger(#[from] database::Fault),
+}
+
+/// A daemon that speaks for an account.
+#[derive(Debug, Clone)]
+struct Attendant {
+    abilities: Abilities,
+    since_ms: i64,
+    health: Health,
+    taken: CancellationToken,
+}
+
+/// The accounts, and who speaks for them.
+pub struct Channels {
+    core: Arc<Core>,
+    attendants: Mutex<HashMap<AccountName, Attendant>>,
+    overheard: Overheard,
+    closing: CancellationToken,
+}
+
+impl Channels {
+    pub(crate) fn new(core: Arc<Core>) -> Arc<Self> {
+        Arc::new(Self {
+            core,
+            attendants: Mutex::default(),
+            overheard: Overheard::default(),
+            closing: CancellationToken::new(),
+        })
+    }
+
+    /// The account as the ledger names it: the default one has no name. Its
+    /// settings, also when it is off.
+    fn account<'a>(
+        settings: &'a Settings,
+        named: &AccountName,
+    ) -> Result<(AccountName, &'a Account), Refused> {
+        let channels = &settings.channels;
+        if !CHANNELS.contains(&named.channel.as_str()) {
+            return Err(Refused::Channel(named.channel.clone()));
+        }
+        let found = channels.account(&named.channel, &named.account);
+        let (name, account) = found.ok_or_else(|| Refused::Account(named.clone()))?;
+        let is_default = channels.is_default(&named.channel, name);
+        let canonical = AccountName {
+            channel: named.channel.clone(),
+            account: if is_default { "" } else { name }.to_owned(),
+        };
+        Ok((canonical, account))
+    }
+
+    /// The same, of an account that is on.
+    fn account_that_is_on<'a>(
+        settings: &'a Settings,
+        named: &AccountName,
+    ) -> Result<(AccountName, &'a Account), Refused> {
+        let (canonical, account) = Self::account(settings, named)?;
+        if account.enabled {
+            return Ok((canonical, account));
+        }
+        let key = match named.account.as_str() {
+            "" => named.channel.clone(),
+            account => format!("{}.accounts.{account}", named.channel),
+        };
+        Err(Refused::Off(key))
+    }
+
+    /// The name that deliveries have of an account: none for the default one.
+    pub fn canonical(&self, channel: &str, account: &str) -> String {
+        let settings = self.core.configuration.settings();
+        if settings.channels.is_default(channel, account) {
+            String::new()
+        } else {
+            account.to_owned()
+        }
+    }
+
+    /// What the daemon that `attend`s is told, as it comes. Whoever attended
+    /// before does so no more.
+    pub fn attend(
+        self: &Arc<Self>,
+        attend: Attend,
+    ) -> Result<
+        impl futures_util::Stream<Item = Result<Instruction, Refused>> + Send + use<>,
+        Refused,
+    > {
+        let settings = self.core.configuration.settings();
+        let (canonical, _) = Self::account_that_is_on(&settings, &attend.account)?;
+        let taken = self.closing.child_token();
+        let attendant = Attendant {
+            abilities: attend.abilities,
+            since_ms: now_ms(),
+            health: Health::default(),
+            taken: taken.clone(),
+        };
+        if let Some(before) = self.lock().insert(canonical.clone(), attendant) {
+            before.taken.cancel();
+        }
+        tracing::info!(
+            openclaw_channel = canonical.channel,
+            account = canonical.account,
+            "a channel daemon attends"
+        );
+        let attending = Attending::new(Arc::clone(self), canonical, taken);
+        Ok(futures_util::stream::unfold(attending, Attending::step))
+    }
+
+    /// Notes how an account's connection does.
+    pub fn report_health(&self, named: &AccountName, health: Health) -> Result<(), Refused> {
+        let settings = self.core.configuration.settings();
+        let (canonical, _) = Self::account(&settings, named)?;
+        let cut = |text: String| text.chars().take(WORDS).collect();
+        let notes = health.notes.into_iter().take(NOTES).map(cut).collect();
+        let health = Health {
+            identity: cut(health.identity),
+            last_error: cut(health.last_error),
+            notes,
+            ..health
+        };
+        if let Some(attendant) = self.lock().get_mut(&canonical) {
+            if attendant.health.last_error != health.last_error && !health.last_error.is_empty() {
+                tracing::warn!(
+                    openclaw_channel = canonical.channel,
+                    account = canonical.account,
+                    state = health.state.as_str(),
+                    "{}",
+                    health.last_error
+                );
+            }
+            attendant.health = health;
+        }
+        Ok(())
+    }
+
+    /// What the channel of an account can; None: nobody speaks for it.
+    pub fn abilities(&self, account: &AccountName) -> Option<Abilities> {
+        let attendants = self.lock();
+        attendants.get(account).map(|it| it.abilities.clone())
+    }
+
+    /// All accounts of the configuration, and how they do.
+    pub fn states(&self) -> Vec<AccountState> {
+        let settings = self.core.configuration.settings();
+        let attendants = self.lock();
+        let mut states = Vec::new();
+        for (channel, accounts) in &settings.channels.accounts {
+            for (name, account) in accounts {
+                let is_default = settings.channels.is_default(channel, name);
+                let canonical = AccountName {
+                    channel: channel.clone(),
+                    account: if is_default { "" } else { name }.to_owned(),
+                };
+                let attendant = attendants.get(&canonical);
+                states.push(AccountState {
+                    account: AccountName {
+                        account: name.clone(),
+                        ..canonical
+                    },
+                    is_default,
+                    is_enabled: account.enabled,
+                    attended_since_ms: attendant.map(|it| it.since_ms),
+                    health: attendant.map(|it| it.health.clone()),
+                });
+            }
+        }
+        states
+    }
+
+    /// Forgets what is over, now and then.
+    pub async fn tidy_now_and_then(self: Arc<Self>) {
+        loop {
+            let tidy = |connection: &rusqlite::Connection| ledger::tidy(connection, now_ms());
+            let tidied = self.core.database.call("forget what was handed in", tidy);
+            if let Err(fault) = tidied.await {
+                failure::report("forget what was handed in, trying again later", &fault);
+            }
+            self.sweep_files().await;
+            tokio::time::sleep(UPKEEP_INTERVAL).await;
+        }
+    }
+
+    /// Nobody is told anything any more.
+    pub fn close(&self) {
+        self.closing.cancel();
+    }
+
+    fn leave(&self, account: &AccountName, taken: &CancellationToken) {
+        // Another one may have come meanwhile, whose token is not cancelled.
+        taken.cancel();
+        let mut attendants = self.lock();
+        if attendants
+            .get(account)
+            .is_some_and(|it| it.taken.is_cancelled())
+        {
+            attendants.remove(account);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<AccountName, Attendant>> {
+        self.attendants
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,111 @@
+//! What the daemon of an account is told, step by step.
+
+use std::sync::Arc;
+
+use openclaw_commands::COMMANDS;
+use openclaw_daemon::Configuration;
+use openclaw_proto::channel::{AccountName, Instruction, OfferedCommand, Settings};
+use openclaw_settings as settings;
+use openclaw_settings::channels::of_the_daemon;
+use openclaw_settings::keys::channels::NativeCommands;
+use tokio_util::sync::CancellationToken;
+
+use super::{Channels, Refused};
+
+pub(super) struct Attending {
+    channels: Arc<Channels>,
+    account: AccountName,
+    configuration: Configuration,
+    told: Option<Settings>,
+    taken: CancellationToken,
+    is_over: bool,
+}
+
+impl Attending {
+    pub(super) fn new(
+        channels: Arc<Channels>,
+        account: AccountName,
+        taken: CancellationToken,
+    ) -> Self {
+        Self {
+            configuration: channels.core.configuration.clone(),
+            channels,
+            account,
+            told: None,
+            taken,
+            is_over: false,
+        }
+    }
+
+    /// What is told next, and the telling of what comes after it.
+    pub(super) async fn step(mut self) -> Option<(Result<Instruction, Refused>, Self)> {
+        if self.is_over {
+            return None;
+        }
+        let next = self.next().await;
+        self.is_over = !matches!(next, Ok(Instruction::Settings(_)));
+        Some((next, self))
+    }
+
+    async fn next(&mut self) -> Result<Instruction, Refused> {
+        loop {
+            if self.channels.closing.is_cancelled() {
+                return Err(Refused::Stopping);
+            }
+            if self.taken.is_cancelled() {
+                return Err(Refused::Superseded);
+            }
+            let settings = self.configuration.settings();
+            let account = Channels::account_that_is_on(&settings, &self.account);
+            let account = match account {
+                Ok((canonical, account)) if canonical == self.account => account,
+                Ok(_) => {
+                    let reason = "another account is the channel's default one now";
+                    return Ok(Instruction::Retire(reason.to_owned()));
+                }
+                Err(refused) => return Ok(Instruction::Retire(refused.to_string())),
+            };
+            let now = told(&settings, account);
+            if self.told.as_ref() != Some(&now) {
+                self.told = Some(now.clone());
+                return Ok(Instruction::Settings(now));
+            }
+            let taken = self.taken.clone();
+            tokio::select! {
+                () = taken.cancelled() => {}
+                more = self.configuration.changed() => if !more {
+                    taken.cancelled().await;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Attending {
+    fn drop(&mut self) {
+        self.channels.leave(&self.account, &self.taken);
+    }
+}
+
+/// An account's settings, as far as they are its daemon's.
+fn told(settings: &settings::Settings, account: &settings::keys::channels::Account) -> Settings {
+    let own = account.custom_commands.iter().map(|own| OfferedCommand {
+        name: own.command.trim_start_matches('/').to_owned(),
+        description: own.description.clone(),
+    });
+    let ours = COMMANDS.iter().map(|command| OfferedCommand {
+        name: command.name.to_owned(),
+        description: command.description.to_owned(),
+    });
+    let offers_ours = account.commands.native != NativeCommands::Set(false);
+    let commands = ours.filter(|_| offers_ours).chain(own).collect();
+    let names = settings
+        .agents
+        .values()
+        .filter_map(|agent| agent.persona.name.clone());
+    Settings {
+        json: of_the_daemon(account),
+        names: names.collect(),
+        commands,
+    }
+}

@@ -1,0 +1,432 @@
+//! What somebody said, did or pressed: judged, made durable, and answered.
+
+use openclaw_conversations::channels::{self as ledger, Asked, Request};
+use openclaw_conversations::outbox::{self, NewDelivery};
+use openclaw_conversations::{Refusal, storage};
+use openclaw_inbound::{CODE_LENGTH, Facts, Known, Verdict, agent_of, judge, said};
+use openclaw_proto::channel::{
+    AccountName, HandIn, HandedIn, Ignored, IgnoredCode, Message, Outcome, Reaction, Taken, What,
+};
+use openclaw_proto::gateway::{self, ChatKind, Route};
+use openclaw_proto::outbox::{Extras, Kind, Place};
+use openclaw_proto::runner::ContextFile;
+use openclaw_runs::Extra;
+use openclaw_runs::queue::Wish;
+use openclaw_sessions::{SessionKey, now_ms};
+use openclaw_settings::Settings;
+use openclaw_settings::keys::channels::{Account, ReactionNotifications};
+use uuid::Uuid;
+
+use super::{Channels, Refused};
+
+/// Bytes of a key; a provider's update has a number.
+const KEY_LIMIT: usize = 128;
+
+/// Files of one message.
+const FILES: usize = 20;
+
+/// Where a group's own words for the agent are.
+const GROUP_PROMPT: &str = "GROUP.md";
+
+/// Something that came in, with what is known of it.
+struct Incoming<'a> {
+    settings: &'a Settings,
+    canonical: AccountName,
+    account: &'a Account,
+    hand_in: &'a HandIn,
+}
+
+impl Channels {
+    /// Takes what was handed in; durable when this returns, and the same for the
+    /// same key.
+    pub async fn hand_in(&self, hand_in: HandIn) -> Result<HandedIn, Refused> {
+        if hand_in.key.len() > KEY_LIMIT {
+            return Err(Refused::Invalid(format!(
+                "key has more than {KEY_LIMIT} bytes"
+            )));
+        }
+        let settings = self.core.configuration.settings();
+        let (canonical, account) = Self::account_that_is_on(&settings, &hand_in.account)?;
+        let incoming = Incoming {
+            settings: &settings,
+            canonical,
+            account,
+            hand_in: &hand_in,
+        };
+        let (existing, known) = self.looked_up(&incoming).await?;
+        if let Some(outcome) = existing {
+            return Ok(HandedIn {
+                is_existing: true,
+                outcome,
+            });
+        }
+        let (outcome, is_kept) = self.outcome(&incoming, &known).await?;
+        if !is_kept {
+            self.keep(&incoming, outcome.clone()).await?;
+        }
+        if let What::Message(message) = &hand_in.what {
+            self.forget_files(&incoming.canonical, message).await;
+        }
+        Ok(HandedIn {
+            is_existing: false,
+            outcome,
+        })
+    }
+
+    /// What became of it before, and what is known of its sender.
+    async fn looked_up(
+        &self,
+        incoming: &Incoming<'_>,
+    ) -> Result<(Option<Outcome>, (bool, bool, bool)), Refused> {
+        let (account, key) = (incoming.canonical.clone(), incoming.hand_in.key.clone());
+        let peer = incoming.hand_in.sender.id.clone();
+        let look = move |connection: &rusqlite::Connection| {
+            let outcome = ledger::outcome(connection, &account, &key)?;
+            Ok((outcome, ledger::of_peer(connection, &account, &peer)?))
+        };
+        Ok(self
+            .core
+            .database
+            .read("look up what was handed in", look)
+            .await?)
+    }
+
+    async fn keep(&self, incoming: &Incoming<'_>, outcome: Outcome) -> Result<(), Refused> {
+        let (account, key) = (incoming.canonical.clone(), incoming.hand_in.key.clone());
+        let keep = move |connection: &rusqlite::Connection| {
+            ledger::keep(connection, &account, &key, &outcome, now_ms())
+        };
+        Ok(self
+            .core
+            .database
+            .call("keep what was handed in", keep)
+            .await?)
+    }
+
+    /// What becomes of it, and whether that is kept already.
+    async fn outcome(
+        &self,
+        incoming: &Incoming<'_>,
+        known: &(bool, bool, bool),
+    ) -> Result<(Outcome, bool), Refused> {
+        if let What::Membership(is_member) = incoming.hand_in.what {
+            let place = &incoming.hand_in.place;
+            tracing::info!(
+                openclaw_channel = incoming.canonical.channel,
+                chat = place.id,
+                title = openclaw_escape::line(&place.title),
+                is_member,
+                "the bot was taken into a chat, or out of one"
+            );
+            let reason = "it is noted";
+            return Ok((ignored(IgnoredCode::Unknown, reason), false));
+        }
+        let owners = &incoming.settings.channels.owners;
+        let known = Known {
+            is_paired: known.0,
+            is_paired_owner: known.1,
+            has_paired_owner: known.2,
+            owners,
+        };
+        let facts = incoming.facts();
+        let verdict = judge(incoming.account, &facts, known);
+        let (sender, agent, prompt) = match verdict {
+            Verdict::Ignore(ignored) => return Ok((Outcome::Ignored(ignored), false)),
+            Verdict::Overhear(ignored) => {
+                self.overhear(incoming);
+                return Ok((Outcome::Ignored(ignored), false));
+            }
+            Verdict::Pair => return self.pair(incoming).await,
+            Verdict::Allow {
+                sender,
+                agent,
+                prompt,
+            } => (sender, agent, prompt),
+        };
+        let bound = agent_of(&incoming.settings.channels.bindings, &facts);
+        let agent = agent.or_else(|| bound.map(str::to_owned));
+        let agent = agent.unwrap_or_default();
+        let outcome = match &incoming.hand_in.what {
+            What::Message(message) if message.is_edit => self.edited(incoming, message, &agent)?,
+            What::Message(message) => {
+                let extra = Extra {
+                    sender,
+                    instructions: prompt.into_iter().map(instructions).collect(),
+                    queue: Some(Wish::default()),
+                    ..Extra::default()
+                };
+                self.submit(incoming, message, &agent, extra).await?
+            }
+            What::Reaction(reaction) => self.reacted(incoming, reaction, &agent)?,
+            What::Press(press) => self.press(&incoming.canonical, &sender, &press.data).await,
+            What::Membership(_) => ignored(IgnoredCode::Unknown, "it is noted"),
+        };
+        Ok((outcome, false))
+    }
+
+    /// Gives a stranger a code, once.
+    async fn pair(&self, incoming: &Incoming<'_>) -> Result<(Outcome, bool), Refused> {
+        let outcome = ignored(IgnoredCode::NotPaired, "the sender is not paired");
+        let hand_in = incoming.hand_in;
+        if !matches!(hand_in.what, What::Message(_)) {
+            return Ok((outcome, false));
+        }
+        let mut random = [0; CODE_LENGTH];
+        random.copy_from_slice(&Uuid::new_v4().into_bytes()[..CODE_LENGTH]);
+        // The version's bits are not random.
+        random[6] = Uuid::new_v4().into_bytes()[0];
+        let request = Request {
+            account: incoming.canonical.clone(),
+            peer: hand_in.sender.id.clone(),
+            code: openclaw_inbound::code(random),
+            name: incoming.name(),
+            created_ms: 0,
+        };
+        let route = incoming.route();
+        let (key, kept) = (hand_in.key.clone(), outcome.clone());
+        let pair = move |connection: &rusqlite::Connection| {
+            let now = now_ms();
+            let account = request.account.clone();
+            if let Asked::New(request) = ledger::ask(connection, request, now)? {
+                let reply = pairing_reply(&request, &route);
+                outbox::add(connection, &reply, now)?;
+            }
+            ledger::keep(connection, &account, &key, &kept, now)
+        };
+        self.core.outbox.change("give a pairing code", pair).await?;
+        Ok((outcome, true))
+    }
+
+    /// Begins a run.
+    async fn submit(
+        &self,
+        incoming: &Incoming<'_>,
+        message: &Message,
+        agent: &str,
+        extra: Extra,
+    ) -> Result<Outcome, Refused> {
+        let is_empty = message.text.trim().is_empty() && message.attachments.is_empty();
+        if is_empty {
+            return Ok(ignored(IgnoredCode::Empty, "there is nothing in it"));
+        }
+        if message.attachments.len() > FILES {
+            return Err(Refused::Invalid(format!(
+                "a message has at most {FILES} files"
+            )));
+        }
+        let workspace = incoming.workspace(agent);
+        let paths = self
+            .taken_files(&incoming.canonical, message, workspace)
+            .await?;
+        let text = self.text(incoming, message, &paths);
+        let started = gateway::Message {
+            text,
+            session_key: String::new(),
+            agent_id: agent.to_owned(),
+            idempotency_key: incoming.idempotency_key(),
+            channel: incoming.canonical.channel.clone(),
+            route: Some(Route {
+                message: message.provider_ids.first().cloned(),
+                ..incoming.route()
+            }),
+        };
+        let started = match self.core.submitter.begin(started, extra).await {
+            Ok(started) => started,
+            Err(refusal @ (Refusal::Unauthorized | Refusal::Blocked)) => {
+                return Ok(ignored(IgnoredCode::NotAllowed, &refusal.to_string()));
+            }
+            Err(refusal) => return Err(refusal.into()),
+        };
+        let is_command = started.run.is_some_and(|run| run.command().is_some());
+        Ok(Outcome::Taken(Taken {
+            run_id: started.accepted.run_id,
+            session_key: started.accepted.session_key,
+            agent_id: started.accepted.agent_id,
+            is_command,
+        }))
+    }
+
+    /// What the agent is told; a command is what it is.
+    fn text(&self, incoming: &Incoming<'_>, message: &Message, paths: &[Option<String>]) -> String {
+        let text = message.text.trim();
+        let is_command = text.starts_with('/')
+            || openclaw_commands::read(text).is_some()
+            || storage::only_begins_anew(&incoming.settings.session, text);
+        if is_command && message.attachments.is_empty() {
+            return text.to_owned();
+        }
+        let text = said(incoming.hand_in, message, paths);
+        match incoming.hand_in.place.chat {
+            ChatKind::Direct => text,
+            _ => self.overheard.before(&incoming.group(), text),
+        }
+    }
+
+    fn overhear(&self, incoming: &Incoming<'_>) {
+        if let What::Message(message) = &incoming.hand_in.what {
+            let text = said(incoming.hand_in, message, &[]);
+            let limit = incoming.account.history_limit;
+            self.overheard.add(&incoming.group(), &text, limit);
+        }
+    }
+
+    /// Somebody changed what they said before.
+    fn edited(
+        &self,
+        incoming: &Incoming<'_>,
+        message: &Message,
+        agent: &str,
+    ) -> Result<Outcome, Refused> {
+        let id = message.provider_ids.first().map_or("", String::as_str);
+        let text = format!(
+            "{} edited the message {id} on {}; it says now: {}",
+            incoming.name(),
+            incoming.canonical.channel,
+            message.text.trim()
+        );
+        self.tell(incoming, agent, &text)
+    }
+
+    fn reacted(
+        &self,
+        incoming: &Incoming<'_>,
+        reaction: &Reaction,
+        agent: &str,
+    ) -> Result<Outcome, Refused> {
+        let is_told = match incoming.account.reaction_notifications {
+            ReactionNotifications::Off => false,
+            ReactionNotifications::Own => reaction.is_to_own,
+            ReactionNotifications::All => true,
+        };
+        if !is_told {
+            return Ok(ignored(
+                IgnoredCode::Disabled,
+                "reactionNotifications leaves it out",
+            ));
+        }
+        let (name, id) = (incoming.name(), &reaction.provider_id);
+        let whose = if reaction.is_to_own { "your" } else { "the" };
+        let text = match reaction.emoji.as_slice() {
+            [] => format!("{name} took back the reaction to {whose} message {id}"),
+            emoji => format!(
+                "{name} reacted with {} to {whose} message {id}",
+                emoji.join(" ")
+            ),
+        };
+        self.tell(incoming, agent, &text)
+    }
+
+    /// Has the agent told with its next turn.
+    fn tell(&self, incoming: &Incoming<'_>, agent: &str, text: &str) -> Result<Outcome, Refused> {
+        let key = self.key(incoming, agent)?;
+        self.core.system_events.push(&key, text);
+        Ok(Outcome::Taken(Taken {
+            run_id: String::new(),
+            session_key: key.to_string(),
+            agent_id: key.agent().to_string(),
+            is_command: false,
+        }))
+    }
+
+    fn key(&self, incoming: &Incoming<'_>, agent: &str) -> Result<SessionKey, Refused> {
+        let channel = &incoming.canonical.channel;
+        Ok(self.core.routed_key(channel, incoming.route(), agent)?)
+    }
+}
+
+impl Incoming<'_> {
+    fn facts(&self) -> Facts<'_> {
+        let hand_in = self.hand_in;
+        let is_to_bot = match &hand_in.what {
+            What::Message(message) => message.is_to_bot,
+            What::Reaction(_) | What::Press(_) | What::Membership(_) => true,
+        };
+        Facts {
+            channel: &self.canonical.channel,
+            account: &hand_in.account.account,
+            is_default_account: self.canonical.account.is_empty(),
+            chat: hand_in.place.chat,
+            chat_id: &hand_in.place.id,
+            thread: hand_in.place.thread.as_deref(),
+            sender: &hand_in.sender.id,
+            is_bot: hand_in.sender.is_bot,
+            is_to_bot,
+        }
+    }
+
+    fn route(&self) -> Route {
+        let place = &self.hand_in.place;
+        Route {
+            account: self.canonical.account.clone(),
+            chat: place.chat,
+            id: place.id.clone(),
+            thread: place.thread.clone(),
+            sender: Some(self.hand_in.sender.id.clone()).filter(|id| !id.is_empty()),
+            message: None,
+        }
+    }
+
+    /// What people call the sender.
+    fn name(&self) -> String {
+        let sender = &self.hand_in.sender;
+        let names = [&sender.display_name, &sender.user_name, &sender.id];
+        let name = names.into_iter().find(|name| !name.trim().is_empty());
+        openclaw_escape::line(name.map_or("somebody", String::as_str))
+    }
+
+    fn group(&self) -> String {
+        let place = &self.hand_in.place;
+        let AccountName { channel, account } = &self.canonical;
+        let thread = place.thread.as_deref().unwrap_or_default();
+        format!("{channel}\n{account}\n{}\n{thread}", place.id)
+    }
+
+    fn idempotency_key(&self) -> String {
+        let AccountName { channel, account } = &self.canonical;
+        format!("{channel}:{account}:{}", self.hand_in.key)
+    }
+
+    /// The folder of the agent that answers.
+    fn workspace(&self, agent: &str) -> Option<std::path::PathBuf> {
+        let agent = match agent {
+            "" => &self.settings.default_agent,
+            agent => agent,
+        };
+        let agent = self.settings.agent(agent);
+        agent.map(|agent| agent.workspace.clone())
+    }
+}
+
+fn ignored(code: IgnoredCode, reason: &str) -> Outcome {
+    Outcome::Ignored(Ignored {
+        code,
+        reason: reason.to_owned(),
+    })
+}
+
+fn instructions(prompt: String) -> ContextFile {
+    ContextFile {
+        name: GROUP_PROMPT.to_owned(),
+        content: prompt,
+    }
+}
+
+/// What a stranger is told.
+fn pairing_reply(request: &Request, route: &Route) -> NewDelivery {
+    let channel = &request.account.channel;
+    let text = format!(
+        "OpenClaw: access not configured.\n\nYour {channel} user id: {}\nPairing code: {}\n\nAsk \
+         the owner to approve with:\nopenclawctl pairing approve {}",
+        request.peer, request.code, request.code
+    );
+    NewDelivery {
+        name: format!("pairing {channel} {} {}", request.code, request.created_ms),
+        place: Place::of_route(channel, route),
+        session_key: String::new(),
+        agent_id: String::new(),
+        run_id: String::new(),
+        kind: Kind::Announcement { text },
+        extras: Extras::default(),
+        paths: Vec::new(),
+    }
+}

@@ -1,0 +1,150 @@
+//! What the owner asks and decides.
+
+use openclaw_conversations::channels::{self as ledger, Decided, Request};
+use openclaw_conversations::outbox::{self, NewDelivery};
+use openclaw_proto::channel::AccountName;
+use openclaw_proto::channel_admin::{PairedPeer, PairingRequest, Pairings, Text};
+use openclaw_proto::outbox::{Extras, Kind, Place};
+use openclaw_sessions::now_ms;
+use uuid::Uuid;
+
+use super::{Channels, Refused};
+
+/// What somebody is told who was let in, in OpenClaw's words.
+const APPROVED: &str = "✅ OpenClaw access approved. Send a message to start chatting.";
+
+/// Bytes of what may be said at once.
+const TEXT_LIMIT: usize = 64 * 1024;
+
+impl Channels {
+    /// Who wants to talk, and who may.
+    pub async fn pairings(&self) -> Result<Pairings, Refused> {
+        let read = |connection: &rusqlite::Connection| {
+            let requests = ledger::requests(connection, now_ms())?;
+            Ok((requests, ledger::peers(connection)?))
+        };
+        let (requests, peers) = self.core.database.read("list pairings", read).await?;
+        let peers = peers.into_iter().map(|peer| PairedPeer {
+            account: self.named(peer.account),
+            peer: peer.peer,
+            name: peer.name,
+            is_owner: peer.is_owner,
+            approved_ms: peer.approved_ms,
+        });
+        Ok(Pairings {
+            requests: requests.into_iter().map(|it| self.shown(it)).collect(),
+            peers: peers.collect(),
+        })
+    }
+
+    /// Lets in whoever was told `code`, or does not; None: no such code holds.
+    /// Whoever is let in is told.
+    pub async fn decide_pairing(
+        &self,
+        code: String,
+        is_approved: bool,
+    ) -> Result<Option<(PairingRequest, bool)>, Refused> {
+        let decide = move |connection: &rusqlite::Connection| {
+            let now = now_ms();
+            if !is_approved {
+                return ledger::deny(connection, &code, now);
+            }
+            let decided = ledger::approve(connection, &code, now)?;
+            if let Decided::Done(request, _) = &decided {
+                let name = format!("approved {} {}", request.code, request.created_ms);
+                let told = announcement(name, place(request), APPROVED);
+                outbox::add(connection, &told, now)?;
+            }
+            Ok(decided)
+        };
+        let decided = self.core.outbox.change("decide about a pairing", decide);
+        Ok(match decided.await? {
+            Decided::Unknown => None,
+            Decided::Done(request, is_owner) => {
+                tracing::info!(
+                    openclaw_channel = request.account.channel,
+                    peer = request.peer,
+                    is_approved,
+                    is_owner,
+                    "a pairing was decided"
+                );
+                Some((self.shown(request), is_owner))
+            }
+        })
+    }
+
+    /// Has something said on a channel; whether a daemon attends it.
+    pub async fn send(&self, text: Text) -> Result<bool, Refused> {
+        let settings = self.core.configuration.settings();
+        let (canonical, _) = Self::account_that_is_on(&settings, &text.account)?;
+        if text.to.trim().is_empty() || text.text.trim().is_empty() {
+            let problem = "say whom or where, and what".to_owned();
+            return Err(Refused::Invalid(problem));
+        }
+        if text.text.len() > TEXT_LIMIT {
+            let problem = format!("at most {TEXT_LIMIT} bytes are said at once");
+            return Err(Refused::Invalid(problem));
+        }
+        let place = Place {
+            channel: canonical.channel.clone(),
+            account: canonical.account.clone(),
+            to: text.to,
+            chat: None,
+            thread: text.thread,
+        };
+        let new = announcement(format!("sent {}", Uuid::new_v4()), place, &text.text);
+        let add = move |connection: &rusqlite::Connection| outbox::add(connection, &new, now_ms());
+        self.core
+            .outbox
+            .change("say something on a channel", add)
+            .await?;
+        Ok(self.abilities(&canonical).is_some())
+    }
+
+    fn shown(&self, request: Request) -> PairingRequest {
+        PairingRequest {
+            account: self.named(request.account),
+            peer: request.peer,
+            code: request.code,
+            name: request.name,
+            created_ms: request.created_ms,
+        }
+    }
+
+    /// As the configuration names it.
+    fn named(&self, account: AccountName) -> AccountName {
+        let settings = self.core.configuration.settings();
+        let known = settings
+            .channels
+            .account(&account.channel, &account.account);
+        AccountName {
+            account: known.map_or(account.account, |(name, _)| name.to_owned()),
+            channel: account.channel,
+        }
+    }
+}
+
+fn place(request: &Request) -> Place {
+    Place {
+        channel: request.account.channel.clone(),
+        account: request.account.account.clone(),
+        to: request.peer.clone(),
+        chat: Some(openclaw_proto::gateway::ChatKind::Direct),
+        thread: None,
+    }
+}
+
+fn announcement(name: String, place: Place, text: &str) -> NewDelivery {
+    NewDelivery {
+        name,
+        place,
+        session_key: String::new(),
+        agent_id: String::new(),
+        run_id: String::new(),
+        kind: Kind::Announcement {
+            text: text.to_owned(),
+        },
+        extras: Extras::default(),
+        paths: Vec::new(),
+    }
+}

@@ -1,0 +1,171 @@
+//! Channels, which agent answers there, and commands.
+
+use super::{CHANNELS, Effect, Row, UNSUPPORTED, When, row};
+
+use Effect::{NotNeeded, NotSupported, Replaced, Restricts};
+
+/// Where a token comes from.
+pub(super) const TOKEN: Effect = Replaced(
+    "channels.telegram.tokenFile, which `openclawctl channels add telegram` writes: a token is in no \
+     configuration that others may read",
+);
+
+/// What calls of a webhook are known by.
+const WEBHOOK_SECRET: Effect = NotNeeded("openclaw-telegram makes one by itself at each start");
+
+/// What is kept of a direct chat.
+const HISTORY: Effect = Replaced("memory.maxContextTokens: a conversation is as long as it fits");
+
+/// Which tools somebody's messages may use.
+const TOOLS: Effect = Restricts {
+    when: When::Set,
+    instead: "take it away, and bind the group to an agent that has these tools (bindings)",
+};
+
+/// Rules for one direct chat.
+const DIRECT: Effect = Restricts {
+    when: When::Set,
+    instead: "take it away; who may talk is in channels.telegram.dmPolicy and allowFrom",
+};
+
+/// What belongs to the runtime of OpenClaw.
+const NODE: Effect = NotNeeded("it is about the network of Node.js");
+
+/// Of an account, and of what holds for all of them.
+const UNSUPPORTED_HERE: &[&str] = &[
+    "actions",
+    "autoTopicLabel",
+    "commands.nativeSkills",
+    "configWrites",
+    "contextVisibility",
+    "defaultTo",
+    "direct",
+    "execApprovals.agentFilter",
+    "execApprovals.sessionFilter",
+    "groups.*.disableAudioPreflight",
+    "groups.*.errorPolicy",
+    "groups.*.ingest",
+    "groups.*.skills",
+    "groups.*.topics.*.disableAudioPreflight",
+    "groups.*.topics.*.errorPolicy",
+    "groups.*.topics.*.ingest",
+    "groups.*.topics.*.skills",
+    "healthMonitor",
+    "heartbeatVisibility",
+    "joinIntro",
+    "markdown",
+    "mentionPatterns",
+    "reactionLevel",
+    "responsePrefix",
+    "richMessages",
+    "silentErrorReplies",
+    "streaming.block",
+    "streaming.chunkMode",
+    "streaming.preview",
+    "streaming.progress",
+    "threadBindings",
+    "trustedLocalFileRoots",
+    "webhookCertPath",
+];
+const TOKENS: &[&str] = &["botToken"];
+const WEBHOOK_SECRETS: &[&str] = &["webhookSecret"];
+const HISTORIES: &[&str] = &["dmHistoryLimit", "dms"];
+const NETWORK: &[&str] = &["network"];
+const TOOLS_OF_GROUPS: &[&str] = &["groups.*.tools", "groups.*.toolsBySender"];
+const RULES_OF_DIRECT: &[&str] = &[
+    "direct.*.allowFrom",
+    "direct.*.dmPolicy",
+    "direct.*.tools",
+    "direct.*.toolsBySender",
+];
+
+/// All accounts, and each.
+const ALL: &str = "channels.telegram";
+const EACH: &str = "channels.telegram.accounts.*";
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        "channels",
+        CHANNELS,
+        &[
+            "a2a",
+            "buzz",
+            "clickclack",
+            "defaults",
+            "discord",
+            "feishu",
+            "googlechat",
+            "imessage",
+            "irc",
+            "line",
+            "matrix",
+            "mattermost",
+            "modelByChannel",
+            "msteams",
+            "nextcloud-talk",
+            "nostr",
+            "qa-channel",
+            "raft",
+            "reef",
+            "signal",
+            "slack",
+            "sms",
+            "synology-chat",
+            "tlon",
+            "twitch",
+            "whatsapp",
+            "zalo",
+            "zalouser",
+        ],
+    ),
+    row(ALL, UNSUPPORTED, UNSUPPORTED_HERE),
+    row(EACH, UNSUPPORTED, UNSUPPORTED_HERE),
+    row(ALL, TOKEN, TOKENS),
+    row(EACH, TOKEN, TOKENS),
+    row(ALL, WEBHOOK_SECRET, WEBHOOK_SECRETS),
+    row(EACH, WEBHOOK_SECRET, WEBHOOK_SECRETS),
+    row(ALL, HISTORY, HISTORIES),
+    row(EACH, HISTORY, HISTORIES),
+    row(ALL, NODE, NETWORK),
+    row(EACH, NODE, NETWORK),
+    row(ALL, TOOLS, TOOLS_OF_GROUPS),
+    row(EACH, TOOLS, TOOLS_OF_GROUPS),
+    row(ALL, DIRECT, RULES_OF_DIRECT),
+    row(EACH, DIRECT, RULES_OF_DIRECT),
+    row(
+        "bindings.*",
+        Restricts {
+            when: When::Set,
+            instead: "take the binding away; channels with guilds, teams and roles are not \
+                      connected",
+        },
+        &["match.guildId", "match.roles", "match.teamId"],
+    ),
+    row("bindings.*", UNSUPPORTED, &["acp", "session"]),
+    row(
+        "bindings.*",
+        NotNeeded("is for whoever reads the file"),
+        &["comment"],
+    ),
+    row(
+        "bindings.*",
+        NotSupported("every binding is a route"),
+        &["type"],
+    ),
+    row(
+        "commands",
+        UNSUPPORTED,
+        &[
+            "allowFrom",
+            "bash",
+            "bashForegroundMs",
+            "config",
+            "debug",
+            "mcp",
+            "native",
+            "nativeSkills",
+            "plugins",
+            "restart",
+        ],
+    ),
+];

@@ -1,0 +1,375 @@
+//! Channel daemons: what they hand in and what becomes of it.
+
+use std::pin::Pin;
+
+use futures_util::{Stream, StreamExt as _};
+use openclaw_proto::approval::ApprovalRequested;
+use openclaw_proto::call::{CallError, RefusalCode};
+use openclaw_proto::channel::{
+    AccountName, Attachment, Attend, Client, Connection, FileHead, HandIn, HandedIn, Health,
+    IgnoredCode, Instruction, Message, Outcome, Person, Place, Press, What,
+};
+use openclaw_proto::channel_admin;
+use openclaw_proto::event::Kind as Said;
+use openclaw_proto::gateway::ChatKind;
+use openclaw_proto::outbox::{self, Delivery, Kind, Wanted};
+
+use crate::suite::{Suite, done, soon, text};
+
+/// Of which strangers are given codes.
+const PAIRING: &str = r#"{"channels": {"telegram": {"tokenFile": "/t"}}}"#;
+
+fn client(suite: &Suite) -> Client {
+    Client::new(suite.paths().gateway_socket())
+}
+
+fn admin(suite: &Suite) -> channel_admin::Client {
+    channel_admin::Client::new(suite.paths().gateway_socket())
+}
+
+fn telegram() -> AccountName {
+    AccountName {
+        channel: "telegram".to_owned(),
+        account: String::new(),
+    }
+}
+
+fn message(words: &str) -> Message {
+    Message {
+        text: words.to_owned(),
+        provider_ids: vec!["m1".to_owned()],
+        is_to_bot: true,
+        ..Message::default()
+    }
+}
+
+fn direct(key: &str, sender: &str, message: Message) -> HandIn {
+    HandIn {
+        account: telegram(),
+        key: key.to_owned(),
+        place: Place {
+            chat: ChatKind::Direct,
+            id: sender.to_owned(),
+            thread: None,
+            title: String::new(),
+        },
+        sender: Person {
+            id: sender.to_owned(),
+            display_name: "Ada".to_owned(),
+            ..Person::default()
+        },
+        sent_ms: 0,
+        what: What::Message(message),
+    }
+}
+
+async fn hand_in(suite: &Suite, hand_in: HandIn) -> HandedIn {
+    soon(client(suite).hand_in(hand_in)).await.unwrap()
+}
+
+fn why(handed_in: &HandedIn) -> IgnoredCode {
+    match &handed_in.outcome {
+        Outcome::Ignored(ignored) => ignored.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn run_of(handed_in: &HandedIn) -> String {
+    match &handed_in.outcome {
+        Outcome::Taken(taken) => taken.run_id.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+type Deliveries = Pin<Box<dyn Stream<Item = Result<Delivery, CallError>> + Send>>;
+
+async fn deliveries(suite: &Suite) -> Deliveries {
+    let wanted = Wanted {
+        channel: "telegram".to_owned(),
+        // The default one by its name, which is the one without.
+        account: "default".to_owned(),
+        lease_ms: 60_000,
+    };
+    let client = outbox::Client::new(suite.paths().gateway_socket());
+    Box::pin(soon(client.take(wanted)).await.unwrap())
+}
+
+async fn next(deliveries: &mut Deliveries) -> Delivery {
+    loop {
+        let delivery = soon(deliveries.next()).await.unwrap().unwrap();
+        if delivery.kind != Kind::Typing {
+            return delivery;
+        }
+    }
+}
+
+fn announced(delivery: &Delivery) -> &str {
+    match &delivery.kind {
+        Kind::Announcement { text } => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn channels_let_in_whoever_is_paired_and_nobody_else() {
+    let suite = Suite::configured(PAIRING).await;
+    let mut deliveries = deliveries(&suite).await;
+    let stranger = hand_in(&suite, direct("1", "42", message("hello"))).await;
+    assert_eq!(why(&stranger), IgnoredCode::NotPaired);
+    let pairings = soon(admin(&suite).pairings()).await.unwrap();
+    let code = pairings.requests[0].code.clone();
+    let asked = next(&mut deliveries).await;
+    assert_eq!(asked.place.to, "42");
+    assert!(announced(&asked).contains(&code), "{asked:?}");
+    // Told once, whatever else is said; the same key is the same.
+    let again = hand_in(&suite, direct("2", "42", message("hello?"))).await;
+    assert_eq!(why(&again), IgnoredCode::NotPaired);
+    let same = hand_in(&suite, direct("1", "42", message("hello"))).await;
+    assert!(same.is_existing);
+    assert_eq!(same.outcome, stranger.outcome);
+    let (request, is_owner) = soon(admin(&suite).decide(&code, true)).await.unwrap();
+    assert_eq!((request.peer.as_str(), is_owner), ("42", true));
+    let twice = soon(admin(&suite).decide(&code, true)).await.unwrap_err();
+    assert!(twice.is_refused(RefusalCode::NotFound), "{twice}");
+    // The code's delivery is with us still, and the next waits behind it.
+    let taken = hand_in(&suite, direct("3", "42", message("now?"))).await;
+    let run = run_of(&taken);
+    suite.runner.started().await;
+    suite.runner.say(&run, text("now."));
+    suite.runner.say(&run, done());
+    let existing = hand_in(&suite, direct("3", "42", message("now?"))).await;
+    assert!(existing.is_existing);
+    assert_eq!(run_of(&existing), run);
+    // A group is another matter.
+    let mut group = direct("4", "42", message("and here?"));
+    group.place.chat = ChatKind::Group;
+    group.place.id = "-100".to_owned();
+    assert_eq!(why(&hand_in(&suite, group).await), IgnoredCode::NotAllowed);
+}
+
+#[tokio::test]
+async fn channels_answer_a_message_once_across_restarts() {
+    let suite = Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42]}}}"#).await;
+    let taken = hand_in(&suite, direct("1", "42", message("hello"))).await;
+    let run = run_of(&taken);
+    suite.runner.started().await;
+    suite.runner.say(&run, text("good day"));
+    suite.runner.say(&run, done());
+    let mut deliveries = deliveries(&suite).await;
+    let reply = next(&mut deliveries).await;
+    assert_eq!(reply.run_id, run);
+    assert_eq!(reply.extras.answers_id, "m1");
+    let again = hand_in(&suite, direct("1", "42", message("hello"))).await;
+    assert!(again.is_existing);
+    assert_eq!(run_of(&again), run);
+    let command = hand_in(&suite, direct("2", "42", message("/stop"))).await;
+    match command.outcome {
+        Outcome::Taken(taken) => assert!(taken.is_command, "{taken:?}"),
+        other => panic!("{other:?}"),
+    }
+    let empty = hand_in(&suite, direct("3", "42", message("  "))).await;
+    assert_eq!(why(&empty), IgnoredCode::Empty);
+}
+
+#[tokio::test]
+async fn channels_tell_the_daemon_that_attends_last() {
+    let suite = Suite::configured(PAIRING).await;
+    let client = client(&suite);
+    let attend = || Attend {
+        account: telegram(),
+        ..Attend::default()
+    };
+    let mut first = Box::pin(soon(client.attend(attend())).await.unwrap());
+    let told = soon(first.next()).await.unwrap().unwrap();
+    let Instruction::Settings(settings) = told else {
+        panic!("{told:?}");
+    };
+    assert_eq!(settings.json["tokenFile"], "/t");
+    assert!(settings.commands.iter().any(|it| it.name == "stop"));
+    let mut second = Box::pin(soon(client.attend(attend())).await.unwrap());
+    soon(second.next()).await.unwrap().unwrap();
+    let over = soon(first.next()).await.unwrap().unwrap_err();
+    assert!(over.is_refused(RefusalCode::Aborted), "{over}");
+    let health = Health {
+        state: Connection::Refused,
+        last_error: "the token is not valid".to_owned(),
+        ..Health::default()
+    };
+    let report = client.report_health(telegram(), health.clone());
+    // The first one's place is the second's, also when the first is gone.
+    drop(first);
+    report.await.unwrap();
+    let accounts = soon(admin(&suite).accounts()).await.unwrap();
+    assert_eq!(accounts[0].account.account, "default");
+    assert_eq!(accounts[0].health, Some(health));
+    for (channel, account, code) in [
+        ("pigeon", "", RefusalCode::InvalidArgument),
+        ("telegram", "work", RefusalCode::FailedPrecondition),
+    ] {
+        let mut attend = attend();
+        attend.account = AccountName {
+            channel: channel.to_owned(),
+            account: account.to_owned(),
+        };
+        let refused = soon(client.attend(attend)).await.err().unwrap();
+        assert!(refused.is_refused(code), "{refused}");
+    }
+}
+
+#[tokio::test]
+async fn channels_put_files_where_the_agent_has_them() {
+    let suite =
+        Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42], "mediaMaxMb": 1}}}"#)
+            .await;
+    let client = client(&suite);
+    let head = FileHead {
+        account: telegram(),
+        name: "a photo.png".to_owned(),
+        ..FileHead::default()
+    };
+    let parts = |content: Vec<u8>| futures_util::stream::iter([Ok::<_, std::io::Error>(content)]);
+    let put = client.put_file(head.clone(), parts(vec![7; 600_000]));
+    let stored = soon(put).await.unwrap();
+    assert_eq!(stored.size, 600_000);
+    let large = client.put_file(head.clone(), parts(vec![7; 1_100_000]));
+    let refused = soon(large).await.unwrap_err().to_string();
+    assert!(refused.contains("mediaMaxMb"), "{refused}");
+    let broken = futures_util::stream::iter([Ok(vec![1]), Err(std::io::Error::other("gone"))]);
+    let broken = client.put_file(head, broken);
+    assert!(soon(broken).await.is_err());
+    let with = Message {
+        attachments: vec![
+            Attachment {
+                file_id: stored.file_id,
+                kind: "image".to_owned(),
+                mime_type: "image/png".to_owned(),
+                name: "a photo.png".to_owned(),
+                ..Attachment::default()
+            },
+            Attachment {
+                kind: "voice".to_owned(),
+                missing: "it is larger than 20 MB".to_owned(),
+                ..Attachment::default()
+            },
+        ],
+        ..message("look")
+    };
+    let taken = hand_in(&suite, direct("1", "42", with.clone())).await;
+    let turn = suite.runner.started().await;
+    let said = format!("{turn:?}");
+    assert!(
+        said.contains("[media attached: media/inbound/aphoto---"),
+        "{said}"
+    );
+    assert!(said.contains("it is larger than 20 MB"), "{said}");
+    drop(taken);
+    // It is the message's by now.
+    let again = direct("2", "42", with);
+    let missing = soon(client.hand_in(again)).await.unwrap_err();
+    assert!(missing.is_refused(RefusalCode::NotFound), "{missing}");
+}
+
+#[tokio::test]
+async fn channels_say_what_the_owner_sends() {
+    let suite = Suite::configured(PAIRING).await;
+    let send = |channel: &str, words: &str| {
+        let text = channel_admin::Text {
+            account: AccountName {
+                channel: channel.to_owned(),
+                account: String::new(),
+            },
+            to: "42".to_owned(),
+            thread: None,
+            text: words.to_owned(),
+        };
+        let admin = admin(&suite);
+        async move { admin.send(text).await }
+    };
+    assert!(!soon(send("telegram", "hello")).await.unwrap());
+    let mut deliveries = deliveries(&suite).await;
+    assert_eq!(announced(&next(&mut deliveries).await), "hello");
+    for (channel, words) in [("pigeon", "hello"), ("telegram", " ")] {
+        let refused = soon(send(channel, words)).await.unwrap_err();
+        assert!(
+            refused.is_refused(RefusalCode::InvalidArgument),
+            "{refused}"
+        );
+    }
+}
+
+/// What somebody in a group says, who may talk there.
+fn in_group(key: &str, sender: &str, words: &str) -> HandIn {
+    let mut hand_in = direct(key, sender, message(words));
+    hand_in.place.chat = ChatKind::Group;
+    hand_in.place.id = "-100".to_owned();
+    hand_in
+}
+
+#[tokio::test]
+async fn channels_ask_approvers_alone_and_take_their_word() {
+    let suite = Suite::configured(
+        r#"{"channels": {"telegram": {"allowFrom": [42], "groupAllowFrom": [42, 43]}}}"#,
+    )
+    .await;
+    let mut deliveries = deliveries(&suite).await;
+    let taken = hand_in(&suite, in_group("1", "43", "install it")).await;
+    let run = run_of(&taken);
+    suite.runner.started().await;
+    let asked = ApprovalRequested {
+        id: "a-1".to_owned(),
+        tool: "exec".to_owned(),
+        command: "make install".to_owned(),
+        expires_ms: i64::MAX,
+        ..ApprovalRequested::default()
+    };
+    suite.runner.say(&run, Said::ApprovalRequested(asked));
+    let question = next(&mut deliveries).await;
+    assert!(
+        matches!(question.kind, Kind::Question { .. }),
+        "{question:?}"
+    );
+    // Not in the group, where somebody asked who may not decide.
+    assert_eq!(question.place.to, "42");
+    assert_eq!(question.place.chat, Some(ChatKind::Direct));
+    let buttons = &question.extras.buttons[0];
+    assert_eq!(
+        buttons.len(),
+        2,
+        "it cannot be allowed for good: {buttons:?}"
+    );
+    let deny = buttons[1].data.clone();
+    let press = |key: &str, sender: &str, data: &str| HandIn {
+        what: What::Press(Press {
+            data: data.to_owned(),
+            provider_id: "m9".to_owned(),
+        }),
+        ..in_group(key, sender, "")
+    };
+    let shown = |handed_in: HandedIn| match handed_in.outcome {
+        Outcome::Answered { text } => text,
+        other => panic!("{other:?}"),
+    };
+    let other = shown(hand_in(&suite, press("2", "43", &deny)).await);
+    assert_eq!(other, "You are not asked about this.");
+    let nothing = shown(hand_in(&suite, press("3", "42", "x")).await);
+    assert_eq!(nothing, "That button does nothing any more.");
+    let report = outbox::Report {
+        id: question.id,
+        attempt: question.attempt,
+        outcome: outbox::Outcome::Delivered(vec!["m9".to_owned()]),
+    };
+    let client = outbox::Client::new(suite.paths().gateway_socket());
+    soon(client.report(report)).await.unwrap();
+    assert_eq!(
+        shown(hand_in(&suite, press("4", "42", &deny)).await),
+        "Denied."
+    );
+    let edit = next(&mut deliveries).await;
+    match edit.kind {
+        Kind::Edit { text, .. } => assert_eq!(text, "Denied, by telegram 42."),
+        other => panic!("{other:?}"),
+    }
+    // Said again it is the same, and changes nothing.
+    let again = hand_in(&suite, press("4", "42", &deny)).await;
+    assert!(again.is_existing);
+}

@@ -1,0 +1,73 @@
+//! The buttons below an approval's question, and what they say when they are
+//! pressed.
+
+use openclaw_proto::approval::Decision;
+use openclaw_proto::outbox::Button;
+
+/// What the data of such a button begins with.
+const PREFIX: &str = "approve";
+
+/// Bytes of a button's data.
+const DATA_LIMIT: usize = 64;
+
+/// The buttons of the question `id`; none where a provider would not take them.
+pub fn buttons(id: &str, can_be_always: bool) -> Vec<Vec<Button>> {
+    let button = |decision: Decision, text: &str| Button {
+        text: text.to_owned(),
+        data: format!("{PREFIX}:{}:{id}", short(decision)),
+        url: String::new(),
+    };
+    let mut row = vec![button(Decision::AllowOnce, "Allow once")];
+    if can_be_always {
+        row.push(button(Decision::AllowAlways, "Always allow"));
+    }
+    row.push(button(Decision::Deny, "Deny"));
+    if row.iter().all(|button| button.data.len() <= DATA_LIMIT) {
+        vec![row]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The question and the decision that a pressed button's data says.
+pub fn decision_of(data: &str) -> Option<(&str, Decision)> {
+    let (word, id) = data
+        .strip_prefix(PREFIX)?
+        .strip_prefix(':')?
+        .split_once(':')?;
+    let decision = Decision::ALL.into_iter().find(|it| short(*it) == word)?;
+    (!id.is_empty()).then_some((id, decision))
+}
+
+fn short(decision: Decision) -> &'static str {
+    match decision {
+        Decision::AllowOnce => "once",
+        Decision::AllowAlways => "always",
+        Decision::Deny => "deny",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn button_says_its_question_and_decision() {
+        let id = "0b8d4c2e-6f0c-4a57-9a0e-1f5b8e0a7c11";
+        let rows = buttons(id, true);
+        let said: Vec<_> = rows[0].iter().map(|it| decision_of(&it.data)).collect();
+        assert_eq!(said, Decision::ALL.map(|decision| Some((id, decision))));
+        assert_eq!(buttons(id, false)[0].len(), 2);
+        assert!(buttons(&"x".repeat(60), true).is_empty());
+        for nonsense in [
+            "",
+            "approve",
+            "approve:once:",
+            "approve:maybe:1",
+            "deny:1",
+            "approved:once:1",
+        ] {
+            assert_eq!(decision_of(nonsense), None, "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Who may talk, and what they may.
+
+use openclaw_commands::{Sender, Standing};
+use openclaw_proto::channel::{Ignored, IgnoredCode};
+use openclaw_proto::gateway::ChatKind;
+use openclaw_settings::keys::channels::{
+    Account, ApprovalsEnabled, DmPolicy, Group, GroupPolicy, PeerId, Topic,
+};
+
+use crate::facts::Facts;
+use crate::peer::{has_everybody, is_listed, names};
+
+/// What the gateway knows of people beside the configuration.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// Whether the sender was paired with this account.
+    pub is_paired: bool,
+    /// Whether the sender was the first one who was paired.
+    pub is_paired_owner: bool,
+    /// Whether anybody was.
+    pub has_paired_owner: bool,
+    /// `commands.ownerAllowFrom`.
+    pub owners: &'a [PeerId],
+}
+
+/// What becomes of something that came in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is for the agent.
+    Allow {
+        /// Who says it.
+        sender: Sender,
+        /// The agent that the topic names.
+        agent: Option<String>,
+        /// What the agent is told beside everything else.
+        prompt: Option<String>,
+    },
+    /// Nobody called, but whoever is called next may know of it.
+    Overhear(Ignored),
+    /// The sender is given a code.
+    Pair,
+    /// Nothing comes of it.
+    Ignore(Ignored),
+}
+
+/// What becomes of what `facts` say, at `account`.
+pub fn judge(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
+    if facts.is_bot {
+        return ignore(IgnoredCode::NotAllowed, "bots are not answered");
+    }
+    if facts.sender.is_empty() {
+        return ignore(IgnoredCode::Unknown, "the channel does not say who it is");
+    }
+    match facts.chat {
+        ChatKind::Direct => direct(account, facts, known),
+        ChatKind::Group | ChatKind::Channel | ChatKind::Room => in_group(account, facts, known),
+    }
+}
+
+fn direct(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
+    let listed = &account.allow_from;
+    let is_named = listed
+        .iter()
+        .any(|written| names(written, facts.channel, facts.sender));
+    let verdict = match account.dm_policy {
+        DmPolicy::Disabled => Err(ignore(IgnoredCode::Disabled, "dmPolicy is disabled")),
+        DmPolicy::Pairing if is_listed(listed, facts.channel, facts.sender) || known.is_paired => {
+            Ok(())
+        }
+        DmPolicy::Pairing => Err(Verdict::Pair),
+        DmPolicy::Allowlist if is_named || has_everybody(listed) => Ok(()),
+        DmPolicy::Open if is_named || has_everybody(listed) => Ok(()),
+        DmPolicy::Allowlist | DmPolicy::Open => Err(ignore(
+            IgnoredCode::NotAllowed,
+            "allowFrom does not have the sender",
+        )),
+    };
+    if let Err(verdict) = verdict {
+        return verdict;
+    }
+    // Whom `*` lets in talks, and commands nothing.
+    let standing = if is_named || known.is_paired {
+        Standing::Guest
+    } else {
+        Standing::Unauthorized
+    };
+    allow(account, facts, known, standing, Place::default())
+}
+
+/// What holds in a group or in one of its topics.
+#[derive(Debug, Default)]
+struct Place<'a> {
+    group: Option<&'a Group>,
+    topic: Option<&'a Topic>,
+    /// What holds for all groups.
+    all: Option<&'a Group>,
+}
+
+impl<'a> Place<'a> {
+    fn of(account: &'a Account, facts: &Facts<'_>) -> Self {
+        let all = account.groups.get("*");
+        let group = account.groups.get(facts.chat_id);
+        let topics = [group, all].into_iter().flatten();
+        let topic = facts.thread.and_then(|thread| {
+            topics
+                .map(|group| &group.topics)
+                .find_map(|topics| topics.get(thread).or_else(|| topics.get("*")))
+        });
+        Self { group, topic, all }
+    }
+
+    /// What the narrowest says that says something.
+    fn first<T>(
+        &self,
+        topic: impl Fn(&'a Topic) -> Option<T>,
+        group: impl Fn(&'a Group) -> Option<T>,
+    ) -> Option<T> {
+        let of_topic = self.topic.and_then(topic);
+        of_topic
+            .or_else(|| self.group.and_then(&group))
+            .or_else(|| self.all.and_then(&group))
+    }
+
+    fn is_listed(&self) -> bool {
+        self.group.is_some() || self.all.is_some()
+    }
+}
+
+fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
+    let place = Place::of(account, facts);
+    let is_off = [
+        place.topic.and_then(|it| it.enabled),
+        place.group.or(place.all).and_then(|it| it.enabled),
+    ];
+    if is_off.contains(&Some(false)) {
+        return ignore(IgnoredCode::Disabled, "the group is switched off");
+    }
+    if !account.groups.is_empty() && !place.is_listed() {
+        return ignore(IgnoredCode::NotAllowed, "groups does not have the group");
+    }
+    let policy = place.first(|it| it.group_policy, |it| it.group_policy);
+    let own = place.first(|it| it.allow_from.as_ref(), |it| it.allow_from.as_ref());
+    let listed = own.unwrap_or(if account.group_allow_from.is_empty() {
+        &account.allow_from
+    } else {
+        &account.group_allow_from
+    });
+    let is_listed = is_listed(listed, facts.channel, facts.sender);
+    match policy.unwrap_or(account.group_policy) {
+        GroupPolicy::Disabled => {
+            return ignore(IgnoredCode::Disabled, "groupPolicy is disabled");
+        }
+        GroupPolicy::Allowlist if !is_listed => {
+            return ignore(
+                IgnoredCode::NotAllowed,
+                "neither groupAllowFrom nor the group's allowFrom has the sender",
+            );
+        }
+        GroupPolicy::Open if own.is_some() && !is_listed => {
+            return ignore(
+                IgnoredCode::NotAllowed,
+                "the group's allowFrom does not have the sender",
+            );
+        }
+        GroupPolicy::Allowlist | GroupPolicy::Open => {}
+    }
+    let must_call = place.first(|it| it.require_mention, |it| it.require_mention);
+    if must_call.unwrap_or(true) && !facts.is_to_bot {
+        return Verdict::Overhear(Ignored {
+            code: IgnoredCode::NotMentioned,
+            reason: "nobody called".to_owned(),
+        });
+    }
+    let is_named = listed
+        .iter()
+        .any(|written| names(written, facts.channel, facts.sender));
+    let standing = if is_named {
+        Standing::Guest
+    } else {
+        Standing::Unauthorized
+    };
+    allow(account, facts, known, standing, place)
+}
+
+fn allow(
+    account: &Account,
+    facts: &Facts<'_>,
+    known: Known<'_>,
+    standing: Standing,
+    place: Place<'_>,
+) -> Verdict {
+    let is_owner = is_owner(account, facts, known);
+    let sender = Sender {
+        standing: if is_owner { Standing::Owner } else { standing },
+        id: facts.sender.to_owned(),
+        approves: approves(account, facts, is_owner),
+    };
+    let prompt = place.first(
+        |it| it.system_prompt.as_ref(),
+        |it| it.system_prompt.as_ref(),
+    );
+    Verdict::Allow {
+        sender,
+        agent: place.topic.and_then(|topic| topic.agent_id.clone()),
+        prompt: prompt.cloned(),
+    }
+}
+
+/// The owner is whom `commands.ownerAllowFrom` names and whoever was paired
+/// first; where there is neither, the only one who is allowed by name.
+fn is_owner(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> bool {
+    let is_named = |list: &[PeerId]| {
+        let mut names_sender = list.iter();
+        names_sender.any(|written| names(written, facts.channel, facts.sender))
+    };
+    if is_named(known.owners) || known.is_paired_owner {
+        return true;
+    }
+    let nobody_is = known.owners.is_empty() && !known.has_paired_owner;
+    nobody_is && account.allow_from.len() == 1 && is_named(&account.allow_from)
+}
+
+/// Whether the sender may decide about commands that wait.
+fn approves(account: &Account, facts: &Facts<'_>, is_owner: bool) -> bool {
+    let approvals = &account.exec_approvals;
+    if approvals.enabled == ApprovalsEnabled::Set(false) {
+        return false;
+    }
+    if approvals.approvers.is_empty() {
+        is_owner
+    } else {
+        approvals
+            .approvers
+            .iter()
+            .any(|written| names(written, facts.channel, facts.sender))
+    }
+}
+
+fn ignore(code: IgnoredCode, reason: &str) -> Verdict {
+    Verdict::Ignore(Ignored {
+        code,
+        reason: reason.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn account(written: Value) -> Account {
+    serde_json::from_value(written).unwrap()
+}
+
+fn facts(sender: &str) -> Facts<'_> {
+    Facts {
+        channel: "telegram",
+        account: "default",
+        is_default_account: true,
+        chat: ChatKind::Direct,
+        chat_id: sender,
+        thread: None,
+        sender,
+        is_bot: false,
+        is_to_bot: true,
+    }
+}
+
+fn in_chat<'a>(sender: &'a str, id: &'a str) -> Facts<'a> {
+    Facts {
+        chat: ChatKind::Group,
+        chat_id: id,
+        ..facts(sender)
+    }
+}
+
+/// In a word: the standing of whoever is let in, or why nobody is.
+fn word(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::Allow { sender, .. } => format!("{:?}", sender.standing).to_lowercase(),
+        Verdict::Pair => "pair".to_owned(),
+        Verdict::Ignore(ignored) | Verdict::Overhear(ignored) => ignored.code.as_str().to_owned(),
+    }
+}
+
+#[test]
+fn direct_chats_are_let_in_by_their_policy() {
+    let paired = Known {
+        is_paired: true,
+        has_paired_owner: true,
+        ..Known::default()
+    };
+    let owner = Known {
+        is_paired_owner: true,
+        ..paired
+    };
+    let nobody = Known::default();
+    for (written, known, expected) in [
+        (json!({}), nobody, "pair"),
+        (json!({}), paired, "guest"),
+        (json!({}), owner, "owner"),
+        (json!({"allowFrom": ["tg:7", 8]}), nobody, "guest"),
+        (json!({"allowFrom": [7]}), nobody, "owner"),
+        (json!({"allowFrom": [7]}), paired, "guest"),
+        (json!({"allowFrom": ["@7"]}), nobody, "pair"),
+        (json!({"dmPolicy": "allowlist"}), paired, "not-allowed"),
+        (
+            json!({"dmPolicy": "allowlist", "allowFrom": [8]}),
+            nobody,
+            "not-allowed",
+        ),
+        (
+            json!({"dmPolicy": "allowlist", "allowFrom": [8, 7]}),
+            nobody,
+            "guest",
+        ),
+        (json!({"dmPolicy": "open"}), nobody, "not-allowed"),
+        (
+            json!({"dmPolicy": "open", "allowFrom": ["*"]}),
+            nobody,
+            "unauthorized",
+        ),
+        (
+            json!({"dmPolicy": "disabled", "allowFrom": [7]}),
+            owner,
+            "disabled",
+        ),
+    ] {
+        let verdict = judge(&account(written.clone()), &facts("7"), known);
+        assert_eq!(word(verdict), expected, "{written}");
+    }
+    let owners = [PeerId::Text("telegram:7".to_owned())];
+    let named = Known {
+        is_paired: true,
+        owners: &owners,
+        ..nobody
+    };
+    assert_eq!(
+        word(judge(&account(json!({})), &facts("7"), named)),
+        "owner"
+    );
+}
+
+#[test]
+fn groups_are_let_in_by_group_and_sender() {
+    let to_nobody = Facts {
+        is_to_bot: false,
+        ..in_chat("7", "-1")
+    };
+    let called = in_chat("7", "-1");
+    for (written, facts, expected) in [
+        (json!({}), called, "not-allowed"),
+        (json!({"allowFrom": [7, 8]}), called, "guest"),
+        (
+            json!({"groupAllowFrom": [8], "allowFrom": [7]}),
+            called,
+            "not-allowed",
+        ),
+        (json!({"groupPolicy": "open"}), called, "unauthorized"),
+        (
+            json!({"groupPolicy": "disabled", "allowFrom": [7]}),
+            called,
+            "disabled",
+        ),
+        (
+            json!({"groupPolicy": "open", "groups": {"-2": {}}}),
+            called,
+            "not-allowed",
+        ),
+        (
+            json!({"groupPolicy": "open", "groups": {"*": {}}}),
+            called,
+            "unauthorized",
+        ),
+        (
+            json!({"groupPolicy": "open", "groups": {"-1": {"enabled": false}}}),
+            called,
+            "disabled",
+        ),
+        (
+            json!({"groupPolicy": "open", "groups": {"-1": {"allowFrom": [8]}}}),
+            called,
+            "not-allowed",
+        ),
+        (
+            json!({"groups": {"-1": {"allowFrom": [7, 8]}}}),
+            called,
+            "guest",
+        ),
+        (json!({"groupPolicy": "open"}), to_nobody, "not-mentioned"),
+        (
+            json!({"groupPolicy": "open", "groups": {"*": {"requireMention": false}}}),
+            to_nobody,
+            "unauthorized",
+        ),
+        (
+            json!({"groupPolicy": "open", "groups": {
+                "*": {"requireMention": false}, "-1": {"requireMention": true}}}),
+            to_nobody,
+            "not-mentioned",
+        ),
+    ] {
+        let verdict = judge(&account(written.clone()), &facts, Known::default());
+        assert_eq!(word(verdict), expected, "{written}");
+    }
+}
+
+#[test]
+fn topics_say_their_own() {
+    let account = account(json!({"groupPolicy": "open", "groups": {"-1": {
+    "systemPrompt": "group", "topics": {
+        "4": {"requireMention": false, "agentId": "ops", "systemPrompt": "topic"},
+        "5": {"enabled": false},
+        "*": {"agentId": "rest"},
+    }}}}));
+    let of = |thread| {
+        let facts = Facts {
+            thread,
+            is_to_bot: thread != Some("6"),
+            ..in_chat("7", "-1")
+        };
+        judge(&account, &facts, Known::default())
+    };
+    let agent = |verdict| match verdict {
+        Verdict::Allow { agent, prompt, .. } => (agent.unwrap_or_default(), prompt.unwrap()),
+        other => panic!("{other:?}"),
+    };
+    let pair = |agent: &str, prompt: &str| (agent.to_owned(), prompt.to_owned());
+    assert_eq!(agent(of(Some("4"))), pair("ops", "topic"));
+    assert_eq!(agent(of(Some("9"))), pair("rest", "group"));
+    assert_eq!(agent(of(None)), pair("", "group"));
+    assert_eq!(word(of(Some("5"))), "disabled");
+    assert_eq!(word(of(Some("6"))), "not-mentioned");
+}
+
+#[test]
+fn approvers_decide_and_nobody_else() {
+    let approves =
+        |written: Value, known: Known<'_>| match judge(&account(written), &facts("7"), known) {
+            Verdict::Allow { sender, .. } => sender.approves,
+            other => panic!("{other:?}"),
+        };
+    let guest = Known {
+        is_paired: true,
+        has_paired_owner: true,
+        ..Known::default()
+    };
+    let owner = Known {
+        is_paired_owner: true,
+        ..guest
+    };
+    assert!(approves(json!({}), owner));
+    assert!(!approves(json!({}), guest));
+    assert!(approves(
+        json!({"execApprovals": {"approvers": ["tg:7"]}}),
+        guest
+    ));
+    assert!(!approves(
+        json!({"execApprovals": {"approvers": [8]}}),
+        owner
+    ));
+    assert!(!approves(
+        json!({"execApprovals": {"enabled": false}}),
+        owner
+    ));
+}
+
+fn policy() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["pairing", "allowlist", "open", "disabled"])
+}
+
+proptest! {
+    /// Whoever was paired in a direct chat is nobody in a group, whatever holds.
+    #[test]
+    fn pairing_never_opens_a_group(
+        dm in policy(),
+        group in prop::sample::select(vec!["allowlist", "open", "disabled"]),
+        listed in prop::collection::vec(0u8..9, 0..3),
+        is_to_bot: bool,
+        is_owner: bool,
+    ) {
+        let account = account(json!({"dmPolicy": dm, "groupPolicy": group, "allowFrom": listed}));
+        let facts = Facts { is_to_bot, ..in_chat("42", "-1") };
+        let paired = Known {
+            is_paired: true,
+            is_paired_owner: is_owner,
+            has_paired_owner: true,
+            owners: &[],
+        };
+        let is_in = |known| matches!(judge(&account, &facts, known), Verdict::Allow { .. });
+        let stranger = Known { has_paired_owner: true, ..Known::default() };
+        prop_assert_eq!(is_in(paired), is_in(stranger));
+    }
+
+    /// Nobody is let into a direct chat who is neither listed nor paired.
+    #[test]
+    fn stranger_is_never_let_in(
+        dm in policy(),
+        listed in prop::collection::vec(1i64..1000, 0..5),
+        sender in 1000i64..2000,
+    ) {
+        let account = account(json!({"dmPolicy": dm, "allowFrom": listed}));
+        let sender = sender.to_string();
+        let verdict = judge(&account, &facts(&sender), Known::default());
+        let is_in = matches!(verdict, Verdict::Allow { .. });
+        prop_assert!(!is_in, "{:?}", verdict);
+    }
+}

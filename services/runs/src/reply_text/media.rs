@@ -1,0 +1,162 @@
+//! Files that a reply names: lines of `MEDIA:` and a path, as OpenClaw has them.
+//!
+//! They are the agent's words: a file is taken from its workspace alone, through
+//! no link, and only if it is a regular one.
+
+use std::path::{Component, Path, PathBuf};
+
+use openclaw_folder::Folder;
+use openclaw_proto::outbox::DeliveredFile;
+
+/// What such a line begins with.
+const MARK: &str = "MEDIA:";
+
+/// Says that what is heard was spoken.
+const AS_VOICE: &str = "[[audio_as_voice]]";
+
+/// Files of one reply.
+const FILES: usize = 10;
+
+/// What the end of a name says of a file.
+const KINDS: [(&str, &str); 20] = [
+    ("csv", "text/csv"),
+    ("flac", "audio/flac"),
+    ("gif", "image/gif"),
+    ("html", "text/html"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("json", "application/json"),
+    ("m4a", "audio/mp4"),
+    ("md", "text/markdown"),
+    ("mp3", "audio/mpeg"),
+    ("mp4", "video/mp4"),
+    ("ogg", "audio/ogg"),
+    ("opus", "audio/ogg"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("txt", "text/plain"),
+    ("wav", "audio/wav"),
+    ("webm", "video/webm"),
+    ("webp", "image/webp"),
+    ("zip", "application/zip"),
+];
+
+/// A reply with what it names.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct WithFiles {
+    pub(super) text: String,
+    pub(super) files: Vec<DeliveredFile>,
+    /// Where each is, beneath the workspace.
+    pub(super) paths: Vec<String>,
+}
+
+/// Whether `text` names files.
+pub(super) fn names_files(text: &str) -> bool {
+    text.lines().any(|line| named(line).is_some())
+}
+
+/// `text` without the lines that name files, and the files in the workspace. A
+/// file that cannot be had is said in the text.
+pub(super) fn taken(text: &str, workspace: &Path) -> WithFiles {
+    let is_voice = text.contains(AS_VOICE);
+    let mut taken = WithFiles::default();
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let Some(name) = named(line) else {
+            lines.push(line.replace(AS_VOICE, ""));
+            continue;
+        };
+        match found(&name, workspace).filter(|_| taken.files.len() < FILES) {
+            Some((path, mut file)) => {
+                file.is_voice = is_voice && file.mime_type.starts_with("audio/");
+                taken.files.push(file);
+                taken.paths.push(path);
+            }
+            None => lines.push(format!("(the file {name} could not be attached)")),
+        }
+    }
+    lines.join("\n").trim().clone_into(&mut taken.text);
+    taken
+}
+
+/// What a line names, if it does.
+fn named(line: &str) -> Option<String> {
+    let name = line.trim().strip_prefix(MARK)?.trim();
+    let name = name.trim_matches(|c| matches!(c, '`' | '"' | '\'')).trim();
+    let name = name.strip_prefix("file://").unwrap_or(name);
+    // What is elsewhere stays in the text, where people can follow it.
+    (!name.is_empty() && !name.contains("://")).then(|| name.to_owned())
+}
+
+/// The file beneath the workspace, however it is written.
+fn found(name: &str, workspace: &Path) -> Option<(String, DeliveredFile)> {
+    let path = Path::new(name);
+    let relative = if path.is_absolute() {
+        path.strip_prefix(workspace).ok()?
+    } else {
+        path
+    };
+    let parts = relative.components();
+    let relative: PathBuf = parts
+        .filter(|part| !matches!(part, Component::CurDir))
+        .collect();
+    let folder = Folder::open_configured(workspace).ok()??;
+    let (_, status) = folder.open_file(&relative).ok()??;
+    let name = relative.file_name()?.to_str()?.to_owned();
+    let extension = relative.extension().and_then(|it| it.to_str());
+    let extension = extension.unwrap_or_default().to_ascii_lowercase();
+    let kind = KINDS.iter().find(|(end, _)| *end == extension);
+    let file = DeliveredFile {
+        name,
+        mime_type: kind
+            .map_or("application/octet-stream", |(_, kind)| kind)
+            .to_owned(),
+        size: u64::try_from(status.st_size).unwrap_or_default(),
+        is_voice: false,
+    };
+    Some((relative.to_str()?.to_owned(), file))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn media_is_taken_from_the_workspace_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = dir.path().join("workspace");
+        std::fs::create_dir_all(workspace.join("out")).unwrap();
+        std::fs::write(workspace.join("out/a.PNG"), b"12345").unwrap();
+        std::fs::write(workspace.join("say.ogg"), b"1").unwrap();
+        std::fs::write(dir.path().join("secret"), b"s").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("secret"), workspace.join("link")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), workspace.join("up")).unwrap();
+        let absolute = workspace.join("say.ogg");
+        let text = format!(
+            "Here:\nMEDIA:./out/a.PNG\n[[audio_as_voice]]\nMEDIA: `{}`\nMEDIA:link\nMEDIA:up/secret\n\
+             MEDIA:../secret\nMEDIA:/etc/passwd\nMEDIA:out\nMEDIA:https://example.org/a.png",
+            absolute.display()
+        );
+        assert!(names_files(&text) && !names_files("MEDIA:https://x\nmedia"));
+        let taken = taken(&text, &workspace);
+        assert_eq!(taken.paths, ["out/a.PNG", "say.ogg"]);
+        let [picture, voice] = taken.files.as_slice() else {
+            panic!("{taken:?}");
+        };
+        assert_eq!((picture.mime_type.as_str(), picture.size), ("image/png", 5));
+        assert!(voice.is_voice && !picture.is_voice);
+        assert_eq!(taken.text.matches("could not be attached").count(), 5);
+        assert!(taken.text.starts_with("Here:\n"), "{}", taken.text);
+        assert!(taken.text.ends_with("MEDIA:https://example.org/a.png"));
+        assert!(!taken.text.contains(AS_VOICE));
+    }
+
+    #[test]
+    fn media_of_one_reply_is_bounded() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a"), b"1").unwrap();
+        let taken = taken(&"MEDIA:a\n".repeat(FILES + 2), dir.path());
+        assert_eq!(taken.files.len(), FILES);
+        assert_eq!(taken.text.lines().count(), 2);
+    }
+}

@@ -1,0 +1,248 @@
+//! Channels: their accounts, each with what holds for it.
+
+use std::collections::BTreeMap;
+
+use openclaw_config::error::Error;
+use openclaw_config::paths::Paths;
+use serde_json::{Map, Value};
+
+use crate::keys;
+use crate::keys::channels::{Account, Binding, PeerId};
+
+/// Channels that there is a daemon for.
+pub const CHANNELS: [&str; 1] = ["telegram"];
+
+/// The account of a channel that names none.
+pub const DEFAULT_ACCOUNT: &str = "default";
+
+/// What the gateway decides by, and no channel daemon needs to know.
+const OF_THE_GATEWAY: [&str; 9] = [
+    "allowFrom",
+    "dmPolicy",
+    "enabled",
+    "execApprovals",
+    "groupAllowFrom",
+    "groupPolicy",
+    "groups",
+    "historyLimit",
+    "reactionNotifications",
+];
+
+/// The channels of the configuration.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ChannelSettings {
+    /// Accounts by channel and name, those that are switched off among them.
+    pub accounts: BTreeMap<String, BTreeMap<String, Account>>,
+    /// The account of each channel that is meant where none is named.
+    pub defaults: BTreeMap<String, String>,
+    /// Which agent answers what.
+    pub bindings: Vec<Binding>,
+    /// Who is the owner, beside whoever was paired first.
+    pub owners: Vec<PeerId>,
+}
+
+impl ChannelSettings {
+    /// Those of `document`, in which credentials are left out.
+    pub(super) fn of(
+        paths: &Paths,
+        document: &Value,
+        fragment: &keys::Fragment,
+    ) -> Result<Self, Error> {
+        let mut settings = Self {
+            bindings: fragment.bindings.clone(),
+            owners: fragment.commands.owner_allow_from.clone(),
+            ..Self::default()
+        };
+        for channel in CHANNELS {
+            let Some(Value::Object(written)) = document.pointer(&format!("/channels/{channel}"))
+            else {
+                continue;
+            };
+            settings.add(paths, channel, written)?;
+        }
+        Ok(settings)
+    }
+
+    fn add(
+        &mut self,
+        paths: &Paths,
+        channel: &str,
+        written: &Map<String, Value>,
+    ) -> Result<(), Error> {
+        let key = format!("channels.{channel}");
+        let mut common = written.clone();
+        common.remove("defaultAccount");
+        let own = match common.remove("accounts") {
+            Some(Value::Object(own)) if !own.is_empty() => own,
+            _ => Map::from_iter([(DEFAULT_ACCOUNT.to_owned(), Value::Object(Map::new()))]),
+        };
+        let mut accounts = BTreeMap::new();
+        for (name, own) in own {
+            let mut account = common.clone();
+            let is_off = common.get("enabled") == Some(&Value::Bool(false));
+            account.extend(own.as_object().cloned().unwrap_or_default());
+            if is_off {
+                account.insert("enabled".to_owned(), Value::Bool(false));
+            }
+            let place = format!("{key}.accounts.{name}");
+            let account: Account = keys::section(&paths.configuration, &place, &account.into())?;
+            check_name(paths, &place, &name)?;
+            accounts.insert(name, account);
+        }
+        let chosen = written.get("defaultAccount").and_then(Value::as_str);
+        let default = match chosen {
+            Some(name) if accounts.contains_key(name) => name.to_owned(),
+            Some(name) => {
+                let known: Vec<&str> = accounts.keys().map(String::as_str).collect();
+                let problem = format!("is {name:?}; there are {}", known.join(", "));
+                return Err(error(paths, format!("{key}.defaultAccount"), problem));
+            }
+            None if accounts.contains_key(DEFAULT_ACCOUNT) => DEFAULT_ACCOUNT.to_owned(),
+            None => accounts.keys().next().cloned().unwrap_or_default(),
+        };
+        self.defaults.insert(channel.to_owned(), default);
+        self.accounts.insert(channel.to_owned(), accounts);
+        Ok(())
+    }
+
+    /// The account `name` of `channel` with its name; empty: the default one.
+    pub fn account(&self, channel: &str, name: &str) -> Option<(&str, &Account)> {
+        let name = match name {
+            "" => self.defaults.get(channel)?.as_str(),
+            name => name,
+        };
+        let (name, account) = self.accounts.get(channel)?.get_key_value(name)?;
+        Some((name, account))
+    }
+
+    /// Whether `name` is what `channel` calls its default account.
+    pub fn is_default(&self, channel: &str, name: &str) -> bool {
+        name.is_empty() || self.defaults.get(channel).is_some_and(|it| it == name)
+    }
+}
+
+/// What a channel daemon is told of its account.
+pub fn of_the_daemon(account: &Account) -> Map<String, Value> {
+    let mut all = match serde_json::to_value(account) {
+        Ok(Value::Object(all)) => all,
+        _ => Map::new(),
+    };
+    all.retain(|key, value| !OF_THE_GATEWAY.contains(&key.as_str()) && !value.is_null());
+    // In one form, however they are written.
+    let streaming = account.streaming.mode().name();
+    all.insert("streaming".to_owned(), streaming.into());
+    let buttons = account.capabilities.buttons().name();
+    let capabilities = Map::from_iter([("inlineButtons".to_owned(), buttons.into())]);
+    all.insert("capabilities".to_owned(), capabilities.into());
+    all
+}
+
+/// An account's name is part of a unit's and of files' names.
+fn check_name(paths: &Paths, key: &str, name: &str) -> Result<(), Error> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    let problem = "is no name of an account: use lower-case letters, digits, - and _, at most 64";
+    Err(error(paths, key.to_owned(), problem.to_owned()))
+}
+
+fn error(paths: &Paths, key: String, problem: String) -> Error {
+    Error::Value {
+        origin: paths.configuration.display().to_string(),
+        key,
+        problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_config::environment::Environment;
+    use serde_json::json;
+
+    use super::*;
+    use crate::keys::channels::{DmPolicy, InlineButtons, StreamingMode};
+    use crate::settings::Settings;
+
+    fn of(document: Value) -> Result<ChannelSettings, Error> {
+        let paths = Paths::resolve(&[("HOME", "/h")].into_iter().collect()).unwrap();
+        Settings::assemble(paths, document, &Environment::default()).map(|it| it.channels)
+    }
+
+    #[test]
+    fn channel_without_accounts_has_a_default_one() {
+        let none = of(json!({})).unwrap();
+        assert!(none.accounts.is_empty());
+        let one = of(json!({"channels": {"telegram": {"tokenFile": "/t"}}})).unwrap();
+        let (name, account) = one.account("telegram", "").unwrap();
+        assert_eq!(name, "default");
+        assert!(account.enabled);
+        assert_eq!(account.dm_policy, DmPolicy::Pairing);
+        assert_eq!(account.token_file.as_deref(), Some("/t"));
+        assert_eq!(account.streaming.mode(), StreamingMode::Partial);
+        assert_eq!(account.capabilities.buttons(), InlineButtons::Allowlist);
+        assert!(one.account("telegram", "work").is_none());
+    }
+
+    #[test]
+    fn account_lies_over_what_holds_for_all() {
+        let settings = of(json!({"channels": {"telegram": {
+            "dmPolicy": "allowlist", "allowFrom": [1, "tg:2"], "defaultAccount": "work",
+            "accounts": {"home": {}, "work": {"dmPolicy": "open", "allowFrom": ["*"]}},
+        }}}))
+        .unwrap();
+        let (name, work) = settings.account("telegram", "").unwrap();
+        assert_eq!((name, work.dm_policy), ("work", DmPolicy::Open));
+        assert_eq!(work.allow_from.len(), 1);
+        let (_, home) = settings.account("telegram", "home").unwrap();
+        assert_eq!(home.dm_policy, DmPolicy::Allowlist);
+        let allowed: Vec<String> = home.allow_from.iter().map(ToString::to_string).collect();
+        assert_eq!(allowed, ["1", "tg:2"]);
+    }
+
+    #[test]
+    fn channel_that_is_off_has_no_account_that_is_on() {
+        let settings = of(json!({"channels": {"telegram": {
+            "enabled": false, "accounts": {"a": {"enabled": true}},
+        }}}))
+        .unwrap();
+        assert!(!settings.account("telegram", "a").unwrap().1.enabled);
+    }
+
+    #[test]
+    fn daemon_is_told_neither_secrets_nor_what_the_gateway_decides() {
+        let settings = of(json!({"channels": {"telegram": {
+            "botToken": "1:secret", "tokenFile": "/t", "allowFrom": [1],
+            "groups": {"*": {}}, "streaming": {"mode": "off"}, "capabilities": ["inlineButtons"],
+        }}}))
+        .unwrap();
+        let told = of_the_daemon(settings.account("telegram", "").unwrap().1);
+        let text = Value::Object(told.clone()).to_string();
+        for word in ["secret", "botToken", "allowFrom", "groups", "dmPolicy"] {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
+        assert_eq!(told["streaming"], "off");
+        assert_eq!(told["capabilities"]["inlineButtons"], "all");
+        assert_eq!(told["tokenFile"], "/t");
+        assert_eq!(told["textChunkLimit"], 4000);
+    }
+
+    #[test]
+    fn wrong_names_are_refused() {
+        for (telegram, key) in [
+            (
+                json!({"accounts": {"A b": {}}}),
+                "channels.telegram.accounts.A b",
+            ),
+            (
+                json!({"defaultAccount": "x"}),
+                "channels.telegram.defaultAccount",
+            ),
+            (json!({"dmPolicy": "nobody"}), "channels.telegram.dmPolicy"),
+            (json!({"polcy": 1}), "channels.telegram.polcy"),
+        ] {
+            let error = of(json!({"channels": {"telegram": telegram}})).unwrap_err();
+            assert!(error.to_string().contains(key), "{error}");
+        }
+    }
+}
