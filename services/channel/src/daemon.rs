@@ -53,7 +53,7 @@ pub async fn run<P: Provider>(provider: Arc<P>, post: Post) -> anyhow::Result<()
     let merged = Merged::open(&folder.join("merged"), clock::now_ms())
         .context("open the list of merged updates")?;
     let records = Records::open(&folder.join("out")).context("open the records of deliveries")?;
-    let link = Link::new(post.gateway.clone(), post.account.clone());
+    let link = Link::new(post.gateway.clone(), post.account.clone(), records);
     let (settings, received) = watch::channel(None);
 
     let board = provider.board().clone();
@@ -69,12 +69,7 @@ pub async fn run<P: Provider>(provider: Arc<P>, post: Post) -> anyhow::Result<()
             Arc::clone(&spool),
             received.clone(),
         )),
-        task(deliver(
-            Arc::clone(&provider),
-            link.clone(),
-            records,
-            received,
-        )),
+        task(deliver(Arc::clone(&provider), link.clone(), received)),
         task(health::report(
             board,
             spool,
@@ -182,10 +177,9 @@ async fn receive<P: Provider>(
 async fn deliver<P: Provider>(
     provider: Arc<P>,
     link: Link,
-    records: Records,
     mut settings: watch::Receiver<Option<Arc<Settings>>>,
 ) {
     if settings.wait_for(Option::is_some).await.is_ok() {
-        outgoing::run(provider, link, records).await;
+        outgoing::run(provider, link).await;
     }
 }

@@ -10,6 +10,8 @@ use openclaw_proto::event::Event;
 use openclaw_proto::{gateway, outbox};
 use tokio::time::sleep;
 
+use crate::progress::Records;
+
 /// The wait before the first new attempt; it doubles with each one.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// The longest wait between two attempts at a gateway that is not there.
@@ -26,14 +28,17 @@ pub struct Link {
     pub channels: channel::Client,
     /// What they are given to say.
     pub outbox: outbox::Client,
+    /// What of it the provider has.
+    pub records: Records,
     runs: gateway::Client,
 }
 
 impl Link {
     /// The way to the gateway at `socket`, for `account`.
-    pub fn new(socket: PathBuf, account: AccountName) -> Self {
+    pub fn new(socket: PathBuf, account: AccountName, records: Records) -> Self {
         Self {
             account,
+            records,
             channels: channel::Client::new(socket.clone()),
             outbox: outbox::Client::new(socket.clone()),
             runs: gateway::Client::new(socket),

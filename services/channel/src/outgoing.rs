@@ -11,7 +11,6 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::clock;
 use crate::link::{self, Link, Pauses};
-use crate::progress::Records;
 use crate::provider::Provider;
 
 /// How long a delivery is this daemon's without a report. Short, so that what a
@@ -26,17 +25,15 @@ const RUNS_AT_ONCE: usize = 64;
 struct Outgoing<P> {
     provider: Arc<P>,
     link: Link,
-    records: Records,
     /// Those that are being delivered, with the last attempt they were given as.
     open: Mutex<HashMap<u64, u32>>,
 }
 
 /// Delivers what there is to say. Never returns.
-pub(crate) async fn run<P: Provider>(provider: Arc<P>, link: Link, records: Records) {
+pub(crate) async fn run<P: Provider>(provider: Arc<P>, link: Link) {
     let outgoing = Arc::new(Outgoing {
         provider,
         link,
-        records,
         open: Mutex::default(),
     });
     let mut pauses = Pauses::default();
@@ -122,6 +119,7 @@ impl<P: Provider> Outgoing<P> {
         self.report(id, outcome).await;
         if is_last {
             let forgotten = self
+                .link
                 .records
                 .of(id)
                 .and_then(crate::progress::Progress::forget);
@@ -133,7 +131,7 @@ impl<P: Provider> Outgoing<P> {
     }
 
     async fn outcome(&self, delivery: &Delivery) -> Outcome {
-        let mut progress = match self.records.of(delivery.id) {
+        let mut progress = match self.link.records.of(delivery.id) {
             Ok(progress) => progress,
             Err(error) => {
                 openclaw_daemon::failure::report("read the record of a delivery", &error);
