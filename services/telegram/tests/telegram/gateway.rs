@@ -32,8 +32,6 @@ pub(crate) struct State {
     pub(crate) again: Vec<g::ReportDeliveryRequest>,
     pub(crate) health: Option<c::ReportHealthRequest>,
     next: u64,
-    /// What is answered to a message; nothing: an echo.
-    pub(crate) answers: BTreeMap<String, String>,
 }
 
 pub(crate) struct Shared {
@@ -86,11 +84,6 @@ impl Gateway {
 
     pub(crate) fn configure(&self, settings: Value) {
         self.shared.settings.send_replace(settings);
-    }
-
-    pub(crate) fn answer(&self, text: &str, answer: &str) {
-        let mut state = self.shared.state.lock().unwrap();
-        state.answers.insert(text.into(), answer.into());
     }
 
     /// Something to be said to `chat`.
@@ -182,9 +175,8 @@ impl c::channels_server::Channels for Service {
         if let Some(text) = text(&request) {
             outcome = Outcome::Taken(c::Taken::default());
             if !known {
-                let answer = self.0.state.lock().unwrap().answers.get(&text).cloned();
                 let reply = g::RunReply {
-                    text: answer.unwrap_or(format!("echo {text}")),
+                    text: format!("echo {text}"),
                     state: "done".into(),
                     ..Default::default()
                 };
