@@ -5,6 +5,7 @@
 //! CREDENTIALS_DIRECTORY (sd_listen_fds(3), sd_notify(3), systemd.exec(5)).
 
 pub mod arguments;
+pub mod client;
 pub mod configuration;
 pub mod connections;
 pub mod credentials;

@@ -77,7 +77,8 @@ async fn what_is_logged_fills_its_window() {
     let folder = tempfile::tempdir().unwrap();
     let tools = Tools::of(folder.path());
     let line = "x".repeat(99);
-    let command = format!("for i in $(seq 1000); do echo {line}; done; echo leader $$ is done; cat");
+    let command =
+        format!("for i in $(seq 1000); do echo {line}; done; echo leader $$ is done; cat");
     let started = tools
         .ok("exec", json!({"command": command, "background": true}))
         .await;

@@ -1,0 +1,139 @@
+//! How the account's connection does: told to the gateway when it changes and
+//! every 15 seconds, and to the service manager.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use openclaw_daemon::Notifier;
+use openclaw_proto::channel::{Connection, Health};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::clock;
+use crate::link::Link;
+use crate::spool::Spool;
+
+/// The longest time between two reports.
+const INTERVAL: Duration = Duration::from_secs(15);
+/// The shortest: what changes with each message is told together.
+const LEAST: Duration = Duration::from_millis(500);
+
+/// Where a provider writes how it does. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Board(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    health: Mutex<Health>,
+    changed: Notify,
+}
+
+impl Board {
+    /// What stands on it.
+    pub fn health(&self) -> Health {
+        self.0
+            .health
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The provider answered.
+    pub fn contact(&self) {
+        self.change(|health| {
+            health.state = Connection::Connected;
+            health.last_contact_ms = clock::now_ms();
+            health.last_error.clear();
+        });
+    }
+
+    /// The account's own name there.
+    pub fn name(&self, identity: &str) {
+        self.change(|health| identity.clone_into(&mut health.identity));
+    }
+
+    /// What went wrong, with the way out.
+    pub fn problem(&self, state: Connection, words: &str) {
+        let is_news = self.health().last_error != words;
+        self.change(|health| {
+            health.state = state;
+            words.clone_into(&mut health.last_error);
+            health.last_error_ms = clock::now_ms();
+        });
+        if is_news {
+            tracing::warn!("{words}");
+        }
+    }
+
+    /// More for people; takes the place of what was there.
+    pub fn notes(&self, notes: Vec<String>) {
+        self.change(|health| health.notes = notes);
+    }
+
+    /// Changes what stands on it; what is told is told when it is something else.
+    fn change(&self, change: impl FnOnce(&mut Health)) {
+        let mut health = self.0.health.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = health.clone();
+        change(&mut health);
+        let mut compared = health.clone();
+        compared.last_contact_ms = before.last_contact_ms;
+        compared.last_error_ms = before.last_error_ms;
+        if compared != before {
+            self.0.changed.notify_one();
+        }
+    }
+
+    /// One line for `systemctl status`.
+    fn line(&self, backlog: u64) -> String {
+        let health = self.health();
+        let name = match health.identity.as_str() {
+            "" => String::new(),
+            name => format!("{name}: "),
+        };
+        let mut line = format!("{name}{}", health.state.as_str());
+        if backlog > 0 {
+            line.push_str(&format!(", {backlog} waiting for the gateway"));
+        }
+        if !health.last_error.is_empty() {
+            line.push_str(&format!("; {}", health.last_error));
+        }
+        line
+    }
+}
+
+/// Reports what stands on `board`. Never returns.
+pub(crate) async fn report(board: Board, spool: Arc<Spool>, link: Link, notifier: Notifier) {
+    loop {
+        let backlog = spool.backlog() as u64;
+        notifier.status(&board.line(backlog));
+        let health = Health {
+            backlog,
+            ..board.health()
+        };
+        // The next report says the same or something newer.
+        if let Err(error) = link
+            .channels
+            .report_health(link.account.clone(), health)
+            .await
+        {
+            tracing::debug!(%error, "the gateway was not told how the account does");
+        }
+        tokio::time::sleep(LEAST).await;
+        let _ = timeout(INTERVAL - LEAST, board.0.changed.notified()).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn board_says_what_is_wrong_until_it_is_not() {
+        let board = Board::default();
+        board.name("@bot");
+        board.problem(Connection::Refused, "the token is not valid");
+        assert_eq!(board.line(0), "@bot: refused; the token is not valid");
+        board.contact();
+        assert_eq!(board.line(3), "@bot: connected, 3 waiting for the gateway");
+    }
+}

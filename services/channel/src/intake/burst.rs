@@ -1,0 +1,132 @@
+//! What waits in one chat, and how a burst of messages becomes one.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use openclaw_proto::channel::What;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use super::Item;
+
+/// How long a message waits for the next one of its burst.
+const QUIET: Duration = Duration::from_millis(300);
+/// The longest that a message waits for others.
+const LONGEST: Duration = Duration::from_secs(2);
+/// The most messages that become one.
+const MEMBERS: usize = 20;
+
+/// What waits in one chat.
+#[derive(Debug, Default)]
+pub(super) struct Chat {
+    queue: Mutex<VecDeque<Vec<Item>>>,
+    news: Notify,
+    is_hurried: AtomicBool,
+    is_busy: AtomicBool,
+    hurried: Notify,
+}
+
+impl Chat {
+    pub(super) fn put(&self, group: Vec<Item>) {
+        self.queue().push_back(group);
+        self.news.notify_one();
+    }
+
+    /// Waits no longer for more of a burst, nor for files.
+    pub(super) fn hurry(&self) {
+        self.is_hurried.store(true, Ordering::Relaxed);
+        self.news.notify_one();
+        self.hurried.notify_waiters();
+    }
+
+    pub(super) async fn until_hurried(&self) {
+        let hurried = self.hurried.notified();
+        if !self.is_hurried.load(Ordering::Relaxed) {
+            hurried.await;
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue().is_empty() && !self.is_busy.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn handed_in(&self) {
+        self.is_busy.store(false, Ordering::Relaxed);
+    }
+
+    /// The next message; nothing when none waits.
+    pub(super) async fn next(&self) -> Option<Vec<Item>> {
+        let mut group = {
+            let mut queue = self.queue();
+            let Some(group) = queue.pop_front() else {
+                self.is_hurried.store(false, Ordering::Relaxed);
+                return None;
+            };
+            self.is_busy.store(true, Ordering::Relaxed);
+            group
+        };
+        let latest = Instant::now() + LONGEST;
+        while goes_on(&group) && group.len() < MEMBERS {
+            if self.add_next(&mut group) {
+                continue;
+            }
+            if !self.queue().is_empty() || self.is_hurried.load(Ordering::Relaxed) {
+                break;
+            }
+            let until = latest.min(Instant::now() + QUIET);
+            if timeout_at(until, self.news.notified()).await.is_err() {
+                break;
+            }
+        }
+        Some(group)
+    }
+
+    /// Adds the next that waits, if it is of the same burst.
+    fn add_next(&self, group: &mut Vec<Item>) -> bool {
+        let mut queue = self.queue();
+        let next = queue.front().and_then(|next| next.first());
+        let is_same = next.is_some_and(|next| {
+            goes_on(std::slice::from_ref(next)) && next.incoming.burst == group[0].incoming.burst
+        });
+        if is_same && let Some(next) = queue.pop_front() {
+            group.extend(next);
+            return true;
+        }
+        false
+    }
+
+    fn queue(&self) -> std::sync::MutexGuard<'_, VecDeque<Vec<Item>>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether others may become one message with it.
+fn goes_on(group: &[Item]) -> bool {
+    group
+        .iter()
+        .all(|item| item.is_fresh && item.incoming.burst.is_some())
+}
+
+/// The items as one: the first one with what the others say and have.
+pub(super) fn one(group: Vec<Item>) -> Option<Item> {
+    let mut items = group.into_iter();
+    let mut first = items.next()?;
+    for item in items {
+        let (What::Message(whole), What::Message(more)) =
+            (&mut first.incoming.what, item.incoming.what)
+        else {
+            continue;
+        };
+        if !whole.text.is_empty() && !more.text.is_empty() {
+            whole.text.push('\n');
+        }
+        whole.text.push_str(&more.text);
+        whole.provider_ids.extend(more.provider_ids);
+        whole.is_to_bot |= more.is_to_bot;
+        whole.reply_to = whole.reply_to.take().or(more.reply_to);
+        first.incoming.files.extend(item.incoming.files);
+    }
+    Some(first)
+}

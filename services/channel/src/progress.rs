@@ -1,0 +1,208 @@
+//! What of a delivery its provider has: recorded before a part is sent and after
+//! it was taken. A daemon that is killed in between sends that one part again;
+//! parts that were recorded are not sent again.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use crate::durable;
+
+/// A delivery fails for good after three days; what is older is nobody's.
+const KEPT: Duration = Duration::from_secs(4 * 24 * 60 * 60);
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Line {
+    /// The part of this number is being sent.
+    Sending(usize),
+    /// The provider took it and calls it so.
+    Sent(usize, Vec<String>),
+    /// All of it was taken.
+    Over,
+}
+
+/// The records of all deliveries of an account.
+#[derive(Debug, Clone)]
+pub struct Records {
+    folder: PathBuf,
+}
+
+/// How far one delivery is.
+#[derive(Debug)]
+pub struct Progress {
+    path: PathBuf,
+    parts: Vec<Vec<String>>,
+    is_over: bool,
+    /// The part that was being sent when the daemon before was killed.
+    doubtful: Option<usize>,
+}
+
+impl Records {
+    /// The records in `folder`, without those that are too old.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let age = entry.metadata()?.modified()?;
+            if SystemTime::now()
+                .duration_since(age)
+                .is_ok_and(|it| it > KEPT)
+            {
+                durable::remove(&entry.path())?;
+            }
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+        })
+    }
+
+    /// How far the delivery `id` is.
+    pub fn of(&self, id: u64) -> io::Result<Progress> {
+        Progress::read(self.folder.join(format!("{id}.delivery")))
+    }
+
+    /// What a run that is not over has said already, and where: kept so that its
+    /// reply takes the place of that.
+    pub fn of_run(&self, run_id: &str) -> io::Result<Progress> {
+        // Only what run ids have.
+        let name = run_id.replace(|it: char| !it.is_ascii_alphanumeric() && it != '-', "_");
+        Progress::read(self.folder.join(format!("{name}.run")))
+    }
+}
+
+impl Progress {
+    fn read(path: PathBuf) -> io::Result<Self> {
+        let content = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            content => content?,
+        };
+        let mut progress = Self {
+            path,
+            parts: Vec::new(),
+            is_over: false,
+            doubtful: None,
+        };
+        let lines = content.split(|byte| *byte == b'\n');
+        for line in lines.filter_map(|line| serde_json::from_slice(line).ok()) {
+            match line {
+                Line::Sending(part) => progress.doubtful = Some(part),
+                Line::Sent(_, ids) => {
+                    progress.parts.push(ids);
+                    progress.doubtful = None;
+                }
+                Line::Over => progress.is_over = true,
+            }
+        }
+        Ok(progress)
+    }
+
+    /// The parts that were taken, with what the provider calls them.
+    pub fn parts(&self) -> &[Vec<String>] {
+        &self.parts
+    }
+
+    /// What the provider calls all that it took.
+    pub fn ids(&self) -> Vec<String> {
+        self.parts.concat()
+    }
+
+    /// Whether all of it was taken.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Whether the next part may have been taken by the provider already, which
+    /// only it knows.
+    pub fn is_doubtful(&self) -> bool {
+        self.doubtful == Some(self.parts.len())
+    }
+
+    /// The next part is about to be sent.
+    pub fn sending(&mut self) -> io::Result<()> {
+        let line = serde_json::to_string(&Line::Sending(self.parts.len()))?;
+        let mut file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&self.path)?;
+        // Not flushed to the disk: it outlives this process so, and after a loss of
+        // power nothing is done by it.
+        file.write_all(format!("\n{line}\n").as_bytes())
+    }
+
+    /// It was taken. On disk when this returns.
+    pub fn sent(&mut self, ids: Vec<String>) -> io::Result<()> {
+        let line = Line::Sent(self.parts.len(), ids.clone());
+        durable::append(&self.path, &serde_json::to_string(&line)?)?;
+        self.parts.push(ids);
+        self.doubtful = None;
+        Ok(())
+    }
+
+    /// It was not taken, that is certain.
+    pub fn refused(&mut self) {
+        self.doubtful = None;
+    }
+
+    /// All of it was taken. On disk when this returns.
+    pub fn over(&mut self) -> io::Result<()> {
+        durable::append(&self.path, &serde_json::to_string(&Line::Over)?)?;
+        self.is_over = true;
+        Ok(())
+    }
+
+    /// Nobody will ask for it again.
+    pub fn forget(self) -> io::Result<()> {
+        durable::remove(&self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_known_after_a_crash() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::open(folder.path()).unwrap();
+        let mut progress = records.of(7).unwrap();
+        progress.sending().unwrap();
+        progress.sent(vec!["11".into()]).unwrap();
+        progress.sending().unwrap();
+        let mut again = records.of(7).unwrap();
+        assert_eq!(again.parts(), [["11".to_owned()]]);
+        assert!(again.is_doubtful() && !again.is_over());
+        again.sent(vec!["12".into(), "13".into()]).unwrap();
+        again.over().unwrap();
+        let last = records.of(7).unwrap();
+        assert!(last.is_over() && !last.is_doubtful());
+        assert_eq!(last.ids(), ["11", "12", "13"]);
+        last.forget().unwrap();
+        assert!(records.of(7).unwrap().parts().is_empty());
+    }
+
+    #[test]
+    fn progress_skips_a_line_that_was_cut_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::open(folder.path()).unwrap();
+        fs::write(folder.path().join("7.delivery"), "{\"sent\":[0,[\"1").unwrap();
+        let mut progress = records.of(7).unwrap();
+        assert!(progress.parts().is_empty());
+        progress.sent(vec!["2".into()]).unwrap();
+        assert_eq!(records.of(7).unwrap().ids(), ["2"]);
+    }
+
+    #[test]
+    fn records_of_runs_stay_in_their_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = Records::open(&folder.path().join("out")).unwrap();
+        let mut progress = records.of_run("../a/b").unwrap();
+        progress.sent(vec!["1".into()]).unwrap();
+        assert!(folder.path().join("out/___a_b.run").exists());
+    }
+}

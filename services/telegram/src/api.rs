@@ -1,0 +1,289 @@
+//! The Bot API: one call at a time, each answer judged. No error has the token.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use openclaw_config::secret::Secret;
+use reqwest::header::CONTENT_TYPE;
+use reqwest::redirect::Policy;
+use reqwest::{Body, Client, Proxy};
+use serde_json::Value;
+
+use crate::settings::Options;
+
+const CONNECT_DEADLINE: Duration = Duration::from_secs(15);
+/// The longest silence of an answer; a long poll is silent for 30 seconds.
+const READ_DEADLINE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_secs(60);
+/// Bytes of an answer: 100 updates are far from it.
+const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
+
+/// Why a call brought no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Error {
+    /// There was no answer; whether the call was carried out is not known unless
+    /// it was not even made.
+    #[error("{method}: {why}")]
+    Lost {
+        /// The call.
+        method: String,
+        /// What happened.
+        why: String,
+        /// The connection was never there.
+        is_unsent: bool,
+    },
+    /// Telegram says no.
+    #[error("{method}: {description} ({code})")]
+    Refused {
+        /// The call.
+        method: String,
+        /// As in HTTP.
+        code: i64,
+        /// Telegram's words.
+        description: String,
+        /// When to try again, in seconds.
+        retry_after: Option<u64>,
+        /// The group is this one now.
+        migrated_to: Option<i64>,
+    },
+}
+
+impl Error {
+    /// Telegram's code.
+    pub(crate) fn code(&self) -> Option<i64> {
+        match self {
+            Self::Refused { code, .. } => Some(*code),
+            Self::Lost { .. } => None,
+        }
+    }
+
+    /// Telegram's words.
+    pub(crate) fn description(&self) -> &str {
+        match self {
+            Self::Refused { description, .. } => description,
+            Self::Lost { .. } => "",
+        }
+    }
+
+    /// The token is not valid (any more). An unknown one is answered as not found.
+    pub(crate) fn is_token_refused(&self) -> bool {
+        matches!(self.code(), Some(401 | 404))
+    }
+
+    /// The same call may do later.
+    pub(crate) fn is_passing(&self) -> bool {
+        self.code().is_none_or(|code| code >= 500 || code == 429)
+    }
+}
+
+/// A bot's way to the API. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Api {
+    client: Client,
+    root: String,
+    token: Secret,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Api({})", self.root)
+    }
+}
+
+impl Api {
+    /// The way to the API of `options`, as the bot of `token`.
+    pub(crate) fn new(options: &Options, token: Secret) -> Result<Self, String> {
+        let root = options.root();
+        let mut builder = Client::builder()
+            .tls_built_in_root_certs(root.starts_with("https://"))
+            // The token is for the one host that is configured.
+            .redirect(Policy::none())
+            .connect_timeout(CONNECT_DEADLINE)
+            .read_timeout(READ_DEADLINE)
+            .pool_idle_timeout(IDLE)
+            .tcp_nodelay(true);
+        builder = match &options.proxy {
+            Some(proxy) => builder.proxy(
+                Proxy::all(proxy)
+                    .map_err(|_| "channels.telegram.proxy is no URL of a proxy".to_owned())?,
+            ),
+            None => builder,
+        };
+        Ok(Self {
+            client: builder.build().map_err(|error| said(error, &token))?,
+            root: root.to_owned(),
+            token,
+        })
+    }
+
+    /// The bot's id, which its token begins with.
+    pub(crate) fn bot_id(&self) -> &str {
+        self.token.reveal().split(':').next().unwrap_or_default()
+    }
+
+    /// Whether its token is `token`.
+    pub(crate) fn has(&self, token: &Secret) -> bool {
+        self.token == *token
+    }
+
+    /// Calls `method`.
+    pub(crate) async fn call(&self, method: &str, parameters: &Value) -> Result<Value, Error> {
+        let body = Body::from(parameters.to_string());
+        self.post(method, "application/json", body).await
+    }
+
+    /// Calls `method` with a body of parts (RFC 7578).
+    pub(crate) async fn upload(
+        &self,
+        method: &str,
+        form: crate::form::Form,
+    ) -> Result<Value, Error> {
+        let kind = form.content_type();
+        self.post(method, &kind, Body::wrap_stream(form.into_stream()))
+            .await
+    }
+
+    async fn post(&self, method: &str, kind: &str, body: Body) -> Result<Value, Error> {
+        let url = format!("{}/bot{}/{method}", self.root, self.token.reveal());
+        let lost = |error: reqwest::Error| Error::Lost {
+            method: method.to_owned(),
+            is_unsent: error.is_connect() || error.is_builder(),
+            why: said(error, &self.token),
+        };
+        let request = self.client.post(url).header(CONTENT_TYPE, kind).body(body);
+        let response = request.send().await.map_err(lost)?;
+        let status = response.status().as_u16();
+        let mut answer = Vec::new();
+        let mut pieces = response.bytes_stream();
+        while let Some(piece) = pieces.try_next().await.map_err(lost)? {
+            answer.extend_from_slice(&piece);
+            if answer.len() > ANSWER_LIMIT {
+                return Err(unreadable(method, "the answer is too large".into()));
+            }
+        }
+        judge(method, status, &answer)
+    }
+
+    /// The content of the file that getFile calls `path`.
+    pub(crate) async fn file(
+        &self,
+        path: &str,
+    ) -> Result<BoxStream<'static, Result<Bytes, String>>, Error> {
+        let token = self.token.clone();
+        let url = format!("{}/file/bot{}/{path}", self.root, token.reveal());
+        let sent = self.client.get(url).send().await;
+        let response = sent.map_err(|error| Error::Lost {
+            method: "file".into(),
+            is_unsent: true,
+            why: said(error, &token),
+        })?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(refused(
+                "file",
+                i64::from(status.as_u16()),
+                status.to_string(),
+            ));
+        }
+        let pieces = response.bytes_stream();
+        Ok(pieces.map_err(move |error| said(error, &token)).boxed())
+    }
+}
+
+fn judge(method: &str, status: u16, answer: &[u8]) -> Result<Value, Error> {
+    let Ok(mut answer) = serde_json::from_slice::<Value>(answer) else {
+        // A proxy or a server that is being started again.
+        let code = i64::from(status);
+        return Err(match status {
+            200 => unreadable(method, "the answer is no JSON".into()),
+            _ => refused(method, code, "the answer is no JSON".into()),
+        });
+    };
+    if answer["ok"] == true {
+        return Ok(answer["result"].take());
+    }
+    let parameters = &answer["parameters"];
+    Err(Error::Refused {
+        method: method.to_owned(),
+        code: answer["error_code"].as_i64().unwrap_or(i64::from(status)),
+        description: answer["description"]
+            .as_str()
+            .unwrap_or("no reason")
+            .to_owned(),
+        retry_after: parameters["retry_after"].as_u64(),
+        migrated_to: parameters["migrate_to_chat_id"].as_i64(),
+    })
+}
+
+fn refused(method: &str, code: i64, description: String) -> Error {
+    Error::Refused {
+        method: method.to_owned(),
+        code,
+        description,
+        retry_after: None,
+        migrated_to: None,
+    }
+}
+
+fn unreadable(method: &str, why: String) -> Error {
+    Error::Lost {
+        method: method.to_owned(),
+        why,
+        is_unsent: false,
+    }
+}
+
+/// An error of the HTTP client in words, without the URL and so without the token.
+fn said(error: reqwest::Error, token: &Secret) -> String {
+    let error = error.without_url();
+    let words = openclaw_daemon::failure::chain(&error);
+    words.replace(token.reveal(), "TOKEN")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn api_tells_no_token_in_errors() {
+        let options = Options {
+            // Nobody listens there.
+            api_root: Some("http://127.0.0.1:9".into()),
+            ..Options::default()
+        };
+        let api = Api::new(&options, Secret::new("12:sesame")).unwrap();
+        let error = api.call("getMe", &json!({})).await.unwrap_err();
+        let words = format!("{error} {error:?} {api:?}");
+        assert!(
+            words.contains("getMe") && !words.contains("sesame"),
+            "{words}"
+        );
+        let Err(error) = api.file("a/b").await else {
+            panic!()
+        };
+        assert!(!format!("{error:?}").contains("sesame"));
+        assert_eq!(api.bot_id(), "12");
+    }
+
+    #[test]
+    fn judge_has_telegrams_words() {
+        let answer = json!({"ok": false, "error_code": 429, "description": "Too Many Requests",
+            "parameters": {"retry_after": 7}});
+        let error = judge("sendMessage", 429, answer.to_string().as_bytes()).unwrap_err();
+        assert!(error.is_passing());
+        let Error::Refused { retry_after, .. } = error else {
+            panic!()
+        };
+        assert_eq!(retry_after, Some(7));
+        assert!(judge("getMe", 502, b"<html>").unwrap_err().is_passing());
+        assert!(
+            judge("getMe", 404, b"{\"ok\":false}")
+                .unwrap_err()
+                .is_token_refused()
+        );
+    }
+}

@@ -1,0 +1,316 @@
+//! What is shown while an answer is made: that somebody types, what was said so
+//! far or what is done, in one message that is edited and that the answer takes
+//! the place of.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use openclaw_channel::Link;
+use openclaw_channel::link::Pauses;
+use openclaw_channel::progress::Progress;
+use openclaw_channel::rich::{Rich, read};
+use openclaw_proto::call::RefusalCode;
+use openclaw_proto::event::Kind;
+use openclaw_proto::outbox::Delivery;
+use serde_json::json;
+use tokio::time::{Instant, interval, timeout};
+
+use crate::bot::Bot;
+use crate::html::html;
+use crate::send::Target;
+use crate::settings::Streaming;
+
+/// Between two edits. They count as messages do.
+const BETWEEN: Duration = Duration::from_millis(1500);
+/// How often it is shown that somebody types; Telegram shows it for five seconds.
+const TYPING: Duration = Duration::from_secs(4);
+/// The longest that it is shown for one run.
+const LONGEST: Duration = Duration::from_secs(6 * 60 * 60);
+/// Characters that are worth a message.
+const LEAST: usize = 24;
+/// What says that nothing is to be said (`sessions/src/silence.rs`).
+const SILENT: &str = "NO_REPLY";
+
+/// The runs that are shown.
+#[derive(Debug, Default)]
+pub(crate) struct Live(Mutex<HashMap<String, Arc<tokio::sync::Mutex<Shown>>>>);
+
+/// What a run shows.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    is_over: bool,
+    message: Option<i64>,
+    record: Option<Progress>,
+}
+
+impl Shown {
+    /// The message that the answer takes the place of.
+    pub(crate) fn take_message(&mut self) -> Option<i64> {
+        self.message.take()
+    }
+
+    /// The answer stands there.
+    pub(crate) fn forget(&mut self) {
+        if let Some(record) = self.record.take()
+            && let Err(error) = record.forget()
+        {
+            openclaw_daemon::failure::report("remove the record of a run", &error);
+        }
+    }
+}
+
+impl Live {
+    fn of(&self, run_id: &str) -> Arc<tokio::sync::Mutex<Shown>> {
+        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that nobody holds any more are over.
+        runs.retain(|_, shown| Arc::strong_count(shown) > 1);
+        Arc::clone(runs.entry(run_id.to_owned()).or_default())
+    }
+
+    /// Ends what is shown of a run, of which an earlier daemon may have begun it;
+    /// nothing is shown as long as it is held.
+    pub(crate) async fn end(
+        &self,
+        run_id: &str,
+        link: &Link,
+    ) -> tokio::sync::OwnedMutexGuard<Shown> {
+        let mut shown = self.of(run_id).lock_owned().await;
+        shown.is_over = true;
+        if shown.record.is_none() && !run_id.is_empty() {
+            shown.open(run_id, link);
+        }
+        shown
+    }
+}
+
+impl Shown {
+    fn open(&mut self, run_id: &str, link: &Link) {
+        match link.records.of_run(run_id) {
+            Ok(record) => {
+                let last = record.ids().pop();
+                self.message = last.and_then(|id| id.parse().ok());
+                self.record = Some(record);
+            }
+            Err(error) => openclaw_daemon::failure::report("read the record of a run", &error),
+        }
+    }
+}
+
+/// Shows the run of `delivery` until it is over.
+pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
+    let streaming = bot.reader().options.streaming;
+    let shown = bot.lives.of(&delivery.run_id);
+    let is_waiting = Mutex::new(false);
+    let follow = async {
+        if delivery.run_id.is_empty() {
+            return;
+        }
+        shown.lock().await.open(&delivery.run_id, link);
+        let mut view = View {
+            bot,
+            target: Target::of(delivery),
+            shown: &shown,
+            streaming,
+            is_waiting: &is_waiting,
+            text: String::new(),
+            done: String::new(),
+            last: None,
+        };
+        view.follow(&delivery.run_id, link).await;
+    };
+    tokio::select! {
+        () = follow => {}
+        () = typing(bot, delivery, &is_waiting, &shown) => {}
+    }
+}
+
+/// Shows that somebody types, but not while a person is waited for.
+async fn typing(
+    bot: &Bot,
+    delivery: &Delivery,
+    is_waiting: &Mutex<bool>,
+    shown: &tokio::sync::Mutex<Shown>,
+) {
+    let mut action = json!({"chat_id": Target::of(delivery).chat_id(), "action": "typing"});
+    // Here the general topic has its number.
+    if let Some(thread) = delivery
+        .place
+        .thread
+        .as_deref()
+        .and_then(|it| it.parse::<i64>().ok())
+    {
+        action["message_thread_id"] = thread.into();
+    }
+    let until = Instant::now() + LONGEST;
+    let mut ticks = interval(TYPING);
+    while Instant::now() < until {
+        ticks.tick().await;
+        if shown.try_lock().is_ok_and(|shown| shown.is_over) {
+            return;
+        }
+        let waits = *is_waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if !waits
+            && let Ok(api) = bot.api()
+            && let Err(error) = api.call("sendChatAction", &action).await
+        {
+            tracing::debug!("{error}");
+        }
+    }
+}
+
+struct View<'a> {
+    bot: &'a Bot,
+    target: Target,
+    shown: &'a tokio::sync::Mutex<Shown>,
+    streaming: Streaming,
+    is_waiting: &'a Mutex<bool>,
+    /// What was said.
+    text: String,
+    /// What is done.
+    done: String,
+    last: Option<(Instant, String)>,
+}
+
+impl View<'_> {
+    async fn follow(&mut self, run_id: &str, link: &Link) {
+        let mut next = 1;
+        let mut pauses = Pauses::default();
+        loop {
+            let error = match link.follow(run_id, next).await {
+                Ok(mut events) => loop {
+                    // What was held back is shown when nothing more comes, too.
+                    match timeout(BETWEEN, events.next()).await {
+                        Err(_) => self.show().await,
+                        Ok(None) => return,
+                        Ok(Some(Err(error))) => break error,
+                        Ok(Some(Ok(event))) => {
+                            pauses.renew();
+                            next = event.seq + 1;
+                            if self.take(event.kind) {
+                                return;
+                            }
+                            self.show().await;
+                        }
+                    }
+                },
+                Err(error) => error,
+            };
+            let is_gone = [RefusalCode::NotFound, RefusalCode::OutOfRange]
+                .iter()
+                .any(|code| error.is_refused(*code));
+            if is_gone {
+                return;
+            }
+            pauses.wait("follow a run", &error).await;
+        }
+    }
+
+    /// Whether the run is over.
+    fn take(&mut self, kind: Kind) -> bool {
+        match kind {
+            Kind::TextDelta { text } => self.text.push_str(&text),
+            Kind::ToolCall {
+                name, arguments, ..
+            } => self.done = line(&name, &arguments),
+            Kind::ToolResult(_) => self.done.clear(),
+            Kind::ApprovalRequested(_) => self.wait(true),
+            Kind::ApprovalResolved(_) => self.wait(false),
+            kind => return kind.is_terminal(),
+        }
+        false
+    }
+
+    fn wait(&self, is_waiting: bool) {
+        *self
+            .is_waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = is_waiting;
+    }
+
+    /// What there is to show now.
+    fn view(&self) -> Option<Rich> {
+        let text = match self.streaming {
+            Streaming::Off => return None,
+            Streaming::Progress => self.done.as_str(),
+            Streaming::Block => self.text.rsplit_once("\n\n").map_or("", |(whole, _)| whole),
+            Streaming::Partial => self.text.as_str(),
+        };
+        let text = text.trim();
+        let is_too_little = self.streaming != Streaming::Progress && text.len() < LEAST;
+        if text.is_empty() || is_too_little || SILENT.starts_with(text) {
+            return None;
+        }
+        let limit = self.bot.reader().options.text_chunk_limit;
+        read(text).split(limit.saturating_sub(2)).into_iter().next()
+    }
+
+    async fn show(&mut self) {
+        let Some(view) = self.view() else { return };
+        let content = html(&view);
+        if let Some((at, last)) = &self.last
+            && (at.elapsed() < BETWEEN || *last == content)
+        {
+            return;
+        }
+        let mut shown = self.shown.lock().await;
+        if shown.is_over || !self.bot.pace.try_turn(self.target.chat()) {
+            return;
+        }
+        self.last = Some((Instant::now(), content.clone()));
+        self.send(&mut shown, &content).await;
+    }
+
+    /// What cannot be shown is left out: the answer comes anyway.
+    async fn send(&self, shown: &mut Shown, content: &str) {
+        let Ok(api) = self.bot.api() else { return };
+        let mut parameters = self.target.message(content);
+        let method = match shown.message {
+            Some(message) => {
+                parameters["message_id"] = message.into();
+                "editMessageText"
+            }
+            None => "sendMessage",
+        };
+        match api.call(method, &parameters).await {
+            Ok(sent) => {
+                let id = sent["message_id"].as_i64();
+                if let Some(id) = id.filter(|_| shown.message.is_none()) {
+                    shown.message = Some(id);
+                    if let Some(record) = &mut shown.record
+                        && let Err(error) = record.sent(vec![id.to_string()])
+                    {
+                        openclaw_daemon::failure::report("record what is shown", &error);
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::debug!("{error}");
+                if let crate::api::Error::Refused {
+                    retry_after: Some(seconds),
+                    ..
+                } = error
+                {
+                    self.bot
+                        .pace
+                        .block(self.target.chat(), Duration::from_secs(seconds));
+                }
+            }
+        }
+    }
+}
+
+/// A call of a tool in one line.
+fn line(name: &str, arguments: &serde_json::Value) -> String {
+    let said = ["command", "path", "file_path", "query", "url", "pattern"]
+        .iter()
+        .find_map(|key| arguments[key].as_str());
+    let first = said.and_then(|it| it.lines().next()).unwrap_or_default();
+    let short = openclaw_channel::rich::beginning(first, 120).replace('`', "'");
+    if short.is_empty() {
+        format!("🔧 `{name}`")
+    } else {
+        format!("🔧 `{name}` `{short}`")
+    }
+}

@@ -1,0 +1,201 @@
+//! The way in by asking: long polls, each batch on disk before the next one tells
+//! Telegram that it came.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use openclaw_channel::clock;
+use openclaw_channel::spool::{Spool, Update};
+use openclaw_proto::channel::Connection;
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use crate::api::{Api, Error};
+use crate::bot::Bot;
+use crate::read::KINDS;
+use crate::webhook;
+
+/// Seconds that Telegram waits for something to come.
+const POLL_SECONDS: u64 = 30;
+/// A poll without an answer for so long is broken, whatever the connection says.
+const WATCHDOG: Duration = Duration::from_secs(120);
+/// Between attempts, which grows.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// After a week without any update the next one has a random number. From this
+/// long a silence on, all that was not confirmed is asked for, whatever its number.
+const SILENCE_MS: i64 = 6 * 24 * 60 * 60 * 1000;
+
+/// How far a bot's updates were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Position {
+    bot: String,
+    offset: i64,
+    at_ms: i64,
+}
+
+impl Position {
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.trim().split(':');
+        Some(Self {
+            bot: parts.next()?.to_owned(),
+            offset: parts.next()?.parse().ok()?,
+            at_ms: parts.next()?.parse().ok()?,
+        })
+    }
+
+    fn write(&self) -> String {
+        format!("{}:{}:{}", self.bot, self.offset, self.at_ms)
+    }
+}
+
+/// Receives until it is dropped.
+pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match connected(bot, spool).await {
+            Ok(()) => pause = FIRST_PAUSE,
+            Err(words) => {
+                if let Some((state, words)) = words {
+                    bot.board.problem(state, &words);
+                }
+                sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+}
+
+type Problem = Option<(Connection, String)>;
+
+fn connecting(words: impl Into<String>) -> Problem {
+    Some((Connection::Connecting, words.into()))
+}
+
+/// Learns who the bot is and receives with that token, until it is another one.
+async fn connected(bot: &Bot, spool: &Arc<Spool>) -> Result<(), Problem> {
+    let api = bot.api().map_err(|why| Some((Connection::Refused, why)))?;
+    let me = api
+        .call("getMe", &json!({}))
+        .await
+        .map_err(|error| problem(bot, &error))?;
+    bot.is(&me);
+    bot.board.contact();
+    offer_commands(bot, &api).await;
+    if bot.reader().options.webhook_url.is_some() {
+        return webhook::receive(bot, &api, spool).await.map_err(connecting);
+    }
+    webhook::leave(bot, &api).await?;
+    poll(bot, &api, spool).await
+}
+
+/// What `error` of getMe or getUpdates means.
+fn problem(bot: &Bot, error: &Error) -> Problem {
+    if error.is_token_refused() {
+        bot.judge(error);
+        return None;
+    }
+    match error.code() {
+        Some(409) => Some((
+            Connection::Conflict,
+            format!(
+                "somebody else receives this bot's messages ({}): stop the other program, or give \
+                 it a bot of its own",
+                error.description()
+            ),
+        )),
+        Some(429) => Some((Connection::Waiting, error.to_string())),
+        _ => connecting(format!("Telegram cannot be reached: {error}")),
+    }
+}
+
+async fn offer_commands(bot: &Bot, api: &Api) {
+    let commands: Vec<Value> = bot
+        .reader()
+        .options
+        .menu
+        .iter()
+        .map(|it| (it.name.replace('-', "_").to_lowercase(), &it.description))
+        .filter(|(name, _)| is_command(name))
+        .map(|(name, words)| {
+            let words = openclaw_channel::rich::beginning(words, 256);
+            json!({"command": name, "description": if words.is_empty() { &name } else { words }})
+        })
+        // Telegram takes a hundred.
+        .take(100)
+        .collect();
+    let parameters = json!({"commands": commands});
+    if let Err(error) = api.call("setMyCommands", &parameters).await {
+        tracing::warn!("the bot's menu stays as it was: {error}");
+    }
+}
+
+fn is_command(name: &str) -> bool {
+    let is_fine = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '_';
+    (1..=32).contains(&name.len()) && name.chars().all(is_fine)
+}
+
+async fn poll(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), Problem> {
+    let own = |text: String| Position::parse(&text).filter(|it| it.bot == api.bot_id());
+    let mut position = spool.position().and_then(own);
+    // Telegram knows how far we are.
+    let mut is_confirmed = false;
+    loop {
+        spool.room().await;
+        let mut asked = json!({"timeout": POLL_SECONDS, "limit": 100, "allowed_updates": KINDS});
+        if let Some(position) = &position {
+            let is_silent = clock::now_ms() - position.at_ms > SILENCE_MS;
+            if !(is_confirmed && is_silent) {
+                asked["offset"] = position.offset.into();
+            }
+        }
+        let answer = timeout(WATCHDOG, api.call("getUpdates", &asked)).await;
+        let answer = answer.map_err(|_| connecting("Telegram said nothing for two minutes"))?;
+        let updates = answer.map_err(|error| problem(bot, &error))?;
+        bot.board.contact();
+        is_confirmed = true;
+        let updates = updates.as_array().map_or(&[][..], Vec::as_slice);
+        if updates.is_empty() {
+            if bot.api().is_ok_and(|now| now.bot_id() != api.bot_id()) {
+                return Ok(());
+            }
+            continue;
+        }
+        let last = updates.iter().rev().find_map(|it| it["update_id"].as_i64());
+        let next = Position {
+            bot: api.bot_id().to_owned(),
+            offset: last.unwrap_or_default() + 1,
+            at_ms: clock::now_ms(),
+        };
+        let batch = updates.iter().filter_map(|it| update(api, it)).collect();
+        keep(spool, batch, Some(next.write())).await?;
+        position = Some(next);
+        is_confirmed = false;
+    }
+}
+
+/// An update as the spool has it: its key is unique over bots.
+pub(crate) fn update(api: &Api, raw: &Value) -> Option<Update> {
+    let id = raw["update_id"].as_i64()?;
+    Some(Update {
+        key: format!("{}:{id}", api.bot_id()),
+        raw: raw.to_string(),
+    })
+}
+
+/// Puts a batch on disk.
+pub(crate) async fn keep(
+    spool: &Arc<Spool>,
+    batch: Vec<Update>,
+    position: Option<String>,
+) -> Result<(), Problem> {
+    let spool = Arc::clone(spool);
+    let kept = tokio::task::spawn_blocking(move || spool.append(batch, position)).await;
+    match kept {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(connecting(format!(
+            "what came cannot be kept, so Telegram keeps it: {error}"
+        ))),
+        Err(error) => Err(connecting(error.to_string())),
+    }
+}

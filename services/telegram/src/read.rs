@@ -1,0 +1,242 @@
+//! What an update means.
+
+mod media;
+mod words;
+
+use openclaw_channel::provider::Incoming;
+use openclaw_proto::channel::{Message as Said, Person, Place, Press, Quoted, Reaction, What};
+use openclaw_proto::gateway::ChatKind;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::settings::Options;
+use crate::types::{Callback, Chat, Membership, Message, Reacted, User};
+
+/// The kinds of updates that are read, which Telegram is asked for.
+pub(crate) const KINDS: [&str; 7] = [
+    "message",
+    "edited_message",
+    "channel_post",
+    "edited_channel_post",
+    "callback_query",
+    "message_reaction",
+    "my_chat_member",
+];
+/// The topic that is there without one.
+pub(crate) const GENERAL: &str = "1";
+
+/// Who reads.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reader {
+    /// The bot's id.
+    pub(crate) bot_id: i64,
+    /// Its name, without @.
+    pub(crate) bot_name: String,
+    /// What holds for its account.
+    pub(crate) options: Options,
+}
+
+impl Reader {
+    /// What `raw` means; nothing, where it is of no kind that is handed in.
+    pub(crate) fn read(&self, raw: &str) -> Result<Option<Incoming>, String> {
+        let update: Value = serde_json::from_str(raw).map_err(|error| error.to_string())?;
+        let Value::Object(update) = update else {
+            return Err("it is no object".into());
+        };
+        for (kind, value) in update {
+            match kind.as_str() {
+                "update_id" => {}
+                "message" | "channel_post" => return Ok(self.message(typed(value)?, false)),
+                "edited_message" | "edited_channel_post" => {
+                    return Ok(self.message(typed(value)?, true));
+                }
+                "callback_query" => return Ok(press(typed(value)?)),
+                "message_reaction" => return Ok(reaction(typed(value)?)),
+                "my_chat_member" => return Ok(Some(membership(typed(value)?))),
+                other => return Err(format!("it is of the kind {other}, which is not known")),
+            }
+        }
+        Err("there is nothing in it".into())
+    }
+
+    fn message(&self, message: Message, is_edit: bool) -> Option<Incoming> {
+        let is_direct = message.chat.kind == "private";
+        let sender = sender(&message);
+        if sender.id == self.bot_id.to_string() {
+            return None;
+        }
+        let files = media::files(&message, &self.options);
+        let words = self.words(&message);
+        if words.text.is_empty() && files.is_empty() {
+            // Somebody joined, a title changed, …
+            return None;
+        }
+        let reply_to = self.quoted(&message);
+        let answers_bot = reply_to.as_ref().is_some_and(|quoted| quoted.is_own);
+        let is_stop = !is_edit && words::is_stop(&words.text);
+        let is_command = words.text.starts_with('/');
+        let burst = match &message.media_group_id {
+            Some(album) => Some(format!("album {album}")),
+            None => Some(format!("from {}", sender.id)),
+        };
+        Some(Incoming {
+            place: place(&message.chat, message.thread()),
+            sender,
+            sent_ms: message.date.max(message.edit_date) * 1000,
+            what: What::Message(Said {
+                text: words.text,
+                provider_ids: vec![message.message_id.to_string()],
+                is_to_bot: is_direct || answers_bot || words.is_to_bot,
+                is_edit,
+                reply_to,
+                attachments: Vec::new(),
+            }),
+            files,
+            is_urgent: is_stop,
+            burst: burst.filter(|_| !is_edit && !is_command && !is_stop),
+            reference: String::new(),
+        })
+    }
+
+    fn quoted(&self, message: &Message) -> Option<Quoted> {
+        let quoted = message.reply_to_message.as_deref()?;
+        // Every message of a topic answers to the one that opened it.
+        if message.is_topic_message && Some(quoted.message_id) == message.message_thread_id {
+            return None;
+        }
+        let said = if quoted.text.is_empty() {
+            &quoted.caption
+        } else {
+            &quoted.text
+        };
+        let by = quoted.from.clone().unwrap_or_default();
+        Some(Quoted {
+            provider_id: quoted.message_id.to_string(),
+            text: said.clone(),
+            sender: name(&by),
+            is_own: by.id == self.bot_id && self.bot_id != 0,
+        })
+    }
+}
+
+impl Message {
+    /// The topic it is in.
+    fn thread(&self) -> Option<String> {
+        match self.message_thread_id.filter(|_| self.is_topic_message) {
+            Some(thread) => Some(thread.to_string()),
+            None => self.chat.is_forum.then(|| GENERAL.to_owned()),
+        }
+    }
+}
+
+fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| error.to_string())
+}
+
+fn place(chat: &Chat, thread: Option<String>) -> Place {
+    let kind = match chat.kind.as_str() {
+        "private" => ChatKind::Direct,
+        "channel" => ChatKind::Channel,
+        _ => ChatKind::Group,
+    };
+    let title = [&chat.title, &chat.first_name, &chat.username];
+    Place {
+        chat: kind,
+        id: chat.id.to_string(),
+        thread,
+        title: title
+            .into_iter()
+            .find(|it| !it.is_empty())
+            .cloned()
+            .unwrap_or_default(),
+    }
+}
+
+fn sender(message: &Message) -> Person {
+    match (&message.sender_chat, &message.from) {
+        (Some(chat), _) => Person {
+            id: chat.id.to_string(),
+            user_name: chat.username.clone(),
+            display_name: chat.title.clone(),
+            is_bot: false,
+        },
+        (None, Some(user)) => person(user),
+        (None, None) => Person::default(),
+    }
+}
+
+fn person(user: &User) -> Person {
+    Person {
+        id: user.id.to_string(),
+        user_name: user.username.clone(),
+        display_name: name(user),
+        is_bot: user.is_bot,
+    }
+}
+
+fn name(user: &User) -> String {
+    format!("{} {}", user.first_name, user.last_name)
+        .trim()
+        .to_owned()
+}
+
+fn other(place: Place, sender: Person, seconds: i64, what: What) -> Incoming {
+    Incoming {
+        place,
+        sender,
+        sent_ms: seconds * 1000,
+        what,
+        files: Vec::new(),
+        is_urgent: false,
+        burst: None,
+        reference: String::new(),
+    }
+}
+
+fn press(callback: Callback) -> Option<Incoming> {
+    // Below a message that is too old to be named.
+    let message = callback.message?;
+    let place = place(&message.chat, message.thread());
+    let what = What::Press(Press {
+        data: callback.data,
+        provider_id: message.message_id.to_string(),
+    });
+    Some(Incoming {
+        reference: callback.id,
+        // Whoever pressed waits for it.
+        is_urgent: true,
+        ..other(place, person(&callback.from), 0, what)
+    })
+}
+
+fn reaction(reacted: Reacted) -> Option<Incoming> {
+    let user = reacted.user?;
+    let emoji = reacted.new_reaction.into_iter().map(|it| it.emoji);
+    let what = What::Reaction(Reaction {
+        provider_id: reacted.message_id.to_string(),
+        emoji: emoji.filter(|it| !it.is_empty()).collect(),
+        // Telegram does not say whose message it is.
+        is_to_own: reacted.chat.kind == "private",
+    });
+    let thread = reacted.chat.is_forum.then(|| GENERAL.to_owned());
+    Some(other(
+        place(&reacted.chat, thread),
+        person(&user),
+        reacted.date,
+        what,
+    ))
+}
+
+fn membership(change: Membership) -> Incoming {
+    let is_member = !matches!(change.new_chat_member.status.as_str(), "left" | "kicked");
+    let place = place(&change.chat, None);
+    other(
+        place,
+        person(&change.from),
+        change.date,
+        What::Membership(is_member),
+    )
+}
+
+#[cfg(test)]
+mod tests;

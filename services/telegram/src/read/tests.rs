@@ -1,0 +1,152 @@
+use serde_json::json;
+
+use super::*;
+
+fn reader() -> Reader {
+    Reader {
+        bot_id: 9,
+        bot_name: "Claw_bot".into(),
+        options: Options {
+            names: vec!["Molty".into()],
+            ..Options::default()
+        },
+    }
+}
+
+fn read(update: &Value) -> Incoming {
+    reader().read(&update.to_string()).unwrap().unwrap()
+}
+
+fn said(message: &Value) -> (Incoming, Said) {
+    let incoming = read(&json!({"update_id": 1, "message": message}));
+    let What::Message(said) = incoming.what.clone() else {
+        panic!()
+    };
+    (incoming, said)
+}
+
+fn private(text: &str) -> Value {
+    json!({"message_id": 5, "date": 7, "chat": {"id": 3, "type": "private", "first_name": "Ann"},
+        "from": {"id": 3, "first_name": "Ann", "last_name": "B"}, "text": text})
+}
+
+fn group(text: &str, entity: Value) -> Value {
+    json!({"message_id": 5, "chat": {"id": -3, "type": "supergroup", "title": "G"},
+        "from": {"id": 4, "first_name": "Bob", "username": "bob"}, "text": text,
+        "entities": [entity]})
+}
+
+#[test]
+fn reader_reads_a_private_message() {
+    let (incoming, said) = said(&private("hello"));
+    assert_eq!((incoming.place.id.as_str(), incoming.sent_ms), ("3", 7000));
+    assert_eq!(incoming.sender.display_name, "Ann B");
+    assert!(said.is_to_bot && !incoming.is_urgent && incoming.burst.is_some());
+    assert_eq!(said.provider_ids, ["5"]);
+}
+
+#[test]
+fn reader_lets_a_stop_wait_for_nothing() {
+    for text in ["/stop", "Stop!", "abort"] {
+        let (incoming, _) = said(&private(text));
+        assert!(incoming.is_urgent && incoming.burst.is_none(), "{text}");
+    }
+    assert!(!said(&private("stop it please")).0.is_urgent);
+    assert_eq!(said(&private("/new")).0.burst, None);
+}
+
+#[test]
+fn reader_knows_when_a_group_speaks_to_the_bot() {
+    let entity = |kind: &str, offset: usize, length: usize| json!({"type": kind, "offset": offset, "length": length});
+    let of = |text: &str, it: Value| {
+        let said = said(&group(text, it)).1;
+        (said.is_to_bot, said.text)
+    };
+    assert_eq!(
+        of("@claw_bot hi", entity("mention", 0, 9)),
+        (true, "hi".into())
+    );
+    assert_eq!(
+        of("😀 @claw_bot", entity("mention", 3, 9)),
+        (true, "😀 @claw_bot".into())
+    );
+    assert_eq!(
+        of("@other hi", entity("mention", 0, 6)),
+        (false, "@other hi".into())
+    );
+    let own = "/new@Claw_bot x";
+    assert_eq!(
+        of(own, entity("bot_command", 0, 13)),
+        (true, "/new x".into())
+    );
+    assert!(!of("/new@other", entity("bot_command", 0, 10)).0);
+    assert!(of("hey molty?", json!({})).0 && !of("moltys", json!({})).0);
+    // Past the end, and in the middle of a pair of units.
+    assert!(!of("😀", entity("mention", 1, 900)).0);
+}
+
+#[test]
+fn reader_reads_topics_replies_and_edits() {
+    let (incoming, said) = said(&json!({"message_id": 5, "message_thread_id": 2,
+        "is_topic_message": true, "chat": {"id": -3, "type": "supergroup", "is_forum": true},
+        "from": {"id": 4}, "text": "x", "reply_to_message": {"message_id": 2, "from": {"id": 9}}}));
+    assert_eq!(incoming.place.thread.as_deref(), Some("2"));
+    assert!(said.reply_to.is_none() && !said.is_to_bot);
+    let (incoming, said) = self::said(&json!({"message_id": 5,
+        "chat": {"id": -3, "type": "supergroup", "is_forum": true}, "from": {"id": 4}, "text": "x",
+        "reply_to_message": {"message_id": 4, "text": "mine", "from": {"id": 9, "is_bot": true}}}));
+    assert_eq!(incoming.place.thread.as_deref(), Some(GENERAL));
+    assert!(said.is_to_bot && said.reply_to.unwrap().is_own);
+    let edit = read(&json!({"update_id": 1, "edited_message": private("better")}));
+    assert!(edit.burst.is_none());
+    assert!(matches!(edit.what, What::Message(said) if said.is_edit));
+}
+
+#[test]
+fn reader_finds_files_and_says_which_are_too_large() {
+    let (incoming, said) = said(
+        &json!({"message_id": 5, "chat": {"id": 3, "type": "private"},
+        "from": {"id": 3}, "caption": "look", "media_group_id": "8",
+        "photo": [{"file_id": "s", "file_size": 10}, {"file_id": "l", "file_size": 900}],
+        "document": {"file_id": "d", "file_size": 30_000_000, "file_name": "a.zip"}}),
+    );
+    assert_eq!(said.text, "look");
+    assert_eq!(incoming.burst.as_deref(), Some("album 8"));
+    assert_eq!(incoming.files[0].reference, "l");
+    let document = &incoming.files[1];
+    assert!(document.reference.is_empty());
+    assert!(document.attachment.missing.contains("20 MB"));
+}
+
+#[test]
+fn reader_reads_presses_reactions_and_memberships() {
+    let press = read(
+        &json!({"update_id": 1, "callback_query": {"id": "77", "data": "a:1",
+        "from": {"id": 3}, "message": private("?")}}),
+    );
+    assert_eq!((press.reference.as_str(), press.is_urgent), ("77", true));
+    let reaction = read(
+        &json!({"update_id": 1, "message_reaction": {"chat": {"id": 3,
+        "type": "private"}, "message_id": 6, "user": {"id": 3},
+        "new_reaction": [{"type": "emoji", "emoji": "👍"}, {"type": "paid"}]}}),
+    );
+    assert!(matches!(reaction.what, What::Reaction(it) if it.emoji == ["👍"]));
+    let gone = read(
+        &json!({"update_id": 1, "my_chat_member": {"chat": {"id": -3,
+        "type": "group"}, "from": {"id": 3}, "new_chat_member": {"status": "kicked"}}}),
+    );
+    assert_eq!(gone.what, What::Membership(false));
+}
+
+#[test]
+fn reader_names_a_kind_that_it_does_not_know() {
+    let unknown = json!({"update_id": 1, "telepathy": {}}).to_string();
+    assert!(reader().read(&unknown).unwrap_err().contains("telepathy"));
+    assert!(reader().read("{").is_err() && reader().read("[]").is_err());
+    // Newer than this daemon.
+    let (_, said) = said(
+        &json!({"message_id": 5, "chat": {"id": 3, "type": "hive"}, "text": "x",
+        "from": {"id": 4}, "entities": [{"type": "aura", "offset": 0, "length": 1}]}),
+    );
+    assert_eq!(said.text, "x");
+}

@@ -1,0 +1,112 @@
+//! What a message says, and whether it says it to the bot.
+
+use super::Reader;
+use crate::types::{Entity, Message};
+
+/// What is handed in without waiting for anything. The gateway knows more words;
+/// those wait for the rest of a burst.
+const STOPS: [&str; 3] = ["stop", "/stop", "abort"];
+
+/// The words of a message.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// Without the bot's name where that only called it.
+    pub(super) text: String,
+    pub(super) is_to_bot: bool,
+}
+
+pub(super) fn is_stop(text: &str) -> bool {
+    let word = text.trim().trim_end_matches(['.', '!']).to_lowercase();
+    STOPS.contains(&word.as_str())
+}
+
+impl Reader {
+    pub(super) fn words(&self, message: &Message) -> Words {
+        let (text, entities) = if message.text.is_empty() {
+            (&message.caption, &message.caption_entities)
+        } else {
+            (&message.text, &message.entities)
+        };
+        let mut words = Words {
+            text: text.clone(),
+            is_to_bot: self.has_name(text),
+        };
+        for entity in entities {
+            self.look_at(entity, text, &mut words);
+        }
+        if words.text.is_empty() {
+            words.text = without_text(message);
+        }
+        words.text = words.text.trim().to_owned();
+        words
+    }
+
+    fn look_at(&self, entity: &Entity, text: &str, words: &mut Words) {
+        let Some(piece) = piece(text, entity) else {
+            return;
+        };
+        let own = format!("@{}", self.bot_name).to_lowercase();
+        match entity.kind.as_str() {
+            "mention" if piece.to_lowercase() == own => {
+                words.is_to_bot = true;
+                // Elsewhere it is part of a sentence.
+                if entity.offset == 0 {
+                    words.text = text[piece.len()..]
+                        .trim_start_matches([',', ':'])
+                        .to_owned();
+                }
+            }
+            "text_mention" if entity.user.as_ref().is_some_and(|it| it.id == self.bot_id) => {
+                words.is_to_bot = true;
+            }
+            "bot_command" if entity.offset == 0 => match piece.split_once('@') {
+                None => words.is_to_bot = true,
+                Some((command, name)) if name.eq_ignore_ascii_case(&self.bot_name) => {
+                    words.is_to_bot = true;
+                    words.text = format!("{command}{}", &text[piece.len()..]);
+                }
+                Some(_) => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// Whether one of the agents is named in `text`.
+    fn has_name(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        let is_word = |it: Option<char>| !it.is_some_and(char::is_alphanumeric);
+        self.options
+            .names
+            .iter()
+            .filter(|name| !name.is_empty())
+            .any(|name| {
+                let name = name.to_lowercase();
+                lower.match_indices(&name).any(|(at, found)| {
+                    is_word(lower[..at].chars().next_back())
+                        && is_word(lower[at + found.len()..].chars().next())
+                })
+            })
+    }
+}
+
+/// The piece of `text` that `entity` is about.
+fn piece<'a>(text: &'a str, entity: &Entity) -> Option<&'a str> {
+    let begin = openclaw_channel::rich::beginning(text, entity.offset).len();
+    let rest = &text[begin..];
+    let piece = openclaw_channel::rich::beginning(rest, entity.length);
+    (!piece.is_empty()).then_some(piece)
+}
+
+/// What is said of a message that has no words.
+fn without_text(message: &Message) -> String {
+    if let Some(sticker) = &message.sticker {
+        return format!("[sticker {}]", sticker.emoji);
+    }
+    if let Some(place) = &message.location {
+        return format!("[location {}, {}]", place.latitude, place.longitude);
+    }
+    if let Some(contact) = &message.contact {
+        return format!("[contact {} {}]", contact.first_name, contact.phone_number);
+    }
+    String::new()
+}

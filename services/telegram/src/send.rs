@@ -1,0 +1,107 @@
+//! The way out: what a delivery is in Telegram's messages, and sending them.
+
+mod call;
+mod content;
+
+use std::time::Duration;
+
+use openclaw_channel::Link;
+use openclaw_channel::clock;
+use openclaw_channel::progress::Progress;
+use openclaw_proto::outbox::{Delivery, Kind, Outcome};
+
+use crate::bot::Bot;
+use content::Part;
+
+pub(crate) use call::{Failure, Target};
+
+/// When a delivery is tried again that Telegram could not take.
+const AGAIN_MS: i64 = 5_000;
+
+/// Delivers what Telegram has not taken yet.
+pub(crate) async fn deliver(
+    bot: &Bot,
+    delivery: &Delivery,
+    progress: &mut Progress,
+    link: &Link,
+) -> Outcome {
+    if let Kind::Edit {
+        provider_ids, text, ..
+    } = &delivery.kind
+    {
+        return edit(bot, delivery, provider_ids, text).await;
+    }
+    // What was shown while the run went on ends here; nothing more is shown after.
+    let mut shown = bot.lives.end(&delivery.run_id, link).await;
+    let mut target = Target::of(delivery);
+    let parts = content::parts(bot, delivery);
+    let begin = progress.parts().len();
+    for (index, part) in parts.iter().enumerate().skip(begin) {
+        let is_last = index + 1 == parts.len();
+        // The record is of use for the next daemon alone; without it this goes on.
+        if let Err(error) = progress.sending() {
+            tracing::warn!("cannot record what is being sent: {error}");
+        }
+        target.set_reply(bot, delivery, index);
+        let keyboard = if is_last {
+            content::keyboard(bot, delivery)
+        } else {
+            None
+        };
+        let replaced = shown.take_message().filter(|_| index == 0);
+        let sent = match part {
+            Part::Text(text) => call::text(bot, &mut target, text, keyboard, replaced).await,
+            Part::File(index) => call::file(bot, &target, delivery, *index, link).await,
+            Part::Reaction => call::reaction(bot, delivery).await,
+        };
+        let recorded = match sent {
+            Ok(ids) => progress.sent(ids),
+            Err(failure) => {
+                progress.refused();
+                return outcome(failure);
+            }
+        };
+        if let Err(error) = recorded {
+            openclaw_daemon::failure::report("record what was sent", &error);
+        }
+    }
+    if parts.is_empty()
+        && let Some(message) = shown.take_message()
+    {
+        call::delete(bot, &target, message).await;
+    }
+    shown.forget();
+    Outcome::Delivered(progress.ids())
+}
+
+async fn edit(bot: &Bot, delivery: &Delivery, ids: &[String], text: &str) -> Outcome {
+    let Some(id) = ids.first().and_then(|id| id.parse().ok()) else {
+        return Outcome::Undeliverable("it is not known which message is to be edited".into());
+    };
+    let rich = openclaw_channel::rich::read(text);
+    let limit = bot.reader().options.text_chunk_limit;
+    let Some(first) = rich.split(limit).into_iter().next() else {
+        return Outcome::Undeliverable("there is nothing to be said in its place".into());
+    };
+    let mut target = Target::of(delivery);
+    match call::text(bot, &mut target, &first, None, Some(id)).await {
+        Ok(ids) => Outcome::Delivered(ids),
+        Err(failure) => outcome(failure),
+    }
+}
+
+fn outcome(failure: Failure) -> Outcome {
+    match failure {
+        Failure::Later { after, reason } => {
+            let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX / 2);
+            Outcome::TryAgain {
+                at_ms: clock::now_ms() + after.max(AGAIN_MS.min(after + 1000)),
+                reason,
+            }
+        }
+        Failure::Never(reason) => Outcome::Undeliverable(reason),
+    }
+}
+
+/// The longest that a delivery waits here before the gateway has it again.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);

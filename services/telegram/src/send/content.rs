@@ -1,0 +1,152 @@
+//! What a delivery is in messages.
+
+use openclaw_channel::rich::{Rich, read};
+use openclaw_proto::gateway::ChatKind;
+use openclaw_proto::outbox::{Button, Delivery, Kind};
+use serde_json::{Value, json};
+
+use crate::bot::Bot;
+use crate::settings::ErrorPolicy;
+
+/// One message of a delivery.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    /// A text that fits.
+    Text(Rich),
+    /// The file of this number.
+    File(u32),
+    /// An emoji on what is answered.
+    Reaction,
+}
+
+/// The messages of `delivery`, in their order.
+pub(super) fn parts(bot: &Bot, delivery: &Delivery) -> Vec<Part> {
+    let limit = bot.reader().options.text_chunk_limit;
+    let extras = &delivery.extras;
+    let mut parts = Vec::new();
+    if !extras.reaction.is_empty() && !extras.answers_id.is_empty() {
+        parts.push(Part::Reaction);
+    }
+    let text = text(bot, delivery);
+    parts.extend(text.split(limit).into_iter().map(Part::Text));
+    let files = 0..u32::try_from(extras.files.len()).unwrap_or(u32::MAX);
+    parts.extend(files.map(Part::File));
+    parts
+}
+
+fn text(bot: &Bot, delivery: &Delivery) -> Rich {
+    match &delivery.kind {
+        Kind::Reply {
+            text,
+            state,
+            reason,
+        } => {
+            let told = failure(bot, delivery, state, reason);
+            let both = [text.trim(), told.as_str()];
+            let both: Vec<_> = both.into_iter().filter(|it| !it.is_empty()).collect();
+            read(&both.join("\n\n"))
+        }
+        Kind::Announcement { text } => read(text),
+        Kind::Question {
+            tool,
+            command,
+            cwd,
+            reason,
+            ..
+        } => question(tool, command, cwd, reason),
+        Kind::Edit { .. } | Kind::Typing => Rich::default(),
+    }
+}
+
+/// What is told of a run that did not end well.
+fn failure(bot: &Bot, delivery: &Delivery, state: &str, reason: &str) -> String {
+    let Kind::Reply { text, .. } = &delivery.kind else {
+        return String::new();
+    };
+    match state {
+        "done" => String::new(),
+        // Whoever stopped it knows, unless half an answer stands there.
+        "aborted" if text.trim().is_empty() => String::new(),
+        "aborted" => "_(stopped)_".to_owned(),
+        _ => {
+            let is_told = match bot.reader().options.error_policy {
+                ErrorPolicy::Always => true,
+                ErrorPolicy::Once => !bot.was_told(&delivery.place.to, reason),
+                ErrorPolicy::Silent => false,
+            };
+            let words = if reason.is_empty() {
+                "the answer is not whole"
+            } else {
+                reason
+            };
+            if is_told {
+                format!("⚠️ {}", escaped(words))
+            } else {
+                String::new()
+            }
+        }
+    }
+}
+
+/// `words` so that Markdown shows them as they are.
+fn escaped(words: &str) -> String {
+    let mut text = String::new();
+    for character in words.chars() {
+        if "\\`*_[]<>~|#".contains(character) {
+            text.push('\\');
+        }
+        text.push(character);
+    }
+    text
+}
+
+fn question(tool: &str, command: &str, cwd: &str, reason: &str) -> Rich {
+    use openclaw_channel::rich::Style;
+    let plain = Style::default();
+    let code = Style {
+        is_code: true,
+        ..plain.clone()
+    };
+    let block = Style {
+        block: Some("".into()),
+        ..plain.clone()
+    };
+    let mut rich = Rich::default();
+    rich.push("Allow ", &plain);
+    rich.push(tool, &code);
+    rich.push("?\n\n", &plain);
+    rich.push(command, &block);
+    if !cwd.is_empty() {
+        rich.push("\n\nin ", &plain);
+        rich.push(cwd, &code);
+    }
+    if !reason.is_empty() {
+        rich.push("\n\n", &plain);
+        rich.push(reason, &plain);
+    }
+    rich
+}
+
+/// The buttons below the last message.
+pub(super) fn keyboard(bot: &Bot, delivery: &Delivery) -> Option<Value> {
+    let is_direct = delivery.place.chat.map_or_else(
+        || !delivery.place.to.starts_with('-'),
+        |chat| chat == ChatKind::Direct,
+    );
+    let rows = &delivery.extras.buttons;
+    if rows.is_empty() || !bot.reader().options.has_buttons(is_direct) {
+        return None;
+    }
+    let button = |button: &Button| {
+        if button.data.is_empty() {
+            json!({"text": button.text, "url": button.url})
+        } else {
+            json!({"text": button.text, "callback_data": button.data})
+        }
+    };
+    let rows: Vec<Vec<Value>> = rows
+        .iter()
+        .map(|row| row.iter().map(button).collect())
+        .collect();
+    Some(json!({"inline_keyboard": rows}))
+}

@@ -1,0 +1,176 @@
+//! What comes in.
+
+use openclaw_proto::wire::channel as c;
+use serde_json::json;
+use telegram_double::{Double, Fault};
+
+use crate::daemon::{Site, run};
+use crate::gateway::settings;
+
+#[tokio::test]
+async fn inward_message_is_handed_in_and_answered() {
+    let site = Site::start().await;
+    site.double.say(7, "hello **you**");
+    site.until_sent(1).await;
+    let sent = site.double.sent_to(7);
+    assert_eq!(sent[0].text, "echo hello you");
+    assert_eq!(sent[0].parameters["text"], "echo hello <b>you</b>");
+    assert!(site.state().exists());
+    let confirmed = site.double.wait(|double| double.unconfirmed() == 0);
+    site.within("the update was confirmed", confirmed).await;
+    assert!(!site.log().contains(site.double.token()), "{}", site.log());
+}
+
+#[tokio::test]
+async fn inward_burst_is_one_message_and_a_stop_is_its_own() {
+    let site = Site::start().await;
+    for text in ["a", "b", "c"] {
+        site.double.say(7, text);
+    }
+    site.until_sent(1).await;
+    assert_eq!(site.gateway.texts(), ["a\nb\nc"]);
+    site.double.say(7, "d");
+    site.double.say(7, "/stop");
+    site.until_sent(3).await;
+    let texts = site.gateway.texts();
+    assert!(
+        texts.contains(&"d".into()) && texts.contains(&"/stop".into()),
+        "{texts:?}"
+    );
+}
+
+#[tokio::test]
+async fn inward_unknown_kind_is_skipped_and_its_batch_goes_on() {
+    let double = Double::start().await.unwrap();
+    double.say(7, "before");
+    double.update(json!({"telepathy": {"thought": 1}}));
+    double.say(8, "after");
+    let settings = settings(&double.url());
+    let site = Site::start_with(double, settings);
+    site.until_sent(2).await;
+    assert!(site.log().contains("telepathy"), "{}", site.log());
+    // After a week of silence, numbers begin anew anywhere: a higher one here.
+    site.double.number_from(900_000);
+    site.double.say(7, "again");
+    site.until_sent(3).await;
+}
+
+#[tokio::test]
+async fn inward_file_reaches_the_gateway_over_a_broken_connection() {
+    let site = Site::start().await;
+    site.double.keep_file("F1", vec![b'x'; 300_000]);
+    site.double.inject("file", Fault::DropBefore);
+    site.double
+        .update(json!({"message": {"message_id": 2, "caption": "look",
+        "chat": {"id": 7, "type": "private"}, "from": {"id": 7},
+        "document": {"file_id": "F1", "file_size": 300_000, "file_name": "a.txt"}}}));
+    site.until_sent(1).await;
+    let state = site.gateway.shared.state.lock().unwrap();
+    assert_eq!(state.files[0].0.name, "a.txt");
+    assert_eq!(state.files[0].1.len(), 300_000);
+    let request = state.handed_in.values().next().unwrap();
+    let Some(c::hand_in_request::What::Message(message)) = &request.what else {
+        panic!()
+    };
+    assert_eq!(message.attachments[0].file_id, "1");
+}
+
+#[tokio::test]
+async fn inward_press_is_answered() {
+    let site = Site::start().await;
+    site.double.press(7, 5, "approve:1");
+    let answered = site
+        .double
+        .wait(|it| it.calls_of("answerCallbackQuery").len() == 1);
+    site.within("the press was answered", answered).await;
+    let calls = site.double.calls_of("answerCallbackQuery");
+    assert_eq!(calls[0].parameters["text"], "noted");
+}
+
+#[tokio::test]
+async fn inward_trouble_is_told_with_the_way_out() {
+    let site = Site::start().await;
+    site.until_health("connected", |state, _| state == "connected")
+        .await;
+    site.double.revoke(true);
+    site.until_health("refused", |state, error| {
+        state == "refused" && error.contains("channels login telegram")
+    })
+    .await;
+    site.double.revoke(false);
+    site.until_health("connected again", |state, error| {
+        state == "connected" && error.is_empty()
+    })
+    .await;
+    site.double.set_webhook("https://example.org/other");
+    site.until_health("conflict", |state, error| {
+        state == "conflict" && error.contains("https://example.org/other")
+    })
+    .await;
+    assert_eq!(site.double.webhook()["url"], "https://example.org/other");
+}
+
+#[tokio::test]
+async fn inward_webhook_takes_calls_and_goes_when_it_is_not_wanted() {
+    let double = Double::start().await.unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let polling = settings(&double.url());
+    let mut hooked = polling.clone();
+    hooked["webhookUrl"] = format!("http://127.0.0.1:{port}/telegram-webhook").into();
+    hooked["webhookPort"] = port.into();
+    let site = Site::start_with(double, hooked);
+    site.double.say(7, "called");
+    site.until_sent(1).await;
+    assert!(site.double.calls_of("getUpdates").is_empty());
+    assert!(
+        site.double.webhook()["secret_token"]
+            .as_str()
+            .unwrap()
+            .len()
+            >= 32
+    );
+
+    site.gateway.configure(polling);
+    let polled = site.double.wait(|it| it.webhook().is_null());
+    site.within("the webhook was removed", polled).await;
+    site.double.say(7, "asked");
+    site.until_sent(2).await;
+}
+
+#[tokio::test]
+async fn inward_gateway_may_be_started_again() {
+    let mut site = Site::start().await;
+    site.double.say(7, "one");
+    site.until_sent(1).await;
+    let runtime = site.runtime().to_owned();
+    site.gateway.start_again(&runtime);
+    site.double.say(7, "two");
+    site.until_sent(2).await;
+    assert_eq!(site.double.sent_to(7)[1].text, "echo two");
+}
+
+#[tokio::test]
+async fn inward_check_says_whose_the_token_is() {
+    let double = Double::start().await.unwrap();
+    let check = async |token: &'static str| {
+        let root = double.url();
+        let ended =
+            tokio::task::spawn_blocking(move || run(&["check", "--api-root", &root], token));
+        let output = ended.await.unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (said, words) = (text(&output.stdout), text(&output.stderr));
+        (output.status.code(), said, words)
+    };
+    let whose = check(double.token()).await;
+    assert_eq!(whose, (Some(0), "@double_bot\n".into(), String::new()));
+    let (code, _, words) = check("4200:revoked").await;
+    assert!(code == Some(4) && words.contains("@BotFather"), "{words}");
+    assert!(!words.contains("revoked"));
+    let (code, _, words) = check("no token").await;
+    assert!(
+        code == Some(4) && words.contains("standard input"),
+        "{words}"
+    );
+}

@@ -1,0 +1,136 @@
+//! What goes out.
+
+use openclaw_proto::wire::gateway as g;
+use telegram_double::Fault;
+
+use crate::daemon::Site;
+
+fn reply(text: &str) -> g::Delivery {
+    g::Delivery {
+        kind: Some(g::delivery::Kind::Reply(g::RunReply {
+            text: text.into(),
+            state: "done".into(),
+            ..Default::default()
+        })),
+        ..Default::default()
+    }
+}
+
+fn refuse(code: u16, description: &str, retry_after: Option<u64>) -> Fault {
+    Fault::Refuse {
+        code,
+        description: description.into(),
+        retry_after,
+    }
+}
+
+async fn until_over(site: &Site, id: u64) -> Vec<String> {
+    let over = site.gateway.wait(|state| state.over.contains_key(&id));
+    site.within("the delivery is over", over).await;
+    let state = site.gateway.shared.state.lock().unwrap();
+    match &state.over[&id].outcome {
+        Some(g::report_delivery_request::Outcome::Delivered(it)) => it.provider_ids.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn outward_long_reply_is_split_and_every_part_is_named() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let code = "let a = 1;\n".repeat(200);
+    let text = format!("{}\n\n```rust\n{code}```\n\nend", "word ".repeat(700));
+    let ids = until_over(&site, site.gateway.say(7, reply(&text))).await;
+    let sent = site.double.sent_to(7);
+    assert_eq!(ids.len(), sent.len());
+    assert!(sent.len() >= 2 && sent.iter().all(|it| it.text.len() <= 4000));
+    assert!(sent.iter().any(|it| it.text.contains(code.trim())));
+}
+
+#[tokio::test]
+async fn outward_entity_error_is_sent_as_plain_text() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    let words = "Bad Request: can't parse entities: Unsupported start tag \"x\" at byte offset 0";
+    site.double.inject("sendMessage", refuse(400, words, None));
+    until_over(&site, site.gateway.say(7, reply("a **b**"))).await;
+    let sent = site.double.sent_to(7);
+    assert_eq!((sent.len(), sent[0].text.as_str()), (1, "a b"));
+    assert!(sent[0].parameters["parse_mode"].is_null());
+}
+
+#[tokio::test]
+async fn outward_pause_that_telegram_wants_is_kept() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    site.double.open_chat("8");
+    site.double
+        .inject("sendMessage", refuse(429, "Too Many Requests", Some(2)));
+    let begin = std::time::Instant::now();
+    until_over(&site, site.gateway.say(7, reply("short"))).await;
+    assert!(begin.elapsed().as_secs() >= 2);
+    // A long one is the gateway's to wait for.
+    site.double
+        .inject("sendMessage", refuse(429, "Too Many Requests", Some(130)));
+    site.gateway.say(8, reply("long"));
+    let again = site.gateway.wait(|state| !state.again.is_empty());
+    site.within("it is to be tried again", again).await;
+}
+
+#[tokio::test]
+async fn outward_answer_that_breaks_off_before_anything_is_done_is_sent_once() {
+    let site = Site::start().await;
+    site.double.open_chat("7");
+    site.double.inject("sendMessage", Fault::DropBefore);
+    site.double
+        .inject("sendMessage", refuse(502, "Bad Gateway", None));
+    until_over(&site, site.gateway.say(7, reply("once"))).await;
+    assert_eq!(site.double.sent_to(7).len(), 1);
+}
+
+#[tokio::test]
+async fn outward_refusal_is_the_end_and_others_go_on() {
+    let site = Site::start().await;
+    site.double.open_chat("8");
+    let id = site.gateway.say(7, reply("nobody there"));
+    let other = site.gateway.say(8, reply("somebody"));
+    until_over(&site, other).await;
+    let over = site.gateway.wait(|state| state.over.contains_key(&id));
+    site.within("it is over", over).await;
+    let state = site.gateway.shared.state.lock().unwrap();
+    let Some(g::report_delivery_request::Outcome::Undeliverable(it)) = &state.over[&id].outcome
+    else {
+        panic!()
+    };
+    assert!(it.reason.contains("chat not found"), "{}", it.reason);
+}
+
+#[tokio::test]
+async fn outward_files_buttons_and_topics_are_sent_as_telegram_takes_them() {
+    let site = Site::start().await;
+    site.double.open_chat("-7");
+    let button = g::Button {
+        text: "Allow".into(),
+        data: "a".into(),
+        url: String::new(),
+    };
+    let delivery = g::Delivery {
+        thread: "1".into(),
+        chat: g::ChatKind::Group.into(),
+        files: vec![g::DeliveredFile {
+            name: "a \"b\".txt".into(),
+            mime_type: "text/plain".into(),
+            size: 9,
+            is_voice: false,
+        }],
+        buttons: vec![g::ButtonRow {
+            buttons: vec![button],
+        }],
+        ..reply("see")
+    };
+    let ids = until_over(&site, site.gateway.say(-7, delivery)).await;
+    assert_eq!(ids.len(), 2);
+    let sent = site.double.sent_to(-7);
+    assert_eq!(sent[0].text, "see");
+    assert_eq!(sent[1].parameters["document"]["content"], "content 0");
+}

@@ -1,0 +1,362 @@
+//! The server, and the handle that a test holds.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt as _};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{AbortHandle, JoinSet};
+
+use crate::state::{Call, Fault, Sent, Shared};
+use crate::{TOKEN, body, methods, webhook};
+
+/// Bytes of a call, as Telegram takes them.
+const BODY_LIMIT: usize = 52 * 1024 * 1024;
+
+type Body = BoxBody<Bytes, io::Error>;
+
+/// A running double. Dropping it ends it and breaks its connections.
+#[derive(Debug)]
+pub struct Double {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    tasks: [AbortHandle; 2],
+}
+
+impl Double {
+    /// Starts on a free port of loopback, in the current tokio runtime.
+    pub async fn start() -> io::Result<Self> {
+        Self::start_at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await
+    }
+
+    /// Starts on `address`.
+    pub async fn start_at(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared::default());
+        shared.state().next_update = 1000;
+        shared.state().next_message = 10;
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&shared)));
+        let calling = tokio::spawn(webhook::run(Arc::clone(&shared)));
+        Ok(Self {
+            address,
+            shared,
+            tasks: [accepting.abort_handle(), calling.abort_handle()],
+        })
+    }
+
+    /// What `apiRoot` is.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The one token that is valid.
+    pub fn token(&self) -> &'static str {
+        TOKEN
+    }
+
+    /// Somebody says `text` in the private chat `chat`; the update's number.
+    pub fn say(&self, chat: i64, text: &str) -> i64 {
+        let id = self.shared.state().message_id();
+        self.update(
+            json!({"message": {"message_id": id, "date": 1_700_000_000, "text": text,
+            "chat": {"id": chat, "type": "private", "first_name": format!("P{chat}")},
+            "from": {"id": chat, "is_bot": false, "first_name": format!("P{chat}")}}}),
+        )
+    }
+
+    /// Somebody presses a button below the message `message`.
+    pub fn press(&self, chat: i64, message: i64, data: &str) -> i64 {
+        self.update(json!({"callback_query": {"id": format!("q{message}"), "data": data,
+            "chat_instance": "1", "from": {"id": chat, "first_name": format!("P{chat}")},
+            "message": {"message_id": message, "date": 1, "chat": {"id": chat, "type": "private"}}}}))
+    }
+
+    /// Something happens; the update's number.
+    pub fn update(&self, update: Value) -> i64 {
+        let id = self.shared.state().add(update);
+        self.shared.changed.notify_waiters();
+        id
+    }
+
+    /// The next update has this number.
+    pub fn number_from(&self, id: i64) {
+        self.shared.state().next_update = id;
+    }
+
+    /// Keeps a file that getFile finds.
+    pub fn keep_file(&self, id: &str, content: Vec<u8>) {
+        self.shared.state().files.insert(id.to_owned(), content);
+    }
+
+    /// Lets the bot write to a chat in which nobody said anything.
+    pub fn open_chat(&self, chat: &str) {
+        self.shared.state().chats.insert(chat.to_owned());
+    }
+
+    /// Lets the next call of `method` go wrong; several: one after the other.
+    pub fn inject(&self, method: &str, fault: Fault) {
+        self.shared
+            .state()
+            .faults
+            .push_back((method.to_owned(), fault));
+    }
+
+    /// Whether the token is valid.
+    pub fn revoke(&self, is_revoked: bool) {
+        self.shared.state().is_revoked = is_revoked;
+        self.shared.changed.notify_waiters();
+    }
+
+    /// All calls so far.
+    pub fn calls(&self) -> Vec<Call> {
+        self.shared.state().calls.clone()
+    }
+
+    /// The calls of one method.
+    pub fn calls_of(&self, method: &str) -> Vec<Call> {
+        let mut calls = self.calls();
+        calls.retain(|call| call.method == method);
+        calls
+    }
+
+    /// What the bot said, without what was taken back.
+    pub fn sent(&self) -> Vec<Sent> {
+        let mut sent = self.shared.state().sent.clone();
+        sent.retain(|it| !it.is_deleted);
+        sent
+    }
+
+    /// What the bot said in a chat.
+    pub fn sent_to(&self, chat: i64) -> Vec<Sent> {
+        let mut sent = self.sent();
+        sent.retain(|it| it.chat == chat.to_string());
+        sent
+    }
+
+    /// The bot's menu.
+    pub fn commands(&self) -> Value {
+        self.shared.state().commands.clone()
+    }
+
+    /// The webhook.
+    pub fn webhook(&self) -> Value {
+        self.shared.state().webhook.clone()
+    }
+
+    /// Sets a webhook as another program does.
+    pub fn set_webhook(&self, url: &str) {
+        self.shared.state().webhook = json!({"url": url});
+        self.shared.changed.notify_waiters();
+    }
+
+    /// Updates that nobody confirmed.
+    pub fn unconfirmed(&self) -> usize {
+        self.shared.state().updates.len()
+    }
+
+    /// Waits until `is_so`; has no deadline of its own.
+    pub async fn wait(&self, is_so: impl Fn(&Self) -> bool) {
+        loop {
+            let changed = self.shared.changed.notified();
+            if is_so(self) {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+impl Drop for Double {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => if let Ok((stream, _)) = accepted {
+                connections.spawn(serve(stream, Arc::clone(&shared)));
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, shared: Arc<Shared>) {
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(|request| answer(Arc::clone(&shared), request));
+    // A client that leaves, and a connection that is to break, end here.
+    let _ = http1::Builder::new()
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+async fn answer(
+    shared: Arc<Shared>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, io::Error> {
+    let (head, incoming) = request.into_parts();
+    let kind = head
+        .headers
+        .get("content-type")
+        .and_then(|it| it.to_str().ok());
+    let kind = kind.unwrap_or_default().to_owned();
+    let content = Limited::new(incoming, BODY_LIMIT).collect().await;
+    let content = content.map_err(io::Error::other)?.to_bytes();
+    let path = head.uri.path().to_owned();
+    if path == "/_update" {
+        let update = serde_json::from_slice(&content).map_err(io::Error::other)?;
+        let id = shared.state().add(update);
+        shared.changed.notify_waiters();
+        return Ok(whole(200, json!({"update_id": id})));
+    }
+    if path == "/_sent" {
+        let sent: Vec<Value> = shared
+            .state()
+            .sent
+            .iter()
+            .map(|it| json!({"chat": it.chat, "text": it.text}))
+            .collect();
+        return Ok(whole(200, sent.into()));
+    }
+    if let Some(id) = path.strip_prefix(&format!("/file/bot{TOKEN}/files/")) {
+        return file(&shared, id);
+    }
+    let method = match method(&shared, &path) {
+        Ok(method) => method,
+        Err((code, words)) => return Ok(refusal(code, &words, None)),
+    };
+    let asked = body::read(&kind, &content, head.uri.query().unwrap_or_default());
+    let asked = match asked {
+        Ok(asked) => asked,
+        Err(words) => return Ok(refusal(400, &words, None)),
+    };
+    carry_out(&shared, &method, asked).await
+}
+
+fn method(shared: &Shared, path: &str) -> Result<String, methods::Refusal> {
+    let Some((token, method)) = path.strip_prefix("/bot").and_then(|it| it.split_once('/')) else {
+        return Err((404, "Not Found".into()));
+    };
+    if token != TOKEN || shared.state().is_revoked {
+        return Err((401, "Unauthorized".into()));
+    }
+    Ok(method.to_owned())
+}
+
+async fn carry_out(
+    shared: &Shared,
+    method: &str,
+    asked: Value,
+) -> Result<Response<Body>, io::Error> {
+    let fault = shared.state().fault(method);
+    let record = |code: u16| {
+        shared.state().calls.push(Call {
+            method: method.to_owned(),
+            parameters: asked.clone(),
+            code,
+        });
+        shared.changed.notify_waiters();
+    };
+    let broken = || io::Error::other("the connection is to break");
+    match fault {
+        Some(Fault::Refuse {
+            code,
+            description,
+            retry_after,
+        }) => {
+            record(code);
+            return Ok(refusal(code, &description, retry_after));
+        }
+        Some(Fault::DropBefore) => {
+            record(0);
+            return Err(broken());
+        }
+        Some(Fault::DropAt(_)) | None => {}
+    }
+    let result = methods::call(shared, method, &asked).await;
+    let (code, content) = match result {
+        Ok(result) => (200, json!({"ok": true, "result": result})),
+        Err((code, words)) => (code, failed(code, &words, None)),
+    };
+    match fault {
+        Some(Fault::DropAt(0)) => {
+            record(0);
+            Err(broken())
+        }
+        Some(Fault::DropAt(bytes)) => {
+            record(0);
+            Ok(cut_off(&content, bytes))
+        }
+        _ => {
+            record(code);
+            Ok(whole(code, content))
+        }
+    }
+}
+
+fn failed(code: u16, words: &str, retry_after: Option<u64>) -> Value {
+    let mut content = json!({"ok": false, "error_code": code, "description": words});
+    if let Some(seconds) = retry_after {
+        content["parameters"] = json!({"retry_after": seconds});
+    }
+    content
+}
+
+fn refusal(code: u16, words: &str, retry_after: Option<u64>) -> Response<Body> {
+    whole(code, failed(code, words, retry_after))
+}
+
+fn whole(code: u16, content: Value) -> Response<Body> {
+    let body = Full::from(content.to_string()).map_err(|never: Infallible| match never {});
+    response(code, body.boxed())
+}
+
+fn response(code: u16, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::BAD_GATEWAY);
+    response
+}
+
+/// The first bytes of the answer, whose length says that there are more.
+fn cut_off(content: &Value, bytes: usize) -> Response<Body> {
+    let text = content.to_string();
+    let length = text.len();
+    let piece = Bytes::from(text.into_bytes()).slice(..bytes.min(length.saturating_sub(1)));
+    let pieces = stream::iter([Ok(Frame::data(piece))]).chain(stream::iter([Err(
+        io::Error::other("the answer is to break off"),
+    )]));
+    let mut response = response(200, http_body_util::BodyExt::boxed(StreamBody::new(pieces)));
+    response
+        .headers_mut()
+        .insert("content-length", length.into());
+    response
+}
+
+fn file(shared: &Shared, id: &str) -> Result<Response<Body>, io::Error> {
+    let mut state = shared.state();
+    match state.fault("file") {
+        Some(_) => Err(io::Error::other("the connection is to break")),
+        None => Ok(match state.files.get(id) {
+            Some(content) => {
+                let body = Full::from(content.clone()).map_err(|never: Infallible| match never {});
+                response(200, body.boxed())
+            }
+            None => refusal(404, "Not Found", None),
+        }),
+    }
+}

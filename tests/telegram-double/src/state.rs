@@ -1,0 +1,151 @@
+//! What the double knows: updates that nobody confirmed, messages, faults to come.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+/// A call that was made.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The method.
+    pub method: String,
+    /// Its parameters.
+    pub parameters: Value,
+    /// The code of the answer; 0: none was given.
+    pub code: u16,
+}
+
+/// A message that the bot has in a chat.
+#[derive(Debug, Clone)]
+pub struct Sent {
+    /// The chat.
+    pub chat: String,
+    /// Its number.
+    pub id: i64,
+    /// What is read of it.
+    pub text: String,
+    /// What it was sent with.
+    pub parameters: Value,
+    /// Edits of it.
+    pub edits: usize,
+    /// It was taken back.
+    pub is_deleted: bool,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone)]
+pub enum Fault {
+    /// An answer instead of carrying it out.
+    Refuse {
+        /// As in HTTP.
+        code: u16,
+        /// Telegram's words.
+        description: String,
+        /// With a 429.
+        retry_after: Option<u64>,
+    },
+    /// The connection breaks before anything is done.
+    DropBefore,
+    /// It is carried out, and the answer breaks off after so many bytes; 0: it does
+    /// not begin.
+    DropAt(usize),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) next_update: i64,
+    pub(crate) next_message: i64,
+    pub(crate) updates: VecDeque<Value>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) sent: Vec<Sent>,
+    pub(crate) chats: BTreeSet<String>,
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    pub(crate) faults: VecDeque<(String, Fault)>,
+    pub(crate) webhook: Value,
+    /// Counts polls: one that is not the last is ended.
+    pub(crate) poll: u64,
+    pub(crate) is_revoked: bool,
+    pub(crate) commands: Value,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    pub(crate) changed: Notify,
+}
+
+impl Shared {
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Adds an update; its number.
+    pub(crate) fn add(&mut self, mut update: Value) -> i64 {
+        let id = self.next_update;
+        self.next_update += 1;
+        for kind in ["message", "edited_message", "channel_post"] {
+            if let Some(chat) = update.get(kind).map(|it| it["chat"]["id"].to_string()) {
+                self.chats.insert(chat);
+            }
+        }
+        update["update_id"] = id.into();
+        self.updates.push_back(update);
+        id
+    }
+
+    pub(crate) fn message_id(&mut self) -> i64 {
+        self.next_message += 1;
+        self.next_message
+    }
+
+    pub(crate) fn fault(&mut self, method: &str) -> Option<Fault> {
+        let index = self.faults.iter().position(|(it, _)| it == method)?;
+        self.faults.remove(index).map(|(_, fault)| fault)
+    }
+
+    pub(crate) fn webhook_url(&self) -> &str {
+        self.webhook["url"].as_str().unwrap_or_default()
+    }
+
+    /// The next updates for a poll.
+    pub(crate) fn polled(&mut self, asked: &Value) -> Vec<Value> {
+        if let Some(offset) = asked["offset"].as_i64() {
+            if offset < 0 {
+                let kept = usize::try_from(-offset).unwrap_or_default();
+                let gone = self.updates.len().saturating_sub(kept);
+                self.updates.drain(..gone);
+            } else {
+                self.updates
+                    .retain(|update| update["update_id"].as_i64() >= Some(offset));
+            }
+        }
+        let limit = asked["limit"].as_u64().unwrap_or(100).clamp(1, 100);
+        let kinds = asked["allowed_updates"].as_array();
+        let is_wanted = |update: &&Value| {
+            kinds.is_none_or(|kinds| {
+                kinds.is_empty()
+                    || kinds.iter().any(|kind| update.get(kind.as_str().unwrap_or_default()).is_some())
+                    // A kind that the poller cannot know of.
+                    || update.get("telepathy").is_some()
+            })
+        };
+        let wanted = self.updates.iter().filter(is_wanted);
+        wanted
+            .take(usize::try_from(limit).unwrap_or(100))
+            .cloned()
+            .collect()
+    }
+
+    pub(crate) fn info(&self) -> Value {
+        let mut info = json!({"url": self.webhook_url(), "has_custom_certificate": false,
+            "pending_update_count": self.updates.len()});
+        if let Some(words) = self.webhook["error"].as_str() {
+            info["last_error_message"] = words.into();
+        }
+        info
+    }
+}
