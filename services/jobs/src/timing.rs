@@ -61,7 +61,7 @@ impl Timing {
                 anchor_ms.get_or_insert(now);
             }
             Self::Cron { expr, tz, .. } => {
-                parse_cron(expr)?;
+                checked_cron(expr)?;
                 zone(tz.as_deref())?;
             }
         }
@@ -82,9 +82,9 @@ impl Timing {
                 anchor.checked_add(passed.checked_add(1)?.checked_mul(every)?)
             }
             Self::Cron { expr, tz, .. } => {
-                let cron = parse_cron(expr).ok()?;
                 let zone = zone(tz.as_deref()).ok()?;
                 let at = Timestamp::from_millisecond(now).ok()?.to_zoned(zone);
+                let cron = parse_cron(&within(expr, at.year())).ok()?;
                 let next = cron.find_next_occurrence(&at, false).ok()?;
                 Some(next.timestamp().as_millisecond())
             }
@@ -117,11 +117,42 @@ fn parse_at(at: &str) -> Result<i64, Invalid> {
         .ok_or_else(|| Invalid::field("schedule/at", "must be a date and time (ISO 8601)"))
 }
 
+/// Fields without seconds.
+const FIELDS: usize = 5;
+/// Fields with seconds first.
+const WITH_SECONDS: usize = 6;
+
+/// What a person may write.
+fn checked_cron(expr: &str) -> Result<(), Invalid> {
+    let fields = expr.split_whitespace().count();
+    if !expr.trim().starts_with('@') && !(FIELDS..=WITH_SECONDS).contains(&fields) {
+        let problem = "must have five fields, or six with seconds first";
+        return Err(Invalid::field("schedule/expr", problem));
+    }
+    parse_cron(expr).map(drop)
+}
+
 fn parse_cron(expr: &str) -> Result<Cron, Invalid> {
     Cron::from_str(expr).map_err(|error| Invalid::Field {
         path: "schedule/expr",
         problem: error.to_string(),
     })
+}
+
+/// How far ahead a time is looked for: leap days on a given weekday come every
+/// 28 years, and every 40 where a century has none.
+const YEARS_AHEAD: i16 = 40;
+
+/// The expression for the years in which a time is looked for. One that fits no
+/// day at all would be tried up to the year 5000, which takes seconds.
+fn within(expr: &str, year: i16) -> String {
+    let expr = expr.trim();
+    let years = format!("{year}-{}", year.saturating_add(YEARS_AHEAD));
+    match expr.split_whitespace().count() {
+        FIELDS => format!("0 {expr} {years}"),
+        WITH_SECONDS => format!("{expr} {years}"),
+        _ => expr.to_owned(),
+    }
 }
 
 fn zone(name: Option<&str>) -> Result<TimeZone, Invalid> {
@@ -180,11 +211,36 @@ mod tests {
     }
 
     #[test]
+    fn next_looks_as_far_as_calendars_need() {
+        let next = |expr: &str| {
+            let timing = json!({"kind": "cron", "expr": expr, "tz": "UTC"});
+            let timing: Timing = serde_json::from_value(timing).unwrap();
+            let next = timing.checked(NOW).unwrap().next(NOW);
+            next.map(|at| Timestamp::from_millisecond(at).unwrap().to_string())
+        };
+        for (expr, expected) in [
+            ("15 30 9 * * *", Some("2026-11-21T09:30:15Z")),
+            ("@daily", Some("2026-11-22T00:00:00Z")),
+            ("0 0 29 2 *", Some("2028-02-29T00:00:00Z")),
+            ("0 0 1 1 *", Some("2027-01-01T00:00:00Z")),
+            // No such day, and no second at all: not until the year 5000.
+            ("0 0 30 2 *", None),
+            (", 0 12 L * 5#2", None),
+        ] {
+            assert_eq!(next(expr).as_deref(), expected, "{expr}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         for (timing, words) in [
             (json!({"kind": "at", "at": "tomorrow"}), "schedule/at"),
             (json!({"kind": "every", "everyMs": 0}), "schedule/everyMs"),
             (json!({"kind": "cron", "expr": "x"}), "schedule/expr"),
+            (
+                json!({"kind": "cron", "expr": "0 0 0 1 1 * 2030"}),
+                "five fields, or six",
+            ),
             (
                 json!({"kind": "cron", "expr": "* * * * *", "tz": "Mars"}),
                 "schedule/tz",

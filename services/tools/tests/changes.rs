@@ -81,6 +81,50 @@ async fn a_patch_adds_changes_moves_and_deletes() {
 }
 
 #[tokio::test]
+async fn a_patch_with_a_file_below_a_file_changes_nothing() {
+    for (sections, named) in [
+        ("*** Add File: d/new\n+1\n*** Add File: d\n+2\n", "d"),
+        (
+            "*** Add File: other\n+1\n*** Add File: old/new\n+2\n",
+            "old",
+        ),
+        ("*** Delete File: old\n*** Add File: old/new\n+2\n", "old"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("old"), "kept\n").unwrap();
+        let input = format!("*** Begin Patch\n{sections}*** End Patch");
+        let result = run(folder.path(), "apply_patch", json!({"input": input})).await;
+        let message = result.error.unwrap().message;
+        assert!(
+            message.ends_with(&format!("/{named} is a file")),
+            "{message}"
+        );
+        assert_eq!(read(folder.path(), "old"), "kept\n");
+        assert_eq!(
+            fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "{sections}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_patch_that_cannot_be_written_whole_is_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a"), "one\n").unwrap();
+    // The name of its temporary file would be too long, which nothing sees before.
+    let long = "x".repeat(250);
+    let input = format!(
+        "*** Begin Patch\n*** Update File: a\n-one\n+two\n*** Add File: new\n+1\n\
+         *** Add File: {long}{long}\n+2\n*** End Patch"
+    );
+    let result = run(folder.path(), "apply_patch", json!({"input": input})).await;
+    assert!(!result.success, "{result:?}");
+    assert_eq!(read(folder.path(), "a"), "one\n");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[tokio::test]
 async fn a_patch_may_have_eight_mebibytes() {
     let folder = tempfile::tempdir().unwrap();
     let patch = |length: usize| {

@@ -5,7 +5,7 @@ mod find;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -159,30 +159,70 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Writes first and removes last: a failure half way loses nothing.
+    /// Writes first and removes last: a failure half way loses nothing. What was
+    /// written before one is taken back; what was removed is told.
     fn carry_out(self) -> Result<String, HandlerError> {
-        let mut done = Vec::new();
         let (written, removed): (Vec<_>, Vec<_>) =
             self.files.iter().partition(|(_, text)| text.is_some());
-        let told_so_far = |done: &[String], error: HandlerError| {
-            if done.is_empty() {
-                error
-            } else {
-                error.with_output(format!("done before that: {}", done.join(", ")))
-            }
-        };
-        for (file, text) in written {
-            let text = text.as_deref().unwrap_or_default();
-            write::replace_text(self.workspace, file, text)
-                .map_err(|error| told_so_far(&done, error))?;
-            done.push(file.display().to_string());
+        for (file, _) in &written {
+            self.has_folder(file)?;
         }
+        let mut before = Vec::new();
+        for (file, text) in written {
+            let was = fs::read(file).ok();
+            let text = text.as_deref().unwrap_or_default();
+            if let Err(error) = write::replace_text(self.workspace, file, text) {
+                return Err(taken_back(error, before));
+            }
+            before.push((file, was));
+        }
+        let mut gone = Vec::new();
         for (file, _) in removed {
-            fs::remove_file(file)
-                .map_err(|error| io_failure(self.workspace, "delete", file, &error))
-                .map_err(|error| told_so_far(&done, error))?;
-            done.push(file.display().to_string());
+            if let Err(error) = fs::remove_file(file) {
+                let error = io_failure(self.workspace, "delete", file, &error);
+                return Err(if gone.is_empty() {
+                    taken_back(error, before)
+                } else {
+                    error.with_output(format!("written, and removed: {}", gone.join(", ")))
+                });
+            }
+            gone.push(file.display().to_string());
         }
         Ok(format!("done:\n{}\n", self.told.join("\n")))
+    }
+
+    /// Refuses a file below what is a file, now or by this patch.
+    fn has_folder(&self, file: &Path) -> Result<(), HandlerError> {
+        for folder in file.ancestors().skip(1) {
+            let is_planned = matches!(self.files.get(folder), Some(Some(_)));
+            let found = fs::metadata(folder);
+            if is_planned || found.as_ref().is_ok_and(|found| !found.is_dir()) {
+                let why = format!("{} is a file", folder.display());
+                return Err(wrong_type("write", file, &why));
+            }
+            if found.is_ok() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives files back what they had, the last first, and says where that failed.
+fn taken_back(error: HandlerError, before: Vec<(&PathBuf, Option<Vec<u8>>)>) -> HandlerError {
+    let mut left = Vec::new();
+    for (file, was) in before.into_iter().rev() {
+        let undone = match was {
+            Some(was) => fs::write(file, was),
+            None => fs::remove_file(file),
+        };
+        if undone.is_err() {
+            left.push(file.display().to_string());
+        }
+    }
+    if left.is_empty() {
+        error
+    } else {
+        error.with_output(format!("done before that: {}", left.join(", ")))
     }
 }

@@ -12,6 +12,7 @@ use openclaw_turn::path::VERSION as VERSION_HEADER;
 use openclaw_turn::{Api, Hint, Mode, VERSION};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use super::*;
@@ -64,6 +65,8 @@ pub fn turn_socket(bytes: &[u8]) {
     let inbox = Inbox::beside(&scene.folder.path().join("r.events"));
     let host = socket::Host::new(offline(), None, scene.tools(), inbox);
     scene.runtime.block_on(async {
+        // Programs of Rust's ignore it; libFuzzer's main does not.
+        let _pipes = signal(SignalKind::pipe()).expect("a handler");
         let (_sender, turn) = watch::channel(Some(Arc::new(host)));
         let (ours, theirs) = tokio::net::UnixStream::pair().expect("a pair");
         let serving = tokio::spawn(socket::serve(ours, turn));
