@@ -30,7 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(3600);
 /// Bytes of a megabyte, as channels count them.
 const MEGABYTE: u64 = 1024 * 1024;
 
-/// Characters of a name that are kept.
+/// Bytes of a name, and of its extension, that are kept: with an id between
+/// them they are shorter than a file's name may be.
 const NAME: usize = 60;
 
 /// Only for their owner.
@@ -303,7 +304,12 @@ fn file_name(given: &str) -> String {
         let kept = text
             .chars()
             .filter(|c| c.is_alphanumeric() || "-_".contains(*c));
-        kept.take(NAME).collect()
+        let mut length = 0;
+        kept.take_while(|c| {
+            length += c.len_utf8();
+            length <= NAME
+        })
+        .collect()
     };
     let given = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let (stem, extension) = match given.rsplit_once('.') {
@@ -347,6 +353,7 @@ mod tests {
             (".bashrc", "", ".bashrc"),
             ("a\n[b].t x", "ab---", ".tx"),
             ("", "", ""),
+            (&format!("{0}.{0}", "語".repeat(90)), "語", "語"),
         ] {
             let name = file_name(given);
             assert!(
@@ -354,6 +361,7 @@ mod tests {
                 "{given}: {name}"
             );
             assert!(!name.contains('/') && !name.contains(".."), "{name}");
+            assert!(name.len() <= 255, "{name}");
         }
         assert_ne!(file_name("a.b"), file_name("a.b"));
     }
