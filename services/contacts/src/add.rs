@@ -109,7 +109,10 @@ impl Named {
             self.shown(),
             file.path().display()
         ));
-        Err(failure.hint("openclawctl channels list shows those that there are"))
+        Err(failure.hint(format!(
+            "openclawctl channels list shows those that there are; channels add {} connects it",
+            self.shown()
+        )))
     }
 
     /// What the provider calls the account with that token.

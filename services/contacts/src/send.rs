@@ -86,7 +86,7 @@ fn place(to: &str) -> Result<(&str, &str), Failure> {
     match to.split_once(':') {
         Some((channel, id)) if !channel.is_empty() && !id.is_empty() => Ok((channel, id)),
         _ => Err(Failure::usage(format!(
-            "--to {to} says no channel; write CHANNEL:ID, such as telegram:123456"
+            "--to {to} is not CHANNEL:ID, such as telegram:123456"
         ))),
     }
 }
