@@ -4,8 +4,9 @@ use clap::{Args, Subcommand};
 use openclaw_proto::channel_admin::AccountState;
 use openclaw_terminal::{Failure, output, table, words};
 
-use crate::add::Account;
-use crate::{Gateway, now_ms, shown};
+use crate::logs::Logs;
+use crate::name::Typed;
+use crate::{Gateway, health, now_ms, shown, trial};
 
 /// Arguments of `channels`.
 #[derive(Debug, Args)]
@@ -22,9 +23,15 @@ enum Action {
     /// Show how each account does: its connection, its last error, what waits
     Status(Format),
     /// Connect an account: its token is read from standard input, checked, and kept in a file
-    Add(Account),
+    Add(Typed),
+    /// Give an account another token, from standard input, and switch it on
+    Login(Typed),
     /// Take an account out of the configuration, and its token away
-    Remove(Account),
+    Remove(Typed),
+    /// Say something to the owner, or tell what is missing for it
+    Test(Typed),
+    /// Print what an account's daemon said last; journalctl -f -u UNIT follows it
+    Logs(Logs),
 }
 
 /// How it is shown.
@@ -41,24 +48,25 @@ impl Channels {
     /// # Errors
     /// What the gateway does not do, and why.
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
-        let (paths, environment) = (gateway.paths, gateway.environment);
-        match &self.action {
-            Some(Action::Add(account)) => return account.add(paths, environment),
-            Some(Action::Remove(account)) => return account.remove(paths, environment),
-            _ => {}
-        }
-        let accounts = gateway.client.accounts().await;
-        let accounts = accounts.map_err(|error| (gateway.failure)(&error))?;
         let (json, is_whole) = match &self.action {
-            None | Some(Action::Add(_) | Action::Remove(_)) => (false, false),
+            Some(Action::Add(account)) => return account.named()?.add(gateway),
+            Some(Action::Login(account)) => return account.named()?.login(gateway),
+            Some(Action::Remove(account)) => return account.named()?.remove(gateway),
+            Some(Action::Test(account)) => return trial::execute(&account.named()?, gateway).await,
+            Some(Action::Logs(logs)) => return logs.execute(gateway.environment),
+            None => (false, false),
             Some(Action::List(format)) => (format.json, false),
             Some(Action::Status(format)) => (format.json, true),
         };
+        let accounts = gateway.client.accounts().await;
+        let accounts = accounts.map_err(|error| (gateway.failure)(&error))?;
         if json {
             return output::document(&accounts);
         }
         if accounts.is_empty() {
-            return output::stdout_line("no channel is configured");
+            return output::stdout_line(
+                "no channel is configured; openclawctl channels add telegram connects one",
+            );
         }
         let now = now_ms();
         let rows: Vec<Vec<String>> = accounts.iter().map(|it| row(it, now)).collect();
@@ -99,25 +107,14 @@ fn word(state: &AccountState) -> &'static str {
     }
 }
 
+/// What there is to say beside the row, and what to do.
 fn details(state: &AccountState, now_ms: i64) -> Vec<String> {
-    let Some(health) = &state.health else {
-        return Vec::new();
-    };
     let mut lines = Vec::new();
-    if health.last_contact_ms != 0 {
-        let ago = words::ago(health.last_contact_ms, now_ms);
-        lines.push(format!("the provider answered {ago}"));
+    if let Some(health) = &state.health {
+        lines = health::lines(health, now_ms);
+        lines.extend(health.notes.iter().map(|note| output::line(note)));
     }
-    if health.backlog != 0 {
-        let updates = words::count(health.backlog, "update");
-        lines.push(format!("{updates} came and are not handed in yet"));
-    }
-    if !health.last_error.is_empty() {
-        let ago = words::ago(health.last_error_ms, now_ms);
-        let error = output::line(&health.last_error);
-        lines.push(format!("last error, {ago}: {error}"));
-    }
-    lines.extend(health.notes.iter().map(|note| output::line(note)));
+    lines.extend(health::Finding::of(state).fix);
     lines
 }
 
@@ -151,7 +148,7 @@ mod tests {
         });
         assert_eq!(word(&state), "conflict");
         let lines = details(&state, 0);
-        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert_eq!(lines.len(), 4, "{lines:?}");
         assert!(lines[0].starts_with("2 updates"), "{lines:?}");
         assert!(lines.iter().all(|line| !line.contains('\n')), "{lines:?}");
         state.is_enabled = false;

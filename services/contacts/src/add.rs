@@ -1,37 +1,44 @@
-//! `channels add` and `remove`: an account's token and configuration.
+//! `channels add`, `login` and `remove`: an account's token and configuration.
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use clap::Args;
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use openclaw_config::{Environment, KeyPath, Paths, programs, write};
-use openclaw_settings::channels::{CHANNELS, DEFAULT_ACCOUNT};
+use openclaw_service_manager as manager;
+use openclaw_settings::channels::DEFAULT_ACCOUNT;
 use openclaw_settings::file::File;
 use openclaw_terminal::{Failure, output};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::Gateway;
+use crate::name::Named;
 
 /// Bytes of a token; Telegram's have 46.
 const TOKEN_LIMIT: usize = 512;
 
-/// Arguments of `channels add` and `channels remove`.
-#[derive(Debug, Args)]
-pub(crate) struct Account {
-    /// The channel, such as telegram
-    channel: String,
-    /// The account's name
-    #[arg(long, value_name = "NAME", default_value = DEFAULT_ACCOUNT)]
-    account: String,
-}
-
-impl Account {
+impl Named {
     /// Takes the token from standard input, has it checked, and writes it and the
     /// configuration.
-    pub(crate) fn add(&self, paths: &Paths, environment: &Environment) -> Result<(), Failure> {
-        self.check()?;
+    pub(crate) fn add(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        self.take_token(gateway)?;
+        output::stdout_line(
+            "next: write to it, and let yourself in with the code it answers: openclawctl pairing \
+             approve CODE. Whoever is approved first is the owner",
+        )
+    }
+
+    /// Takes another token for an account that is there.
+    pub(crate) fn login(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        self.existing(&File::open(gateway.paths)?)?;
+        self.take_token(gateway)
+    }
+
+    fn take_token(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let (paths, environment) = (gateway.paths, gateway.environment);
         let token = token(&self.channel)?;
         let place = self.token_file(paths);
         let folder = place.parent().unwrap_or(Path::new("/"));
@@ -44,7 +51,8 @@ impl Account {
         let trial = place.with_extension("new");
         let written = write::atomic(&trial, token.as_bytes());
         written.map_err(|error| cannot("write", &trial, &error))?;
-        let added = self.checked(&trial, environment).and_then(|identity| {
+        let checked = self.checked(&trial, paths, environment);
+        let added = checked.and_then(|identity| {
             let renamed = fs::rename(&trial, &place);
             renamed.map_err(|error| cannot("write", &place, &error))?;
             self.configure(&place, paths, environment)?;
@@ -55,28 +63,19 @@ impl Account {
             let _ = fs::remove_file(&trial);
         }
         let identity = output::line(&added?);
-        output::stdout_line(&format!("{} is {identity}", self.key()))?;
+        output::stdout_line(&format!("{} is {identity}", self.shown()))?;
         output::stdout_line(&format!("the token is in {}", place.display()))?;
-        self.begin(environment);
-        output::stdout_line(
-            "next: write to it, and let yourself in with the code it answers: openclawctl pairing \
-             approve CODE. Whoever is approved first is the owner",
-        )
+        self.begin(gateway);
+        Ok(())
     }
 
     /// Takes the account out of the configuration, and removes its token.
-    pub(crate) fn remove(&self, paths: &Paths, environment: &Environment) -> Result<(), Failure> {
-        self.check()?;
+    pub(crate) fn remove(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let (paths, environment) = (gateway.paths, gateway.environment);
         let mut file = File::open(paths)?;
-        let key = self.path();
-        if key.get(&file.document()?).is_none() {
-            return Err(Failure::new(format!(
-                "there is no {} in {}",
-                self.key(),
-                file.path().display()
-            )));
-        }
-        file.unset(&key)?;
+        let key = self.existing(&file)?;
+        let document = file.document()?;
+        file.unset(&self.taken_away(&document, key))?;
         save(&mut file, environment)?;
         let place = self.token_file(paths);
         match fs::remove_file(&place) {
@@ -86,66 +85,43 @@ impl Account {
         }
         // A manager that is not there has nothing to end.
         let _ = systemctl("disable", &self.unit(), environment);
-        output::stdout_line(&format!("took {} away", self.key()))
+        output::stdout_line(&format!("took {} away", self.shown()))
     }
 
-    fn check(&self) -> Result<(), Failure> {
-        if !CHANNELS.contains(&self.channel.as_str()) {
-            return Err(Failure::usage(format!(
-                "{:?} is no channel of this version; there are {}",
-                self.channel,
-                CHANNELS.join(", ")
-            )));
+    /// The key that goes with the account at `key`: with the last account the
+    /// channel goes too, which would otherwise have a default one again.
+    fn taken_away(&self, document: &Value, key: KeyPath) -> KeyPath {
+        let accounts = self.channel_path().child("accounts");
+        let accounts = accounts.get(document).and_then(Value::as_object);
+        let is_last = accounts.is_some_and(|accounts| accounts.len() == 1);
+        if is_last { self.channel_path() } else { key }
+    }
+
+    /// Where the account is in the configuration.
+    fn existing(&self, file: &File) -> Result<KeyPath, Failure> {
+        let document = file.document()?;
+        let key = self.path(&document);
+        if key.get(&document).is_some() {
+            return Ok(key);
         }
-        let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-        if self.account.is_empty() || !self.account.chars().all(is_plain) {
-            return Err(Failure::usage(
-                "an account's name has lower-case letters, digits, - and _",
-            ));
-        }
-        Ok(())
-    }
-
-    fn is_default(&self) -> bool {
-        self.account == DEFAULT_ACCOUNT
-    }
-
-    fn key(&self) -> String {
-        if self.is_default() {
-            format!("channels.{}", self.channel)
-        } else {
-            format!("channels.{}.accounts.{}", self.channel, self.account)
-        }
-    }
-
-    fn path(&self) -> KeyPath {
-        let channel = KeyPath::default().child("channels").child(&self.channel);
-        if self.is_default() {
-            channel
-        } else {
-            channel.child("accounts").child(&self.account)
-        }
-    }
-
-    fn token_file(&self, paths: &Paths) -> PathBuf {
-        let name = format!("{}-{}.token", self.channel, self.account);
-        paths.state.join("credentials").join(name)
-    }
-
-    fn program(&self) -> String {
-        format!("openclaw-{}", self.channel)
-    }
-
-    fn unit(&self) -> String {
-        if self.is_default() {
-            format!("openclaw-{}.service", self.channel)
-        } else {
-            format!("openclaw-{}@{}.service", self.channel, self.account)
-        }
+        let failure = Failure::new(format!(
+            "there is no account {} in {}",
+            self.shown(),
+            file.path().display()
+        ));
+        Err(failure.hint(format!(
+            "openclawctl channels list shows those that there are; channels add {} connects it",
+            self.shown()
+        )))
     }
 
     /// What the provider calls the account with that token.
-    fn checked(&self, token: &Path, environment: &Environment) -> Result<String, Failure> {
+    fn checked(
+        &self,
+        token: &Path,
+        paths: &Paths,
+        environment: &Environment,
+    ) -> Result<String, Failure> {
         let name = self.program();
         let program = programs::sibling(&name, environment)
             .map_err(|error| Failure::new(format!("cannot check the token: {error}")))?;
@@ -154,6 +130,7 @@ impl Account {
             .arg("check")
             .arg("--token-file")
             .arg(token)
+            .args(self.way(paths)?)
             .stdin(Stdio::null())
             .output();
         let checked = checked.map_err(|error| cannot("start", &program, &error))?;
@@ -165,6 +142,21 @@ impl Account {
         Err(Failure::new(format!("the token was not taken: {why}")))
     }
 
+    /// How the provider is reached where that is configured, as arguments of the
+    /// program that checks.
+    fn way(&self, paths: &Paths) -> Result<Vec<String>, Failure> {
+        let document = File::open(paths)?.document()?;
+        let mut arguments = Vec::new();
+        for (key, argument) in [("apiRoot", "--api-root"), ("proxy", "--proxy")] {
+            let own = self.path(&document).child(key).get(&document);
+            let value = own.or_else(|| self.channel_path().child(key).get(&document));
+            if let Some(value) = value.and_then(Value::as_str) {
+                arguments.extend([argument.to_owned(), value.to_owned()]);
+            }
+        }
+        Ok(arguments)
+    }
+
     fn configure(
         &self,
         token: &Path,
@@ -172,20 +164,30 @@ impl Account {
         environment: &Environment,
     ) -> Result<(), Failure> {
         let mut file = File::open(paths)?;
-        let key = self.path();
+        let document = file.document()?;
+        let channel = self.channel_path();
+        let accounts = channel.child("accounts");
+        // With an account beside it the one that the channel has of its own has to
+        // be named, or there would be none any more.
+        let has_own = |key: &str| channel.child(key).get(&document).is_some();
+        let is_alone = accounts.get(&document).is_none();
+        if !self.is_default() && is_alone && (has_own("tokenFile") || has_own("botToken")) {
+            file.set(&accounts.child(DEFAULT_ACCOUNT), json!({}))?;
+        }
+        let key = self.path(&document);
         file.set(&key.child("enabled"), json!(true))?;
         file.set(&key.child("tokenFile"), json!(token))?;
         save(&mut file, environment)
     }
 
     /// Has the manager start the daemon, now and with the suite.
-    fn begin(&self, environment: &Environment) {
+    fn begin(&self, gateway: &Gateway<'_>) {
         let unit = self.unit();
-        match systemctl("enable", &unit, environment) {
+        match systemctl("enable", &unit, gateway.environment) {
             Ok(()) => output::stderr_line(&format!("{unit} is started, now and with the suite")),
             Err(why) => output::stderr_line(&format!(
                 "hint: {unit} could not be started ({}); `openclawctl run` starts it without systemd",
-                output::line(&why)
+                output::line(&why.to_string())
             )),
         }
     }
@@ -203,24 +205,8 @@ fn save(file: &mut File, environment: &Environment) -> Result<(), Failure> {
     Ok(())
 }
 
-fn systemctl(verb: &str, unit: &str, environment: &Environment) -> Result<(), String> {
-    let Some(program) = programs::on_path("systemctl", environment) else {
-        return Err("there is no systemctl".to_owned());
-    };
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "it is the user's manager that does it"
-    )]
-    let done = Command::new(program)
-        .args(["--user", verb, "--now", unit])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| error.to_string())?;
-    if done.status.success() {
-        Ok(())
-    } else {
-        Err(String::from_utf8_lossy(&done.stderr).trim().to_owned())
-    }
+fn systemctl(verb: &str, unit: &str, environment: &Environment) -> Result<(), manager::Error> {
+    manager::tell("systemctl", &["--user", verb, "--now", unit], environment)
 }
 
 /// The token, from standard input; at a terminal it is not shown.
@@ -260,4 +246,59 @@ fn terminal(error: &nix::Error) -> Failure {
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::new(format!("cannot {what} {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(account: &str) -> Named {
+        Named {
+            channel: "telegram".to_owned(),
+            account: account.to_owned(),
+        }
+    }
+
+    fn configured(document: &Value, account: &str) -> Value {
+        let folder = tempfile::tempdir().unwrap();
+        let place = [("OPENCLAW_STATE_DIR", folder.path().to_str().unwrap())];
+        let environment: Environment = place.into_iter().collect();
+        let paths = Paths::resolve(&environment).unwrap();
+        fs::write(&paths.configuration, document.to_string()).unwrap();
+        let token = Path::new("/t");
+        named(account)
+            .configure(token, &paths, &environment)
+            .unwrap();
+        File::open(&paths).unwrap().document().unwrap()
+    }
+
+    #[test]
+    fn account_that_comes_leaves_the_one_that_was_there() {
+        let first = configured(&json!({}), "default");
+        let own = json!({"enabled": true, "tokenFile": "/t"});
+        assert_eq!(first["channels"]["telegram"], own);
+        let both = configured(&first, "work");
+        let accounts = &both["channels"]["telegram"]["accounts"];
+        assert_eq!(accounts, &json!({ "default": {}, "work": own }));
+        // Another token of the default one is its own now.
+        let again = configured(&both, "default");
+        let accounts = &again["channels"]["telegram"]["accounts"];
+        assert_eq!(accounts, &json!({ "default": own, "work": own }));
+    }
+
+    #[test]
+    fn account_that_goes_takes_no_other_with_it() {
+        let gone = |document: &Value, account: &str| {
+            let named = named(account);
+            let key = named.path(document);
+            named.taken_away(document, key).to_string()
+        };
+        let both = json!({"channels": {"telegram": {"accounts": {"default": {}, "work": {}}}}});
+        assert_eq!(gone(&both, "default"), "channels.telegram.accounts.default");
+        assert_eq!(gone(&both, "work"), "channels.telegram.accounts.work");
+        let last = json!({"channels": {"telegram": {"accounts": {"work": {}}}}});
+        assert_eq!(gone(&last, "work"), "channels.telegram");
+        let alone = json!({"channels": {"telegram": {"tokenFile": "/t"}}});
+        assert_eq!(gone(&alone, "default"), "channels.telegram");
+    }
 }

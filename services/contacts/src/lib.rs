@@ -3,8 +3,12 @@
 
 mod accounts;
 mod add;
+mod health;
+mod logs;
+mod name;
 mod pairing;
 mod send;
+mod trial;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,6 +19,7 @@ use openclaw_proto::channel_admin::Client;
 use openclaw_terminal::Failure;
 
 pub use accounts::Channels;
+pub use health::{Condition, Finding};
 pub use pairing::Pairing;
 pub use send::Send;
 

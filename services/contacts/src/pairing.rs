@@ -1,6 +1,8 @@
 //! `pairing`: who wants to talk, and who may.
 
 use clap::{Args, Subcommand};
+use openclaw_proto::channel_admin::Pairings;
+use openclaw_settings::channels::CHANNELS;
 use openclaw_terminal::{Failure, output, table, words};
 
 use crate::{Gateway, now_ms, shown};
@@ -56,7 +58,15 @@ impl Pairing {
 
 async fn decide(gateway: &Gateway<'_>, code: &Code, is_approved: bool) -> Result<(), Failure> {
     // OpenClaw's command has the channel before the code.
-    let code = code.words.last().map_or("", String::as_str);
+    let code = match code.words.as_slice() {
+        [channel, code] => {
+            let pairings = gateway.client.pairings().await;
+            let pairings = pairings.map_err(|error| (gateway.failure)(&error))?;
+            check_channel(channel, code, &pairings)?;
+            code
+        }
+        words => words.first().map_or("", String::as_str),
+    };
     let decided = gateway.client.decide(code, is_approved).await;
     let (request, is_owner) = decided.map_err(|error| (gateway.failure)(&error))?;
     let who = format!(
@@ -70,6 +80,28 @@ async fn decide(gateway: &Gateway<'_>, code: &Code, is_approved: bool) -> Result
         (true, false) => format!("{who} may talk"),
         (false, _) => format!("{who} may not talk"),
     })
+}
+
+/// A code that is somebody's on another channel is not what was meant.
+fn check_channel(channel: &str, code: &str, pairings: &Pairings) -> Result<(), Failure> {
+    if !CHANNELS.contains(&channel) {
+        return Err(Failure::usage(format!(
+            "{channel:?} is no channel of this version; there are {}",
+            CHANNELS.join(", ")
+        )));
+    }
+    let code = code.trim().to_ascii_uppercase();
+    let other = pairings
+        .requests
+        .iter()
+        .find(|it| it.code == code && it.account.channel != channel);
+    match other {
+        Some(request) => Err(Failure::new(format!(
+            "the code {code} is of {}, not of {channel}",
+            request.account.channel
+        ))),
+        None => Ok(()),
+    }
 }
 
 async fn list(gateway: &Gateway<'_>, json: bool) -> Result<(), Failure> {
@@ -103,4 +135,34 @@ async fn list(gateway: &Gateway<'_>, json: bool) -> Result<(), Failure> {
         ]);
     }
     output::stdout(&table::render(&rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::channel::AccountName;
+    use openclaw_proto::channel_admin::PairingRequest;
+
+    use super::*;
+
+    #[test]
+    fn channel_before_the_code_is_that_of_the_code() {
+        let of = |channel: &str| Pairings {
+            requests: vec![PairingRequest {
+                account: AccountName {
+                    channel: channel.to_owned(),
+                    account: "default".to_owned(),
+                },
+                code: "ABCDEFGH".to_owned(),
+                ..PairingRequest::default()
+            }],
+            peers: Vec::new(),
+        };
+        assert!(check_channel("telegram", "abcdefgh ", &of("telegram")).is_ok());
+        // The gateway says that no such code holds.
+        assert!(check_channel("telegram", "ZZZZZZZZ", &of("signal")).is_ok());
+        assert!(check_channel("telegram", "ABCDEFGH", &of("signal")).is_err());
+        let unknown = check_channel("telegramm", "ABCDEFGH", &of("telegram"));
+        let unknown = unknown.unwrap_err().text();
+        assert!(unknown.contains("there are telegram"), "{unknown}");
+    }
 }

@@ -1,6 +1,6 @@
 //! `send`: something said on a channel.
 
-use std::io::Read as _;
+use std::io::Read;
 
 use clap::Args;
 use openclaw_proto::channel::AccountName;
@@ -63,11 +63,22 @@ impl Send {
         if !is_input {
             return Ok(self.text.join(" "));
         }
-        let mut text = String::new();
-        let read = std::io::stdin().take(INPUT_LIMIT).read_to_string(&mut text);
-        read.map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
-        Ok(text)
+        words_of(std::io::stdin())
     }
+}
+
+/// What is to be said, all of it: half of it would be something else.
+fn words_of(input: impl Read) -> Result<String, Failure> {
+    let failed = |why: &dyn std::fmt::Display| Failure::new(format!("standard input {why}"));
+    let mut bytes = Vec::new();
+    let read = input.take(INPUT_LIMIT + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failed(&format!("cannot be read: {error}")))?;
+    if bytes.len() as u64 > INPUT_LIMIT {
+        return Err(failed(&format!(
+            "is more than the {INPUT_LIMIT} bytes that are said at once"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|_| failed(&"is no text (UTF-8)"))
 }
 
 /// The channel, and the id there.
@@ -75,7 +86,7 @@ fn place(to: &str) -> Result<(&str, &str), Failure> {
     match to.split_once(':') {
         Some((channel, id)) if !channel.is_empty() && !id.is_empty() => Ok((channel, id)),
         _ => Err(Failure::usage(format!(
-            "--to {to} says no channel; write CHANNEL:ID, such as telegram:123456"
+            "--to {to} is not CHANNEL:ID, such as telegram:123456"
         ))),
     }
 }
@@ -83,6 +94,17 @@ fn place(to: &str) -> Result<(&str, &str), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn input_is_said_as_a_whole_or_not_at_all() {
+        assert_eq!(words_of(&b"hello\n"[..]).unwrap(), "hello\n");
+        let most = vec![b'x'; INPUT_LIMIT as usize];
+        assert_eq!(words_of(&most[..]).unwrap().len(), most.len());
+        let more = [&most[..], b"x"].concat();
+        let text = words_of(&more[..]).unwrap_err().text();
+        assert!(text.contains("65536 bytes"), "{text}");
+        assert!(words_of(&[0xff][..]).is_err());
+    }
 
     #[test]
     fn place_is_a_channel_and_an_id_there() {

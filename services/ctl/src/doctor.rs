@@ -13,6 +13,7 @@ use crate::connection;
 use crate::status;
 
 mod answers;
+mod channels;
 mod ports;
 
 /// Something that was to be mended.
@@ -107,6 +108,7 @@ fn all(paths: &Paths, environment: &Environment) -> Result<Vec<Check>, Failure> 
         checks.extend(ports::opened(settings, environment, &suite));
     }
     checks.extend(answers::left_undone(&suite));
+    checks.extend(channels::accounts(&suite));
     checks.extend(answers::models(&suite));
     checks.extend(answers::servers(&suite));
     checks.extend(answers::confinements(&suite));

@@ -45,10 +45,10 @@ pub enum Refused {
     #[error("{0:?} is no channel of this version; there are {list}", list = CHANNELS.join(", "))]
     Channel(String),
     /// The configuration has no such account.
-    #[error("channels.{channel} has no account {account:?}; `openclawctl channels add {channel}` makes one", channel = .0.channel, account = .0.account)]
+    #[error("{}", no_account(.0))]
     Account(AccountName),
     /// It is off.
-    #[error("channels.{0} is switched off (enabled: false)")]
+    #[error("channels.{0} is switched off (enabled: false); with true it is on")]
     Off(String),
     /// Somebody else speaks for it now.
     #[error("another daemon attends this account now")]
@@ -68,6 +68,20 @@ pub enum Refused {
     /// The ledger cannot be used.
     #[error("cannot keep what was handed in")]
     Ledger(#[from] database::Fault),
+}
+
+/// That an account is not there, and what makes it.
+fn no_account(named: &AccountName) -> String {
+    let AccountName { channel, account } = named;
+    if account.is_empty() {
+        return format!(
+            "{channel} is not configured; `openclawctl channels add {channel}` connects it"
+        );
+    }
+    format!(
+        "channels.{channel} has no account {account:?}; \
+         `openclawctl channels add {channel} --account {account}` makes one"
+    )
 }
 
 /// A daemon that speaks for an account.

@@ -54,8 +54,21 @@ impl Said {
         }
     }
 
+    /// What it wrote to standard output.
+    #[must_use]
+    pub fn output(&self) -> &str {
+        &self.output
+    }
+
+    /// Whether it said why it failed.
+    #[must_use]
+    pub fn complains(&self) -> bool {
+        !self.complaints.is_empty()
+    }
+
     /// The first line that says why it failed.
-    fn complaint(&self) -> String {
+    #[must_use]
+    pub fn complaint(&self) -> String {
         let mut lines = self.complaints.lines().chain(self.output.lines());
         let line = lines.find(|line| !line.trim().is_empty());
         line.map_or_else(|| self.status.to_string(), |line| line.trim().to_owned())

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant};
 
 use openclaw_conversations::Refusal;
 use openclaw_doors::Doors;
+use openclaw_proto::channel_admin::AccountState;
 use openclaw_proto::sessions::{Page, Query, Session};
 use openclaw_runs::Core;
 use openclaw_sessions::now_ms;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::audience::Audience;
+use super::channels;
 use super::hub::Hub;
 
 /// How long a snapshot is good enough.
@@ -36,9 +38,10 @@ struct Last {
     snapshot: Arc<Value>,
 }
 
-/// Sessions there are, runs that ended, and whether the configuration is in use:
-/// with another one the snapshot is not true any more.
-type Stamp = (u64, u64, bool);
+/// Sessions there are, runs that ended, whether the configuration is in use, and
+/// how the accounts of channels do: with another one the snapshot is not true any
+/// more.
+type Stamp = (u64, u64, bool, Vec<AccountState>);
 
 impl Health {
     pub(crate) fn new(core: Arc<Core>, doors: Arc<Doors>, hub: Arc<Hub>) -> Self {
@@ -68,7 +71,14 @@ impl Health {
     fn stamp(&self) -> Stamp {
         let ended = self.core.counters.runs.all().map(|(_, count)| count).sum();
         let is_in_use = self.core.configuration.is_in_use();
-        (self.core.storage.session_count(), ended, is_in_use)
+        let mut channels = self.doors.channels.states();
+        // The provider answers all the time; that alone is no news.
+        for health in channels.iter_mut().filter_map(|it| it.health.as_mut()) {
+            health.last_contact_ms = 0;
+            health.last_error_ms = 0;
+        }
+        let count = self.core.storage.session_count();
+        (count, ended, is_in_use, channels)
     }
 
     /// What was known last, for `hello-ok`.
@@ -143,6 +153,12 @@ impl Health {
         all.sort_by_key(|session| std::cmp::Reverse(session.updated_at_ms));
         all.truncate(RECENT_LIMIT as usize);
         let path = settings.paths.sessions(&settings.default_agent);
+        let channels = channels::summaries(&self.doors.channels.states());
+        let order: Vec<String> = channels.keys().cloned().collect();
+        let labels: Map<String, Value> = order
+            .iter()
+            .map(|name| (name.clone(), json!(name)))
+            .collect();
         json!({
             "ok": ok,
             "ts": now,
@@ -152,9 +168,9 @@ impl Health {
             "configReload": {
                 "hotReloadStatus": if self.core.configuration.is_in_use() { "active" } else { "disabled" },
             },
-            "channels": {},
-            "channelOrder": [],
-            "channelLabels": {},
+            "channelOrder": order,
+            "channelLabels": labels,
+            "channels": channels,
             "heartbeatSeconds": 0,
             "defaultAgentId": settings.default_agent,
             "agents": agents,

@@ -6,6 +6,7 @@
 //! ([`outbox`]), and who does not read it is dropped.
 
 mod audience;
+mod channels;
 mod client;
 mod connect;
 mod connection;

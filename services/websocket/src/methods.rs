@@ -4,6 +4,7 @@ mod agent;
 mod agents;
 mod approvals;
 mod attachments;
+mod channels;
 mod chat;
 mod commands;
 mod config;
@@ -177,7 +178,8 @@ const METHODS: &[Method] = &[
     method!("agent.identity.get", READ, agents::identity),
     method!("agent.wait", WRITE, agent::wait),
     method!("agents.list", READ, agents::list),
-    method!("channels.status", READ, outbound::channels),
+    method!("channels.logout", ADMIN, channels::logout),
+    method!("channels.status", READ, channels::status),
     method!("chat.abort", WRITE, chat::abort),
     method!("chat.history", READ, chat::history),
     method!("chat.inject", ADMIN, chat::inject),

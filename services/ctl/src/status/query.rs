@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use openclaw_config::Paths;
 use openclaw_foreground::obstacle;
-use openclaw_proto::call::{CallError, within};
+use openclaw_proto::call::{CallError, RefusalCode, within};
+use openclaw_proto::channel_admin::{self, AccountState};
 use openclaw_proto::{gateway, memory, runner};
 
 use super::report::{Answer, Gateway, Memory, Runner, Suite};
@@ -21,6 +22,7 @@ pub(crate) async fn ask(paths: &Paths) -> Suite {
     let client = gateway::Client::new(paths.gateway_socket());
     match answer("gateway", client.status()).await {
         Ok(status) => Suite {
+            channels: channels(paths).await,
             runner: told(status.runner.clone(), &status.runner_problem).into(),
             memory: told(status.memory.clone(), &status.memory_problem).into(),
             gateway: Answer::Given(Gateway::from(status)),
@@ -41,7 +43,19 @@ async fn ask_alone(paths: &Paths, problem: String) -> Suite {
         gateway: Answer::Missing { problem },
         runner: runner.map(Runner::from).into(),
         memory: memory.map(Memory::from).into(),
+        channels: Answer::Given(Vec::new()),
         state_problem: obstacle::find(paths).map(|obstacle| obstacle.text()),
+    }
+}
+
+async fn channels(paths: &Paths) -> Answer<Vec<AccountState>> {
+    let client = channel_admin::Client::new(paths.gateway_socket());
+    match within(DEADLINE, client.accounts()).await {
+        // Of a version that knows no channels.
+        Err(error) if error.is_refused(RefusalCode::Unimplemented) => Answer::Given(Vec::new()),
+        answer => answer
+            .map_err(|error| connection::problem("gateway", &error))
+            .into(),
     }
 }
 

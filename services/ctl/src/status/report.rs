@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use openclaw_contacts::Finding;
+use openclaw_proto::channel_admin::AccountState;
 use openclaw_proto::wire;
 use serde::Serialize;
 
@@ -11,6 +13,9 @@ pub(crate) struct Suite {
     pub(crate) gateway: Answer<Gateway>,
     pub(crate) runner: Answer<Runner>,
     pub(crate) memory: Answer<Memory>,
+    /// The accounts of channels, as the gateway knows them.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub(crate) channels: Answer<Vec<AccountState>>,
     /// Why nothing can be written to the state directory, so that no message
     /// is taken.
     #[serde(rename = "stateProblem")]
@@ -165,6 +170,12 @@ impl Suite {
         self.gateway.given().is_some()
             && self.runner.given().is_some()
             && self.memory.given().is_some()
+    }
+
+    /// What is said of each account of a channel.
+    pub(crate) fn channels(&self) -> Vec<Finding> {
+        let accounts = self.channels.given().into_iter().flatten();
+        accounts.map(Finding::of).collect()
     }
 
     /// Each different problem with the configuration once.
@@ -356,6 +367,10 @@ impl From<wire::memory::StatusResponse> for Memory {
             configuration_problem: filled(status.configuration_problem),
         }
     }
+}
+
+fn is_nothing(accounts: &Answer<Vec<AccountState>>) -> bool {
+    accounts.given().is_some_and(Vec::is_empty)
 }
 
 fn filled(text: String) -> Option<String> {

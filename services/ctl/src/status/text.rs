@@ -39,6 +39,7 @@ pub(super) fn render(
             rows.push(row("jobs", JOBS_ARE_OFF));
         }
     }
+    channels(suite, &mut rows);
     if let Some(problem) = &suite.state_problem {
         rows.push(row("state", problem));
     }
@@ -49,6 +50,17 @@ pub(super) fn render(
         rows.push(row("configuration", &unused.to_string()));
     }
     table::render(&rows)
+}
+
+/// What is said of the accounts of channels: nothing where there are none.
+fn channels(suite: &Suite, rows: &mut Vec<Vec<String>>) {
+    for finding in suite.channels() {
+        rows.push(row(&finding.name, &finding.detail));
+        rows.extend(finding.fix.iter().map(|fix| row("", fix)));
+    }
+    if let Answer::Missing { problem } = &suite.channels {
+        rows.push(row("channels", &format!("not known: {problem}")));
+    }
 }
 
 /// What is said of jobs where `cron.enabled` is false.
@@ -188,6 +200,9 @@ fn sandbox(status: &Runner, verbose: bool, rows: &mut Vec<Vec<String>>) {
 
 #[cfg(test)]
 mod tests {
+    use openclaw_proto::channel::AccountName;
+    use openclaw_proto::channel_admin::AccountState;
+
     use super::super::report::{Candidate, Confinement, ModelProblem};
     use super::*;
 
@@ -250,8 +265,41 @@ mod tests {
                 passages: 2,
                 configuration_problem: Some("f:1:2: broken".to_owned()),
             }),
+            channels: Answer::Given(Vec::new()),
             state_problem: Some("the disk is full".to_owned()),
         }
+    }
+
+    #[test]
+    fn account_of_a_channel_is_told_of_and_no_channel_is_not() {
+        let mut suite = suite();
+        let text = render(&suite, &[], None, false);
+        assert!(!text.contains("channel"), "{text}");
+        let document = serde_json::to_value(&suite).unwrap();
+        assert!(document.get("channels").is_none(), "{document}");
+        suite.channels = Answer::Given(vec![AccountState {
+            account: AccountName {
+                channel: "telegram".to_owned(),
+                account: "default".to_owned(),
+            },
+            is_default: true,
+            is_enabled: true,
+            attended_since_ms: None,
+            health: None,
+        }]);
+        let text = render(&suite, &[], None, false);
+        for line in [
+            "channel telegram  no daemon attends it",
+            "start it with: systemctl --user start openclaw-telegram.service",
+        ] {
+            assert!(text.contains(line), "{line}\n{text}");
+        }
+        let document = serde_json::to_value(&suite).unwrap();
+        assert_eq!(document["channels"][0]["isEnabled"], true);
+        let problem = "of another version".to_owned();
+        suite.channels = Answer::Missing { problem };
+        let text = render(&suite, &[], None, false);
+        assert!(text.contains("not known: of another version"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Channels: their accounts, each with what holds for it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
@@ -14,6 +15,27 @@ pub const CHANNELS: [&str; 1] = ["telegram"];
 
 /// The account of a channel that names none.
 pub const DEFAULT_ACCOUNT: &str = "default";
+
+/// The file in which openclawctl keeps the token of an account.
+pub fn token_file(paths: &Paths, channel: &str, account: &str) -> PathBuf {
+    let name = format!("{channel}-{account}.token");
+    paths.state.join("credentials").join(name)
+}
+
+/// The unit that attends an account. That of the default one is the channel's
+/// own, however the configuration calls the account.
+pub fn unit(channel: &str, account: &str, is_default: bool) -> String {
+    if is_default || account == DEFAULT_ACCOUNT {
+        format!("openclaw-{channel}.service")
+    } else {
+        format!("openclaw-{channel}@{account}.service")
+    }
+}
+
+/// How the daemon of `unit` is started.
+pub fn start(unit: &str) -> String {
+    format!("start it with: systemctl --user start {unit} (without systemd: openclawctl run)")
+}
 
 /// What the gateway decides by, and no channel daemon needs to know.
 const OF_THE_GATEWAY: [&str; 9] = [

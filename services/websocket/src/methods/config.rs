@@ -2,6 +2,8 @@
 
 mod file;
 
+pub(super) use file::blocking;
+
 use std::time::Instant;
 
 use jiff::Timestamp;

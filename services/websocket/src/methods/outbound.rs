@@ -1,23 +1,20 @@
-//! `wake`, `send` and `channels.status`: what goes to an agent or out of the
-//! gateway without being an answer.
-
-use std::collections::BTreeMap;
+//! `wake` and `send`: what goes to an agent or out of the gateway without being
+//! an answer.
 
 use crate::refused::refused;
 use openclaw_daemon::failure::chain;
 use openclaw_doors::channels::Refused;
-use openclaw_proto::channel::{AccountName, Connection};
-use openclaw_proto::channel_admin::{AccountState, Text};
+use openclaw_proto::channel::AccountName;
+use openclaw_proto::channel_admin::Text;
 use openclaw_protocol::Failure;
 use openclaw_protocol::params::Filled;
-use openclaw_sessions::now_ms;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use openclaw_runs::When;
 use openclaw_runs::injected::say;
 
-use super::{Answer, Call, config};
+use super::{Answer, Call};
 use crate::client::CHANNEL;
 use crate::refused::stored;
 
@@ -166,90 +163,4 @@ async fn on_channel(call: &Call, text: Text, run_id: String) -> Result<Answer, F
         Err(refused @ Refused::Ledger(_)) => Err(Failure::unavailable(chain(&refused))),
         Err(refused) => Err(Failure::params(call.method, &refused.to_string())),
     }
-}
-
-/// `channels.status`: the channels of the configuration, and how each account
-/// does.
-pub(super) async fn channels(call: Call) -> Result<Answer, Failure> {
-    // What all channels share is no channel.
-    let mut configured = config::channels(&call).await?;
-    configured.remove("defaults");
-    let names: Vec<&String> = configured.keys().collect();
-    let mut accounts: BTreeMap<String, Vec<AccountState>> = BTreeMap::new();
-    for state in call.context.channels.states() {
-        let of_channel = accounts.entry(state.account.channel.clone());
-        of_channel.or_default().push(state);
-    }
-    let (mut all, mut each, mut defaults) = (Map::new(), Map::new(), Map::new());
-    for name in &names {
-        let states = accounts.remove(*name).unwrap_or_default();
-        let default = states.iter().find(|state| state.is_default);
-        let shown: Vec<Value> = if states.is_empty() {
-            vec![unsupported()]
-        } else {
-            states.iter().map(shown).collect()
-        };
-        let id = default.map_or("default", |state| state.account.account.as_str());
-        defaults.insert((*name).clone(), json!(id));
-        let summary = default.map_or_else(unsupported, self::shown);
-        all.insert((*name).clone(), summary);
-        each.insert((*name).clone(), json!(shown));
-    }
-    let labels: Map<String, Value> = names
-        .iter()
-        .map(|name| (name.to_string(), json!(name)))
-        .collect();
-    Ok(json!({
-        "ts": now_ms(),
-        "channelOrder": names,
-        "channelLabels": labels,
-        "channelDetailLabels": labels,
-        "channelSystemImages": {},
-        "channelMeta": [],
-        "channels": all,
-        "channelAccounts": each,
-        "channelDefaultAccountId": defaults,
-    })
-    .into())
-}
-
-/// Of a channel that there is no daemon for.
-fn unsupported() -> Value {
-    json!({
-        "accountId": "default",
-        "configured": true,
-        "running": false,
-        "lastError": "not supported yet: there is no daemon for this channel",
-    })
-}
-
-/// In OpenClaw's fields.
-fn shown(state: &AccountState) -> Value {
-    let running = state.attended_since_ms.is_some();
-    let mut shown = json!({
-        "accountId": state.account.account,
-        "configured": true,
-        "enabled": state.is_enabled,
-        "running": running,
-        "connected": false,
-    });
-    if let Some(since) = state.attended_since_ms {
-        shown["lastStartAt"] = json!(since);
-    }
-    match &state.health {
-        Some(health) => {
-            shown["connected"] = json!(running && health.state == Connection::Connected);
-            if !health.last_error.is_empty() {
-                shown["lastError"] = json!(health.last_error);
-            }
-            if !health.identity.is_empty() {
-                shown["name"] = json!(health.identity);
-            }
-        }
-        None if state.is_enabled && !running => {
-            shown["lastError"] = json!("no daemon attends this account");
-        }
-        None => {}
-    }
-    shown
 }

@@ -7,10 +7,11 @@ use scripted_model::Server;
 use serde_json::{Value, json};
 
 /// What issue and reference name; each must be advertised.
-const PROMISED: [&str; 54] = [
+const PROMISED: [&str; 55] = [
     "agent",
     "agent.wait",
     "agents.list",
+    "channels.logout",
     "channels.status",
     "chat.abort",
     "chat.history",
@@ -110,6 +111,10 @@ fn calls(job: &str, hash: &str) -> BTreeMap<&'static str, (Value, Ends)> {
             (json!({"runId": "m1", "timeoutMs": 20000}), Well),
         ),
         ("agents.list", (json!({}), Well)),
+        (
+            "channels.logout",
+            (json!({"channel": "signal"}), Refused("there are telegram")),
+        ),
         ("channels.status", (json!({"probe": false}), Well)),
         ("chat.abort", (json!({"sessionKey": "main"}), Well)),
         (

@@ -36,7 +36,7 @@ pub(super) struct Written {
 }
 
 /// Works with files where waiting for the disk holds nobody up.
-pub(super) async fn blocking<T: Send + 'static>(
+pub(in crate::methods) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work)

@@ -1,0 +1,188 @@
+//! How an account does, judged: what `status` and `doctor` say of it.
+
+use openclaw_proto::channel::{Connection, Health};
+use openclaw_proto::channel_admin::AccountState;
+use openclaw_terminal::{output, words};
+
+use crate::name::Named;
+
+/// Whether messages come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// They do.
+    Well,
+    /// The configuration has the account off.
+    Off,
+    /// Not now, but its daemon expects them to.
+    Unsteady,
+    /// They do not until somebody does something.
+    Broken,
+}
+
+/// What is said of an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Which account: `channel telegram`.
+    pub name: String,
+    /// Whether messages come and go.
+    pub condition: Condition,
+    /// What is the case.
+    pub detail: String,
+    /// What to do, where something is to be done.
+    pub fix: Option<String>,
+}
+
+impl Finding {
+    /// What is said of an account in that state, now.
+    pub fn of(state: &AccountState) -> Self {
+        Self::at(state, crate::now_ms())
+    }
+
+    fn at(state: &AccountState, now_ms: i64) -> Self {
+        let named = Named::of(&state.account, state.is_default);
+        let (condition, detail, fix) = judged(state, &named, now_ms);
+        Self {
+            name: format!("channel {}", crate::shown(&state.account)),
+            condition,
+            detail,
+            fix,
+        }
+    }
+}
+
+fn judged(state: &AccountState, named: &Named, now_ms: i64) -> (Condition, String, Option<String>) {
+    if !state.is_enabled {
+        return (Condition::Off, "off (enabled: false)".to_owned(), None);
+    }
+    if state.attended_since_ms.is_none() {
+        let detail = "no daemon attends it: nothing comes in or goes out".to_owned();
+        let logs = format!("; openclawctl channels logs {}", named.shown());
+        let fix = format!("{}{logs} says why it ended, if it ran", named.start());
+        return (Condition::Broken, detail, Some(fix));
+    }
+    let connecting = Health::default();
+    let health = state.health.as_ref().unwrap_or(&connecting);
+    let detail = details(health, now_ms);
+    let logs = || Some(format!("openclawctl channels logs {}", named.shown()));
+    match health.state {
+        Connection::Connected => (Condition::Well, detail, None),
+        // What helps is in what the daemon says; these are the commands for it.
+        Connection::Refused => {
+            let fix = format!(
+                "openclawctl channels login {} takes another token",
+                named.shown()
+            );
+            (Condition::Broken, detail, Some(fix))
+        }
+        Connection::Conflict => (Condition::Broken, detail, logs()),
+        Connection::Connecting | Connection::Waiting => (Condition::Unsteady, detail, logs()),
+    }
+}
+
+/// Its state, name, last contact, what waits, and its last error, in one line.
+fn details(health: &Health, now_ms: i64) -> String {
+    let mut line = health.state.as_str().to_owned();
+    if !health.identity.is_empty() {
+        line.push_str(&format!(" as {}", output::line(&health.identity)));
+    }
+    for more in lines(health, now_ms) {
+        line.push_str(&format!("; {more}"));
+    }
+    line
+}
+
+/// What there is to say beside its state and name.
+pub(crate) fn lines(health: &Health, now_ms: i64) -> Vec<String> {
+    let mut lines = Vec::new();
+    if health.last_contact_ms != 0 {
+        let ago = words::ago(health.last_contact_ms, now_ms);
+        lines.push(format!("the provider answered {ago}"));
+    }
+    if health.backlog != 0 {
+        let updates = words::count(health.backlog, "update");
+        lines.push(format!("{updates} came and not handed in yet"));
+    }
+    if !health.last_error.is_empty() {
+        let ago = words::ago(health.last_error_ms, now_ms);
+        let error = output::line(&health.last_error);
+        lines.push(format!("last error, {ago}: {error}"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::channel::AccountName;
+
+    use super::*;
+
+    fn state(health: Option<Health>) -> AccountState {
+        AccountState {
+            account: AccountName {
+                channel: "telegram".to_owned(),
+                account: "work".to_owned(),
+            },
+            is_default: false,
+            is_enabled: true,
+            attended_since_ms: health.as_ref().map(|_| 1),
+            health,
+        }
+    }
+
+    #[test]
+    fn account_that_nobody_attends_is_broken_and_says_what_starts_it() {
+        let found = Finding::at(&state(None), 0);
+        assert_eq!(found.name, "channel telegram:work");
+        assert_eq!(found.condition, Condition::Broken);
+        let fix = found.fix.unwrap();
+        assert!(
+            fix.contains("systemctl --user start openclaw-telegram@work.service"),
+            "{fix}"
+        );
+        assert!(fix.contains("openclawctl run"), "{fix}");
+        let off = AccountState {
+            is_enabled: false,
+            ..state(None)
+        };
+        assert_eq!(Finding::at(&off, 0).condition, Condition::Off);
+    }
+
+    #[test]
+    fn account_is_judged_by_what_its_daemon_says() {
+        for (connection, condition) in [
+            (Connection::Connected, Condition::Well),
+            (Connection::Connecting, Condition::Unsteady),
+            (Connection::Waiting, Condition::Unsteady),
+            (Connection::Refused, Condition::Broken),
+            (Connection::Conflict, Condition::Broken),
+        ] {
+            let found = Finding::at(
+                &state(Some(Health {
+                    state: connection,
+                    identity: "@bot".to_owned(),
+                    last_contact_ms: 1,
+                    last_error: "no\nway".to_owned(),
+                    backlog: 2,
+                    ..Health::default()
+                })),
+                5_000,
+            );
+            assert_eq!(found.condition, condition, "{connection:?}");
+            assert_eq!(found.fix.is_none(), condition == Condition::Well);
+            let begins = format!("{} as @bot; the provider answered", connection.as_str());
+            assert!(found.detail.starts_with(&begins), "{}", found.detail);
+            assert!(found.detail.contains("2 updates"), "{}", found.detail);
+            assert!(!found.detail.contains('\n'), "{}", found.detail);
+        }
+    }
+
+    #[test]
+    fn refused_token_leads_to_the_login() {
+        let refused = Health {
+            state: Connection::Refused,
+            ..Health::default()
+        };
+        let fix = Finding::at(&state(Some(refused)), 0).fix.unwrap();
+        assert!(fix.contains("channels login telegram:work"), "{fix}");
+    }
+}

@@ -1,0 +1,112 @@
+//! The accounts of channels, as clients are shown them.
+
+use openclaw_proto::channel::Connection;
+use openclaw_proto::channel_admin::AccountState;
+use openclaw_settings::channels::{start, unit};
+use serde_json::{Map, Value, json};
+
+/// What is known of an account, in OpenClaw's fields.
+pub(crate) fn account(state: &AccountState) -> Value {
+    let running = state.attended_since_ms.is_some();
+    let mut shown = json!({
+        "accountId": state.account.account,
+        "configured": true,
+        "enabled": state.is_enabled,
+        "running": running,
+        "connected": false,
+    });
+    if let Some(since) = state.attended_since_ms {
+        shown["lastStartAt"] = json!(since);
+    }
+    if let Some(health) = &state.health {
+        shown["connected"] = json!(running && health.state == Connection::Connected);
+        shown["healthState"] = json!(health.state.as_str());
+        shown["backlog"] = json!(health.backlog);
+        if health.last_contact_ms > 0 {
+            shown["lastTransportActivityAt"] = json!(health.last_contact_ms);
+        }
+        if !health.last_error.is_empty() {
+            shown["lastError"] = json!(health.last_error);
+        }
+        if !health.identity.is_empty() {
+            shown["name"] = json!(health.identity);
+        }
+    } else if state.is_enabled && !running {
+        let name = &state.account;
+        let unit = unit(&name.channel, &name.account, state.is_default);
+        shown["lastError"] = json!(format!("no daemon attends this account; {}", start(&unit)));
+    }
+    shown
+}
+
+/// Of a channel that there is no daemon for.
+pub(crate) fn unsupported() -> Value {
+    json!({
+        "accountId": "default",
+        "configured": true,
+        "running": false,
+        "lastError": "not supported yet: there is no daemon for this channel",
+    })
+}
+
+/// Each channel with its accounts: what is known of its default one, and of all.
+pub(crate) fn summaries(states: &[AccountState]) -> Map<String, Value> {
+    let mut all = Map::new();
+    for state in states {
+        let shown = account(state);
+        let channel = all
+            .entry(state.account.channel.clone())
+            .or_insert_with(|| json!({ "accounts": {} }));
+        channel["accounts"][&state.account.account] = shown.clone();
+        if state.is_default
+            && let (Value::Object(channel), Value::Object(shown)) = (channel, shown)
+        {
+            channel.extend(shown);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use openclaw_proto::channel::{AccountName, Health};
+
+    use super::*;
+
+    fn state(name: &str, health: Option<Health>) -> AccountState {
+        AccountState {
+            account: AccountName {
+                channel: "telegram".to_owned(),
+                account: name.to_owned(),
+            },
+            is_default: name == "default",
+            is_enabled: true,
+            attended_since_ms: health.as_ref().map(|_| 1),
+            health,
+        }
+    }
+
+    #[test]
+    fn summary_of_a_channel_is_its_default_account_and_all() {
+        let refused = Health {
+            state: Connection::Refused,
+            last_error: "no token".to_owned(),
+            last_contact_ms: 7,
+            backlog: 2,
+            ..Health::default()
+        };
+        let all = summaries(&[state("default", Some(refused)), state("work", None)]);
+        let telegram = &all["telegram"];
+        assert_eq!(telegram["accountId"], "default");
+        assert_eq!(telegram["running"], true);
+        assert_eq!(telegram["connected"], false);
+        assert_eq!(telegram["healthState"], "refused");
+        assert_eq!(telegram["lastError"], "no token");
+        assert_eq!(telegram["lastTransportActivityAt"], 7);
+        assert_eq!(telegram["backlog"], 2);
+        let work = &telegram["accounts"]["work"];
+        let error = work["lastError"].as_str().unwrap();
+        assert!(error.contains("openclaw-telegram@work.service"), "{error}");
+        assert!(summaries(&[]).is_empty());
+    }
+}
