@@ -4,9 +4,10 @@ use clap::{Args, Subcommand};
 use openclaw_proto::channel_admin::AccountState;
 use openclaw_terminal::{Failure, output, table, words};
 
+use crate::gateway::{Gateway, now_ms, shown};
 use crate::logs::Logs;
 use crate::name::Typed;
-use crate::{Gateway, health, now_ms, shown, trial};
+use crate::{health, trial};
 
 /// Arguments of `channels`.
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use openclaw_settings::file::File;
 use openclaw_terminal::{Failure, output};
 use serde_json::{Value, json};
 
-use crate::Gateway;
+use crate::gateway::Gateway;
 use crate::name::Named;
 
 /// Bytes of a token; Telegram's have 46.

@@ -35,14 +35,14 @@ pub struct Finding {
 impl Finding {
     /// What is said of an account in that state, now.
     pub fn of(state: &AccountState) -> Self {
-        Self::at(state, crate::now_ms())
+        Self::at(state, crate::gateway::now_ms())
     }
 
     fn at(state: &AccountState, now_ms: i64) -> Self {
         let named = Named::of(&state.account, state.is_default);
         let (condition, detail, fix) = judged(state, &named, now_ms);
         Self {
-            name: format!("channel {}", crate::shown(&state.account)),
+            name: format!("channel {}", crate::gateway::shown(&state.account)),
             condition,
             detail,
             fix,

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod add;
+mod gateway;
 mod health;
 mod logs;
 mod name;
@@ -10,41 +11,8 @@ mod pairing;
 mod send;
 mod trial;
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use openclaw_config::{Environment, Paths};
-use openclaw_proto::call::CallError;
-use openclaw_proto::channel::AccountName;
-use openclaw_proto::channel_admin::Client;
-use openclaw_terminal::Failure;
-
 pub use accounts::Channels;
+pub use gateway::Gateway;
 pub use health::{Condition, Finding};
 pub use pairing::Pairing;
 pub use send::Send;
-
-/// The gateway, and what its errors are to people.
-pub struct Gateway<'a> {
-    /// The way to it.
-    pub client: Client,
-    /// The failure that an error is.
-    pub failure: &'a dyn Fn(&CallError) -> Failure,
-    /// Where the state is.
-    pub paths: &'a Paths,
-    /// The environment that programs are found in.
-    pub environment: &'a Environment,
-}
-
-/// An account as people are shown it: its channel alone where that is enough.
-fn shown(account: &AccountName) -> String {
-    match account.account.as_str() {
-        "" | "default" => account.channel.clone(),
-        name => format!("{}:{name}", account.channel),
-    }
-}
-
-fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let milliseconds = since.unwrap_or_default().as_millis();
-    i64::try_from(milliseconds).unwrap_or(i64::MAX)
-}

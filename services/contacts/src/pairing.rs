@@ -5,7 +5,7 @@ use openclaw_proto::channel_admin::Pairings;
 use openclaw_settings::channels::CHANNELS;
 use openclaw_terminal::{Failure, output, table, words};
 
-use crate::{Gateway, now_ms, shown};
+use crate::gateway::{Gateway, now_ms, shown};
 
 /// Arguments of `pairing`.
 #[derive(Debug, Args)]

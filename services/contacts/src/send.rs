@@ -7,7 +7,7 @@ use openclaw_proto::channel::AccountName;
 use openclaw_proto::channel_admin::Text;
 use openclaw_terminal::{Failure, output};
 
-use crate::Gateway;
+use crate::gateway::Gateway;
 
 /// Bytes that are read from standard input.
 const INPUT_LIMIT: u64 = 64 * 1024;

@@ -4,9 +4,9 @@ use openclaw_proto::channel_admin::{AccountState, Pairings, Text};
 use openclaw_settings::Settings;
 use openclaw_terminal::{Failure, output};
 
+use crate::gateway::{Gateway, shown};
 use crate::health::{Condition, Finding};
 use crate::name::Named;
-use crate::{Gateway, shown};
 
 /// What is said.
 const WORDS: &str = "This is a test of openclawctl: messages to you get through.";
