@@ -23,6 +23,8 @@ enum Action {
     Status(Format),
     /// Connect an account: its token is read from standard input, checked, and kept in a file
     Add(Account),
+    /// Give an account another token: likewise
+    Login(Account),
     /// Take an account out of the configuration, and its token away
     Remove(Account),
 }
@@ -41,16 +43,16 @@ impl Channels {
     /// # Errors
     /// What the gateway does not do, and why.
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
-        let (paths, environment) = (gateway.paths, gateway.environment);
         match &self.action {
-            Some(Action::Add(account)) => return account.add(paths, environment),
-            Some(Action::Remove(account)) => return account.remove(paths, environment),
+            Some(Action::Add(account)) => return account.add(gateway),
+            Some(Action::Login(account)) => return account.login(gateway),
+            Some(Action::Remove(account)) => return account.remove(gateway),
             _ => {}
         }
         let accounts = gateway.client.accounts().await;
         let accounts = accounts.map_err(|error| (gateway.failure)(&error))?;
         let (json, is_whole) = match &self.action {
-            None | Some(Action::Add(_) | Action::Remove(_)) => (false, false),
+            None | Some(Action::Add(_) | Action::Login(_) | Action::Remove(_)) => (false, false),
             Some(Action::List(format)) => (format.json, false),
             Some(Action::Status(format)) => (format.json, true),
         };

@@ -12,7 +12,9 @@ use openclaw_config::{Environment, KeyPath, Paths, programs, write};
 use openclaw_settings::channels::{CHANNELS, DEFAULT_ACCOUNT};
 use openclaw_settings::file::File;
 use openclaw_terminal::{Failure, output};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::Gateway;
 
 /// Bytes of a token; Telegram's have 46.
 const TOKEN_LIMIT: usize = 512;
@@ -30,7 +32,23 @@ pub(crate) struct Account {
 impl Account {
     /// Takes the token from standard input, has it checked, and writes it and the
     /// configuration.
-    pub(crate) fn add(&self, paths: &Paths, environment: &Environment) -> Result<(), Failure> {
+    pub(crate) fn add(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        self.take_token(gateway)?;
+        output::stdout_line(
+            "next: write to it, and let yourself in with the code it answers: openclawctl pairing \
+             approve CODE. Whoever is approved first is the owner",
+        )
+    }
+
+    /// Takes another token for an account that is there.
+    pub(crate) fn login(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        self.check()?;
+        self.existing(&mut File::open(gateway.paths)?)?;
+        self.take_token(gateway)
+    }
+
+    fn take_token(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let (paths, environment) = (gateway.paths, gateway.environment);
         self.check()?;
         let token = token(&self.channel)?;
         let place = self.token_file(paths);
@@ -44,12 +62,14 @@ impl Account {
         let trial = place.with_extension("new");
         let written = write::atomic(&trial, token.as_bytes());
         written.map_err(|error| cannot("write", &trial, &error))?;
-        let added = self.checked(&trial, environment).and_then(|identity| {
-            let renamed = fs::rename(&trial, &place);
-            renamed.map_err(|error| cannot("write", &place, &error))?;
-            self.configure(&place, paths, environment)?;
-            Ok(identity)
-        });
+        let added = self
+            .checked(&trial, paths, environment)
+            .and_then(|identity| {
+                let renamed = fs::rename(&trial, &place);
+                renamed.map_err(|error| cannot("write", &place, &error))?;
+                self.configure(&place, paths, environment)?;
+                Ok(identity)
+            });
         if added.is_err() {
             // The failure is told; a token that is not used is not to lie around.
             let _ = fs::remove_file(&trial);
@@ -57,25 +77,16 @@ impl Account {
         let identity = output::line(&added?);
         output::stdout_line(&format!("{} is {identity}", self.key()))?;
         output::stdout_line(&format!("the token is in {}", place.display()))?;
-        self.begin(environment);
-        output::stdout_line(
-            "next: write to it, and let yourself in with the code it answers: openclawctl pairing \
-             approve CODE. Whoever is approved first is the owner",
-        )
+        self.begin(gateway);
+        Ok(())
     }
 
     /// Takes the account out of the configuration, and removes its token.
-    pub(crate) fn remove(&self, paths: &Paths, environment: &Environment) -> Result<(), Failure> {
+    pub(crate) fn remove(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let (paths, environment) = (gateway.paths, gateway.environment);
         self.check()?;
         let mut file = File::open(paths)?;
-        let key = self.path();
-        if key.get(&file.document()?).is_none() {
-            return Err(Failure::new(format!(
-                "there is no {} in {}",
-                self.key(),
-                file.path().display()
-            )));
-        }
+        let key = self.existing(&mut file)?;
         file.unset(&key)?;
         save(&mut file, environment)?;
         let place = self.token_file(paths);
@@ -84,9 +95,24 @@ impl Account {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(cannot("remove", &place, &error)),
         }
-        // A manager that is not there has nothing to end.
-        let _ = systemctl("disable", &self.unit(), environment);
+        if !(gateway.reload)() {
+            // A manager that is not there has nothing to end.
+            let _ = systemctl("disable", &self.unit(), environment);
+        }
         output::stdout_line(&format!("took {} away", self.key()))
+    }
+
+    /// Where the account is in the configuration.
+    fn existing(&self, file: &mut File) -> Result<KeyPath, Failure> {
+        let key = self.path();
+        if key.get(&file.document()?).is_some() {
+            return Ok(key);
+        }
+        Err(Failure::new(format!(
+            "there is no {} in {}",
+            self.key(),
+            file.path().display()
+        )))
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -145,7 +171,12 @@ impl Account {
     }
 
     /// What the provider calls the account with that token.
-    fn checked(&self, token: &Path, environment: &Environment) -> Result<String, Failure> {
+    fn checked(
+        &self,
+        token: &Path,
+        paths: &Paths,
+        environment: &Environment,
+    ) -> Result<String, Failure> {
         let name = self.program();
         let program = programs::sibling(&name, environment)
             .map_err(|error| Failure::new(format!("cannot check the token: {error}")))?;
@@ -154,6 +185,7 @@ impl Account {
             .arg("check")
             .arg("--token-file")
             .arg(token)
+            .args(self.way(paths)?)
             .stdin(Stdio::null())
             .output();
         let checked = checked.map_err(|error| cannot("start", &program, &error))?;
@@ -163,6 +195,22 @@ impl Account {
         }
         let why = output::prose(&said(&checked.stderr));
         Err(Failure::new(format!("the token was not taken: {why}")))
+    }
+
+    /// How the provider is reached where that is configured, as arguments of the
+    /// program that checks.
+    fn way(&self, paths: &Paths) -> Result<Vec<String>, Failure> {
+        let document = File::open(paths)?.document()?;
+        let channel = KeyPath::default().child("channels").child(&self.channel);
+        let mut arguments = Vec::new();
+        for (key, argument) in [("apiRoot", "--api-root"), ("proxy", "--proxy")] {
+            let own = self.path().child(key).get(&document);
+            let value = own.or_else(|| channel.child(key).get(&document));
+            if let Some(value) = value.and_then(Value::as_str) {
+                arguments.extend([argument.to_owned(), value.to_owned()]);
+            }
+        }
+        Ok(arguments)
     }
 
     fn configure(
@@ -178,10 +226,13 @@ impl Account {
         save(&mut file, environment)
     }
 
-    /// Has the manager start the daemon, now and with the suite.
-    fn begin(&self, environment: &Environment) {
+    /// Has the daemon started, now and with the suite.
+    fn begin(&self, gateway: &Gateway<'_>) {
+        if (gateway.reload)() {
+            return output::stderr_line("openclawctl run starts its daemon now");
+        }
         let unit = self.unit();
-        match systemctl("enable", &unit, environment) {
+        match systemctl("enable", &unit, gateway.environment) {
             Ok(()) => output::stderr_line(&format!("{unit} is started, now and with the suite")),
             Err(why) => output::stderr_line(&format!(
                 "hint: {unit} could not be started ({}); `openclawctl run` starts it without systemd",
