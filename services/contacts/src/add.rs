@@ -53,11 +53,7 @@ impl Account {
         let token = token(&self.channel)?;
         let place = self.token_file(paths);
         let folder = place.parent().unwrap_or(Path::new("/"));
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder);
-        made.map_err(|error| cannot("make", folder, &error))?;
+        private_folder(folder)?;
         // What was there stays until the new one is known to be right.
         let trial = place.with_extension("new");
         let written = write::atomic(&trial, token.as_bytes());
@@ -77,8 +73,7 @@ impl Account {
         let identity = output::line(&added?);
         output::stdout_line(&format!("{} is {identity}", self.key()))?;
         output::stdout_line(&format!("the token is in {}", place.display()))?;
-        self.begin(gateway);
-        Ok(())
+        self.begin(gateway)
     }
 
     /// Takes the account out of the configuration, and removes its token.
@@ -97,6 +92,7 @@ impl Account {
         }
         if !(gateway.reload)() {
             // A manager that is not there has nothing to end.
+            let _ = systemctl("stop", &self.unit(), environment);
             let _ = systemctl("disable", &self.unit(), environment);
         }
         output::stdout_line(&format!("took {} away", self.key()))
@@ -156,6 +152,12 @@ impl Account {
     fn token_file(&self, paths: &Paths) -> PathBuf {
         let name = format!("{}-{}.token", self.channel, self.account);
         paths.state.join("credentials").join(name)
+    }
+
+    /// What the account's daemon must not forget.
+    fn state_folder(&self, paths: &Paths) -> PathBuf {
+        let channels = paths.state.join("state/channels");
+        channels.join(&self.channel).join(&self.account)
     }
 
     fn program(&self) -> String {
@@ -227,18 +229,25 @@ impl Account {
     }
 
     /// Has the daemon started, now and with the suite.
-    fn begin(&self, gateway: &Gateway<'_>) {
+    fn begin(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        // Its unit sees this folder alone of the state, and is not started without it.
+        let folder = self.state_folder(gateway.paths);
+        private_folder(&folder)?;
         if (gateway.reload)() {
-            return output::stderr_line("openclawctl run starts its daemon now");
+            output::stderr_line("openclawctl run starts its daemon now");
+            return Ok(());
         }
         let unit = self.unit();
-        match systemctl("enable", &unit, gateway.environment) {
+        let began = systemctl("enable", &unit, gateway.environment)
+            .and_then(|()| systemctl("restart", &unit, gateway.environment));
+        match began {
             Ok(()) => output::stderr_line(&format!("{unit} is started, now and with the suite")),
             Err(why) => output::stderr_line(&format!(
                 "hint: {unit} could not be started ({}); `openclawctl run` starts it without systemd",
                 output::line(&why)
             )),
         }
+        Ok(())
     }
 }
 
@@ -263,7 +272,7 @@ fn systemctl(verb: &str, unit: &str, environment: &Environment) -> Result<(), St
         reason = "it is the user's manager that does it"
     )]
     let done = Command::new(program)
-        .args(["--user", verb, "--now", unit])
+        .args(["--user", verb, unit])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| error.to_string())?;
@@ -303,6 +312,14 @@ fn token(channel: &str) -> Result<String, Failure> {
         return Err(Failure::usage("that is no token"));
     }
     Ok(token.to_owned())
+}
+
+fn private_folder(folder: &Path) -> Result<(), Failure> {
+    let made = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder);
+    made.map_err(|error| cannot("make", folder, &error))
 }
 
 fn terminal(error: &nix::Error) -> Failure {

@@ -119,7 +119,8 @@ async fn telegram_stranger_is_paired_and_then_answered_once() {
     scene.model.push(Scenario::text("Hello, you."));
     scene.double.say(STRANGER, "hello");
     let said = scene.answered(STRANGER, "Hello, you.").await;
-    assert_eq!(said.len(), 2, "the code and the answer: {:?}", texts(&said));
+    assert_eq!(said.len(), 3, "{:?}", texts(&said));
+    assert!(said[1].text.contains("approved"), "{}", said[1].text);
     assert_eq!(scene.model.turns().len(), 1);
     scene
         .suite
@@ -226,6 +227,8 @@ async fn telegram_answers_once_however_daemons_are_killed() {
         setup
             .set("channels.telegram.dmPolicy", "open")
             .set("channels.telegram.allowFrom", json!(["*"]))
+            // Each chat a conversation of its own, so that none joins another's turn.
+            .set("session.dmScope", "per-channel-peer")
     })
     .await;
     for number in 0..MESSAGES {
