@@ -227,8 +227,6 @@ async fn telegram_answers_once_however_daemons_are_killed() {
         setup
             .set("channels.telegram.dmPolicy", "open")
             .set("channels.telegram.allowFrom", json!(["*"]))
-            // Each chat a conversation of its own, so that none joins another's turn.
-            .set("session.dmScope", "per-channel-peer")
     })
     .await;
     for number in 0..MESSAGES {
