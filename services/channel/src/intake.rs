@@ -141,14 +141,16 @@ impl<P: Provider> Intake<P> {
             place.thread.as_deref().unwrap_or_default()
         );
         let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_new = !chats.contains_key(&name);
-        let chat = Arc::clone(chats.entry(name.clone()).or_default());
         if group.len() == 1 && first.incoming.is_urgent {
+            // One that is not there is not made: nobody would hand in what comes to it.
+            let chat = chats.get(&name).cloned().unwrap_or_default();
             drop(chats);
             let intake = Arc::clone(self);
             tasks.spawn(async move { intake.urgent(chat, group).await });
             return;
         }
+        let is_new = !chats.contains_key(&name);
+        let chat = Arc::clone(chats.entry(name.clone()).or_default());
         chat.put(group);
         drop(chats);
         if is_new {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
@@ -42,11 +42,7 @@ impl Named {
         let token = token(&self.channel)?;
         let place = self.token_file(paths);
         let folder = place.parent().unwrap_or(Path::new("/"));
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder);
-        made.map_err(|error| cannot("make", folder, &error))?;
+        private_folder(folder)?;
         // What was there stays until the new one is known to be right.
         let trial = place.with_extension("new");
         let written = write::atomic(&trial, token.as_bytes());
@@ -65,8 +61,7 @@ impl Named {
         let identity = output::line(&added?);
         output::stdout_line(&format!("{} is {identity}", self.shown()))?;
         output::stdout_line(&format!("the token is in {}", place.display()))?;
-        self.begin(gateway);
-        Ok(())
+        self.begin(gateway)
     }
 
     /// Takes the account out of the configuration, and removes its token.
@@ -83,8 +78,11 @@ impl Named {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(cannot("remove", &place, &error)),
         }
-        // A manager that is not there has nothing to end.
-        let _ = systemctl("disable", &self.unit(), environment);
+        if !(gateway.reload)() {
+            // A manager that is not there has nothing to end.
+            let _ = systemctl("stop", &self.unit(), environment);
+            let _ = systemctl("disable", &self.unit(), environment);
+        }
         output::stdout_line(&format!("took {} away", self.shown()))
     }
 
@@ -180,17 +178,40 @@ impl Named {
         save(&mut file, environment)
     }
 
-    /// Has the manager start the daemon, now and with the suite.
-    fn begin(&self, gateway: &Gateway<'_>) {
+    /// What the account's daemon must not forget.
+    fn state_folder(&self, paths: &Paths) -> PathBuf {
+        let channels = paths.state.join("state/channels");
+        channels.join(&self.channel).join(&self.account)
+    }
+
+    /// Has the daemon started, now and with the suite.
+    fn begin(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        // Its unit sees this folder alone of the state, and is not started without it.
+        private_folder(&self.state_folder(gateway.paths))?;
+        if (gateway.reload)() {
+            output::stderr_line("openclawctl run starts its daemon now");
+            return Ok(());
+        }
         let unit = self.unit();
-        match systemctl("enable", &unit, gateway.environment) {
+        let began = systemctl("enable", &unit, gateway.environment)
+            .and_then(|()| systemctl("restart", &unit, gateway.environment));
+        match began {
             Ok(()) => output::stderr_line(&format!("{unit} is started, now and with the suite")),
             Err(why) => output::stderr_line(&format!(
                 "hint: {unit} could not be started ({}); `openclawctl run` starts it without systemd",
                 output::line(&why.to_string())
             )),
         }
+        Ok(())
     }
+}
+
+fn private_folder(folder: &Path) -> Result<(), Failure> {
+    let made = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder);
+    made.map_err(|error| cannot("make", folder, &error))
 }
 
 fn save(file: &mut File, environment: &Environment) -> Result<(), Failure> {
@@ -206,7 +227,7 @@ fn save(file: &mut File, environment: &Environment) -> Result<(), Failure> {
 }
 
 fn systemctl(verb: &str, unit: &str, environment: &Environment) -> Result<(), manager::Error> {
-    manager::tell("systemctl", &["--user", verb, "--now", unit], environment)
+    manager::tell("systemctl", &["--user", verb, unit], environment)
 }
 
 /// The token, from standard input; at a terminal it is not shown.

@@ -18,6 +18,9 @@ pub struct Gateway<'a> {
     pub paths: &'a Paths,
     /// The environment that programs are found in.
     pub environment: &'a Environment,
+    /// Has the suite that runs without systemd, if one does, read its configuration
+    /// anew; whether one does.
+    pub reload: &'a dyn Fn() -> bool,
 }
 
 /// An account as people are shown it: its channel alone where that is enough.

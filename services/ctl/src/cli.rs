@@ -232,13 +232,16 @@ pub(crate) struct Run {
 pub(crate) struct Activate {
     /// The process that must still be the parent
     pub(crate) parent: i32,
-    /// LISTEN_FDNAMES
+    /// LISTEN_FDNAMES; empty: it has no socket
     pub(crate) name: String,
     /// The daemon
     pub(crate) program: PathBuf,
     /// Standard output brings more sockets
     #[arg(long)]
     pub(crate) more: bool,
+    /// Its arguments
+    #[arg(last = true)]
+    pub(crate) arguments: Vec<String>,
 }
 
 /// The command that was asked for, or the code to exit with. Help and usage

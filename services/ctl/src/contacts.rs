@@ -44,6 +44,7 @@ fn execute(
             failure: &failure,
             paths: &paths,
             environment,
+            reload: &|| openclaw_foreground::reload(&paths),
         };
         command(&contacts).await
     })?;

@@ -28,6 +28,7 @@ pub(crate) fn activate(arguments: cli::Activate) -> Failure {
         parent: arguments.parent,
         name: arguments.name,
         program: arguments.program,
+        arguments: arguments.arguments,
         more: arguments.more,
     })
 }

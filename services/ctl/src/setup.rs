@@ -137,11 +137,11 @@ fn show(step: &Step) -> Result<(), Failure> {
     }
 }
 
-/// Nothing is claimed that is not there.
+/// A bot's token is asked for by the command that keeps it.
 fn channels() -> Step {
     Step::skipped(
         "channels",
-        "no messenger is supported yet; other programs use WebSocket and HTTP",
+        "openclawctl channels add telegram connects a bot of yours; other programs use WebSocket and HTTP",
     )
     .with("openclawctl status says where, openclawctl token prints what they need")
 }

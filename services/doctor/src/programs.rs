@@ -7,10 +7,11 @@ use openclaw_settings::{AgentSettings, Backend};
 use crate::check::Check;
 
 /// Every program that another one of the suite starts.
-const SUITE: [&str; 5] = [
+const SUITE: [&str; 6] = [
     "openclaw-gateway",
     "openclaw-agent-runner",
     "openclaw-memory",
+    "openclaw-telegram",
     "openclaw-sandbox",
     "openclaw-agent",
 ];

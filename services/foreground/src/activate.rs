@@ -31,10 +31,12 @@ const LISTEN_FDS_START: RawFd = 3;
 pub struct Activation {
     /// The process that must still be the parent.
     pub parent: i32,
-    /// The name of the socket in standard input.
+    /// The name of the socket in standard input; empty: it has none.
     pub name: String,
     /// The daemon.
     pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
     /// Whether standard output brings more sockets.
     pub more: bool,
 }
@@ -66,6 +68,9 @@ fn become_daemon(arguments: &Activation) -> Result<Infallible, Failure> {
 /// Puts the sockets where the daemon looks for them; their names in order. A
 /// new descriptor is the lowest that is free.
 fn pass(arguments: &Activation) -> Result<Vec<String>, Failure> {
+    if arguments.name.is_empty() {
+        return Ok(Vec::new());
+    }
     let control = fcntl(io::stdin(), FcntlArg::F_DUPFD(LISTEN_FDS_START))
         .context("cannot pass the socket on")?;
     let more = if arguments.more {
@@ -96,11 +101,15 @@ fn pass(arguments: &Activation) -> Result<Vec<String>, Failure> {
 fn command(arguments: &Activation, names: &[String]) -> Command {
     let mut command = Command::new(&arguments.program);
     command
+        .args(&arguments.arguments)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .env("LISTEN_PID", std::process::id().to_string())
-        .env("LISTEN_FDS", names.len().to_string())
-        .env("LISTEN_FDNAMES", names.join(":"));
+        .stdout(Stdio::null());
+    if !names.is_empty() {
+        command
+            .env("LISTEN_PID", std::process::id().to_string())
+            .env("LISTEN_FDS", names.len().to_string())
+            .env("LISTEN_FDNAMES", names.join(":"));
+    }
     command
 }
 

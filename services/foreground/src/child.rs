@@ -10,6 +10,7 @@ use openclaw_config::{Environment, Paths, programs};
 use openclaw_terminal::Failure;
 use tokio::process::Child;
 
+use crate::channel_task::{self, Account};
 use crate::daemon::Daemon;
 use crate::environment_file;
 use crate::handover;
@@ -41,26 +42,11 @@ pub(crate) fn start(
     sockets: Passed,
     notify: &NotifySocket,
 ) -> Result<Child, Failure> {
-    let program = programs::sibling(daemon.program(), environment)
-        .with_context(|| format!("cannot find the program of the {} daemon", daemon.name()))?;
-    let mut command = activation();
-    command
-        .arg("activate")
-        .arg(std::process::id().to_string())
-        .arg(SOCKET_NAME)
-        .arg(program)
-        .stdin(sockets.control)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        // Ctrl-C in the terminal is for this process, which ends the daemons
-        // in their order.
-        .process_group(0);
+    let mut command = activation(daemon.program(), daemon.name(), SOCKET_NAME, environment)?;
+    command.stdin(sockets.control);
     if !sockets.more.is_empty() {
         let more = handover::send(&sockets.more).context("cannot hand over the sockets")?;
         command.arg("--more").stdout(more);
-    }
-    for variable in MANAGERS {
-        command.env_remove(variable);
     }
     command.env("NOTIFY_SOCKET", notify.path());
     if let Some(settings) = environment.overrides_variable() {
@@ -74,14 +60,40 @@ pub(crate) fn start(
             }
         }
     }
+    keep_credentials(&mut command, |name| holder(name) == Some(daemon));
+    spawned(command, daemon.name())
+}
+
+/// Starts the channel daemon of `account`. Standard error is a pipe.
+pub(crate) fn start_channel(
+    account: &Account,
+    environment: &Environment,
+    notify: &NotifySocket,
+) -> Result<Child, Failure> {
+    let mut command = activation(&account.program(), &account.shown(), "", environment)?;
+    command
+        .args(["--", "--account", &account.name])
+        .stdin(Stdio::null())
+        .env("NOTIFY_SOCKET", notify.path());
+    let own = account.variable();
+    keep_credentials(&mut command, |name| own.as_deref() == Some(name));
+    spawned(command, &account.shown())
+}
+
+/// Takes all keys and tokens out of what `command` is given but those that
+/// `is_kept`.
+fn keep_credentials(command: &mut Command, is_kept: impl Fn(&str) -> bool) {
     for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
-        if is_credential(&name) && holder(&name) != daemon {
+        if is_credential(&name) && !is_kept(&name) {
             command.env_remove(name);
         }
     }
+}
+
+fn spawned(command: Command, name: &str) -> Result<Child, Failure> {
     let child = tokio::process::Command::from(command)
         .spawn()
-        .with_context(|| format!("cannot start the {} daemon", daemon.name()))?;
+        .with_context(|| format!("cannot start the {name} daemon"))?;
     Ok(child)
 }
 
@@ -93,12 +105,13 @@ fn is_credential(name: &str) -> bool {
         || name.starts_with("AWS_")
 }
 
-/// The only daemon that holds a credential: the gateway those of its doors,
-/// the agent-runner all others.
-fn holder(name: &str) -> Daemon {
+/// The only daemon that holds a credential: the gateway those of its doors, no
+/// daemon of these those of channels, the agent-runner all others.
+fn holder(name: &str) -> Option<Daemon> {
     match name.strip_prefix("OPENCLAW_") {
-        Some(rest) if DOORS.iter().any(|door| rest.starts_with(door)) => Daemon::Gateway,
-        _ => Daemon::Runner,
+        Some(rest) if DOORS.iter().any(|door| rest.starts_with(door)) => Some(Daemon::Gateway),
+        _ if channel_task::is_token(name) => None,
+        _ => Some(Daemon::Runner),
     }
 }
 
@@ -106,8 +119,29 @@ fn holder(name: &str) -> Daemon {
     clippy::disallowed_methods,
     reason = "starts a daemon of the suite, never an agent"
 )]
-fn activation() -> Command {
-    Command::new(SELF)
+fn activation(
+    program: &str,
+    name: &str,
+    socket: &str,
+    environment: &Environment,
+) -> Result<Command, Failure> {
+    let program = programs::sibling(program, environment)
+        .with_context(|| format!("cannot find the program of the {name} daemon"))?;
+    let mut command = Command::new(SELF);
+    command
+        .arg("activate")
+        .arg(std::process::id().to_string())
+        .arg(socket)
+        .arg(program)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        // Ctrl-C in the terminal is for this process, which ends the daemons
+        // in their order.
+        .process_group(0);
+    for variable in MANAGERS {
+        command.env_remove(variable);
+    }
+    Ok(command)
 }
 
 /// Sends `signal` to `child`, unless it has ended.
@@ -142,10 +176,12 @@ mod tests {
     fn every_credential_has_one_holder() {
         for name in ["OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_CLI_SECRET"] {
             assert!(
-                is_credential(name) && holder(name) == Daemon::Gateway,
+                is_credential(name) && holder(name) == Some(Daemon::Gateway),
                 "{name}"
             );
         }
-        assert_eq!(holder("ANTHROPIC_API_KEY"), Daemon::Runner);
+        assert_eq!(holder("ANTHROPIC_API_KEY"), Some(Daemon::Runner));
+        assert!(is_credential("TELEGRAM_BOT_TOKEN"));
+        assert_eq!(holder("TELEGRAM_BOT_TOKEN"), None);
     }
 }

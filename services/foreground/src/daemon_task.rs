@@ -218,7 +218,7 @@ impl<'a> DaemonTask<'a> {
 }
 
 /// Whether starting again would end the same way (sysexits.h).
-fn is_final(code: i32) -> bool {
+pub(crate) fn is_final(code: i32) -> bool {
     [failure::CONFIG, failure::USAGE, failure::HELD]
         .into_iter()
         .any(|last| code == i32::from(last))

@@ -9,6 +9,8 @@ use tokio::runtime::Runtime;
 
 mod activate;
 mod backoff;
+mod channel_task;
+mod channels;
 mod child;
 mod daemon;
 mod daemon_task;

@@ -64,7 +64,7 @@ impl Log {
     /// Passes a daemon's lines on until there are no more.
     pub(crate) async fn forward(
         self,
-        daemon: &'static str,
+        daemon: impl AsRef<str>,
         source: impl AsyncRead + Unpin,
     ) -> io::Result<()> {
         let mut source = BufReader::new(source);
@@ -76,7 +76,7 @@ impl Log {
                 return Ok(());
             }
             let line = String::from_utf8_lossy(&bytes);
-            self.pass(daemon, line.trim_end());
+            self.pass(daemon.as_ref(), line.trim_end());
         }
     }
 

@@ -8,12 +8,13 @@ use openclaw_config::{Environment, Paths};
 use crate::lock::{self, Holder};
 
 /// Has the `run` that holds the runtime directory, if one does, read its
-/// configuration and credentials anew.
-pub fn reload(paths: &Paths) {
-    if let Ok(Holder::Process { pid, .. }) = lock::holder(&paths.runtime) {
-        // One that has ended meanwhile reads them when it is started.
-        let _ = kill(pid, Signal::SIGHUP);
-    }
+/// configuration and credentials anew; whether one does.
+pub fn reload(paths: &Paths) -> bool {
+    let Ok(Holder::Process { pid, .. }) = lock::holder(&paths.runtime) else {
+        return false;
+    };
+    // One that has ended meanwhile reads them when it is started.
+    kill(pid, Signal::SIGHUP).is_ok()
 }
 
 /// The variables and settings that the daemons have: those of the `run` that

@@ -1,4 +1,4 @@
-//! Keeps the three daemons running until a signal or one of them ends it all.
+//! Keeps the daemons running until a signal or one of them ends it all.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -12,6 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
+use crate::channels::Channels;
 use crate::daemon::{Daemon, STOP_DEADLINE};
 use crate::daemon_task::{DaemonTask, News, Order, Suite};
 use crate::log::Log;
@@ -27,6 +28,7 @@ struct Supervisor<'a> {
     log: &'a Log,
     signals: Signals,
     orders: Vec<(Daemon, mpsc::Sender<Order>)>,
+    channels: mpsc::Sender<Order>,
     news: mpsc::Receiver<News>,
     running: BTreeSet<&'static str>,
 }
@@ -67,8 +69,11 @@ pub(crate) async fn supervise(
     };
     let [memory, runner, gateway] = Daemon::ALL.map(&mut daemon_task);
     let (memory, runner, gateway) = (memory?, runner?, gateway?);
+    let (channels, receiver) = mpsc::channel(QUEUE);
+    let accounts = Channels::new(suite, receiver);
     let supervisor = Supervisor {
         log,
+        channels,
         signals: Signals::install().context("cannot take signals")?,
         orders,
         news,
@@ -78,11 +83,12 @@ pub(crate) async fn supervise(
         "openclaw is ready: gateway {}",
         paths.gateway_socket().display()
     );
-    let (code, (), (), ()) = tokio::join!(
+    let (code, (), (), (), ()) = tokio::join!(
         supervisor.conduct(&ready),
         memory.keep(),
         runner.keep(),
         gateway.keep(),
+        accounts.keep(),
     );
     Ok(code)
 }
@@ -121,6 +127,7 @@ impl Supervisor<'_> {
                     }
                     self.log.own(LogLevel::Info, "reloading");
                     self.order(&Daemon::ALL, Order::Reload).await;
+                    self.order_channels(Order::Reload).await;
                 }
             }
         }
@@ -141,6 +148,8 @@ impl Supervisor<'_> {
         let now = Instant::now();
         self.order(&[Daemon::Gateway], Order::Stop).await;
         let patient = self.wait(&[Daemon::Gateway], now + GATEWAY_FIRST).await;
+        // What the gateway had to say until its end is said.
+        self.order_channels(Order::Stop).await;
         self.order(&[Daemon::Runner, Daemon::Memory], Order::Stop)
             .await;
         if patient {
@@ -184,6 +193,11 @@ impl Supervisor<'_> {
         if let News::Ended(daemon) = news {
             self.running.remove(daemon.name());
         }
+    }
+
+    async fn order_channels(&self, order: Order) {
+        // It ends after a stop alone.
+        let _ = self.channels.send(order).await;
     }
 
     async fn order(&self, daemons: &[Daemon], order: Order) {

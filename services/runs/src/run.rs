@@ -78,6 +78,16 @@ pub enum MessageStatus {
 }
 
 impl Run {
+    /// Whether its answer goes where that of `other` goes. Else neither takes the
+    /// other's message into its turn: whoever sent that would hear nothing.
+    pub(crate) fn is_answered_with(&self, other: &Self) -> bool {
+        let place = |run: &Self| {
+            let route = run.route.clone()?;
+            Some((run.channel.clone(), route.account, route.id, route.thread))
+        };
+        place(self) == place(other)
+    }
+
     pub(crate) fn new(
         id: String,
         key: SessionKey,

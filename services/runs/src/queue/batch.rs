@@ -60,12 +60,13 @@ impl Queue {
         }
     }
 
-    /// The other runs of the session that wait to be collected.
+    /// The other runs of the session that wait to be collected, and are answered in
+    /// the same place.
     fn collectable(&self, run: &Run) -> Vec<Arc<Run>> {
         let mut others = self.waiting(&run.key);
         others.retain(|other| {
             let mode = other.queued.get().map(|it| it.mode);
-            other.id != run.id && mode == Some(Mode::Collect)
+            other.id != run.id && mode == Some(Mode::Collect) && run.is_answered_with(other)
         });
         others
     }

@@ -16,7 +16,7 @@ impl Queue {
         let Some(turn) = turn.and_then(|id| self.runs.find(&id)) else {
             return;
         };
-        if turn.has_begun.load(Ordering::Relaxed) {
+        if turn.has_begun.load(Ordering::Relaxed) && turn.is_answered_with(run) {
             self.send(&turn, run);
         }
     }
@@ -28,7 +28,7 @@ impl Queue {
         }
         for run in self.waiting(&turn.key) {
             let mode = run.queued.get().map(|queued| queued.mode);
-            if mode == Some(Mode::Steer) {
+            if mode == Some(Mode::Steer) && turn.is_answered_with(&run) {
                 self.send(turn, &run);
             }
         }

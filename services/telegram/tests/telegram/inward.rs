@@ -37,6 +37,11 @@ async fn inward_burst_is_one_message_and_a_stop_is_its_own() {
         texts.contains(&"d".into()) && texts.contains(&"/stop".into()),
         "{texts:?}"
     );
+    // Nothing waits now: a stop by itself keeps nothing from coming after it.
+    site.double.say(7, "/stop");
+    site.until_sent(4).await;
+    site.double.say(7, "e");
+    site.until_sent(5).await;
 }
 
 #[tokio::test]

@@ -73,6 +73,7 @@ mod state;
 mod stop;
 mod survival;
 mod switching;
+mod telegram;
 mod thinking;
 mod tools;
 mod warm;
