@@ -7,7 +7,8 @@ use openclaw_settings::LogLevel;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-use crate::channel_task::{self, Account, Place};
+use crate::account::Account;
+use crate::channel_task::{self, Place};
 use crate::daemon_task::{Order, Suite};
 
 /// Keeps them running.

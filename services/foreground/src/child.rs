@@ -10,7 +10,7 @@ use openclaw_config::{Environment, Paths, programs};
 use openclaw_terminal::Failure;
 use tokio::process::Child;
 
-use crate::channel_task::{self, Account};
+use crate::account::{Account, is_token};
 use crate::daemon::Daemon;
 use crate::environment_file;
 use crate::handover;
@@ -110,7 +110,7 @@ fn is_credential(name: &str) -> bool {
 fn holder(name: &str) -> Option<Daemon> {
     match name.strip_prefix("OPENCLAW_") {
         Some(rest) if DOORS.iter().any(|door| rest.starts_with(door)) => Some(Daemon::Gateway),
-        _ if channel_task::is_token(name) => None,
+        _ if is_token(name) => None,
         _ => Some(Daemon::Runner),
     }
 }

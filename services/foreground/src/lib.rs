@@ -7,6 +7,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_terminal::Failure;
 use tokio::runtime::Runtime;
 
+mod account;
 mod activate;
 mod backoff;
 mod channel_task;

@@ -301,7 +301,7 @@ async fn telegram_daemon_runs_where_it_is_configured_alone() {
     let added = suite.ctl_with_input(&add, double.token()).await;
     added
         .ended(0)
-        .says(&["channels.telegram is @double_bot", "pairing approve CODE"]);
+        .says(&["telegram is @double_bot", "pairing approve CODE"]);
     double.say(STRANGER, "let me in");
     let said = double.wait(|it| it.sent_to(STRANGER).len() == 1);
     within("the pairing code", said).await;

@@ -1,0 +1,98 @@
+//! The accounts of channels that a daemon speaks for.
+
+use openclaw_config::Environment;
+use openclaw_settings::channels::{CHANNELS, ChannelSettings};
+
+/// An account that a daemon is to speak for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Account {
+    pub(crate) channel: String,
+    pub(crate) name: String,
+    /// It is meant where none is named, and may have its token by a variable.
+    is_default: bool,
+}
+
+impl Account {
+    /// The accounts that are switched on and have a token.
+    pub(crate) fn all(settings: &ChannelSettings, environment: &Environment) -> Vec<Self> {
+        let mut all = Vec::new();
+        for (channel, accounts) in &settings.accounts {
+            for (name, settings_of) in accounts.iter().filter(|(_, it)| it.enabled) {
+                let account = Self {
+                    channel: channel.clone(),
+                    name: name.clone(),
+                    is_default: settings.is_default(channel, name),
+                };
+                let variable = account.variable();
+                let has_variable = variable.is_some_and(|it| environment.get(&it).is_some());
+                if settings_of.token_file.is_some() || has_variable {
+                    all.push(account);
+                }
+            }
+        }
+        all
+    }
+
+    /// The file name of its daemon's program.
+    pub(crate) fn program(&self) -> String {
+        format!("openclaw-{}", self.channel)
+    }
+
+    /// As log lines name it.
+    pub(crate) fn shown(&self) -> String {
+        if self.is_default {
+            self.channel.clone()
+        } else {
+            format!("{}:{}", self.channel, self.name)
+        }
+    }
+
+    /// The variable that may have its token.
+    pub(crate) fn variable(&self) -> Option<String> {
+        self.is_default.then(|| variable(&self.channel))
+    }
+}
+
+/// Whether the variable `name` has the token of a channel.
+pub(crate) fn is_token(name: &str) -> bool {
+    CHANNELS.iter().any(|channel| variable(channel) == name)
+}
+
+fn variable(channel: &str) -> String {
+    format!("{}_BOT_TOKEN", channel.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(configuration: &str, variables: &[(&str, &str)]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let text = folder.path().to_str().unwrap();
+        std::fs::write(folder.path().join("openclaw.json"), configuration).unwrap();
+        let own = [("OPENCLAW_STATE_DIR", text), ("HOME", text)];
+        let environment: Environment = own.iter().chain(variables).copied().collect();
+        let settings = openclaw_settings::load_usable(&environment).unwrap();
+        let all = Account::all(&settings.channels, &environment);
+        all.iter().map(Account::shown).collect()
+    }
+
+    #[test]
+    fn account_has_a_daemon_where_it_is_on_and_has_a_token() {
+        const VARIABLE: (&str, &str) = ("TELEGRAM_BOT_TOKEN", "1:a");
+        let none: [&str; 0] = [];
+        assert_eq!(all("{}", &[VARIABLE]), none);
+        assert_eq!(all("{channels: {telegram: {}}}", &[]), none);
+        assert_eq!(all("{channels: {telegram: {}}}", &[VARIABLE]), ["telegram"]);
+        let off = "{channels: {telegram: {enabled: false, tokenFile: '/t'}}}";
+        assert_eq!(all(off, &[VARIABLE]), none);
+        let two = "{channels: {telegram: {accounts: {default: {}, work: {tokenFile: '/t'}}}}}";
+        assert_eq!(all(two, &[]), ["telegram:work"]);
+        assert_eq!(all(two, &[VARIABLE]), ["telegram", "telegram:work"]);
+    }
+
+    #[test]
+    fn account_has_its_token_by_no_other_variable() {
+        assert!(is_token("TELEGRAM_BOT_TOKEN") && !is_token("ANTHROPIC_API_KEY"));
+    }
+}
