@@ -1,26 +1,19 @@
-//! The bot: Telegram as a [`Provider`].
+//! The bot of an account: what it is, and how it reaches Telegram.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
-use futures_util::stream::BoxStream;
 use openclaw_channel::health::Board;
-use openclaw_channel::progress::Progress;
-use openclaw_channel::provider::{FetchError, Incoming, IncomingFile};
-use openclaw_channel::spool::Spool;
-use openclaw_channel::{Link, Provider};
 use openclaw_config::Environment;
-use openclaw_proto::channel::{Abilities, Connection, Outcome, Settings, What};
-use openclaw_proto::outbox::{Delivery, Outcome as Delivered};
-use serde_json::{Value, json};
+use openclaw_proto::channel::{Connection, Settings};
+use serde_json::Value;
 
 use crate::api::{Api, Error};
-use crate::live::Live;
 use crate::pace::Pace;
 use crate::read::Reader;
-use crate::settings::{Options, TEXT_LIMIT};
+use crate::settings::Options;
+use crate::shown::Live;
 use crate::token;
 
 /// The bot of an account.
@@ -121,11 +114,27 @@ impl Bot {
             .insert(failure.to_owned())
     }
 
+    /// Takes over what is configured, and says what of it is not taken.
+    pub(crate) fn take_settings(&self, settings: &Settings) {
+        let (options, refused) = Options::of(settings);
+        for line in &refused {
+            tracing::warn!("{line}");
+        }
+        self.board.notes(refused.clone());
+        let mut state = self.state();
+        let mut reader = (*state.reader).clone();
+        reader.options = options;
+        state.reader = Arc::new(reader);
+        state.refused = refused;
+        state.api = None;
+    }
+
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn quietly(&self, method: &str, parameters: Value) {
+    /// Calls what nothing depends on.
+    pub(crate) async fn quietly(&self, method: &str, parameters: Value) {
         let called = match self.api() {
             Ok(api) => api
                 .call(method, &parameters)
@@ -142,105 +151,6 @@ impl Bot {
 /// "Not Found" is said of a token alone; "chat not found" is a 400.
 fn is_of_a_chat(error: &Error) -> bool {
     error.code() == Some(404) && error.description() != "Not Found"
-}
-
-impl Provider for Bot {
-    fn abilities(&self) -> Abilities {
-        Abilities {
-            can_edit: true,
-            has_buttons: true,
-            has_threads: true,
-            has_reactions: true,
-            can_send_files: true,
-            text_limit: u32::try_from(TEXT_LIMIT).unwrap_or(u32::MAX),
-            markdown: "html".to_owned(),
-        }
-    }
-
-    fn configure(&self, settings: &Settings) {
-        let (options, refused) = Options::of(settings);
-        for line in &refused {
-            tracing::warn!("{line}");
-        }
-        self.board.notes(refused.clone());
-        let mut state = self.state();
-        let mut reader = (*state.reader).clone();
-        reader.options = options;
-        state.reader = Arc::new(reader);
-        state.refused = refused;
-        state.api = None;
-    }
-
-    async fn receive(&self, spool: Arc<Spool>) {
-        crate::poll::receive(self, &spool).await;
-    }
-
-    fn read(&self, raw: &str) -> Result<Option<Incoming>, String> {
-        self.reader().read(raw)
-    }
-
-    async fn fetch(
-        &self,
-        file: &IncomingFile,
-    ) -> Result<BoxStream<'static, Result<Bytes, String>>, FetchError> {
-        let judged = |error: Error| {
-            if error.is_passing() {
-                FetchError::Later(error.to_string())
-            } else {
-                FetchError::Missing(error.to_string())
-            }
-        };
-        let api = self.api().map_err(FetchError::Later)?;
-        let asked = json!({"file_id": file.reference});
-        let found = api.call("getFile", &asked).await.map_err(judged)?;
-        let Some(path) = found["file_path"].as_str() else {
-            return Err(FetchError::Missing(
-                "Telegram does not say where it is".into(),
-            ));
-        };
-        api.file(path).await.map_err(judged)
-    }
-
-    async fn taken(&self, incoming: &Incoming, outcome: &Outcome) {
-        match (&incoming.what, outcome) {
-            (What::Press(_), outcome) => {
-                let text = match outcome {
-                    Outcome::Answered { text } => text.as_str(),
-                    _ => "",
-                };
-                // Telegram takes 200 characters.
-                let text = openclaw_channel::rich::beginning(text, 200);
-                let answer = json!({"callback_query_id": incoming.reference, "text": text});
-                self.quietly("answerCallbackQuery", answer).await;
-            }
-            (What::Message(said), Outcome::Taken(_)) => {
-                let emoji = self.reader().options.ack_reaction.clone();
-                if let Some(id) = said.provider_ids.first().filter(|_| !emoji.is_empty()) {
-                    let reaction = json!({"chat_id": incoming.place.id, "message_id": number(id),
-                        "reaction": [{"type": "emoji", "emoji": emoji}]});
-                    self.quietly("setMessageReaction", reaction).await;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    async fn deliver(
-        &self,
-        delivery: &Delivery,
-        progress: &mut Progress,
-        link: &Link,
-    ) -> Delivered {
-        crate::send::deliver(self, delivery, progress, link).await
-    }
-
-    async fn attend_run(&self, delivery: Delivery, link: Link) {
-        crate::live::attend(self, &delivery, &link).await;
-    }
-
-    fn board(&self) -> &Board {
-        &self.board
-    }
 }
 
 /// A message's number.

@@ -2,6 +2,7 @@
 //! gateway's to people, by the Bot API.
 
 mod api;
+mod batch;
 mod bot;
 pub mod check;
 mod form;
@@ -9,9 +10,11 @@ mod html;
 mod live;
 mod pace;
 mod poll;
+mod provider;
 mod read;
 mod send;
 mod settings;
+mod shown;
 mod token;
 mod types;
 mod webhook;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_channel::clock;
-use openclaw_channel::spool::{Spool, Update};
+use openclaw_channel::spool::Spool;
 use openclaw_proto::channel::Connection;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use crate::api::{Api, Error};
+use crate::batch::{Problem, connecting, keep, update};
 use crate::bot::Bot;
 use crate::read::KINDS;
 use crate::webhook;
@@ -64,12 +65,6 @@ pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
             }
         }
     }
-}
-
-type Problem = Option<(Connection, String)>;
-
-fn connecting(words: impl Into<String>) -> Problem {
-    Some((Connection::Connecting, words.into()))
 }
 
 /// Learns who the bot is and receives with that token, until it is another one.
@@ -171,31 +166,5 @@ async fn poll(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), Problem> {
         keep(spool, batch, Some(next.write())).await?;
         position = Some(next);
         is_confirmed = false;
-    }
-}
-
-/// An update as the spool has it: its key is unique over bots.
-pub(crate) fn update(api: &Api, raw: &Value) -> Option<Update> {
-    let id = raw["update_id"].as_i64()?;
-    Some(Update {
-        key: format!("{}:{id}", api.bot_id()),
-        raw: raw.to_string(),
-    })
-}
-
-/// Puts a batch on disk.
-pub(crate) async fn keep(
-    spool: &Arc<Spool>,
-    batch: Vec<Update>,
-    position: Option<String>,
-) -> Result<(), Problem> {
-    let spool = Arc::clone(spool);
-    let kept = tokio::task::spawn_blocking(move || spool.append(batch, position)).await;
-    match kept {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(connecting(format!(
-            "what came cannot be kept, so Telegram keeps it: {error}"
-        ))),
-        Err(error) => Err(connecting(error.to_string())),
     }
 }

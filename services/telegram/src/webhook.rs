@@ -23,8 +23,8 @@ use tokio::task::JoinSet;
 use tokio::time::interval;
 
 use crate::api::Api;
+use crate::batch::{keep, update};
 use crate::bot::Bot;
-use crate::poll::{keep, update};
 use crate::read::KINDS;
 
 /// The header that the secret comes in.

@@ -1,0 +1,108 @@
+//! Telegram as a [`Provider`].
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use openclaw_channel::health::Board;
+use openclaw_channel::progress::Progress;
+use openclaw_channel::provider::{FetchError, Incoming, IncomingFile};
+use openclaw_channel::spool::Spool;
+use openclaw_channel::{Link, Provider};
+use openclaw_proto::channel::{Abilities, Outcome, Settings, What};
+use openclaw_proto::outbox::{Delivery, Outcome as Delivered};
+use serde_json::json;
+
+use crate::api::Error;
+use crate::bot::{Bot, number};
+use crate::settings::TEXT_LIMIT;
+use crate::{live, poll, send};
+
+impl Provider for Bot {
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            can_edit: true,
+            has_buttons: true,
+            has_threads: true,
+            has_reactions: true,
+            can_send_files: true,
+            text_limit: u32::try_from(TEXT_LIMIT).unwrap_or(u32::MAX),
+            markdown: "html".to_owned(),
+        }
+    }
+
+    fn configure(&self, settings: &Settings) {
+        self.take_settings(settings);
+    }
+
+    async fn receive(&self, spool: Arc<Spool>) {
+        poll::receive(self, &spool).await;
+    }
+
+    fn read(&self, raw: &str) -> Result<Option<Incoming>, String> {
+        self.reader().read(raw)
+    }
+
+    async fn fetch(
+        &self,
+        file: &IncomingFile,
+    ) -> Result<BoxStream<'static, Result<Bytes, String>>, FetchError> {
+        let judged = |error: Error| {
+            if error.is_passing() {
+                FetchError::Later(error.to_string())
+            } else {
+                FetchError::Missing(error.to_string())
+            }
+        };
+        let api = self.api().map_err(FetchError::Later)?;
+        let asked = json!({"file_id": file.reference});
+        let found = api.call("getFile", &asked).await.map_err(judged)?;
+        let Some(path) = found["file_path"].as_str() else {
+            return Err(FetchError::Missing(
+                "Telegram does not say where it is".into(),
+            ));
+        };
+        api.file(path).await.map_err(judged)
+    }
+
+    async fn taken(&self, incoming: &Incoming, outcome: &Outcome) {
+        match (&incoming.what, outcome) {
+            (What::Press(_), outcome) => {
+                let text = match outcome {
+                    Outcome::Answered { text } => text.as_str(),
+                    _ => "",
+                };
+                // Telegram takes 200 characters.
+                let text = openclaw_channel::rich::beginning(text, 200);
+                let answer = json!({"callback_query_id": incoming.reference, "text": text});
+                self.quietly("answerCallbackQuery", answer).await;
+            }
+            (What::Message(said), Outcome::Taken(_)) => {
+                let emoji = self.reader().options.ack_reaction.clone();
+                if let Some(id) = said.provider_ids.first().filter(|_| !emoji.is_empty()) {
+                    let reaction = json!({"chat_id": incoming.place.id, "message_id": number(id),
+                        "reaction": [{"type": "emoji", "emoji": emoji}]});
+                    self.quietly("setMessageReaction", reaction).await;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    async fn deliver(
+        &self,
+        delivery: &Delivery,
+        progress: &mut Progress,
+        link: &Link,
+    ) -> Delivered {
+        send::deliver(self, delivery, progress, link).await
+    }
+
+    async fn attend_run(&self, delivery: Delivery, link: Link) {
+        live::attend(self, &delivery, &link).await;
+    }
+
+    fn board(&self) -> &Board {
+        &self.board
+    }
+}
