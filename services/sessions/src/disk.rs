@@ -160,3 +160,6 @@ pub(crate) fn make_private(path: &Path) -> Result<(), Error> {
     fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FILE))
         .map_err(Error::io("change the mode of", path))
 }
+
+#[cfg(test)]
+mod tests;

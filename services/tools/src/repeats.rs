@@ -218,4 +218,64 @@ mod tests {
         repeats.calls.pop_back();
         assert_eq!(repeats.call("4", "a", &one), Err(3));
     }
+
+    /// How many rounds of `names` are made before one is too many.
+    fn rounds(limit: u32, names: &[String], most: usize) -> Option<usize> {
+        let mut repeats = Repeats::new(limit);
+        (0..most).find(|_| {
+            let mut made = names.iter().map(|name| make(&mut repeats, name, "same"));
+            made.any(|made| made.is_err())
+        })
+    }
+
+    #[test]
+    fn repeats_are_noticed_in_circles_of_up_to_eight_calls() {
+        let names = |count: usize| -> Vec<String> { (0..count).map(|n| n.to_string()).collect() };
+        for length in 1..=8 {
+            assert_eq!(rounds(3, &names(length), 9), Some(2), "{length}");
+            assert_eq!(rounds(5, &names(length), 9), Some(4), "{length}");
+        }
+        assert_eq!(rounds(3, &names(9), 9), None);
+        for limit in 0..3 {
+            assert_eq!(rounds(limit, &names(1), 9), Some(2), "{limit}");
+        }
+    }
+
+    #[test]
+    fn repeats_are_remembered_as_long_as_they_are_needed() {
+        let mut repeats = Repeats::new(4);
+        for tick in 0..100 {
+            make(&mut repeats, "poll", &tick.to_string()).unwrap();
+        }
+        assert_eq!(repeats.calls.len(), 32, "four circles of eight");
+        let mut many = Repeats::new(1000);
+        for tick in 0..5000 {
+            make(&mut many, "poll", &tick.to_string()).unwrap();
+        }
+        assert_eq!(many.calls.len(), 4096);
+    }
+
+    #[test]
+    fn repeats_differ_in_arguments_success_and_tool() {
+        let lists = [
+            json!([1, 2]),
+            json!([2, 1]),
+            json!([[1], 2]),
+            json!("[1,2]"),
+        ];
+        for (at, one) in lists.iter().enumerate() {
+            for other in &lists[at + 1..] {
+                let mut repeats = Repeats::new(3);
+                for (id, arguments) in [("1", one), ("2", other), ("3", one)] {
+                    assert_eq!(repeats.call(id, "a", arguments), Ok(()), "{one} {other}");
+                    repeats.result(id, true, "");
+                }
+            }
+        }
+        let mut repeats = Repeats::new(3);
+        for (id, success) in [("1", true), ("2", false), ("3", true)] {
+            assert_eq!(repeats.call(id, "a", &json!(1)), Ok(()));
+            repeats.result(id, success, "");
+        }
+    }
 }

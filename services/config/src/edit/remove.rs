@@ -41,11 +41,12 @@ fn comma(text: &str, after: usize) -> Option<usize> {
 fn whole(text: &str, start: usize, end: usize, nothing_kept: bool) -> Range<usize> {
     let blanks = |text: &str| text.len() - text.trim_start_matches([' ', '\t', '\r']).len();
     let behind = end + blanks(&text[end..]);
-    let line_ends = text[behind..].starts_with('\n') || behind == text.len();
+    // The end of the object or the list comes after it.
+    let line_ends = text[behind..].starts_with('\n');
     let first = layout::is_first_of_line(text, start);
     let leading = layout::indentation(text, start).len();
     match (first, line_ends, nothing_kept) {
-        (true, true, true) if behind < text.len() => start - leading..behind + 1,
+        (true, true, true) => start - leading..behind + 1,
         // What follows takes its place.
         (true, false, true) => start..behind,
         (false, false, true) if !text[behind..].starts_with(['}', ']']) => start..behind,

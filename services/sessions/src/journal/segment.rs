@@ -241,4 +241,49 @@ mod tests {
         assert_eq!(grown(large, large + 1), large + LARGEST_GROWTH);
         assert_eq!(grown(0, 10 * LARGEST_GROWTH), 10 * LARGEST_GROWTH);
     }
+
+    #[test]
+    fn segment_that_is_empty_goes_on_after_the_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("0.journal");
+        let (mut segment, written) = Segment::find(&path, dir.path()).unwrap();
+        assert!(written.is_none() && segment.is_empty());
+        segment.continue_after(7);
+        assert_eq!(segment.generation(), 8);
+        segment.continue_after(3);
+        assert_eq!(segment.generation(), 8, "it never goes back");
+        let one = dir.path().join("a.jsonl");
+        let extent = Extent::new(Path::new("a.jsonl"), 0, b"{}\n".to_vec());
+        segment
+            .write(&[extent], "boot", [one.as_path()].into_iter())
+            .unwrap();
+        assert!(segment.has(&one) && segment.length() > HEAD as u64);
+        // The file has blocks for more than the record.
+        let length = fs::metadata(&path).unwrap().len();
+        assert_eq!(length, FIRST_GROWTH);
+        let (found, written) = Segment::find(&path, dir.path()).unwrap();
+        assert_eq!((found.generation(), found.length()), (8, segment.length()));
+        assert_eq!(written.unwrap().boot_id, "boot");
+        assert!(found.has(&one));
+        segment.followed(&Ok(()));
+        assert_eq!((segment.generation(), segment.is_empty()), (9, true));
+        assert!(!segment.has(&one));
+        segment.remove().unwrap();
+        assert!(!path.exists());
+        segment.remove().unwrap();
+    }
+
+    #[test]
+    fn zeros_fill_a_file_to_the_byte() {
+        let file = tempfile::tempfile().unwrap();
+        for (from, to) in [(0, 0), (0, 5), (5, 5000), (5000, 5000), (5000, 13_193)] {
+            zero(&file, from, to).unwrap();
+            assert_eq!(file.metadata().unwrap().len(), to);
+        }
+        file.write_all_at(b"x", 4).unwrap();
+        zero(&file, 0, 4).unwrap();
+        let mut kept = [0];
+        file.read_exact_at(&mut kept, 4).unwrap();
+        assert_eq!(&kept, b"x");
+    }
 }

@@ -235,8 +235,11 @@ fn one_entry_is_in_the_journal_too_and_a_closed_one_leaves_no_file() {
     let (mut journal, _) = machine.journal();
     let mut transcripts = machine.transcripts(1);
     say(&mut transcripts[0], "first");
+    assert!(journal.is_empty() && !journal.is_full());
     commit(&mut journal, &mut transcripts);
-    assert!(journal.has(&machine.path(0)));
+    assert!(journal.has(&machine.path(0)) && !journal.is_empty());
+    journal.follow().unwrap();
+    assert!(!journal.is_empty(), "not before it is known to be over");
     let files = || fs::read_dir(machine.folder.path().join("state")).unwrap();
     assert_eq!(files().count(), 1);
     journal.close().unwrap();

@@ -192,7 +192,7 @@ impl Message {
         if let Self::User(user) = self {
             return user.idempotency_key.as_deref()?.strip_suffix(USER_SUFFIX);
         }
-        self.rest().get(OPENCLAW)?.get("runId")?.as_str()
+        self.own("runId")?.as_str()
     }
 
     /// Notes the run the message belongs to. A user message carries it in its
@@ -207,57 +207,43 @@ impl Message {
     /// Notes how a user's message came: over which channel, and under which
     /// key its sender would send it again.
     pub fn set_arrival(&mut self, channel: &str, key: Option<&str>) {
-        let Value::Object(openclaw) = self
-            .rest_mut()
-            .entry(OPENCLAW)
-            .or_insert_with(|| Value::Object(Map::new()))
-        else {
-            return;
-        };
-        openclaw.insert(CHANNEL.to_owned(), channel.into());
+        self.set_channel(channel);
         if let Some(key) = key {
-            openclaw.insert(SENDER_KEY.to_owned(), key.into());
+            self.set_own(SENDER_KEY, key);
         }
     }
 
     /// The channel over which it came, and its sender's key; `None` where it
     /// does not say.
     pub fn arrival(&self) -> Option<(&str, Option<&str>)> {
-        let openclaw = self.rest().get(OPENCLAW)?;
-        let key = openclaw.get(SENDER_KEY).and_then(Value::as_str);
-        Some((openclaw.get(CHANNEL)?.as_str()?, key))
+        let key = self.own(SENDER_KEY).and_then(Value::as_str);
+        Some((self.channel()?, key))
     }
 
     /// Notes where on its channel a user's message came from; what that is, is
     /// its writer's.
     pub fn set_route(&mut self, route: Value) {
-        let openclaw = self.rest_mut().entry(OPENCLAW);
-        let openclaw = openclaw.or_insert_with(|| Value::Object(Map::new()));
-        if let Value::Object(openclaw) = openclaw {
-            openclaw.insert(ROUTE.to_owned(), route);
-        }
+        self.set_own(ROUTE, route);
     }
 
     /// Where on its channel it came from, if it says so.
     pub fn route(&self) -> Option<&Value> {
-        self.rest().get(OPENCLAW)?.get(ROUTE)
+        self.own(ROUTE)
     }
 
     /// Whether it was said to the gateway or by it, and not to a model.
     pub fn is_command(&self) -> bool {
-        let openclaw = self.rest().get(OPENCLAW);
-        openclaw.is_some_and(|openclaw| openclaw.get(COMMAND).is_some())
+        self.own(COMMAND).is_some()
     }
 
     /// The command that it is, or answers.
     pub fn command(&self) -> Option<&str> {
-        self.rest().get(OPENCLAW)?.get(COMMAND)?.as_str()
+        self.own(COMMAND)?.as_str()
     }
 
     /// Whether it tells of something that happened, which nobody said.
     pub fn is_event(&self) -> bool {
-        let openclaw = self.rest().get(OPENCLAW);
-        openclaw.is_some_and(|openclaw| openclaw.get(EVENT).is_some())
+        self.own(EVENT).is_some()
     }
 
     /// Notes that it was said to the gateway or by it: `command` is its name.
@@ -267,7 +253,7 @@ impl Message {
 
     /// The channel that it came from, if it says so.
     pub fn channel(&self) -> Option<&str> {
-        self.rest().get(OPENCLAW)?.get(CHANNEL)?.as_str()
+        self.own(CHANNEL)?.as_str()
     }
 
     /// Notes the channel that it came from.
@@ -275,11 +261,13 @@ impl Message {
         self.set_own(CHANNEL, channel);
     }
 
-    fn set_own(&mut self, field: &str, value: &str) {
-        let openclaw = self
-            .rest_mut()
-            .entry(OPENCLAW)
-            .or_insert_with(|| Value::Object(Map::new()));
+    fn own(&self, field: &str) -> Option<&Value> {
+        self.rest().get(OPENCLAW)?.get(field)
+    }
+
+    fn set_own(&mut self, field: &str, value: impl Into<Value>) {
+        let openclaw = self.rest_mut().entry(OPENCLAW);
+        let openclaw = openclaw.or_insert_with(|| Value::Object(Map::new()));
         if let Value::Object(openclaw) = openclaw {
             openclaw.insert(field.to_owned(), value.into());
         }

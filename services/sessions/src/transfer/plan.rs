@@ -15,7 +15,7 @@ use crate::store::{self, SessionEntry};
 
 /// Most bytes an archive may unpack to. The longest real conversations have a
 /// few hundred megabytes; what is compressed to lie about its size has more.
-const UNPACKED_LIMIT: u64 = 4 * 1024 * 1024 * 1024;
+const UNPACKED_LIMIT: u64 = 4 << 30;
 
 /// Plans the takeover of `files` by agents that have `existing` already.
 /// Transcripts are taken over byte for byte; archives are unpacked beside

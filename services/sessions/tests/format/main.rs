@@ -6,10 +6,19 @@
 )]
 
 mod discovery;
+mod forgetting;
 mod history;
+mod home;
+mod long;
+mod marks;
+mod message;
 mod property;
+mod reading;
+mod rebuilt;
 mod recorded;
 mod store;
+mod takeover;
+mod thinking;
 mod transcript;
 
 use std::path::{Path, PathBuf};

@@ -130,6 +130,87 @@ fn files_and_programs_are_not() {
 }
 
 #[test]
+fn word_is_literal_unless_it_is_a_path_or_means_something_to_a_shell() {
+    for word in [
+        "a", "a/b", ".", ".a", "a=b", "=", "-x", "1:/x", "C:", "C:x", "CC:/x", "a~", "cost$",
+        "$ x", "$=", "a\u{e4}", " a",
+    ] {
+        assert!(is_literal(word), "{word:?}");
+    }
+    for word in [
+        "", "a*", "a?", "[a", "a]", "/a", "~", "~a", " /a", "./a", "..", "../a", "..a", "C:/x",
+        "c:\\x", "a=/b", "a=~", "a=./b", "=..", "a=C:/b", "$a", "x$1", "$_", "$@", "$*", "$!",
+        "$$", "$#", "$-", "${a}", "$(a)", "a $ $b",
+    ] {
+        assert!(!is_literal(word), "{word:?}");
+    }
+}
+
+#[test]
+fn profile_says_how_many_words_and_which_options_there_may_be() {
+    let own = Profile {
+        min_positional: 1,
+        max_positional: Some(2),
+        value_flags: names(&["-v", "--value"]),
+        inline_flags: names(&["--inline", "--both"]),
+        switches: names(&["-s", "-t", "--switch", "--both"]),
+        denied: names(&["-d", "--denied", "--value-denied"]),
+    };
+    let any = Profile {
+        max_positional: None,
+        ..own.clone()
+    };
+    let known = [("own".to_owned(), own), ("any".to_owned(), any)].into();
+    let bins = SafeBins::new(&names(&[" Own ", "any", "gone"]), &known, &[]);
+    let admits = |line: &str| bins.admit(&parse(line).unwrap()[0]);
+    for line in [
+        "own a",
+        "own a b",
+        "own - a -",
+        "any a b c d",
+        "own -st a",
+        "own -sv5 a",
+        "own -sv 5 a",
+        "own -v -5 a",
+        "own --value x a",
+        "own --value=x a",
+        "own --inline=x a",
+        "own --inline a",
+        "own --switch a",
+        "own --both a",
+        "own --both=x a",
+        "own -- -d",
+    ] {
+        assert!(admits(line), "{line}");
+    }
+    for line in [
+        "own",
+        "own -",
+        "own a b c",
+        "own -- a b c",
+        "any",
+        "own -sd a",
+        "own -sx a",
+        "own -sv",
+        "own -v/x a",
+        "own -v -x a",
+        "own --value",
+        "own --value= a",
+        "own --value=/x a",
+        "own --inline= a",
+        "own --switch=x a",
+        "own --denied a",
+        "own --denied=x a",
+        "own --value-denied=x a",
+        "own --unknown a",
+        "own --unknown=x a",
+        "gone a",
+    ] {
+        assert!(!admits(line), "{line}");
+    }
+}
+
+#[test]
 fn only_programs_of_trusted_folders_are_safe() {
     let path = "/usr/local/bin:/usr/bin:/bin:/opt/x";
     let bins = |trusted: &[&str], there: &'static [&'static str]| {

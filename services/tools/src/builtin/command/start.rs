@@ -186,4 +186,28 @@ mod tests {
         }
         assert!(set("LANG").is_ok() && set("MY_PATH").is_ok());
     }
+
+    #[test]
+    fn credentials_are_told_by_the_ends_of_their_names() {
+        for name in [
+            "A_KEY",
+            "OPENAI_API_KEY",
+            "GH_TOKEN",
+            "MY_SECRET",
+            "DB_PASSWORD",
+        ] {
+            assert!(is_credential(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "HOME",
+            "KEYBOARD",
+            "KEY",
+            "TOKEN_URL",
+            "MY_KEY_FILE",
+            "",
+        ] {
+            assert!(!is_credential(name), "{name}");
+        }
+    }
 }

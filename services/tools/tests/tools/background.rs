@@ -1,41 +1,11 @@
 //! `execute_shell` in the background and `process`, with real commands.
 
-#![cfg(test)]
-
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use openclaw_tools::{Builtin, Registry, ToolCall, ToolResult, Workspace};
-use serde_json::{Value, json};
+use serde_json::json;
 
-struct Tools(Registry);
-
-impl Tools {
-    fn of(folder: &Path) -> Self {
-        let mut registry = Registry::new();
-        let workspace = Workspace::new(folder);
-        for tool in Builtin::ALL {
-            tool.register(&mut registry, &workspace).unwrap();
-        }
-        Self(registry)
-    }
-
-    async fn run(&self, name: &str, arguments: Value) -> ToolResult {
-        let call = ToolCall {
-            id: "1".to_owned(),
-            name: name.to_owned(),
-            arguments,
-        };
-        self.0.execute(call).await
-    }
-
-    async fn ok(&self, name: &str, arguments: Value) -> String {
-        let result = self.run(name, arguments).await;
-        assert!(result.success, "{result:?}");
-        result.output
-    }
-}
+use crate::{PATIENCE, Tools};
 
 #[tokio::test]
 async fn a_command_in_the_background_is_followed_fed_and_ends() {
@@ -51,17 +21,12 @@ async fn a_command_in_the_background_is_followed_fed_and_ends() {
 
     let write = json!({"action": "write", "sessionId": "p1", "data": "milk\n"});
     tools.ok("process", write).await;
-    let mut heard = String::new();
-    while !heard.contains("got milk") {
-        let poll = json!({"action": "poll", "session_id": "p1", "timeout": 5000});
-        heard.push_str(&tools.ok("process", poll).await);
-    }
+    let poll = json!({"action": "poll", "session_id": "p1", "timeout": 5000});
+    tools.until(poll, "got milk").await;
     let close = json!({"action": "write", "sessionId": "p1", "eof": true});
     tools.ok("process", close).await;
-    while !heard.contains("ended with exit code 4") {
-        let poll = json!({"action": "poll", "sessionId": "p1", "timeout": 5000});
-        heard.push_str(&tools.ok("process", poll).await);
-    }
+    let poll = json!({"action": "poll", "sessionId": "p1", "timeout": 5000});
+    tools.until(poll, "ended with exit code 4").await;
     let log = json!({"action": "log", "sessionId": "p1", "offset": 2, "limit": 1});
     let log = tools.ok("process", log).await;
     assert!(
@@ -82,11 +47,8 @@ async fn what_is_logged_fills_its_window() {
     let started = tools
         .ok("exec", json!({"command": command, "background": true}))
         .await;
-    let mut heard = String::new();
-    while !heard.contains(" is done") {
-        let poll = json!({"action": "poll", "sessionId": "p1", "timeout": 5000});
-        heard.push_str(&tools.ok("process", poll).await);
-    }
+    let poll = json!({"action": "poll", "sessionId": "p1", "timeout": 5000});
+    let heard = tools.until(poll, " is done").await;
     // What was told at the start is the process that runs.
     let (_, own) = heard.split_once("leader ").unwrap();
     let own: String = own.chars().take_while(char::is_ascii_digit).collect();
@@ -165,9 +127,12 @@ async fn nothing_is_left_when_the_tools_are_gone() {
         .ok("exec", json!({"command": command, "background": true}))
         .await;
     let pid = folder.path().join("pid");
-    while !pid.exists() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    let begun = async {
+        while !pid.exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, begun).await.unwrap();
     let pid = std::fs::read_to_string(pid).unwrap();
     drop(tools);
     let stat = format!("/proc/{}/stat", pid.trim());
@@ -219,4 +184,21 @@ async fn variables_reach_the_command_but_not_those_that_choose_the_code() {
     let missing = json!({"command": ["no-such-program-here"]});
     let error = tools.run("exec", missing).await.error.unwrap();
     assert_eq!(error.kind.as_str(), "not_found");
+}
+
+#[tokio::test]
+async fn commands_have_the_environment_of_their_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Tools::of(folder.path());
+    // Of cargo, which runs this test.
+    let own = std::env::var("CARGO_MANIFEST_DIR").unwrap();
+    for mode in [json!({}), json!({"yield_ms": 20_000})] {
+        let mut arguments = json!({"command": "echo \"at $CARGO_MANIFEST_DIR\""});
+        arguments
+            .as_object_mut()
+            .unwrap()
+            .extend(mode.as_object().unwrap().clone());
+        let said = tools.ok("exec", arguments).await;
+        assert!(said.contains(&format!("\nat {own}\n")), "{said}");
+    }
 }

@@ -1,7 +1,5 @@
 //! `execute_shell` with real shells.
 
-#![cfg(test)]
-
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -1,25 +1,16 @@
 //! The file tools on a real file system.
 
-#![cfg(test)]
-
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use openclaw_tools::{Builtin, Registry, ToolCall, ToolResult, Workspace};
+use openclaw_tools::ToolResult;
 use serde_json::{Value, json};
 
+use crate::Tools;
+
 async fn run(workspace: &Path, name: &str, arguments: Value) -> ToolResult {
-    let mut registry = Registry::new();
-    let tool = Builtin::from_name(name).unwrap();
-    tool.register(&mut registry, &Workspace::new(workspace))
-        .unwrap();
-    let call = ToolCall {
-        id: "1".into(),
-        name: name.into(),
-        arguments,
-    };
-    registry.execute(call).await
+    Tools::of(workspace).run(name, arguments).await
 }
 
 fn kind(result: &ToolResult) -> &str {

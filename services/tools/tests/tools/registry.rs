@@ -1,7 +1,5 @@
 //! Registration rules and what the registry guards against.
 
-#![cfg(test)]
-
 use openclaw_tools::{
     Builtin, FailureKind, RegisterError, Registry, ToolCall, ToolDefinition, Workspace,
 };

@@ -1,26 +1,16 @@
 //! `edit` and `apply_patch` with real files.
 
-#![cfg(test)]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use openclaw_tools::{Builtin, Registry, ToolCall, ToolResult, Workspace};
+use openclaw_tools::ToolResult;
 use serde_json::{Value, json};
 
+use crate::Tools;
+
 async fn run(folder: &Path, name: &str, arguments: Value) -> ToolResult {
-    let mut registry = Registry::new();
-    let workspace = Workspace::new(folder);
-    for tool in Builtin::ALL {
-        tool.register(&mut registry, &workspace).unwrap();
-    }
-    let call = ToolCall {
-        id: "1".to_owned(),
-        name: name.to_owned(),
-        arguments,
-    };
-    registry.execute(call).await
+    Tools::of(folder).run(name, arguments).await
 }
 
 fn read(folder: &Path, name: &str) -> String {

@@ -1,7 +1,5 @@
 //! Feature: openclaw-mvp, Properties 15 to 18 of the design, over generated inputs.
 
-#![cfg(test)]
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

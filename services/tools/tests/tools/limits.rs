@@ -1,48 +1,12 @@
 //! Limits of the built-in tools: what is exactly at one passes, one more does not.
 
-#![cfg(test)]
-
 use std::fs::{self, File};
-use std::path::Path;
 
-use openclaw_tools::{Builtin, Registry, ToolCall, ToolResult, Workspace};
-use serde_json::{Value, json};
+use serde_json::json;
+
+use crate::Tools;
 
 const MIB: usize = 1024 * 1024;
-
-struct Tools(Registry);
-
-impl Tools {
-    fn of(folder: &Path) -> Self {
-        let mut registry = Registry::new();
-        let workspace = Workspace::new(folder);
-        for tool in Builtin::ALL {
-            tool.register(&mut registry, &workspace).unwrap();
-        }
-        Self(registry)
-    }
-
-    async fn run(&self, name: &str, arguments: Value) -> ToolResult {
-        let call = ToolCall {
-            id: "1".to_owned(),
-            name: name.to_owned(),
-            arguments,
-        };
-        self.0.execute(call).await
-    }
-
-    async fn ok(&self, name: &str, arguments: Value) -> String {
-        let result = self.run(name, arguments).await;
-        assert!(result.success, "{result:?}");
-        result.output
-    }
-
-    /// The kind and the message of a failure.
-    async fn failed(&self, name: &str, arguments: Value) -> (String, String) {
-        let error = self.run(name, arguments).await.error.unwrap();
-        (error.kind.as_str().to_owned(), error.message)
-    }
-}
 
 #[tokio::test]
 async fn write_takes_eight_mebibytes_and_not_a_byte_more() {
@@ -242,13 +206,7 @@ async fn process_tells_the_last_24_kibibytes_and_logs_two_thousand_lines() {
     fs::write(folder.path().join("begin"), "").unwrap();
     let log = json!({"action": "log", "sessionId": "p1"});
     let list = json!({"action": "list"});
-    while !tools
-        .ok("process", list.clone())
-        .await
-        .contains(" 20020 bytes of output")
-    {
-        tokio::task::yield_now().await;
-    }
+    tools.until(list, " 20020 bytes of output").await;
     let logged = tools.ok("process", log).await;
     assert!(logged.ends_with("[2 more lines; use offset 2001]\n"));
     assert!(logged.starts_with("p1 running (pid "), "{logged}");
@@ -261,10 +219,7 @@ async fn process_tells_the_last_24_kibibytes_and_logs_two_thousand_lines() {
     let quiet = tools.ok("process", quiet).await;
     assert!(quiet.ends_with("\nno new output\n"), "{quiet}");
     fs::write(folder.path().join("go"), "").unwrap();
-    let mut end = String::new();
-    while !end.contains("ended with exit code 0") {
-        end.push_str(&tools.ok("process", poll.clone()).await);
-    }
+    let end = tools.until(poll, "ended with exit code 0").await;
     assert!(end.contains("new output (4 bytes):\nend\n"), "{end}");
     let last = json!({"action": "log", "sessionId": "p1", "offset": 2002});
     let last = tools.ok("process", last).await;
@@ -284,13 +239,7 @@ async fn process_says_how_much_it_leaves_out() {
             .await;
         fs::write(folder.path().join(id), "").unwrap();
         let listed = format!("{id} ended with exit code 0 ");
-        while !tools
-            .ok("process", json!({"action": "list"}))
-            .await
-            .contains(&listed)
-        {
-            tokio::task::yield_now().await;
-        }
+        tools.until(json!({"action": "list"}), &listed).await;
         let poll = json!({"action": "poll", "sessionId": id});
         let told = tools.ok("process", poll).await;
         assert!(

@@ -1,8 +1,6 @@
 //! Lines judged to be simple commands run as exactly those commands in bash
 //! and dash.
 
-#![cfg(test)]
-
 mod shells;
 
 use proptest::prelude::*;
