@@ -204,7 +204,12 @@ fn minimum(asked: Option<f64>, search: &MemorySearch) -> Result<f64, Error> {
 fn ranking(search: &MemorySearch) -> Ranking {
     let measured = Ranking::default();
     Ranking {
-        weights: search.weights.map_or(measured.weights, weights),
+        weights: search
+            .weights
+            .map_or(measured.weights, |asked| weights(measured.weights, asked)),
+        said: search
+            .weights
+            .map_or(measured.said, |asked| weights(measured.said, asked)),
         half_life_days: search.half_life_days.unwrap_or(measured.half_life_days),
         decay_floor: match search.half_life_days {
             Some(_) => search.decay_floor,
@@ -216,8 +221,7 @@ fn ranking(search: &MemorySearch) -> Ranking {
 
 /// OpenClaw has one weight for keywords and one for vectors; each is shared
 /// among the lists of its kind as measured.
-fn weights((text, vector): (f64, f64)) -> Weights {
-    let measured = Weights::default();
+fn weights(measured: Weights, (text, vector): (f64, f64)) -> Weights {
     let keywords = measured.text + measured.window + measured.session;
     let vectors = measured.vector + measured.vector_window;
     let all = keywords + vectors;
@@ -278,10 +282,10 @@ mod tests {
         let measured = Weights::default();
         let keywords = measured.text + measured.window + measured.session;
         let vectors = measured.vector + measured.vector_window;
-        let same = weights((keywords, vectors));
+        let same = weights(measured, (keywords, vectors));
         assert!((same.text - measured.text).abs() < 1e-9);
         assert!((same.vector_window - measured.vector_window).abs() < 1e-9);
-        let words_only = weights((1.0, 0.0));
+        let words_only = weights(measured, (1.0, 0.0));
         assert_eq!((words_only.vector, words_only.vector_window), (0.0, 0.0));
         assert!(words_only.text > measured.text);
     }

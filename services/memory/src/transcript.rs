@@ -24,9 +24,9 @@ const LINE: u64 = 8 * 1024 * 1024;
 /// The model of answers that are made of what is remembered.
 const OFFLINE: &str = "offline";
 
-/// Channels of what nobody said to be remembered: an isolated job, what woke an
-/// agent, and a call of the API without a session that goes on.
-const PASSING: [&str; 3] = ["cron", "system", "api-once"];
+/// Channels of what nobody said to be remembered: a job, what woke an agent, a
+/// webhook, and a call of the API without a session that goes on.
+const PASSING: [&str; 4] = ["cron", "system", "hook", "api-once"];
 
 /// What a transcript says.
 #[derive(Debug, Default)]
@@ -161,14 +161,15 @@ impl Entry<'_> {
     }
 
     /// Whether a message begins what is not to be remembered; None when it is
-    /// no user's.
+    /// no user's, and does not say that itself.
     fn is_passing(&self) -> Option<bool> {
-        let body = self.message.as_ref().filter(|body| body.role == "user")?;
+        let body = self.message.as_ref()?;
         if self.is_command() {
             return None;
         }
         let channel = body.own.as_ref().and_then(|own| own.channel.as_deref());
-        Some(channel.is_some_and(|channel| PASSING.contains(&channel)))
+        let is_passing = channel.is_some_and(|channel| PASSING.contains(&channel));
+        (is_passing || body.role == "user").then_some(is_passing)
     }
 
     fn into_message(self, line: u32) -> Option<Message> {
@@ -300,11 +301,16 @@ mod tests {
             said("assistant", ""),
             said("user", "telegram"),
             said("assistant", ""),
+            said("assistant", "api-once"),
             said("user", "api-once"),
+            said("user", "hook"),
         ];
         let read = transcript(&lines.concat());
-        assert_eq!(read.messages.len(), 5);
-        assert_eq!(read.passing.into_iter().collect::<Vec<_>>(), [1, 2, 5]);
+        assert_eq!(read.messages.len(), 7);
+        assert_eq!(
+            read.passing.into_iter().collect::<Vec<_>>(),
+            [1, 2, 5, 6, 7]
+        );
     }
 
     #[test]

@@ -96,6 +96,22 @@ pub(crate) use spaceless::{pairs, pieces};
 /// The language most of the stop words in `text` belong to; when there are none,
 /// what its script tells, and at last English.
 pub(crate) fn language_of(text: &str) -> Language {
+    count(text).language(Languages::all())
+}
+
+/// The same of a text that is one of `languages` if any of them has its words:
+/// of a short one, languages that are akin tell too little.
+pub(crate) fn language_among(text: &str, languages: Languages) -> Language {
+    let count = count(text);
+    let near = count.language(languages);
+    if languages.contains(near) {
+        near
+    } else {
+        count.language(Languages::all())
+    }
+}
+
+fn count(text: &str) -> language::Count {
     let text = composed(text);
     let mut count = language::Count::default();
     let mut folded = String::new();
@@ -108,7 +124,7 @@ pub(crate) fn language_of(text: &str) -> Language {
             count.add(&folded);
         }
     });
-    count.language()
+    count
 }
 
 fn composed(text: &str) -> Cow<'_, str> {

@@ -184,12 +184,6 @@ impl Database {
         )
     }
 
-    /// Gives a document another path.
-    pub(crate) fn rename_document(&self, id: u32, path: &str, stamp: &str) -> Result<(), Error> {
-        let sql = "UPDATE documents SET path = ?, stamp = ? WHERE id = ?";
-        self.execute("rename a document", sql, params![path, stamp, id])
-    }
-
     /// The parts of a document, in order.
     pub(crate) fn parts_of(&self, document: u32) -> Result<Vec<PartRow>, Error> {
         let sql =
@@ -335,6 +329,16 @@ impl Database {
                 language: Language::from_code(&row.get::<_, String>(10)?),
             })
         });
+        row.optional().map_err(error())
+    }
+
+    /// The text of the unit `ordinal` of a part; None when it was forgotten.
+    pub(crate) fn text(&self, part: i64, ordinal: usize) -> Result<Option<String>, Error> {
+        let error = || Error::database("read a text");
+        let sql = "SELECT text FROM passages WHERE id = ?";
+        let mut statement = self.0.prepare_cached(sql).map_err(error())?;
+        let number = part * UNITS + ordinal as i64;
+        let row = statement.query_row([number], |row| row.get(0));
         row.optional().map_err(error())
     }
 

@@ -14,6 +14,7 @@ use crate::part;
 use crate::search::Scratch;
 use crate::snapshot::{DocumentEntry, Live, Snapshot};
 
+mod closer;
 mod fallback;
 mod find;
 mod fuse;

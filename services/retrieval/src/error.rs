@@ -34,14 +34,6 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A model failed at a text.
-    #[error("{model} failed: {reason}")]
-    Inference {
-        /// The model.
-        model: &'static str,
-        /// What it says.
-        reason: String,
-    },
     /// A segment of the index that is not what was written.
     #[error("{} is damaged: {reason}", path.display())]
     Damaged {

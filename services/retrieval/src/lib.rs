@@ -26,3 +26,6 @@ pub use engine::{Change, Engine, Known, Missing, Opened, Options, Passage, Statu
 pub use error::Error;
 pub use query::{ANSWERS, Choice, DEFAULT_LIMIT, Hit, LIMIT, Parts, Query, SearchResult};
 pub use ranking::{Ranking, Weights};
+
+#[cfg(test)]
+mod tests;

@@ -145,6 +145,11 @@ pub struct Parts {
     pub speaker: f64,
     /// Whether it has the kind of fact that is asked for.
     pub fact: f64,
+    /// The words of the question that it follows, where it follows one.
+    pub reply: f64,
+    /// How near its words are to those of the question, one by one; of messages
+    /// among the best.
+    pub words: f64,
     /// What age left of the score: 1 for the newest, never below the floor.
     pub decay: f64,
     /// BM25 of the passage, as it is.

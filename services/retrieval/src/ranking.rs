@@ -1,7 +1,7 @@
 //! How scores are made. The defaults were chosen by measurement;
 //! services/memory/README.md has the tables.
 
-/// What each list of scores counts. Every list is normalised to 0..1 first.
+/// What each list of scores counts. Every list is brought to 0..1 first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
     /// BM25 of the passage.
@@ -18,6 +18,10 @@ pub struct Weights {
     pub speaker: f64,
     /// Whether it has the kind of fact that is asked for: a date, a number.
     pub fact: f64,
+    /// BM25 of the question that it follows.
+    pub reply: f64,
+    /// How near its words are to those of the question, one by one.
+    pub words: f64,
 }
 
 impl Default for Weights {
@@ -30,8 +34,26 @@ impl Default for Weights {
             vector_window: 0.2,
             speaker: 0.3,
             fact: 0.1,
+            reply: 0.0,
+            words: 0.0,
         }
     }
+}
+
+impl Weights {
+    /// Of a message among the best, which is looked at more closely. Chosen by
+    /// leaving out one conversation at a time.
+    pub const SAID: Self = Self {
+        text: 0.0,
+        window: 0.1,
+        session: 0.18,
+        vector: 0.08,
+        vector_window: 0.13,
+        speaker: 0.16,
+        fact: 0.09,
+        reply: 0.12,
+        words: 0.15,
+    };
 }
 
 /// How scores become an order.
@@ -39,6 +61,8 @@ impl Default for Weights {
 pub struct Ranking {
     /// What the lists count.
     pub weights: Weights,
+    /// What they count of messages among the best.
+    pub said: Weights,
     /// After how many days half of what age can take from a score is taken.
     pub half_life_days: f64,
     /// What age leaves of a score at least; 0 to 1, 1 turns decay off.
@@ -52,6 +76,7 @@ impl Default for Ranking {
     fn default() -> Self {
         Self {
             weights: Weights::default(),
+            said: Weights::SAID,
             half_life_days: 7.0,
             decay_floor: 0.9,
             mmr_lambda: 0.7,

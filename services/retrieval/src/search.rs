@@ -19,7 +19,7 @@ mod extent;
 mod fusion;
 mod keywords;
 mod meaning;
-mod neighbours;
+pub(crate) mod nearness;
 mod question;
 mod search_word;
 pub(crate) mod snippet;
@@ -27,6 +27,7 @@ pub(crate) mod snippet;
 pub(crate) use diversity::Pool;
 pub(crate) use extent::Range;
 pub(crate) use question::Question;
+pub(crate) use search_word::SearchWord;
 pub(crate) use snippet::Wanted;
 
 /// Candidates that are looked at for each hit that is wanted: some repeat
@@ -46,12 +47,16 @@ pub(crate) struct Candidate {
     pub(crate) parts: Parts,
     pub(crate) dated: Dated,
     pub(crate) kind: Kind,
+    /// Whether it was looked at more closely.
+    pub(crate) is_close: bool,
 }
 
 /// The candidates of a search, best first.
 #[derive(Debug, Default)]
-pub(crate) struct Candidates {
+pub(crate) struct Candidates<'a> {
     pub(crate) list: Vec<Candidate>,
+    /// The words of the question, and what each weighs.
+    pub(crate) weights: Vec<(&'a SearchWord, f32)>,
     /// The fields shown of each.
     pub(crate) wanted: Wanted,
     /// Whether the deadline passed before all was looked at.
@@ -122,11 +127,6 @@ impl<'a> Space<'a> {
         self.dates.get(part).is_some_and(Option::is_some)
     }
 
-    /// Whether the segment `live` has the unit `unit`, in the part `part`.
-    fn is_in(&self, live: usize, unit: usize, part: usize) -> bool {
-        unit < self.live[live].segment.units() && self.part(live, unit) == part
-    }
-
     /// The number of the part of the unit `unit` of the segment `live`.
     fn part(&self, live: usize, unit: usize) -> usize {
         self.starts[live].1 + self.live[live].segment.lengths(unit).part as usize
@@ -141,12 +141,12 @@ pub(crate) struct Scratch {
 }
 
 /// The best units for `question`, best first.
-pub(crate) fn candidates(
+pub(crate) fn candidates<'a>(
     snapshot: &Snapshot,
-    question: &Question,
+    question: &'a Question,
     query: &Query,
     scratch: &mut Scratch,
-) -> Candidates {
+) -> Candidates<'a> {
     let space = Space::new(snapshot, query);
     let tables = std::mem::take(&mut scratch.keywords);
     let keywords = keywords::Scores::new(&space, question, tables);
@@ -155,17 +155,17 @@ pub(crate) fn candidates(
         meaning::Scores::new(&space, vector, question.table, tables)
     });
     let limit = (query.limit * SPARE).max(POOL);
-    let mut list = fusion::best(
+    let list = fusion::best(
         &space,
         (query, question),
         &keywords,
         meaning.as_ref(),
         limit,
     );
-    neighbours::add(&space, &mut list);
     let candidates = Candidates {
         list,
         wanted: Wanted::new(&keywords.weights, question.asked),
+        weights: keywords.weights,
         cut_short: keywords.cut_short || meaning.as_ref().is_some_and(|m| m.cut_short),
     };
     scratch.keywords = keywords.tables;
@@ -175,7 +175,7 @@ pub(crate) fn candidates(
     candidates
 }
 
-/// The `limit` best units, without what their neighbours make of them.
+/// The `limit` best units, before they are looked at more closely.
 #[cfg(test)]
 pub(crate) fn best(
     snapshot: &Snapshot,
@@ -210,6 +210,13 @@ fn order(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
     score.then_with(newer).then_with(place)
 }
 
+/// The part that a candidate is in, and which of its units it is.
+pub(crate) fn place(snapshot: &Snapshot, candidate: &Candidate) -> (i64, usize) {
+    let segment = &snapshot.live[candidate.live].segment;
+    let part = segment.part(segment.lengths(candidate.unit).part as usize);
+    (part.id, candidate.unit - part.first as usize)
+}
+
 /// Brings the scores of hits that were chosen into their order.
 pub(crate) fn sort_hits(hits: &mut [Hit]) {
     hits.sort_by(|a, b| {
@@ -224,14 +231,19 @@ pub(crate) fn score(hit: &mut Hit, parts: Parts, query: &Query, ages: bool) {
         timestamp_ms: hit.timestamp_ms,
         ages,
     };
-    let (score, decay) = fusion::total(&parts, query, dated, hit.kind);
+    let (score, decay) = fusion::first(&parts, query, dated, hit.kind);
     hit.score = score;
     hit.parts = Parts { decay, ..parts };
 }
 
 /// Makes the score anew from parts that have changed.
 pub(crate) fn rescore(candidate: &mut Candidate, query: &Query) {
-    let (score, decay) = fusion::total(&candidate.parts, query, candidate.dated, candidate.kind);
+    let total = if candidate.is_close {
+        fusion::second
+    } else {
+        fusion::first
+    };
+    let (score, decay) = total(&candidate.parts, query, candidate.dated, candidate.kind);
     candidate.score = score;
     candidate.parts.decay = decay;
 }

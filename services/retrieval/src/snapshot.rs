@@ -188,3 +188,6 @@ impl Snapshot {
             .retain(|live| live.size.parts > 0 || live.file.is_some());
     }
 }
+
+#[cfg(test)]
+mod tests;

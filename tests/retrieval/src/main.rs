@@ -12,8 +12,9 @@ use openclaw_memory::shared;
 use openclaw_retrieval::{Choice, Options, Ranking};
 
 use crate::measure::Report;
-use crate::set::{Outcome, Set, Settings};
+use crate::set::{Choices, EvaluationError, Indexed, Outcome, Set, Settings};
 
+mod fit;
 mod measure;
 mod set;
 mod table;
@@ -34,9 +35,12 @@ struct Arguments {
     /// By score alone, without diversity
     #[arg(long)]
     no_mmr: bool,
-    /// Ask parts of each question beside it, made by a rule
+    /// Ask of each of several people a question names beside it
     #[arg(long)]
     split: bool,
+    /// Ask each conversation with weights that were fitted to the others
+    #[arg(long)]
+    cross_validate: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -77,15 +81,32 @@ fn main() -> ExitCode {
 }
 
 fn evaluate(arguments: &Arguments, environment: &Environment) -> anyhow::Result<String> {
-    let settings = settings(arguments, environment);
+    let settings = settings(arguments);
     // All are read before the first is asked: a wrong name is known at once.
     let sets = arguments.files.iter().map(|path| Set::read(path));
     let sets: Vec<Set> = sets.collect::<Result<_, _>>()?;
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let mut indexed = Vec::new();
+    for (set, number) in sets.iter().zip(0..) {
+        let options = Options {
+            table: shared::table(environment),
+        };
+        let place = folder.path().join(format!("{number}"));
+        indexed.push(set.index(&place, options)?);
+    }
+    anyhow::ensure!(
+        !arguments.cross_validate || sets.len() > 1,
+        "one conversation alone leaves none to fit weights to; give more of them"
+    );
+    let each = if arguments.cross_validate {
+        cross_validated(&indexed, &settings)?
+    } else {
+        vec![settings; indexed.len()]
+    };
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for set in &sets {
-        let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-        let mut progress = Progress::new(set);
-        outcomes.extend(set.run(folder.path(), &settings, || progress.step())?);
+    for (indexed, settings) in indexed.iter().zip(&each) {
+        let mut progress = Progress::new(indexed.set);
+        outcomes.extend(indexed.ask(settings, || progress.step())?);
         progress.end();
     }
     let report = Report::new(&outcomes);
@@ -95,10 +116,32 @@ fn evaluate(arguments: &Arguments, environment: &Environment) -> anyhow::Result<
     if arguments.json {
         return Ok(table::json(&report, &embedder, &names)? + "\n");
     }
-    Ok(table::text(&report, &embedder, &names))
+    let mut text = table::text(&report, &embedder, &names);
+    if arguments.cross_validate {
+        text.push_str(&table::folds(&names, &each));
+    }
+    Ok(text)
 }
 
-fn settings(arguments: &Arguments, environment: &Environment) -> Settings {
+/// For each conversation the settings with weights that fit the others, and that
+/// it had no part in.
+fn cross_validated(
+    indexed: &[Indexed<'_>],
+    settings: &Settings,
+) -> Result<Vec<Settings>, EvaluationError> {
+    let choices = indexed.iter().map(|one| one.candidates(settings));
+    let choices: Vec<Vec<Choices>> = choices.collect::<Result<_, _>>()?;
+    let without = |left_out: usize| {
+        let others = choices.iter().enumerate();
+        let others = others.filter(|(number, _)| *number != left_out);
+        let mut settings = settings.clone();
+        settings.ranking.said = fit::weights(others.flat_map(|(_, choices)| choices));
+        settings
+    };
+    Ok((0..indexed.len()).map(without).collect())
+}
+
+fn settings(arguments: &Arguments) -> Settings {
     let mut ranking = Ranking::default();
     if arguments.no_decay {
         ranking.decay_floor = 1.0;
@@ -106,16 +149,11 @@ fn settings(arguments: &Arguments, environment: &Environment) -> Settings {
     if arguments.no_mmr {
         ranking.mmr_lambda = 1.0;
     }
-    let embedder = match arguments.embedder {
-        Kind::Static => Choice::Static,
-        Kind::None => Choice::None,
-    };
-    let options = Options {
-        table: shared::table(environment),
-    };
     Settings {
-        options,
-        embedder,
+        embedder: match arguments.embedder {
+            Kind::Static => Choice::Static,
+            Kind::None => Choice::None,
+        },
         ranking,
         splits: arguments.split,
     }

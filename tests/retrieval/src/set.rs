@@ -8,11 +8,14 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use openclaw_retrieval::{
-    Body, Choice, Document, Engine, Error, Message, Options, Query, Ranking, Source,
+    Body, Choice, Document, Engine, Error, Hit, Message, Options, Parts, Query, Ranking, Source,
 };
 
 /// Hits looked at for each question.
 const HITS: usize = 10;
+/// Of a question, of which weights are learned: as many as a search looks at
+/// closely.
+const CANDIDATES: usize = 100;
 /// Messages of a session have one time in these sets; they are told apart by
 /// this, in milliseconds.
 const BETWEEN_MS: i64 = 1000;
@@ -62,12 +65,13 @@ pub(crate) struct Outcome {
     pub(crate) latency: Duration,
 }
 
+/// What could answer a question, and whether it does.
+pub(crate) type Choices = Vec<(Parts, bool)>;
+
 /// How a set is evaluated.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// The models.
-    pub(crate) options: Options,
-    /// Which of them is used.
+    /// Which of the models is used.
     pub(crate) embedder: Choice,
     /// How scores are made.
     pub(crate) ranking: Ranking,
@@ -127,48 +131,71 @@ impl Set {
         self.queries.len()
     }
 
-    /// Indexes the conversation in `folder`, as transcripts are, and asks every
-    /// question; `progress` is called after each.
-    pub(crate) fn run(
+    /// Indexes the conversation in `folder`, as transcripts are.
+    pub(crate) fn index(
         &self,
         folder: &Path,
+        options: Options,
+    ) -> Result<Indexed<'_>, EvaluationError> {
+        let (engine, _) = Engine::open(folder, options).map_err(|source| self.error(source))?;
+        let documents: Vec<Document> = self.sessions.iter().map(document).collect();
+        engine
+            .put(&documents)
+            .map_err(|source| self.error(source))?;
+        let now_ms = documents.iter().map(|document| document.modified_ms).max();
+        Ok(Indexed {
+            set: self,
+            engine,
+            now_ms: now_ms.unwrap_or_default(),
+        })
+    }
+
+    fn error(&self, source: Error) -> EvaluationError {
+        EvaluationError::Index {
+            name: self.name.clone(),
+            source,
+        }
+    }
+}
+
+/// A conversation that questions can be put to.
+pub(crate) struct Indexed<'a> {
+    pub(crate) set: &'a Set,
+    engine: Engine,
+    now_ms: i64,
+}
+
+impl Indexed<'_> {
+    /// Asks every question; `progress` is called after each.
+    pub(crate) fn ask(
+        &self,
         settings: &Settings,
         mut progress: impl FnMut(),
     ) -> Result<Vec<Outcome>, EvaluationError> {
-        let error = |source| EvaluationError::Index {
-            name: self.name.clone(),
-            source,
-        };
-        let (engine, _) = Engine::open(folder, settings.options.clone()).map_err(error)?;
-        let documents: Vec<Document> = self.sessions.iter().map(document).collect();
-        engine.put(&documents).map_err(error)?;
-        let now_ms = documents.iter().map(|document| document.modified_ms).max();
         let mut outcomes = Vec::new();
-        for asked in &self.queries {
-            let query = Query {
-                limit: HITS,
-                ranking: settings.ranking,
-                embedder: settings.embedder.clone(),
-                ..Query::new(&asked.text, now_ms.unwrap_or_default())
-            };
+        for asked in &self.set.queries {
+            let query = self.query(asked, settings, HITS);
             let begin = Instant::now();
             let others = if settings.splits {
                 parts(&asked.text)
             } else {
                 Vec::new()
             };
-            let found = engine.search_all(&query, &others).map_err(error)?;
+            let found = self.engine.search_all(&query, &others);
+            let found = found.map_err(|source| self.set.error(source))?;
             let latency = begin.elapsed();
             // Figures of another embedder than the one that was asked for would
             // be taken for its own.
             if let Some(warning) = found.warnings.into_iter().next() {
                 return Err(EvaluationError::Embedder(warning));
             }
-            let is_relevant = |id: &String| asked.relevant.contains(id);
-            let anchors = found.hits.iter().map(|hit| hit.message.as_ref());
             outcomes.push(Outcome {
                 category: asked.category.clone(),
-                hits: anchors.map(|id| id.is_some_and(is_relevant)).collect(),
+                hits: found
+                    .hits
+                    .iter()
+                    .map(|hit| asked.is_answered(hit))
+                    .collect(),
                 relevant: asked.relevant.len(),
                 latency,
             });
@@ -176,28 +203,61 @@ impl Set {
         }
         Ok(outcomes)
     }
+
+    /// Of every question the lists of its candidates, and whether each answers.
+    pub(crate) fn candidates(&self, settings: &Settings) -> Result<Vec<Choices>, EvaluationError> {
+        let mut all = Vec::new();
+        for asked in &self.set.queries {
+            let mut query = self.query(asked, settings, CANDIDATES);
+            query.ranking.mmr_lambda = 1.0;
+            let found = self.engine.search(&query);
+            let hits = found.map_err(|source| self.set.error(source))?.hits;
+            all.push(
+                hits.iter()
+                    .map(|hit| (hit.parts, asked.is_answered(hit)))
+                    .collect(),
+            );
+        }
+        Ok(all)
+    }
+
+    fn query(&self, asked: &Asked, settings: &Settings, limit: usize) -> Query {
+        Query {
+            limit,
+            ranking: settings.ranking,
+            embedder: settings.embedder.clone(),
+            ..Query::new(&asked.text, self.now_ms)
+        }
+    }
 }
 
-/// The parts of a question by a rule: what is between the words that join or
-/// relate; of a question with none, its second half, where what is asked about
-/// mostly stands.
-fn parts(text: &str) -> Vec<String> {
-    const JOINING: [&str; 14] = [
-        "and", "or", "with", "for", "from", "in", "at", "on", "when", "after", "before", "during",
-        "about", "to",
-    ];
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let is_joining = |word: &&str| JOINING.contains(&word.to_lowercase().as_str());
-    let parts = words.split(is_joining);
-    let parts: Vec<String> = parts
-        .filter(|part| part.len() > 1)
-        .map(|part| part.join(" "))
-        .collect();
-    if parts.len() > 1 {
-        parts
-    } else {
-        vec![words[words.len() / 2..].join(" ")]
+impl Asked {
+    fn is_answered(&self, hit: &Hit) -> bool {
+        hit.message
+            .as_ref()
+            .is_some_and(|id| self.relevant.contains(id))
     }
+}
+
+/// The parts of a question by a rule: of one about several people, what it asks
+/// of each alone; another is asked as a whole.
+fn parts(text: &str) -> Vec<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_name = |at: usize| at > 0 && words[at].starts_with(char::is_uppercase);
+    let names: Vec<usize> = (0..words.len()).filter(|&at| is_name(at)).collect();
+    let is_joined = |pair: &[usize]| pair[1] - pair[0] == 2 && words[pair[0] + 1] == "and";
+    let Some(pair) = names.windows(2).find(|pair| is_joined(pair)) else {
+        return Vec::new();
+    };
+    let without = |left_out: usize| {
+        let kept = words.iter().enumerate();
+        let kept = kept.filter(|(at, word)| {
+            let is_other = *at == left_out || *at == pair[0] + 1;
+            !is_other && !["both", "either"].contains(word)
+        });
+        kept.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
+    };
+    pair.iter().map(|&name| without(name)).collect()
 }
 
 fn document(session: &Session) -> Document {

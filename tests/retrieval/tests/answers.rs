@@ -2,17 +2,39 @@
 //! languages: how often the line that answers comes first, and that nothing is
 //! said where nothing answers.
 //!
-//! `notes/questions.txt` names two halves: mechanisms were developed on `dev`,
-//! and `held` was only reported.
-#![allow(clippy::unwrap_used, reason = "only #[test] functions are excepted")]
+//! There are two sets, of other people and other topics. In the second, some
+//! questions were asked before, and what was answered then says nothing.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "only #[test] functions are excepted"
+)]
 
 use std::path::PathBuf;
 
-use openclaw_retrieval::{Body, Document, Engine, Hit, Options, Query, Source};
+use openclaw_retrieval::{Body, Document, Engine, Hit, Message, Options, Query, Source};
 
-const NOTES: &str = include_str!("../notes/notes.txt");
-const QUESTIONS: &str = include_str!("../notes/questions.txt");
-const UNANSWERABLE: &str = include_str!("../notes/unanswerable.txt");
+/// Notes, what is asked of them, what is asked for nothing, and what was asked
+/// before: a question and its answer a line.
+struct Set {
+    notes: &'static str,
+    questions: &'static str,
+    unanswerable: &'static str,
+    asked: &'static str,
+}
+
+const FIRST: Set = Set {
+    notes: include_str!("../notes/first/notes.txt"),
+    questions: include_str!("../notes/first/questions.txt"),
+    unanswerable: include_str!("../notes/first/unanswerable.txt"),
+    asked: "",
+};
+const SECOND: Set = Set {
+    notes: include_str!("../notes/second/notes.txt"),
+    questions: include_str!("../notes/second/questions.txt"),
+    unanswerable: include_str!("../notes/second/unanswerable.txt"),
+    asked: include_str!("../notes/second/asked.txt"),
+};
 /// 2026-11-22T12:00:00Z.
 const NOW_MS: i64 = 1_795_348_800_000;
 /// The fewest of the answerable questions, in percent, whose line comes first.
@@ -38,7 +60,34 @@ fn document(note: &str) -> Document {
     }
 }
 
-/// Half, question and, where there is one, what the answer has.
+/// The conversation in which `asked` was asked and answered, yesterday.
+fn conversation(asked: &str) -> Document {
+    let mut messages = Vec::new();
+    for line in lines(asked) {
+        for (speaker, text) in [("user", line[0]), ("assistant", line[1])] {
+            let number = messages.len();
+            messages.push(Message {
+                id: format!("m{number}"),
+                speaker: speaker.to_owned(),
+                text: text.to_owned(),
+                timestamp_ms: NOW_MS - 86_400_000 + number as i64 * 20_000,
+                line: number as u32 + 1,
+                is_echo: speaker == "assistant",
+            });
+        }
+    }
+    Document {
+        path: "sessions/yesterday.jsonl".to_owned(),
+        source: Source::Sessions,
+        stamp: String::new(),
+        modified_ms: NOW_MS,
+        day_ms: None,
+        topic: String::new(),
+        body: Body::Messages(messages),
+    }
+}
+
+/// What stands between bars in each line.
 fn lines(text: &str) -> Vec<Vec<&str>> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
@@ -52,15 +101,16 @@ struct Notes {
 }
 
 impl Notes {
-    fn new() -> Self {
+    fn new(set: &Set) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let table =
             PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");
         let options = Options { table: Some(table) };
         let (engine, _) = Engine::open(folder.path(), options).unwrap();
-        let notes = NOTES.split("=== ").filter(|note| !note.is_empty());
-        let documents: Vec<Document> = notes.map(document).collect();
+        let notes = set.notes.split("=== ").filter(|note| !note.is_empty());
+        let mut documents: Vec<Document> = notes.map(document).collect();
         assert_eq!(documents.len(), 60);
+        documents.push(conversation(set.asked));
         engine.put(&documents).unwrap();
         Self {
             engine,
@@ -84,53 +134,69 @@ fn told(hits: &[Hit]) -> String {
     hits.iter().take(3).map(tell).collect()
 }
 
-#[test]
-fn answers_of_notes_come_with_their_line_first() {
-    let notes = Notes::new();
+fn ask(set: &Set) {
+    let notes = Notes::new(set);
     let mut report = String::new();
-    let (mut right, mut all) = ([0, 0], [0, 0]);
-    for line in lines(QUESTIONS) {
-        let half = usize::from(line[0] == "held");
+    let (mut right, mut all) = (0, 0);
+    for line in lines(set.questions) {
         let hits = notes.answers(line[1]);
-        all[half] += 1;
+        all += 1;
         if hits.first().is_some_and(|hit| hit.answer.contains(line[2])) {
-            right[half] += 1;
-        } else {
-            report.push_str(&format!(
-                "{} {} ({})\n{}",
-                line[0],
-                line[1],
-                line[2],
-                told(&hits)
-            ));
-            if std::env::var_os("EXPLAIN").is_some() {
-                let query = Query::new(line[1], NOW_MS);
-                report.push_str("   search:\n");
-                report.push_str(&told(&notes.engine.search(&query).unwrap().hits));
-            }
+            right += 1;
+            continue;
+        }
+        report.push_str(&format!("{}: {} ({})\n", line[0], line[1], line[2]));
+        report.push_str(&told(&hits));
+        if std::env::var_os("EXPLAIN").is_some() {
+            let query = Query::new(line[1], NOW_MS);
+            report.push_str("   search:\n");
+            report.push_str(&told(&notes.engine.search(&query).unwrap().hits));
         }
     }
-    println!(
-        "developed on: {} of {}, held back: {} of {}",
-        right[0], all[0], right[1], all[1]
-    );
-    println!("{report}");
-    assert_eq!(all, [30, 30]);
-    let share = 100 * (right[0] + right[1]) / (all[0] + all[1]);
+    println!("{right} of {all}\n{report}");
+    assert_eq!(all, 60);
+    let share = 100 * right / all;
     assert!(share >= ENOUGH, "{share} %\n{report}");
 }
 
-#[test]
-fn answers_are_not_made_up() {
-    let notes = Notes::new();
-    let questions = lines(UNANSWERABLE);
+fn ask_for_nothing(set: &Set) {
+    let notes = Notes::new(set);
+    let questions = lines(set.unanswerable);
     assert_eq!(questions.len(), 30);
     let mut wrong = String::new();
     for line in questions {
         let hits = notes.answers(line[1]);
+        if std::env::var_os("EXPLAIN").is_some() {
+            let found = notes.engine.search(&Query::new(line[1], NOW_MS)).unwrap();
+            println!(
+                "{}\n{}",
+                line[1],
+                told(&found.hits[..found.hits.len().min(1)])
+            );
+        }
         if !hits.is_empty() {
             wrong.push_str(&format!("{} {}\n{}", line[0], line[1], told(&hits)));
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn answers_of_notes_come_with_their_line_first() {
+    ask(&FIRST);
+}
+
+#[test]
+fn answers_of_other_notes_come_with_their_line_first() {
+    ask(&SECOND);
+}
+
+#[test]
+fn answers_are_not_made_up() {
+    ask_for_nothing(&FIRST);
+}
+
+#[test]
+fn answers_are_not_made_up_of_other_notes() {
+    ask_for_nothing(&SECOND);
 }

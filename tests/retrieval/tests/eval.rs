@@ -50,6 +50,18 @@ fn the_table_for_people_has_every_category() {
 }
 
 #[test]
+fn each_conversation_is_asked_with_weights_of_the_others() {
+    let output = eval(&[SET, SET, "--cross-validate"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("each fitted to the other conversations"),
+        "{text}"
+    );
+    assert_eq!(text.matches("allotment: text ").count(), 2, "{text}");
+    assert_eq!(eval(&[SET, "--cross-validate"]).status.code(), Some(1));
+}
+
+#[test]
 fn what_cannot_be_evaluated_is_named() {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     for (arguments, code, said) in [

@@ -79,26 +79,20 @@ pub(crate) fn told(text: &str, timestamp_ms: i64) -> Vec<Mark> {
             }
         }
     }
-    for (word, days) in [("昨日", -1), ("明日", 1), ("一昨日", -2), ("明後日", 2)] {
+    for (word, days, is_day) in JAPANESE {
         if text.contains(word) {
-            add(days, true);
-        }
-    }
-    for (word, days) in [
-        ("先週", -7),
-        ("来週", 7),
-        ("先月", -30),
-        ("来月", 30),
-        ("去年", -365),
-        ("来年", 365),
-    ] {
-        if text.contains(word) {
-            add(days, false);
+            add(days, is_day);
         }
     }
     marks
 }
 
+/// The same in Japanese, and whether a day is meant.
+#[rustfmt::skip]
+const JAPANESE: [(&str, i64, bool); 10] = [
+    ("昨日", -1, true), ("明日", 1, true), ("一昨日", -2, true), ("明後日", 2, true), ("先週", -7, false),
+    ("来週", 7, false), ("先月", -30, false), ("来月", 30, false), ("去年", -365, false), ("来年", 365, false),
+];
 /// Words for a day, by how far it is.
 const DAYS: [(&[&str], i64); 5] = [
     (&["yesterday", "gestern", "hier", "ayer"], -1),
@@ -107,27 +101,12 @@ const DAYS: [(&[&str], i64); 5] = [
     (&["übermorgen"], 2),
     (&["today", "tonight", "heute", "hoy"], 0),
 ];
+#[rustfmt::skip]
 const LAST: [&str; 10] = [
-    "last",
-    "past",
-    "letzte",
-    "letzten",
-    "letzter",
-    "letztes",
-    "vergangene",
-    "vergangenen",
-    "pasado",
-    "pasada",
+    "last", "past", "letzte", "letzten", "letzter", "letztes", "vergangene", "vergangenen", "pasado", "pasada",
 ];
-const NEXT: [&str; 7] = [
-    "next",
-    "nächste",
-    "nächsten",
-    "nächster",
-    "nächstes",
-    "próximo",
-    "próxima",
-];
+#[rustfmt::skip]
+const NEXT: [&str; 7] = ["next", "nächste", "nächsten", "nächster", "nächstes", "próximo", "próxima"];
 
 fn span(word: &str) -> Option<i64> {
     Some(match word {
@@ -170,20 +149,14 @@ fn count(word: &str) -> Option<i64> {
 }
 
 fn weekday(word: &str) -> Option<i64> {
+    #[rustfmt::skip]
     const NAMES: [&[&str]; 7] = [
         &["monday", "mon", "montag", "lundi", "lunes"],
         &["tuesday", "tue", "tues", "dienstag", "mardi", "martes"],
         &["wednesday", "wed", "mittwoch", "mercredi", "miércoles"],
         &["thursday", "thu", "thurs", "donnerstag", "jeudi", "jueves"],
         &["friday", "fri", "freitag", "vendredi", "viernes"],
-        &[
-            "saturday",
-            "sat",
-            "samstag",
-            "sonnabend",
-            "samedi",
-            "sábado",
-        ],
+        &["saturday", "sat", "samstag", "sonnabend", "samedi", "sábado"],
         &["sunday", "sun", "sonntag", "dimanche", "domingo"],
     ];
     let found = NAMES

@@ -6,123 +6,51 @@ use pagefind_stem::{Algorithm, Stemmer};
 
 use super::stop_words;
 
-/// A language with stop words and a Snowball stemmer.
-///
-/// In this order: of languages that a text is equally likely in, the first. The
-/// numbers are those of the bits that segments keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Language {
-    /// Also what nothing else is known of.
-    English,
-    German,
-    French,
-    Spanish,
-    Italian,
-    Portuguese,
-    Dutch,
-    Swedish,
-    Danish,
-    Norwegian,
-    Finnish,
-    Polish,
-    Hungarian,
-    Romanian,
-    Russian,
-    Turkish,
-    Arabic,
-    Greek,
-    Hindi,
-    Tamil,
-    Indonesian,
-    Catalan,
-    /// With Croatian and Bosnian, in both scripts.
-    Serbian,
-    Lithuanian,
-    Estonian,
-    Irish,
-    Basque,
-    Armenian,
-    Nepali,
-    Yiddish,
-    Esperanto,
+/// Defines the languages: a name, its ISO 639-1 code, and the file of its stop
+/// words, which has the code's name. The stemmer has the language's.
+macro_rules! languages {
+    ($($name:ident $code:literal,)*) => {
+        /// A language with stop words and a Snowball stemmer.
+        ///
+        /// In this order: of languages that a text is equally likely in, the
+        /// first. The numbers are those of the bits that segments keep.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(crate) enum Language {
+            $($name,)*
+        }
+
+        impl Language {
+            pub(super) const ALL: [Self; [$($code),*].len()] = [$(Self::$name,)*];
+
+            fn facts(self) -> Facts {
+                match self {
+                    $(Self::$name => (
+                        $code,
+                        Algorithm::$name,
+                        include_str!(concat!("stop_words/", $code, ".txt")),
+                    ),)*
+                }
+            }
+        }
+    };
 }
 
-/// What is known of a language: its ISO 639-1 code, how its words are stemmed,
-/// and the words of it that say nothing.
+// English is also what nothing else is known of; Serbian is with Croatian and
+// Bosnian, in both scripts.
+#[rustfmt::skip]
+languages! {
+    English "en", German "de", French "fr", Spanish "es", Italian "it", Portuguese "pt", Dutch "nl",
+    Swedish "sv", Danish "da", Norwegian "no", Finnish "fi", Polish "pl", Hungarian "hu",
+    Romanian "ro", Russian "ru", Turkish "tr", Arabic "ar", Greek "el", Hindi "hi", Tamil "ta",
+    Indonesian "id", Catalan "ca", Serbian "sr", Lithuanian "lt", Estonian "et", Irish "ga",
+    Basque "eu", Armenian "hy", Nepali "ne", Yiddish "yi", Esperanto "eo",
+}
+
+/// What is known of a language: its code, how its words are stemmed, and the words
+/// of it that say nothing.
 type Facts = (&'static str, Algorithm, &'static str);
 
 impl Language {
-    pub(super) const ALL: [Self; 31] = [
-        Self::English,
-        Self::German,
-        Self::French,
-        Self::Spanish,
-        Self::Italian,
-        Self::Portuguese,
-        Self::Dutch,
-        Self::Swedish,
-        Self::Danish,
-        Self::Norwegian,
-        Self::Finnish,
-        Self::Polish,
-        Self::Hungarian,
-        Self::Romanian,
-        Self::Russian,
-        Self::Turkish,
-        Self::Arabic,
-        Self::Greek,
-        Self::Hindi,
-        Self::Tamil,
-        Self::Indonesian,
-        Self::Catalan,
-        Self::Serbian,
-        Self::Lithuanian,
-        Self::Estonian,
-        Self::Irish,
-        Self::Basque,
-        Self::Armenian,
-        Self::Nepali,
-        Self::Yiddish,
-        Self::Esperanto,
-    ];
-
-    fn facts(self) -> Facts {
-        use Algorithm as A;
-        match self {
-            Self::English => ("en", A::English, include_str!("stop_words/en.txt")),
-            Self::German => ("de", A::German, include_str!("stop_words/de.txt")),
-            Self::French => ("fr", A::French, include_str!("stop_words/fr.txt")),
-            Self::Spanish => ("es", A::Spanish, include_str!("stop_words/es.txt")),
-            Self::Italian => ("it", A::Italian, include_str!("stop_words/it.txt")),
-            Self::Portuguese => ("pt", A::Portuguese, include_str!("stop_words/pt.txt")),
-            Self::Dutch => ("nl", A::Dutch, include_str!("stop_words/nl.txt")),
-            Self::Swedish => ("sv", A::Swedish, include_str!("stop_words/sv.txt")),
-            Self::Danish => ("da", A::Danish, include_str!("stop_words/da.txt")),
-            Self::Norwegian => ("no", A::Norwegian, include_str!("stop_words/no.txt")),
-            Self::Finnish => ("fi", A::Finnish, include_str!("stop_words/fi.txt")),
-            Self::Polish => ("pl", A::Polish, include_str!("stop_words/pl.txt")),
-            Self::Hungarian => ("hu", A::Hungarian, include_str!("stop_words/hu.txt")),
-            Self::Romanian => ("ro", A::Romanian, include_str!("stop_words/ro.txt")),
-            Self::Russian => ("ru", A::Russian, include_str!("stop_words/ru.txt")),
-            Self::Turkish => ("tr", A::Turkish, include_str!("stop_words/tr.txt")),
-            Self::Arabic => ("ar", A::Arabic, include_str!("stop_words/ar.txt")),
-            Self::Greek => ("el", A::Greek, include_str!("stop_words/el.txt")),
-            Self::Hindi => ("hi", A::Hindi, include_str!("stop_words/hi.txt")),
-            Self::Tamil => ("ta", A::Tamil, include_str!("stop_words/ta.txt")),
-            Self::Indonesian => ("id", A::Indonesian, include_str!("stop_words/id.txt")),
-            Self::Catalan => ("ca", A::Catalan, include_str!("stop_words/ca.txt")),
-            Self::Serbian => ("sr", A::Serbian, include_str!("stop_words/sr.txt")),
-            Self::Lithuanian => ("lt", A::Lithuanian, include_str!("stop_words/lt.txt")),
-            Self::Estonian => ("et", A::Estonian, include_str!("stop_words/et.txt")),
-            Self::Irish => ("ga", A::Irish, include_str!("stop_words/ga.txt")),
-            Self::Basque => ("eu", A::Basque, include_str!("stop_words/eu.txt")),
-            Self::Armenian => ("hy", A::Armenian, include_str!("stop_words/hy.txt")),
-            Self::Nepali => ("ne", A::Nepali, include_str!("stop_words/ne.txt")),
-            Self::Yiddish => ("yi", A::Yiddish, include_str!("stop_words/yi.txt")),
-            Self::Esperanto => ("eo", A::Esperanto, include_str!("stop_words/eo.txt")),
-        }
-    }
-
     /// Whether words are joined to new ones without a sign.
     pub(crate) fn joins_words(self) -> bool {
         matches!(
@@ -161,6 +89,28 @@ impl Language {
         Stemmer::create(self.facts().1).stem(word)
     }
 
+    /// The stems of verbs of which `word` may be a form that the stemmer leaves
+    /// apart: in German "erntet", "geerntet" and "abgeholt" are of "ernt" and
+    /// "abhol".
+    pub(crate) fn roots(self, word: &str) -> Vec<String> {
+        if self != Self::German {
+            return Vec::new();
+        }
+        let prefixes = PREFIXES.iter();
+        let participles = prefixes.filter_map(|prefix| {
+            let form = word.strip_prefix(*prefix)?.strip_prefix("ge")?;
+            Some(format!("{prefix}{form}"))
+        });
+        let forms = participles.chain([word.to_owned()]);
+        let bare = |form: String| {
+            let bare = VERBS.iter().filter_map(|ending| form.strip_suffix(ending));
+            let long = bare.filter(|root| root.chars().count() >= ROOT);
+            let stems = long.map(|root| super::stem(root, self).into_owned());
+            stems.collect::<Vec<_>>()
+        };
+        forms.flat_map(bare).collect()
+    }
+
     /// The language most likely written in the script of `character`, where a
     /// script tells.
     fn of_script(character: char) -> Option<Self> {
@@ -176,6 +126,16 @@ impl Language {
     }
 }
 
+/// The fewest letters of what a verb is made of.
+const ROOT: usize = 3;
+/// What verbs end with in German, in forms that are not stemmed.
+const VERBS: [&str; 5] = ["t", "et", "st", "te", "ten"];
+/// What stands before "ge" in German participles; nothing does too.
+const PREFIXES: [&str; 18] = [
+    "", "ab", "an", "auf", "aus", "bei", "ein", "fest", "her", "hin", "los", "mit", "nach", "vor",
+    "weg", "zu", "zurück", "um",
+];
+
 /// A set of languages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Languages(u64);
@@ -184,6 +144,11 @@ impl Languages {
     /// The set with `language` in it.
     pub(crate) fn with(self, language: Language) -> Self {
         Self(self.0 | 1 << language as u8)
+    }
+
+    /// All there are.
+    pub(crate) fn all() -> Self {
+        Language::ALL.into_iter().fold(Self::default(), Self::with)
     }
 
     /// The members of both.
@@ -217,8 +182,20 @@ impl Languages {
 /// Words looked at to tell a text's language: a page has shown it by then.
 const WORDS: usize = 500;
 
-/// What tells the language of a text: stop words seen, by language, and in what
-/// script words are.
+/// What words end with in a language, and in no other that notes are often in.
+#[rustfmt::skip]
+const ENDINGS: [(Language, &[&str]); 3] = [
+    (Language::German, &["ung", "ungen", "keit", "heit", "schaft", "lich", "isch", "ß", "ä", "ö", "ü"]),
+    (Language::French, &["eur", "euse", "ière", "eux", "ement", "ée", "ées", "ç", "è", "ê"]),
+    (Language::Spanish, &["ción", "ciones", "dad", "miento", "ería", "ñ", "ó", "í", "ú"]),
+];
+/// So many stop words may be words of another language.
+const FEW: usize = 1;
+/// Shorter endings are letters that are anywhere in a word.
+const ENDING: usize = 2;
+
+/// What tells the language of a text: stop words seen, by language, where there
+/// are none what words end with, and in what script they are.
 ///
 /// Not the trigrams of letters that language detectors count: between names,
 /// paths and code these take a note of a dozen words for any language.
@@ -226,6 +203,7 @@ const WORDS: usize = 500;
 pub(super) struct Count {
     words: usize,
     stop_words: [usize; Language::ALL.len()],
+    endings: [usize; ENDINGS.len()],
     by_script: Option<Language>,
 }
 
@@ -234,6 +212,13 @@ impl Count {
         self.words += 1;
         for language in stop_words::languages_of(word).iter() {
             self.stop_words[language as usize] += 1;
+        }
+        for (count, (_, endings)) in self.endings.iter_mut().zip(ENDINGS) {
+            let has = |ending: &&str| {
+                let is_letter = ending.chars().count() < ENDING;
+                word.ends_with(*ending) || (is_letter && word.contains(*ending))
+            };
+            *count += usize::from(endings.iter().any(has));
         }
         if self.by_script.is_none() {
             self.by_script = word.chars().next().and_then(Language::of_script);
@@ -244,15 +229,26 @@ impl Count {
         self.words >= WORDS
     }
 
-    /// The first of the languages with most stop words; where there are none,
-    /// the one that is most often in the script.
-    pub(super) fn language(&self) -> Language {
-        let most = self.stop_words.iter().max().copied().unwrap_or_default();
+    /// Of `languages` the first with most stop words; where there are next to
+    /// none, what words end with, or the script.
+    pub(super) fn language(&self, languages: Languages) -> Language {
         let counts = Language::ALL.into_iter().zip(self.stop_words);
-        let first = counts
-            .filter(|(_, count)| *count == most && most > 0)
-            .map(|(language, _)| language)
-            .next();
-        first.or(self.by_script).unwrap_or(Language::English)
+        let by_words = counts
+            .filter(|(language, count)| *count > 0 && languages.contains(*language))
+            // The first of equals, which max_by_key is not.
+            .rev()
+            .max_by_key(|(_, count)| *count);
+        let endings = ENDINGS.iter().zip(self.endings);
+        let by_endings = endings
+            .map(|((language, _), count)| (*language, count))
+            .max_by_key(|(_, count)| *count)
+            // Beside a stop word one word alone tells nothing.
+            .filter(|(_, count)| *count > by_words.map_or(0, |(_, words)| words.max(1)));
+        let best = match by_words {
+            Some((_, words)) if words > FEW => by_words,
+            _ => by_endings.or(by_words),
+        };
+        let best = best.map(|(language, _)| language);
+        best.or(self.by_script).unwrap_or(Language::English)
     }
 }

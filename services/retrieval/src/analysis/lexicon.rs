@@ -98,6 +98,15 @@ fn hash(term: &str, language: usize) -> u64 {
     xxh3_64_with_seed(term.as_bytes(), language as u64)
 }
 
+/// The concepts of `word` in `language`, and that language's number.
+fn concepts(word: &str, language: Language) -> (&'static [u16], usize) {
+    let number = LANGUAGES.iter().position(|&known| known == language);
+    let number = number.unwrap_or_default();
+    let term = super::stem(word, LANGUAGES[number]);
+    let found = lexicon().by_term.get(&hash(&term, number));
+    (found.map_or(&[], Vec::as_slice), number)
+}
+
 /// Calls `sink` with terms that mean nearly what `word` means in `language`, as
 /// texts in any of `languages` have them, and whether they are of `language`.
 pub(crate) fn related(
@@ -106,13 +115,9 @@ pub(crate) fn related(
     languages: Languages,
     mut sink: impl FnMut(&str, bool),
 ) {
-    let lexicon = lexicon();
-    let number = LANGUAGES.iter().position(|&known| known == language);
-    let number = number.unwrap_or_default();
-    let term = super::stem(word, LANGUAGES[number]);
-    let found = lexicon.by_term.get(&hash(&term, number));
-    for &concept in found.into_iter().flatten() {
-        members(lexicon, concept, languages, &mut |term, own| {
+    let (found, number) = concepts(word, language);
+    for &concept in found {
+        members(lexicon(), concept, languages, &mut |term, own| {
             sink(term, own == number)
         });
     }
@@ -120,17 +125,9 @@ pub(crate) fn related(
 
 /// What kind of fact `word` names in `language`: "number", "price".
 pub(crate) fn fact(word: &str, language: Language) -> Traits {
-    let lexicon = lexicon();
-    let number = LANGUAGES.iter().position(|&known| known == language);
-    let number = number.unwrap_or_default();
-    let term = super::stem(word, LANGUAGES[number]);
-    let found = lexicon
-        .by_term
-        .get(&hash(&term, number))
-        .into_iter()
-        .flatten();
-    found.fold(Traits::default(), |all, &concept| {
-        all.with(lexicon.facts[usize::from(concept)])
+    let (found, _) = concepts(word, language);
+    found.iter().fold(Traits::default(), |all, &concept| {
+        all.with(lexicon().facts[usize::from(concept)])
     })
 }
 

@@ -10,11 +10,11 @@ use super::word::is_han;
 /// Endings, particles and words of questions in Japanese, in hiragana; the longer
 /// before the shorter.
 const HIRAGANA: &str = "
-でしたっけ でしょうか ましたっけ ありますか いましたか ありましたか していますか ください でしょう でしたか ですか ますか ましたか
+せばいい ればいい えばいい けばいい めばいい てばいい ばいい でしたっけ でしょうか ましたっけ ありますか いましたか ありましたか していますか ください でしょう でしたか ですか ますか ましたか
 ですが ません ました まして ありました あります います している していた したい される された という について として だっけ
 どこに どこで どこ どれくらい どれ どの どう どんな どちら いつまで いつから いつ いくつ いくら だれ なぜ なに なん です ます した
 して する しま ある あり いる いた いま これ それ あれ この その あの から まで より ので のに けど など だけ ほど くらい ごろ こと
-もの とき ため よう さん ちゃん くん わたし ぼく うち では には とは にも でも った って れる られ れた せる たい ない なっ なる しい
+たら なら けれど せば れば えば けば めば いい よい べき そう もらう もらっ もらえ くれる くれた もの とき ため よう さん ちゃん くん わたし ぼく うち では には とは にも でも った って れる られ れた せる たい ない なっ なる しい
 しく まれ の は が を に へ と も や か で な だ た て ね よ";
 /// Characters of words that ask and point, in Japanese and Chinese.
 const ASKING: &[char] = &[
@@ -51,33 +51,23 @@ pub(crate) fn pieces(run: &str) -> Vec<Range<usize>> {
         let range = start..start + length;
         start = range.end;
         match own {
-            Script::Han => without(
-                run,
-                range,
-                |text| {
+            Script::Han => {
+                let asks = |text: &str| {
                     let first = text.chars().next().filter(|c| ASKING.contains(c))?;
                     Some(first.len_utf8())
-                },
-                &mut pieces,
-            ),
+                };
+                pieces.extend(without(run, range, asks));
+            }
             Script::Hiragana => {
-                let mut left = Vec::new();
-                without(
-                    run,
-                    range,
-                    |text| {
-                        let ending = HIRAGANA
-                            .split_whitespace()
-                            .find(|ending| text.starts_with(*ending))?;
-                        Some(ending.len())
-                    },
-                    &mut left,
-                );
+                let ending = |text: &str| {
+                    let mut endings = HIRAGANA.split_whitespace();
+                    endings
+                        .find(|ending| text.starts_with(*ending))
+                        .map(str::len)
+                };
+                let left = without(run, range, ending).into_iter();
                 // One character that is left is an ending too.
-                pieces.extend(
-                    left.into_iter()
-                        .filter(|piece| run[piece.clone()].chars().count() > 1),
-                );
+                pieces.extend(left.filter(|piece| run[piece.clone()].chars().count() > 1));
             }
             Script::Katakana | Script::Other => pieces.push(range),
         }
@@ -90,8 +80,8 @@ fn without(
     run: &str,
     range: Range<usize>,
     skip: impl Fn(&str) -> Option<usize>,
-    pieces: &mut Vec<Range<usize>>,
-) {
+) -> Vec<Range<usize>> {
+    let mut pieces = Vec::new();
     let (mut start, mut at) = (range.start, range.start);
     while at < range.end {
         let text = &run[at..range.end];
@@ -108,6 +98,7 @@ fn without(
     if range.end > start {
         pieces.push(start..range.end);
     }
+    pieces
 }
 
 /// The pairs of characters of a piece; of a single one itself.

@@ -28,8 +28,8 @@ impl Traits {
     pub(crate) const DIGITS: Self = Self(16);
     /// An address of mail or of a page.
     pub(crate) const ADDRESS: Self = Self(32);
-    /// It is asked, not told.
-    pub(crate) const QUESTION: Self = Self(64);
+    /// It ends with a question.
+    pub(crate) const ASKS: Self = Self(64);
 
     /// By the name that the lexicon has for it.
     pub(crate) fn named(name: &str) -> Self {
@@ -46,6 +46,11 @@ impl Traits {
     /// The members of both.
     pub(crate) const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Without the members of `other`.
+    const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Whether the two have a member in common.
@@ -128,11 +133,11 @@ fn folded(word: &str, buffer: &mut String) -> u64 {
     xxh3_64(buffer.as_bytes())
 }
 
-/// What `text` has, and whether it asks.
+/// What `text` has, and whether it asks at its end.
 pub(crate) fn traits(text: &str) -> Traits {
     let found = facts(text);
-    if is_question(text) {
-        found.with(Traits::QUESTION)
+    if text.trim_end().ends_with(['?', '？']) {
+        found.with(Traits::ASKS)
     } else {
         found
     }
@@ -143,14 +148,22 @@ pub(crate) fn facts(text: &str) -> Traits {
     let table = table();
     let mut found = Traits::default();
     let mut buffer = String::new();
+    // "may" is a month beside a number only.
+    let (mut is_may, mut is_number) = (false, false);
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         if word.is_empty() {
             continue;
         }
-        if word.contains(|c: char| c.is_ascii_digit()) {
+        let was = (is_may, is_number);
+        is_may = word.eq_ignore_ascii_case("may");
+        is_number = word.contains(|c: char| c.is_ascii_digit());
+        if is_number {
             found = found.with(Traits::NUMBER);
         } else if let Some(kind) = table.get(&folded(word, &mut buffer)) {
             found = found.with(*kind);
+        }
+        if (is_may && was.1) || (is_number && was.0) {
+            found = found.with(Traits::DATE);
         }
     }
     if found.meets(Traits::NUMBER) {
@@ -212,144 +225,20 @@ fn of_signs(text: &str) -> Traits {
     found
 }
 
-/// How questions are put, and what they ask for; in lower case.
-const ASKED: [(Traits, &[&str]); 6] = [
-    (
-        WHEN,
-        &[
-            "when",
-            "what time",
-            "what day",
-            "which day",
-            "what date",
-            "which month",
-            "what month",
-            "which year",
-            "what year",
-            "how late",
-            "wann",
-            "wie spät",
-            "welchem tag",
-            "welcher tag",
-            "welchen tag",
-            "wie viel uhr",
-            "wieviel uhr",
-            "welchem datum",
-            "welchem monat",
-            "welchem jahr",
-            "quand",
-            "quel jour",
-            "quelle heure",
-            "quelle date",
-            "quel mois",
-            "quelle année",
-            "cuándo",
-            "cuando",
-            "qué día",
-            "que dia",
-            "qué hora",
-            "qué fecha",
-            "qué mes",
-            "qué año",
-            "いつ",
-            "何時",
-            "何日",
-            "何曜",
-            "何月",
-            "何年",
-        ],
-    ),
-    (
-        Traits::MONEY.with(Traits::NUMBER),
-        &[
-            "how much",
-            "what does",
-            "price",
-            "cost",
-            "wie viel",
-            "wieviel",
-            "wie teuer",
-            "kostet",
-            "kosten",
-            "combien",
-            "quel prix",
-            "coûte",
-            "cuánto",
-            "cuanto",
-            "precio",
-            "いくら",
-            "値段",
-        ],
-    ),
-    (
-        Traits::NUMBER.with(WHEN),
-        &[
-            "how many",
-            "how old",
-            "how long",
-            "how tall",
-            "how far",
-            "how big",
-            "how large",
-            "how high",
-            "how heavy",
-            "wie viele",
-            "wieviele",
-            "wie alt",
-            "wie lange",
-            "wie groß",
-            "wie hoch",
-            "wie schwer",
-            "wie weit",
-            "quel âge",
-            "cuántos",
-            "cuántas",
-            "何歳",
-            "何人",
-            "何個",
-            "何回",
-            "何本",
-            "何匹",
-            "何キロ",
-        ],
-    ),
-    (
-        Traits::DIGITS,
-        &[
-            "phone",
-            "telephone",
-            "telefon",
-            "handynummer",
-            "rufnummer",
-            "téléphone",
-            "teléfono",
-            "móvil",
-            "電話",
-        ],
-    ),
-    (
-        Traits::ADDRESS,
-        &[
-            "email",
-            "e-mail",
-            "mailadresse",
-            "courriel",
-            "correo electrónico",
-            "メール",
-        ],
-    ),
-    (
-        Traits::NUMBER,
-        &[
-            "what number",
-            "which number",
-            "number of",
-            "nummer",
-            "numéro",
-            "número",
-            "番号",
-        ],
-    ),
+/// How questions are put, in lower case, and what they ask for.
+#[rustfmt::skip]
+const ASKED: [(Traits, &str); 6] = [
+    (WHEN, "when|what time|what day|which day|what date|which month|what month|which year|what year|how late|wann|\
+        wie spät|welchem tag|welcher tag|welchen tag|wie viel uhr|wieviel uhr|welchem datum|welchem monat|\
+        welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
+        que dia|qué hora|qué fecha|qué mes|qué año|いつ|何時|何日|何曜|何月|何年"),
+    (Traits::MONEY.with(Traits::NUMBER), "how much|what does|price|cost|wie viel|wieviel|wie teuer|kostet|kosten|combien|quel prix|coûte|cuánto|\
+        cuanto|precio|いくら|値段"),
+    (Traits::NUMBER.with(WHEN), "how many|how old|how long|how tall|how far|how big|how large|how high|how heavy|wie viele|wieviele|\
+        wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|cuántos|cuántas|何歳|何人|何個|何回|何本|何匹|何キロ"),
+    (Traits::DIGITS, "phone|telephone|telefon|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),
+    (Traits::ADDRESS, "email|e-mail|mailadresse|courriel|correo electrónico|メール"),
+    (Traits::NUMBER, "what number|which number|number of|nummer|numéro|número|番号"),
 ];
 
 const WHEN: Traits = Traits::DATE.with(Traits::RELATIVE);
@@ -369,8 +258,14 @@ pub(crate) fn asked(text: &str) -> Traits {
     };
     let asked = ASKED
         .iter()
-        .filter(|(_, phrases)| phrases.iter().any(|phrase| is_there(phrase)));
-    asked.fold(Traits::default(), |all, (kinds, _)| all.with(*kinds))
+        .filter(|(_, phrases)| phrases.split('|').any(is_there));
+    let asked = asked.fold(Traits::default(), |all, (kinds, _)| all.with(*kinds));
+    // The number of a telephone is no other.
+    if asked.meets(Traits::DIGITS) && !asked.meets(Traits::MONEY) {
+        asked.without(Traits::NUMBER)
+    } else {
+        asked
+    }
 }
 
 /// How questions begin that have no mark at their end.

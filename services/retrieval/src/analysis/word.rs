@@ -164,3 +164,6 @@ fn hump_length(word: &str) -> usize {
     }
     word.len()
 }
+
+#[cfg(test)]
+mod tests;

@@ -159,3 +159,6 @@ fn tensor(entry: &Value, kind: &str, columns: usize, size: usize) -> Option<(usi
     let known = entry.get("dtype")?.as_str()? == kind && found == columns;
     (known && fits && end <= size).then_some((start, rows))
 }
+
+#[cfg(test)]
+mod tests;

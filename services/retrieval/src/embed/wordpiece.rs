@@ -213,35 +213,4 @@ fn is_ideograph(character: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pieces(text: &str) -> Vec<Option<u32>> {
-        let words = [
-            "[UNK]", "un", "##aff", "##able", "run", "##ning", "cafe", "!", "猫", "run!",
-        ];
-        let mut found = Vec::new();
-        Vocabulary::new(words.into_iter()).pieces(text, |piece| found.push(piece));
-        found
-    }
-
-    #[test]
-    fn words_are_cut_longest_piece_first() {
-        assert_eq!(pieces("unaffable"), [Some(1), Some(2), Some(3)]);
-        assert_eq!(
-            pieces("Running\tRUN!"),
-            [Some(4), Some(5), Some(4), Some(7)]
-        );
-        assert_eq!(pieces("café 猫猫"), [Some(6), Some(8), Some(8)]);
-        assert_eq!(pieces("runx un"), [None, Some(1)]);
-        assert_eq!(pieces(&"run".repeat(50)), [None]);
-        assert!(pieces(" \n\u{0}").is_empty());
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn any_text_can_be_cut(text in "\\PC{0,80}") {
-            pieces(&text);
-        }
-    }
-}
+mod tests;

@@ -2,11 +2,14 @@
 
 use super::order;
 use super::*;
+use crate::analysis::{self, Language};
 use crate::document::Kind;
 use crate::embed::vector::Quantised;
 use crate::part;
 use crate::query::{Choice, Hit, LIMIT, Parts, Query, SearchResult};
+use crate::search::nearness::Nearness;
 use crate::search::{self, Candidate, Candidates, Pool, Question, Wanted, evidence, snippet};
+use crate::term;
 
 impl Engine {
     /// The passages that answer `query` best, best first.
@@ -26,6 +29,13 @@ impl Engine {
         let mut scratch = std::mem::take(&mut *self.scratch());
         let mut candidates = search::candidates(&snapshot, &question, query, &mut scratch);
         *self.scratch() = scratch;
+        let nearness = table.as_deref().and_then(|table| {
+            // Who speaks is looked at beside what is said.
+            let words = candidates.weights.iter().copied();
+            let words = words.filter(|(word, _)| !is_speaker(&snapshot, &word.plain));
+            Nearness::new(table, question.language, words)
+        });
+        self.look_closer(&snapshot, query, nearness, &mut candidates)?;
         if let Err(warning) = self.rescore(&snapshot, query, &mut candidates) {
             warnings.push(warning);
         }
@@ -42,6 +52,13 @@ impl Engine {
     }
 }
 
+/// Whether somebody speaks who has the name `word`.
+fn is_speaker(snapshot: &Snapshot, word: &str) -> bool {
+    let key = term::speaker_key(&analysis::stem(word, Language::English));
+    let mut live = snapshot.live.iter();
+    live.any(|live| live.segment.postings(key).size() > 0)
+}
+
 /// Looked at beyond what is wanted in the place of questions and repeats, before
 /// which what answers is put.
 const SPARE: usize = 4;
@@ -51,7 +68,7 @@ fn hits(
     snapshot: &Snapshot,
     question: &Question,
     query: &Query,
-    candidates: &Candidates,
+    candidates: &Candidates<'_>,
 ) -> Result<Vec<Hit>, Error> {
     let limit = query.limit.min(LIMIT);
     let enough = candidates
@@ -87,14 +104,8 @@ fn hit(
     candidate: &Candidate,
     wanted: &Wanted,
 ) -> Result<Option<Hit>, Error> {
-    let segment = &snapshot.live[candidate.live].segment;
-    let part = segment.part(segment.lengths(candidate.unit).part as usize);
-    let hit = shown(
-        reader,
-        part.id,
-        candidate.unit - part.first as usize,
-        wanted,
-    )?;
+    let (part, ordinal) = search::place(snapshot, candidate);
+    let hit = shown(reader, part, ordinal, wanted)?;
     Ok(hit.map(|hit| {
         let evidence = hit.parts.evidence;
         Hit {

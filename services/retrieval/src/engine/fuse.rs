@@ -61,3 +61,6 @@ fn add(hits: &mut Vec<Hit>, hit: Hit, weight: f64) {
         None => hits.push(Hit { score, ..hit }),
     }
 }
+
+#[cfg(test)]
+mod tests;

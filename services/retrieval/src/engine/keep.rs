@@ -217,3 +217,6 @@ fn inputs<'a>(live: &[&'a Live]) -> Vec<Input<'a>> {
     };
     live.iter().map(input).collect()
 }
+
+#[cfg(test)]
+mod tests;

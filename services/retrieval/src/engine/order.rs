@@ -74,3 +74,6 @@ fn have_common_words(a: &str, b: &str) -> bool {
     };
     !of(a).is_disjoint(&of(b))
 }
+
+#[cfg(test)]
+mod tests;

@@ -85,35 +85,6 @@ impl Engine {
         Ok(removed)
     }
 
-    /// Gives the document at `from` the path `to`, in place of one that is
-    /// there; false when there is none at `from`. Nothing is indexed anew: put it
-    /// again when its topic or its day are others now.
-    pub fn rename(&self, from: &str, to: &str, stamp: &str) -> Result<bool, Error> {
-        let mut writer = self.writer();
-        let mut delta = Delta::default();
-        let found = writer.transaction(|database| {
-            let Some(mut document) = database.document(from)? else {
-                return Ok(false);
-            };
-            if from != to
-                && let Some(other) = database.document(to)?
-            {
-                let parts = database.parts_of(other.id)?;
-                delta.gone.extend(parts.iter().map(|part| part.id));
-                delta.entries.push((other.id, None));
-                database.delete_document(other.id)?;
-            }
-            database.rename_document(document.id, to, stamp)?;
-            document.path = to.to_owned();
-            delta
-                .entries
-                .push((document.id, Some(DocumentEntry::from(&document))));
-            Ok(true)
-        })?;
-        self.apply(delta);
-        Ok(found)
-    }
-
     /// Forgets everything.
     pub fn clear(&self) -> Result<(), Error> {
         let mut writer = self.writer();

@@ -79,3 +79,6 @@ fn in_turn(lists: Vec<Vec<Hit>>) -> Vec<Hit> {
     hits.truncate(MOST);
     hits
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,18 +8,15 @@ use std::collections::hash_map::Entry;
 use super::*;
 use crate::embed::chain;
 use crate::embed::vector::Quantised;
-use crate::part::Part;
 use crate::query::{Choice, Query};
 use crate::search::{self, Candidate, Candidates, Range};
 
 /// Candidates that are scored anew.
 const BEST: usize = 50;
 
-/// The question as the better model sees it.
-struct Second {
-    model: String,
-    question: Quantised,
-}
+/// The cosines of a candidate and of it with its neighbours; None when it has no
+/// vector.
+type Cosines = Option<(f64, f64)>;
 
 impl Engine {
     /// Scores the best of `candidates` with the embedder of `query`, and orders
@@ -28,105 +25,60 @@ impl Engine {
         &self,
         snapshot: &Snapshot,
         query: &Query,
-        candidates: &mut Candidates,
+        candidates: &mut Candidates<'_>,
     ) -> Result<(), String> {
-        let Some(second) = self.second(query)? else {
+        let Choice::Remote { model, vector } = &query.embedder else {
             return Ok(());
         };
+        let vector = vector.as_ref().ok_or_else(|| {
+            format!("{model} gave no vector for the question; going on without it")
+        })?;
         let best = candidates.list.len().min(BEST);
         let best = &mut candidates.list[..best];
-        let mut vectors = Vectors::new(self, snapshot, &second);
-        let mut cosines = Vec::new();
-        for candidate in best.iter() {
-            let pair = vectors.cosines(candidate);
-            cosines.push(pair.map_err(|error| chain(&error))?);
-        }
+        let question = Quantised::new(vector);
+        let cosines = cosines(&self.reader(), snapshot, (model, &question), best);
+        let cosines = cosines.map_err(|error| chain(&error))?;
         apply(best, &cosines, query);
         if cosines.iter().all(Option::is_none) && !cosines.is_empty() {
             Err(format!(
-                "{} has made no vectors of what was found yet; going on without it",
-                second.model
+                "{model} has made no vectors of what was found yet; going on without it"
             ))
         } else {
             Ok(())
         }
     }
-
-    fn second(&self, query: &Query) -> Result<Option<Second>, String> {
-        match &query.embedder {
-            Choice::None | Choice::Static => Ok(None),
-            Choice::Remote { model, vector } => {
-                let vector = vector.as_ref().ok_or_else(|| {
-                    format!("{model} gave no vector for the question; going on without it")
-                })?;
-                Ok(Some(Second {
-                    model: model.clone(),
-                    question: Quantised::new(vector),
-                }))
-            }
-        }
-    }
 }
 
-/// The vectors of a search's candidates.
-struct Vectors<'a> {
-    engine: &'a Engine,
-    snapshot: &'a Snapshot,
-    second: &'a Second,
-    parts: HashMap<i64, Option<Part>>,
-}
-
-impl<'a> Vectors<'a> {
-    fn new(engine: &'a Engine, snapshot: &'a Snapshot, second: &'a Second) -> Self {
-        Self {
-            engine,
-            snapshot,
-            second,
-            parts: HashMap::new(),
-        }
-    }
-
-    /// The cosines of a candidate and of it with its neighbours; None when it
-    /// has no vector.
-    fn cosines(&mut self, candidate: &Candidate) -> Result<Option<(f64, f64)>, Error> {
-        let segment = &self.snapshot.live[candidate.live].segment;
-        let entry = segment.part(segment.lengths(candidate.unit).part as usize);
-        let unit = candidate.unit - entry.first as usize;
-        let Some(part) = self.part(entry.id)? else {
-            return Ok(None);
-        };
-        let (own, window) = (part.meaning(unit), part.window_meaning(unit));
-        let Some(own) = own.map(|text| self.cosine(text)).transpose()?.flatten() else {
-            return Ok(None);
-        };
-        let window = window.map(|text| self.cosine(text)).transpose()?.flatten();
-        Ok(Some((own, window.unwrap_or(own))))
-    }
-
-    fn part(&mut self, id: i64) -> Result<Option<&Part>, Error> {
-        let part = match self.parts.entry(id) {
+fn cosines(
+    reader: &Database,
+    snapshot: &Snapshot,
+    (model, question): (&str, &Quantised),
+    best: &[Candidate],
+) -> Result<Vec<Cosines>, Error> {
+    let mut parts: HashMap<i64, Option<part::Part>> = HashMap::new();
+    let cosine = |text: Option<String>| -> Result<Option<f64>, Error> {
+        let Some(text) = text else { return Ok(None) };
+        let found = reader.vector(model, Hash::of(&text))?;
+        Ok(found.map(|vector| f64::from(question.cosine(&vector))))
+    };
+    let mut all = Vec::new();
+    for candidate in best {
+        let (id, unit) = search::place(snapshot, candidate);
+        let part = match parts.entry(id) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => {
-                let found = self.engine.reader().part(id)?;
-                place.insert(found.map(|(part, _)| part))
-            }
+            Entry::Vacant(place) => place.insert(reader.part(id)?.map(|(part, _)| part)),
         };
-        Ok(part.as_ref())
+        let part = part.as_ref();
+        let own = cosine(part.and_then(|part| part.meaning(unit)))?;
+        let window = cosine(part.and_then(|part| part.window_meaning(unit)))?;
+        all.push(own.map(|own| (own, window.unwrap_or(own))));
     }
-
-    /// The cosine of a text and the question.
-    fn cosine(&self, text: String) -> Result<Option<f64>, Error> {
-        let found = self
-            .engine
-            .reader()
-            .vector(&self.second.model, Hash::of(&text))?;
-        Ok(found.map(|vector| f64::from(self.second.question.cosine(&vector))))
-    }
+    Ok(all)
 }
 
 /// Puts the new cosines in the place of the table's, brought to 0..1 among those
 /// that have some.
-fn apply(best: &mut [Candidate], cosines: &[Option<(f64, f64)>], query: &Query) {
+fn apply(best: &mut [Candidate], cosines: &[Cosines], query: &Query) {
     let own = Range::of(cosines.iter().flatten().map(|pair| pair.0));
     let window = Range::of(cosines.iter().flatten().map(|pair| pair.1));
     for (candidate, cosines) in best.iter_mut().zip(cosines) {

@@ -390,3 +390,6 @@ fn is_item(content: &str) -> bool {
     };
     marker.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,20 +42,29 @@ impl<'a> Compounds<'a> {
         }
     }
 
-    /// `word`, which is `plain`, found also in words that have it in them; or
-    /// what it is made of.
-    pub(super) fn expand(&self, plain: &str, mut word: SearchWord) -> Vec<SearchWord> {
+    /// `word`, which is `plain`, found also in words that have it, or one of
+    /// `roots`, in them; or what it is made of.
+    pub(super) fn expand(
+        &self,
+        plain: &str,
+        mut word: SearchWord,
+        roots: &[String],
+    ) -> Vec<SearchWord> {
         if !word.keys.iter().any(|&key| self.is_there(key)) {
             self.add_akin(plain, &mut word.related);
         }
         for &language in &self.languages {
             let stem = analysis::stem(plain, language);
             self.add_longer(&stem, &mut word.related);
-            let Some((first, second)) = self.parts(&stem, language) else {
+            for root in roots {
+                self.add_longer(root, &mut word.related);
+            }
+            let Some((first, second)) = self.parts(plain, language) else {
                 continue;
             };
             let part = |stem: &str| {
                 let mut part = SearchWord {
+                    plain: word.plain.clone(),
                     keys: word.keys.clone(),
                     related: word.related.clone(),
                     foreign: word.foreign.clone(),
@@ -123,20 +132,21 @@ impl<'a> Compounds<'a> {
         }
     }
 
-    fn is_there(&self, key: Key) -> bool {
+    /// Whether any text has the word.
+    pub(super) fn is_there(&self, key: Key) -> bool {
         let mut live = self.snapshot.live.iter();
         live.any(|live| live.segment.postings(key).size() > 0)
     }
 
-    /// The two words that `stem` is made of, if both are there.
-    fn parts(&self, stem: &str, language: Language) -> Option<(String, String)> {
-        if stem.len() < WHOLE {
+    /// The stems of the two words that `word` is made of, if both are there.
+    fn parts(&self, word: &str, language: Language) -> Option<(String, String)> {
+        if word.len() < WHOLE {
             return None;
         }
-        let cuts = stem.char_indices().map(|(at, _)| at);
-        let cuts = cuts.filter(|&at| at >= REST && stem.len() - at >= REST);
+        let cuts = word.char_indices().map(|(at, _)| at);
+        let cuts = cuts.filter(|&at| at >= REST && word.len() - at >= REST);
         cuts.filter_map(|at| {
-            let (first, second) = stem.split_at(at);
+            let (first, second) = word.split_at(at);
             let second = self.known(second, language)?;
             let first = JOINTS.iter().find_map(|joint| {
                 let bare = first.strip_suffix(joint)?;

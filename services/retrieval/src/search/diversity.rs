@@ -120,15 +120,4 @@ fn jaccard(a: &[u64], b: &[u64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn likeness_is_the_share_of_common_words() {
-        let of = |a: &str, b: &str| jaccard(&words(a), &words(b));
-        assert_eq!(of("red fox", "Red: FOX!"), 1.0);
-        assert_eq!(of("red fox", "red hen"), 1.0 / 3.0);
-        assert_eq!(of("red", "blue"), 0.0);
-        assert_eq!(of("…", "!"), 1.0);
-    }
-}
+mod tests;

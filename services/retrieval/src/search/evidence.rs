@@ -59,14 +59,8 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
     let traits = traits(&sentences);
     let outside = wanted.matches(above, language);
     for (fact, bit) in wanted.facts.iter().zip(0..) {
-        let is_there = fact.meets(traits);
-        // A number is in many a line.
-        let list = if *fact == Traits::NUMBER {
-            &mut inside.foreign
-        } else {
-            &mut inside.related
-        };
-        *list |= u64::from(is_there) << bit;
+        // A number or a date is in many a line.
+        inside.foreign |= u64::from(fact.meets(traits)) << bit;
     }
     let all: f32 = wanted.weights.iter().sum();
     let found = wanted.weight(inside);
@@ -173,3 +167,6 @@ fn is_end(before: &str, after: &str) -> bool {
         || word.len() == 4 && word.chars().all(|c| c.is_ascii_digit());
     is_word && begins.is_none_or(|c| !c.is_lowercase())
 }
+
+#[cfg(test)]
+mod tests;

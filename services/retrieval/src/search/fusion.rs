@@ -8,6 +8,7 @@ use super::{Candidate, Dated, Question, Space, age, keywords, meaning, order};
 use crate::analysis::Traits;
 use crate::document::Kind;
 use crate::query::{Parts, Query};
+use crate::ranking::Weights;
 use crate::segment::range;
 
 /// What has no word of the question, neither itself nor its neighbours, must be
@@ -50,7 +51,7 @@ pub(super) fn best(
                 let parts = lists.parts(start + unit, number, entry.traits);
                 let dated = dated.or(entry.timestamp_ms);
                 top.push(Ranked {
-                    score: total(&parts, query, dated, entry.kind).0,
+                    score: first(&parts, query, dated, entry.kind).0,
                     timestamp_ms: dated.timestamp_ms,
                     live: live as u32,
                     unit: unit as u32,
@@ -89,7 +90,7 @@ const ROUNDING: f32 = 1e-4;
 impl<'a> Bound<'a> {
     fn new(lists: &'a Lists<'a>, query: &Query) -> Self {
         let weights = &query.ranking.weights;
-        let all = all(query).max(f64::MIN_POSITIVE);
+        let all = all(weights).max(f64::MIN_POSITIVE);
         let slope = |weight: f64, range: Range| (weight / all * range.inverse) as f32;
         let lift = |weight: f64, range: Range| weight / all * range.inverse * -range.low;
         let base =
@@ -189,19 +190,9 @@ fn in_order(a: &Ranked, b: &Ranked) -> std::cmp::Ordering {
         .then_with(|| (a.live, a.unit).cmp(&(b.live, b.unit)))
 }
 
-/// What all lists weigh.
-fn all(query: &Query) -> f64 {
-    let weights = &query.ranking.weights;
-    let lists = [weights.text, weights.window, weights.session];
-    let others = [weights.vector, weights.vector_window];
-    let told = [weights.speaker, weights.fact];
-    lists.iter().chain(&others).chain(&told).sum()
-}
-
-/// The score that `parts` make, and what age left of it.
-pub(super) fn total(parts: &Parts, query: &Query, dated: Dated, kind: Kind) -> (f64, f64) {
-    let weights = &query.ranking.weights;
-    let pairs = [
+/// What each list weighs, with what it says.
+fn lists(weights: &Weights, parts: &Parts) -> [(f64, f64); 9] {
+    [
         (weights.text, parts.text),
         (weights.window, parts.window),
         (weights.session, parts.session),
@@ -209,8 +200,40 @@ pub(super) fn total(parts: &Parts, query: &Query, dated: Dated, kind: Kind) -> (
         (weights.vector_window, parts.vector_window),
         (weights.speaker, parts.speaker),
         (weights.fact, parts.fact),
-    ];
-    let sum: f64 = pairs.iter().map(|(weight, part)| weight * part).sum();
+        (weights.reply, parts.reply),
+        (weights.words, parts.words),
+    ]
+}
+
+/// What all lists weigh.
+fn all(weights: &Weights) -> f64 {
+    let lists = lists(weights, &Parts::default());
+    lists.iter().map(|(weight, _)| weight).sum()
+}
+
+/// The score that `parts` make of a unit before it is among the best, and what
+/// age left of it.
+pub(super) fn first(parts: &Parts, query: &Query, dated: Dated, kind: Kind) -> (f64, f64) {
+    total(parts, &query.ranking.weights, query, (dated, kind))
+}
+
+/// The same of one that is among the best.
+pub(super) fn second(parts: &Parts, query: &Query, dated: Dated, kind: Kind) -> (f64, f64) {
+    let weights = match kind {
+        Kind::Note => &query.ranking.weights,
+        _ => &query.ranking.said,
+    };
+    total(parts, weights, query, (dated, kind))
+}
+
+fn total(
+    parts: &Parts,
+    weights: &Weights,
+    query: &Query,
+    (dated, kind): (Dated, Kind),
+) -> (f64, f64) {
+    let lists = lists(weights, parts);
+    let sum: f64 = lists.iter().map(|(weight, part)| weight * part).sum();
     let decay = if dated.ages {
         let age_ms = query.now_ms.saturating_sub(dated.timestamp_ms);
         age::factor(
@@ -221,7 +244,7 @@ pub(super) fn total(parts: &Parts, query: &Query, dated: Dated, kind: Kind) -> (
     } else {
         1.0
     };
-    let score = sum / all(query).max(f64::MIN_POSITIVE);
+    let score = sum / all(weights).max(f64::MIN_POSITIVE);
     (score * decay * worth(kind), decay)
 }
 
@@ -286,8 +309,10 @@ impl<'a> Lists<'a> {
         let part = space.part(live, unit);
         let entry = space.live[live].segment.unit(unit);
         let dated = (*space.dates.get(part)?)?.or(entry.timestamp_ms);
-        let mut parts = self.parts(space.starts[live].0 + unit, part, entry.traits);
-        let (score, decay) = total(&parts, query, dated, entry.kind);
+        let number = space.starts[live].0 + unit;
+        let mut parts = self.parts(number, part, entry.traits);
+        parts.reply = self.reply(space, (live, unit), part);
+        let (score, decay) = first(&parts, query, dated, entry.kind);
         parts.decay = decay;
         Some(Candidate {
             live,
@@ -296,7 +321,27 @@ impl<'a> Lists<'a> {
             parts,
             dated,
             kind: entry.kind,
+            is_close: false,
         })
+    }
+
+    /// How much of the question is in the one before a unit, if that asks: who
+    /// is asked answers.
+    fn reply(&self, space: &Space<'_>, (live, unit): (usize, usize), part: usize) -> f64 {
+        let before = unit.checked_sub(1);
+        let before = before.filter(|&before| space.part(live, before) == part);
+        let Some(before) = before else { return 0.0 };
+        if !space.live[live]
+            .segment
+            .unit(before)
+            .traits
+            .meets(Traits::ASKS)
+        {
+            return 0.0;
+        }
+        let number = space.starts[live].0 + before;
+        self.text
+            .place(f64::from(self.keywords.tables.unit[number]))
     }
 
     fn parts(&self, unit: usize, part: usize, traits: Traits) -> Parts {
@@ -365,14 +410,14 @@ mod tests {
             &mut weights.vector_window,
             &mut weights.speaker,
             &mut weights.fact,
+            &mut weights.reply,
+            &mut weights.words,
         ];
-        for (share, weight) in shares
-            .into_iter()
-            .zip([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.0])
-        {
+        let counts = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.0, 128.0, 64.0];
+        for (share, weight) in shares.into_iter().zip(counts) {
             *share = weight;
         }
-        assert_eq!(all(&query), 64.0);
+        assert_eq!(all(&query.ranking.weights), 256.0);
         let dated = Dated {
             timestamp_ms: 0,
             ages: false,
@@ -387,17 +432,16 @@ mod tests {
                 &mut parts.vector_window,
                 &mut parts.speaker,
                 &mut parts.fact,
+                &mut parts.reply,
+                &mut parts.words,
             ];
             *all.into_iter().nth(at).unwrap() = 0.5;
             parts
         };
-        for (at, share) in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.0]
-            .into_iter()
-            .enumerate()
-        {
-            let expected = (share * 0.5 / 64.0, 1.0);
+        for (at, share) in counts.into_iter().enumerate() {
+            let expected = (share * 0.5 / 256.0, 1.0);
             assert_eq!(
-                total(&parts(at), &query, dated, Kind::Note),
+                first(&parts(at), &query, dated, Kind::Note),
                 expected,
                 "{at}"
             );
@@ -409,10 +453,17 @@ mod tests {
             ages: true,
             ..dated
         };
-        let score = total(&parts(5), &query, old, Kind::Note);
-        assert_eq!(score, (0.125, 0.5));
-        let score = total(&parts(5), &query, dated, Kind::Echo);
-        assert_eq!(score, (0.125, 1.0));
+        let score = second(&parts(5), &query, old, Kind::Note);
+        assert_eq!(score, (0.03125, 0.5));
+        let score = first(&parts(5), &query, dated, Kind::Echo);
+        assert_eq!(score, (0.03125, 1.0));
+        // Of what was said, other lists count.
+        query.ranking.said = Weights {
+            text: 0.0,
+            ..query.ranking.weights
+        };
+        let score = second(&parts(8), &query, dated, Kind::Told);
+        assert_eq!(score, (32.0 / 255.0 * worth(Kind::Told), 1.0));
         let own = dated.or(Some(7));
         assert_eq!((own.timestamp_ms, own.ages), (7, true));
         assert_eq!(dated.or(None), dated);

@@ -67,21 +67,23 @@ pub(super) fn zero<T: Copy + Default>(numbers: &mut Vec<T>, count: usize) {
     numbers.resize(count, T::default());
 }
 
-/// Where a word is: numbers of units or parts in their segments, and how often.
+/// Where a word is.
 #[derive(Debug, Default)]
 struct Occurrences {
-    units: Vec<(u32, u32)>,
-    windows: Vec<(u32, u32)>,
-    parts: Vec<(u32, u32)>,
-    /// Where each segment's end in them.
-    ends: Vec<Ends>,
+    units: Vec<Occurrence>,
+    windows: Vec<Occurrence>,
+    parts: Vec<Occurrence>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Ends {
-    units: usize,
-    windows: usize,
-    parts: usize,
+/// A unit, a unit with its neighbours, or a part that a word is in.
+#[derive(Debug, Clone, Copy)]
+struct Occurrence {
+    /// Its number in the [`Space`].
+    number: usize,
+    /// How often the word is there.
+    count: u32,
+    /// Of how many terms.
+    length: u32,
 }
 
 impl Occurrences {
@@ -89,30 +91,6 @@ impl Occurrences {
         self.units.clear();
         self.windows.clear();
         self.parts.clear();
-        self.ends.clear();
-    }
-
-    fn end_segment(&mut self) {
-        self.ends.push(Ends {
-            units: self.units.len(),
-            windows: self.windows.len(),
-            parts: self.parts.len(),
-        });
-    }
-
-    /// What of `list` is in the segment `index`.
-    fn of<'a>(
-        &self,
-        index: usize,
-        end: fn(&Ends) -> usize,
-        list: &'a [(u32, u32)],
-    ) -> &'a [(u32, u32)] {
-        let before = index
-            .checked_sub(1)
-            .and_then(|before| self.ends.get(before));
-        let start = before.map_or(0, end);
-        let end = self.ends.get(index).map_or(start, end);
-        list.get(start..end).unwrap_or_default()
     }
 }
 
@@ -191,25 +169,18 @@ impl<'a> Scores<'a> {
         let rare_part = idf(size.parts, found.parts.len()) * factor;
         let whole = Bm25::new(rare_part, size.length as f32 / size.parts.max(1) as f32);
         let tables = &mut self.tables;
-        for (index, live) in space.live.iter().enumerate() {
-            let (first, first_part) = space.starts[index];
-            for &(unit, count) in found.of(index, |ends| ends.units, &found.units) {
-                let length = live.segment.lengths(unit as usize).unit;
-                tables.unit[first + unit as usize] += own.score(count, length);
+        for one in &found.units {
+            tables.unit[one.number] += own.score(one.count, one.length);
+        }
+        for one in &found.windows {
+            tables.window[one.number] += near.score(one.count, one.length);
+            if tables.last[one.number] != number {
+                tables.last[one.number] = number;
+                tables.covered[one.number] += weight;
             }
-            for &(unit, count) in found.of(index, |ends| ends.windows, &found.windows) {
-                let length = live.segment.lengths(unit as usize).window;
-                let unit = first + unit as usize;
-                tables.window[unit] += near.score(count, length);
-                if tables.last[unit] != number {
-                    tables.last[unit] = number;
-                    tables.covered[unit] += weight;
-                }
-            }
-            for &(part, count) in found.of(index, |ends| ends.parts, &found.parts) {
-                let length = live.segment.part(part as usize).length;
-                tables.part[first_part + part as usize] += whole.score(count, length);
-            }
+        }
+        for one in &found.parts {
+            tables.part[one.number] += whole.score(one.count, one.length);
         }
     }
 
@@ -279,9 +250,7 @@ impl Bm25 {
 
 /// Where a word is, in all segments. `counts` is all zero, before and after.
 fn collect(space: &Space<'_>, word: &[Key], found: &mut Occurrences, counts: &mut [u32]) {
-    for (index, live) in space.live.iter().enumerate() {
-        let (first, first_part) = space.starts[index];
-        let begin = (found.windows.len(), found.parts.len());
+    for (live, &(first, first_part)) in space.live.iter().zip(&space.starts) {
         let counts = &mut counts[first..first + live.segment.units()];
         for posting in postings(&live.segment, word) {
             let unit = posting.unit as usize;
@@ -289,26 +258,29 @@ fn collect(space: &Space<'_>, word: &[Key], found: &mut Occurrences, counts: &mu
                 break;
             }
             let lengths = live.segment.lengths(unit);
-            if !space.is_allowed(first_part + lengths.part as usize) {
+            let part = first_part + lengths.part as usize;
+            if !space.is_allowed(part) {
                 continue;
             }
-            found.units.push((posting.unit, posting.count));
-            match found.parts[begin.1..].last_mut() {
-                Some(last) if last.0 == lengths.part => last.1 += posting.count,
-                _ => found.parts.push((lengths.part, posting.count)),
+            let one = Occurrence {
+                number: first + unit,
+                count: posting.count,
+                length: lengths.unit,
+            };
+            found.units.push(one);
+            match found.parts.last_mut() {
+                Some(last) if last.number == part => last.count += posting.count,
+                _ => found.parts.push(Occurrence {
+                    number: part,
+                    length: live.segment.part(lengths.part as usize).length,
+                    ..one
+                }),
             }
-            spread(
-                &live.segment,
-                unit,
-                posting.count,
-                counts,
-                &mut found.windows,
-            );
+            spread(&live.segment, (unit, one), counts, &mut found.windows);
         }
-        for (unit, count) in &mut found.windows[begin.0..] {
-            *count = std::mem::take(&mut counts[*unit as usize]);
-        }
-        found.end_segment();
+    }
+    for window in &mut found.windows {
+        window.count = std::mem::take(&mut counts[window.number]);
     }
 }
 
@@ -339,21 +311,28 @@ fn postings<'a>(segment: &'a Segment, word: &[Key]) -> Box<dyn Iterator<Item = P
 #[inline]
 fn spread(
     segment: &Segment,
-    unit: usize,
-    count: u32,
+    (unit, one): (usize, Occurrence),
     counts: &mut [u32],
-    windows: &mut Vec<(u32, u32)>,
+    windows: &mut Vec<Occurrence>,
 ) {
     let own = segment.lengths(unit);
     // A window that is no longer than its unit has no neighbours.
     let reach = usize::from(own.window > own.unit);
     for near in unit.saturating_sub(reach)..=(unit + reach).min(counts.len() - 1) {
-        if segment.lengths(near).part != own.part {
+        let lengths = segment.lengths(near);
+        if lengths.part != own.part {
             continue;
         }
         if counts[near] == 0 {
-            windows.push((near as u32, 0));
+            windows.push(Occurrence {
+                number: one.number + near - unit,
+                count: 0,
+                length: lengths.window,
+            });
         }
-        counts[near] += count;
+        counts[near] += one.count;
     }
 }
+
+#[cfg(test)]
+mod tests;

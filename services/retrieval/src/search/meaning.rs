@@ -130,3 +130,6 @@ fn spread(cosines: &[f32], windows: &mut [f32], units: impl Iterator<Item = Unit
 fn ratio(sum: f32, norm: f32) -> f32 {
     if norm > 0.0 { sum / norm } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,6 +32,8 @@ pub(crate) struct Question {
     pub(crate) vector: Option<Quantised>,
     /// The table the vector is of.
     pub(crate) table: u64,
+    /// The language it is in, of those there are texts in.
+    pub(crate) language: Language,
 }
 
 impl Question {
@@ -39,8 +41,10 @@ impl Question {
     pub(crate) fn new(text: &str, snapshot: &Snapshot, table: Option<&Table>) -> Self {
         let text = start(text);
         let vector = table.map(|table| Quantised::new(&table.sum(text)));
+        let words = Words::new(text, snapshot);
         Self {
-            words: Words::new(text, snapshot).read(text),
+            language: words.own,
+            words: words.read(text),
             speakers: speakers(text),
             asked: analysis::asked(text),
             vector: vector.filter(|v| v.scale > 0.0 && v.values.len() == DIMENSIONS),
@@ -61,10 +65,11 @@ struct Words<'a> {
 
 impl<'a> Words<'a> {
     fn new(text: &str, snapshot: &'a Snapshot) -> Self {
-        let own = analysis::language_of(text);
+        let languages = snapshot.languages();
+        let own = analysis::language_among(text, languages);
         Self {
             own,
-            languages: snapshot.languages(),
+            languages,
             compounds: Compounds::new(snapshot),
             written: Written::new(text, own),
             seen: BTreeSet::new(),
@@ -120,6 +125,13 @@ impl<'a> Words<'a> {
             return;
         }
         let analysis::Word::Plain(plain) = word else {
+            // Of words that are joined in no text, the parts are looked for.
+            let analysis::Word::Exact(whole) = word else {
+                return;
+            };
+            if whole.contains(char::is_alphabetic) && !self.compounds.is_there(keys[0]) {
+                return;
+            }
             return self.words.push(SearchWord {
                 keys,
                 factor: 1.0,
@@ -127,15 +139,24 @@ impl<'a> Words<'a> {
             });
         };
         let (mut related, mut foreign) = (Vec::new(), Vec::new());
+        let roots = if self.written.nouns.contains(plain) {
+            Vec::new()
+        } else {
+            self.own.roots(plain)
+        };
+        related.extend(roots.iter().map(|root| term::key(root)));
         let is_frame = lexicon::is_frame(plain);
+        let mut has_others = false;
         lexicon::related(plain, self.own, self.languages, |term, is_own| {
             let list = if is_own { &mut related } else { &mut foreign };
             list.push(term::key(term));
+            has_others = true;
         });
-        let is_general = is_frame || !related.is_empty();
+        let is_general = is_frame || has_others;
         let is_name = !is_general && self.written.names.contains(plain);
         let factor = if is_frame { FRAME } else { 1.0 };
         let word = SearchWord {
+            plain: plain.to_owned(),
             keys,
             related,
             foreign,
@@ -143,7 +164,7 @@ impl<'a> Words<'a> {
             is_name,
             fact: lexicon::fact(plain, self.own),
         };
-        let mut words = self.compounds.expand(plain, word);
+        let mut words = self.compounds.expand(plain, word, &roots);
         for word in &mut words {
             word.related.sort_unstable();
             word.related.dedup();
@@ -202,7 +223,9 @@ struct Written {
     names: HashSet<String>,
     /// Next to another with a capital: first and last name are one name.
     joined: HashSet<String>,
-    /// Without a capital where nouns have one.
+    /// With one where nouns have one.
+    nouns: HashSet<String>,
+    /// Without it there.
     small: HashSet<String>,
 }
 
@@ -224,9 +247,12 @@ impl Written {
             let is_capital = bare.starts_with(char::is_uppercase) && !begins;
             let mut is_joined = false;
             if is_capital {
-                if !is_german {
-                    written.names.insert(lower.clone());
-                }
+                let list = if is_german {
+                    &mut written.nouns
+                } else {
+                    &mut written.names
+                };
+                list.insert(lower.clone());
                 if let Some(before) = before.take() {
                     written.joined.extend([before, lower.clone()]);
                     is_joined = true;

@@ -6,6 +6,8 @@ use crate::term::Key;
 /// A word that is looked for.
 #[derive(Debug, Default)]
 pub(crate) struct SearchWord {
+    /// As it is written, in lower case; empty where it is written without spaces.
+    pub(crate) plain: String,
     /// It is found by any of these.
     pub(crate) keys: Vec<Key>,
     /// What means nearly the same is found by these,

@@ -71,14 +71,12 @@ impl<'a> Merge<'a> {
             let languages = merge.contents.languages.union(input.segment.languages());
             merge.contents.languages = languages;
             merge.take_in(input);
-            for word in input.segment.words_from("").filter(|word| !word.is_empty()) {
-                merge.contents.words.insert(term::key(word), word);
-            }
         }
         if merge.contents.units.is_empty() {
             return None;
         }
         merge.terms();
+        merge.words();
         Some(merge)
     }
 
@@ -122,6 +120,20 @@ impl<'a> Merge<'a> {
                 })
             });
             self.contents.term(key, postings);
+        }
+    }
+
+    /// The long words of what is left.
+    fn words(&mut self) {
+        for word in self
+            .inputs
+            .iter()
+            .flat_map(|input| input.segment.words_from(""))
+        {
+            let key = term::key(word);
+            if self.contents.has(key) {
+                self.contents.words.insert(key, word);
+            }
         }
     }
 

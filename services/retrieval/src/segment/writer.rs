@@ -37,6 +37,11 @@ impl Contents {
         }
     }
 
+    /// Whether the term is in it.
+    pub(super) fn has(&self, key: Key) -> bool {
+        self.keys.binary_search(&key).is_ok()
+    }
+
     /// Writes the segment. `vectors` writes those of all units, in order.
     pub(super) fn write(
         &self,

@@ -1,0 +1,148 @@
+use std::fs;
+
+use serde_json::json;
+
+use super::*;
+
+/// A table of three pieces, whose rows are all 1, all 2 and all -3, at scales
+/// 1, 0.5 and 2.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Self {
+        let files = Self(tempfile::tempdir().unwrap());
+        fs::write(files.0.path().join(VOCABULARY), "fox\nhen\nriver\n").unwrap();
+        files.write(&Self::header(), &Self::data());
+        files
+    }
+
+    fn header() -> Value {
+        let rows = 3 * DIMENSIONS;
+        json!({
+            "embeddings": { "dtype": "I8", "shape": [3, DIMENSIONS], "data_offsets": [0, rows] },
+            "scales": { "dtype": "F16", "shape": [3], "data_offsets": [rows, rows + 6] },
+        })
+    }
+
+    fn data() -> Vec<u8> {
+        let rows = [1_i8, 2, -3].map(|value| [value as u8; DIMENSIONS]);
+        let scales = [1.0, 0.5, 2.0].map(|scale| f16::from_f32(scale).to_le_bytes());
+        [rows.concat(), scales.concat()].concat()
+    }
+
+    fn write(&self, header: &Value, data: &[u8]) {
+        let header = header.to_string();
+        let length = (header.len() as u64).to_le_bytes();
+        let bytes = [&length[..], header.as_bytes(), data].concat();
+        fs::write(self.0.path().join(TABLE), bytes).unwrap();
+    }
+
+    fn open(&self) -> Result<Table, String> {
+        Table::open(self.0.path()).map_err(|error| error.to_string())
+    }
+}
+
+#[test]
+fn sum_is_that_of_the_rows_at_their_scales() {
+    let table = Files::new().open().unwrap();
+    for (text, expected) in [
+        ("fox", 1.0),
+        ("hen", 1.0),
+        ("river", -6.0),
+        ("Fox fox, hen!", 3.0),
+        ("zebra", 0.0),
+        ("", 0.0),
+    ] {
+        assert_eq!(table.sum(text), [expected; DIMENSIONS], "{text}");
+    }
+}
+
+#[test]
+fn tables_differ_when_what_is_in_them_does() {
+    let files = Files::new();
+    let identity = || files.open().unwrap().identity();
+    let first = identity();
+    assert_eq!(identity(), first);
+    let mut other = Files::data();
+    *other.last_mut().unwrap() ^= 1;
+    files.write(&Files::header(), &other);
+    assert_ne!(identity(), first);
+}
+
+#[test]
+fn table_that_is_not_as_it_should_be_is_refused_with_the_reason() {
+    let files = Files::new();
+    let wrong = |change: &dyn Fn(&mut Value)| {
+        let mut header = Files::header();
+        change(&mut header);
+        files.write(&header, &Files::data());
+        files.open().unwrap_err()
+    };
+    for (pointer, value) in [
+        ("/embeddings/dtype", json!("F16")),
+        ("/embeddings/shape", json!([3, DIMENSIONS - 1])),
+        ("/embeddings/shape", json!([2, DIMENSIONS])),
+        ("/embeddings/data_offsets", json!([6, 3 * DIMENSIONS])),
+        ("/embeddings/data_offsets", json!([7, 3 * DIMENSIONS + 7])),
+        ("/embeddings/data_offsets", json!([9, 3])),
+        ("/scales/dtype", json!("I8")),
+        ("/scales/data_offsets", json!([0, 3])),
+        (
+            "/scales/data_offsets",
+            json!([3 * DIMENSIONS + 1, 3 * DIMENSIONS + 7]),
+        ),
+        ("/scales/shape", json!([3, 2])),
+    ] {
+        let error = wrong(&|header| *header.pointer_mut(pointer).unwrap() = value.clone());
+        assert!(error.contains(TABLE), "{pointer} {value}: {error}");
+    }
+    let fewer = wrong(&|header| {
+        header["scales"]["shape"] = json!([2]);
+        header["scales"]["data_offsets"] = json!([0, 4]);
+    });
+    assert!(fewer.contains(TABLE), "{fewer}");
+    // What fits to the byte does.
+    files.write(&Files::header(), &Files::data());
+    files.open().unwrap();
+    files.write(&Files::header(), &Files::data()[..3 * DIMENSIONS + 5]);
+    files.open().unwrap_err();
+}
+
+#[test]
+fn header_is_limited_and_the_vocabulary_has_a_line_for_each_row() {
+    let files = Files::new();
+    let path = files.0.path().join(TABLE);
+    let padded = |length: usize| {
+        let mut header = Files::header().to_string();
+        header.push_str(&" ".repeat(length - header.len()));
+        let bytes = (length as u64).to_le_bytes();
+        fs::write(
+            &path,
+            [&bytes[..], header.as_bytes(), &Files::data()].concat(),
+        )
+        .unwrap();
+        files.open().is_ok()
+    };
+    assert!(padded(HEADER_LIMIT));
+    assert!(!padded(HEADER_LIMIT + 1));
+    for bytes in [
+        &b""[..],
+        b"1234567",
+        b"\x05\0\0\0\0\0\0\0{}",
+        b"\x02\0\0\0\0\0\0\0{]",
+    ] {
+        fs::write(&path, bytes).unwrap();
+        files.open().unwrap_err();
+    }
+    files.write(&Files::header(), &Files::data());
+    let vocabulary = files.0.path().join(VOCABULARY);
+    fs::write(&vocabulary, "fox\nhen\n").unwrap();
+    let error = Table::open(files.0.path()).unwrap_err();
+    let told = super::super::chain(&error);
+    assert!(
+        told.contains("3 rows") && told.contains("2 lines"),
+        "{told}"
+    );
+    fs::remove_file(&vocabulary).unwrap();
+    assert!(files.open().unwrap_err().contains(VOCABULARY));
+}

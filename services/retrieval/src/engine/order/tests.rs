@@ -1,0 +1,174 @@
+use super::*;
+use crate::document::Source;
+use crate::query::{ANSWERS, Parts};
+
+/// A note that answers; `number` is its score, in tenths.
+fn hit(path: &str, number: u32, timestamp_ms: i64, snippet: &str) -> Hit {
+    Hit {
+        path: path.to_owned(),
+        source: Source::Memory,
+        start_line: 1,
+        end_line: 1,
+        message: None,
+        kind: Kind::Note,
+        context: Vec::new(),
+        speaker: String::new(),
+        timestamp_ms,
+        score: f64::from(number) / 10.0,
+        parts: Parts {
+            evidence: 1.0,
+            decay: 0.9,
+            ..Parts::default()
+        },
+        snippet: snippet.to_owned(),
+        answer: String::new(),
+    }
+}
+
+/// The paths and scores of hits in their order.
+fn settled(mut hits: Vec<Hit>, ages: bool) -> Vec<(String, f64)> {
+    settle(&mut hits, ages);
+    hits.into_iter().map(|hit| (hit.path, hit.score)).collect()
+}
+
+fn paths(hits: Vec<Hit>, ages: bool) -> String {
+    let settled = settled(hits, ages).into_iter();
+    settled.map(|(path, _)| path).collect()
+}
+
+/// The older of two notes is the better: whether the newer comes first all the
+/// same.
+fn replaced(change: impl Fn(&mut Hit, &mut Hit)) -> bool {
+    let mut older = hit("a", 9, 0, "the code is 1234");
+    let mut newer = hit("b", 8, 100_000, "the code is 5678");
+    change(&mut newer, &mut older);
+    let both = settled(vec![older, newer], true);
+    both[0].0 == "b"
+}
+
+#[test]
+fn newer_note_that_says_the_same_anew_comes_first() {
+    assert!(replaced(|_, _| {}));
+    assert!(
+        !replaced(|newer, _| newer.timestamp_ms = 60_000),
+        "a moment apart"
+    );
+    assert!(replaced(|newer, _| newer.timestamp_ms = 60_001));
+    assert!(!replaced(
+        |newer, _| newer.snippet = "my bike is red".to_owned()
+    ));
+    assert!(
+        !replaced(|newer, _| newer.snippet = "the is 5678 or so".to_owned()),
+        "short words"
+    );
+    assert!(!replaced(|newer, _| newer.parts.evidence = 0.89));
+    assert!(replaced(|newer, _| newer.parts.evidence = 0.9));
+    assert!(!replaced(|newer, older| {
+        newer.parts.evidence = ANSWERS - 0.01;
+        older.parts.evidence = ANSWERS;
+    }));
+    assert!(!replaced(|_, older| older.parts.evidence = ANSWERS - 0.01));
+    let notes = vec![
+        hit("a", 9, 0, "the code is 1"),
+        hit("b", 8, 100_000, "the code is 2"),
+    ];
+    assert_eq!(paths(notes, false), "ab", "age does not count");
+}
+
+#[test]
+fn only_notes_and_what_the_user_said_replace_others_of_their_kind() {
+    for (newer, older, speaker, expected) in [
+        (Kind::Note, Kind::Note, "", true),
+        (Kind::Told, Kind::Told, "user", true),
+        (Kind::Told, Kind::Told, "Ada", false),
+        (Kind::Note, Kind::Told, "user", false),
+        (Kind::Told, Kind::Note, "user", false),
+        (Kind::Answered, Kind::Answered, "user", false),
+    ] {
+        let is_replaced = replaced(|new, old| {
+            (new.kind, old.kind) = (newer, older);
+            new.speaker = speaker.to_owned();
+        });
+        assert_eq!(is_replaced, expected, "{newer:?} {older:?} {speaker}");
+    }
+}
+
+#[test]
+fn what_is_appended_to_a_note_of_a_day_is_newer() {
+    let in_one = |line: u32, decay: f64| {
+        let mut older = hit("a", 9, 0, "the code is 1");
+        let mut newer = hit("a", 8, 0, "the code is 2");
+        older.start_line = 5;
+        newer.start_line = line;
+        newer.parts.decay = decay;
+        let mut both = vec![older, newer];
+        settle(&mut both, true);
+        both[0].snippet.ends_with('2')
+    };
+    assert!(in_one(6, 0.9));
+    assert!(!in_one(5, 0.9) && !in_one(4, 0.9));
+    assert!(!in_one(6, 1.0), "what does not age stays");
+}
+
+#[test]
+fn of_many_the_newest_comes_first_and_others_stay() {
+    let notes = |times: &[i64]| {
+        let notes = times.iter().zip(["a", "b", "c", "d"]).zip(0..);
+        let note = |((time, path), number): ((&i64, &str), u32)| {
+            hit(path, 9 - number, time * 100_000, "the code is new")
+        };
+        notes.map(note).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(notes(&[1, 2, 3, 4]), true), "dcba");
+    assert_eq!(paths(notes(&[4, 3, 2, 1]), true), "abcd");
+    assert_eq!(paths(notes(&[2, 4, 1, 3]), true), "bdac");
+    let mut others = notes(&[1, 2, 3]);
+    others[1].snippet = "my bike is red".to_owned();
+    assert_eq!(paths(others, true), "abc");
+    assert_eq!(paths(Vec::new(), true), "");
+}
+
+#[test]
+fn questions_and_quotes_stand_behind_what_answers() {
+    let of_kinds = |kinds: &[(Kind, f64)]| {
+        let hits = kinds.iter().zip(["a", "b", "c", "d"]).zip(0..);
+        let hit = |(((kind, evidence), path), number): ((&(Kind, f64), &str), u32)| {
+            let mut hit = hit(path, 9 - number, 0, path);
+            hit.kind = *kind;
+            hit.parts.evidence = *evidence;
+            hit
+        };
+        paths(hits.map(hit).collect(), true)
+    };
+    let (answers, asks) = ((Kind::Told, 1.0), (Kind::Asked, 1.0));
+    assert_eq!(of_kinds(&[asks, (Kind::Echo, 1.0), answers]), "cab");
+    // Behind the last that answers the order is that of the scores.
+    assert_eq!(of_kinds(&[asks, answers, asks, (Kind::Told, 0.1)]), "bacd");
+    assert_eq!(of_kinds(&[asks, (Kind::Told, 0.1)]), "ab");
+}
+
+#[test]
+fn scores_stay_in_order() {
+    let hits = vec![
+        hit("a", 5, 0, "the code is 1"),
+        hit("b", 3, 100_000, "the code is 2"),
+    ];
+    let expected = [("b".to_owned(), 0.5), ("a".to_owned(), 0.5)];
+    assert_eq!(settled(hits, true), expected);
+    let hits = vec![hit("a", 5, 0, "x"), hit("b", 3, 0, "y")];
+    let expected = [("a".to_owned(), 0.5), ("b".to_owned(), 0.3)];
+    assert_eq!(settled(hits, true), expected);
+}
+
+#[test]
+fn words_of_four_letters_and_signs_are_common() {
+    for (a, b, expected) in [
+        ("code one", "Code two", true),
+        ("two one", "one two", false),
+        ("gr\u{fc}n", "GR\u{dc}N", true),
+        ("\u{6771}\u{4eac}\u{90fd}", "\u{6771}\u{4eac}", true),
+        ("", "", false),
+    ] {
+        assert_eq!(have_common_words(a, b), expected, "{a} {b}");
+    }
+}

@@ -1,0 +1,86 @@
+use super::*;
+use crate::document::{Kind, Source};
+use crate::query::{ANSWERS, Parts};
+
+fn hit(path: &str, evidence: f64, score: f64) -> Hit {
+    Hit {
+        path: path.to_owned(),
+        source: Source::Memory,
+        start_line: 1,
+        end_line: 1,
+        message: None,
+        kind: Kind::Note,
+        context: Vec::new(),
+        speaker: String::new(),
+        timestamp_ms: 0,
+        score,
+        parts: Parts {
+            evidence,
+            ..Parts::default()
+        },
+        snippet: path.to_owned(),
+        answer: String::new(),
+    }
+}
+
+fn paths(hits: &[Hit]) -> String {
+    hits.iter().map(|hit| hit.path.as_str()).collect()
+}
+
+fn of_best(hits: Vec<Hit>) -> String {
+    paths(&best(hits, &Query::new("x", 0)))
+}
+
+#[test]
+fn best_are_those_that_answer_about_as_well() {
+    let all = |evidence: &[(&str, f64)]| {
+        let hits = evidence
+            .iter()
+            .map(|(path, evidence)| hit(path, *evidence, 0.5));
+        of_best(hits.collect())
+    };
+    assert_eq!(all(&[("a", 1.0), ("b", 0.8), ("c", 0.79)]), "ab");
+    assert_eq!(all(&[("a", 0.6), ("b", 0.65), ("c", ANSWERS)]), "bac");
+    assert_eq!(all(&[("a", ANSWERS - 0.01), ("b", 0.1)]), "");
+    let mut asked = hit("a", 1.0, 1.0);
+    asked.kind = Kind::Asked;
+    assert_eq!(of_best(vec![asked, hit("b", 0.6, 0.1)]), "b");
+    let many = "abcdefghij"
+        .chars()
+        .map(|path| hit(&path.to_string(), 0.9, 0.5));
+    assert_eq!(of_best(many.collect()), "abcdefgh");
+}
+
+#[test]
+fn score_counts_beside_the_evidence() {
+    // 0.3 of a score is what a third of evidence is.
+    assert_eq!(
+        of_best(vec![hit("a", 0.90, 0.0), hit("b", 0.85, 0.2)]),
+        "ba"
+    );
+    assert_eq!(
+        of_best(vec![hit("a", 0.90, 0.0), hit("b", 0.85, 0.1)]),
+        "ab"
+    );
+}
+
+#[test]
+fn lists_are_taken_in_turn_and_each_hit_once() {
+    let list = |paths: &str| -> Vec<Hit> {
+        paths
+            .chars()
+            .map(|path| hit(&path.to_string(), 1.0, 0.5))
+            .collect()
+    };
+    let turns = |lists: &[&str]| paths(&in_turn(lists.iter().map(|paths| list(paths)).collect()));
+    assert_eq!(turns(&["abc", "d", "", "ef"]), "adebfc");
+    assert_eq!(turns(&["ab", "ba", "ac"]), "abc");
+    assert_eq!(turns(&["abcde", "fghij"]), "afbgchdi");
+    assert_eq!(turns(&[]), "");
+    // A passage is told by its line and its message too.
+    let mut second = hit("a", 1.0, 0.5);
+    second.start_line = 2;
+    let mut third = hit("a", 1.0, 0.5);
+    third.message = Some("m".to_owned());
+    assert_eq!(paths(&in_turn(vec![list("a"), vec![second, third]])), "aaa");
+}

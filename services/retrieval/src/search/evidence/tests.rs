@@ -1,0 +1,162 @@
+use super::super::search_word::SearchWord;
+use super::*;
+use crate::term;
+
+fn word(own: &str, related: &str) -> SearchWord {
+    let keys = |words: &str| words.split_whitespace().map(term::key).collect();
+    SearchWord {
+        keys: keys(own),
+        related: keys(related),
+        factor: 1.0,
+        ..SearchWord::default()
+    }
+}
+
+fn name(own: &str) -> SearchWord {
+    SearchWord {
+        is_name: true,
+        ..word(own, "")
+    }
+}
+
+/// What `text` under `above` tells of words that weigh so much.
+fn tells(words: &[(SearchWord, f32)], asked: Traits, text: &str, above: &str) -> Evidence {
+    let words: Vec<(&SearchWord, f32)> =
+        words.iter().map(|(word, weight)| (word, *weight)).collect();
+    of(
+        &Wanted::new(&words, asked),
+        (text, above),
+        Language::English,
+    )
+}
+
+fn share(words: &[(SearchWord, f32)], text: &str, above: &str) -> f64 {
+    tells(words, Traits::default(), text, above).share
+}
+
+fn is_near(found: f64, expected: f64) {
+    assert!(
+        (found - expected).abs() < 1e-6,
+        "{found} instead of {expected}"
+    );
+}
+
+#[test]
+fn share_is_what_is_there_of_what_the_words_weigh() {
+    let words = [(word("fox", "vixen"), 3.0), (word("hen", ""), 1.0)];
+    is_near(share(&words, "the fox and the hen", ""), 1.0);
+    is_near(share(&words, "the fox", ""), 0.75);
+    is_near(share(&words, "a hen, a hen", ""), 0.25);
+    is_near(share(&words, "a river", ""), 0.0);
+    // What means nearly the same counts 0.8, what stands above 0.9.
+    is_near(share(&words, "a vixen", ""), 0.6);
+    is_near(share(&words, "a hen", "the fox"), 0.25 + 0.75 * 0.9);
+    is_near(share(&words, "a fox", "the fox"), 0.75);
+    is_near(share(&[], "a fox", ""), 0.0);
+}
+
+#[test]
+fn name_that_is_asked_for_has_to_be_there() {
+    let words = [(name("ada"), 1.0), (word("hen", ""), 1.0)];
+    is_near(share(&words, "the hen", ""), 0.5 * 0.6);
+    is_near(share(&words, "the hen of Ada", ""), 1.0);
+    is_near(share(&words, "the hen", "Ada"), 0.5 + 0.5 * 0.9);
+}
+
+#[test]
+fn kind_of_fact_that_is_asked_for_has_to_be_there() {
+    let words = [(word("hen", ""), 1.0)];
+    let share = |text: &str| tells(&words, Traits::NUMBER, text, "").share;
+    is_near(share("three hen"), 1.0);
+    is_near(share("a hen"), 0.8);
+    is_near(share("A hen. There are three cats."), 0.8);
+    is_near(tells(&words, Traits::default(), "a hen", "").share, 1.0);
+    // A word that names a kind of fact is met by the fact.
+    let price = |fact: Traits| {
+        let price = SearchWord {
+            fact,
+            ..word("price", "")
+        };
+        [(price, 1.0)]
+    };
+    // Less than the word itself, and not nothing.
+    for (fact, text) in [
+        (Traits::MONEY, "it is 3 euros"),
+        (Traits::NUMBER, "there are three"),
+    ] {
+        let share = self::share(&price(fact), text, "");
+        assert!((0.4..0.9).contains(&share), "{text}: {share}");
+    }
+    is_near(self::share(&price(Traits::MONEY), "it is old", ""), 0.0);
+}
+
+#[test]
+fn text_that_says_nothing_else_is_a_repeat() {
+    let words = [(word("fox", ""), 1.0), (word("live", ""), 1.0)];
+    let is_repeat = |text: &str| tells(&words, Traits::default(), text, "").is_repeat;
+    assert!(is_repeat("Where does the fox live?") && is_repeat("fox"));
+    assert!(!is_repeat("The fox lives in the forest"));
+    assert!(!is_repeat("") && !is_repeat("the"));
+}
+
+#[test]
+fn short_text_answers_as_it_is_and_of_a_long_one_the_best_sentences() {
+    let filler = "Nothing of all this has to do with what anybody asked for today. ".repeat(4);
+    let words = [
+        (word("fox", ""), 3.0),
+        (word("hen", ""), 2.0),
+        (word("river", ""), 1.0),
+    ];
+    let answer = |text: &str, asked: Traits| tells(&words, asked, text, "").answer;
+    let none = Traits::default();
+    assert_eq!(answer("  The fox. A hen.\n", none), "The fox. A hen.");
+    let exact = "x".repeat(240);
+    assert_eq!(answer(&exact, none), exact);
+    let one = format!("{filler}The fox sleeps. {filler}");
+    assert_eq!(answer(&one, none), "The fox sleeps.");
+    let next = format!("{filler}The fox sleeps. The hens too. {filler}");
+    assert_eq!(answer(&next, none), "The fox sleeps. The hens too.");
+    let before = format!("{filler}The hens sleep. The foxes too. {filler}");
+    assert_eq!(answer(&before, none), "The hens sleep. The foxes too.");
+    let again = format!("{filler}The fox sleeps. The fox wakes. {filler}");
+    assert_eq!(answer(&again, none), "The fox sleeps.", "it has no more");
+    let first = format!("The fox sleeps. {filler}");
+    assert_eq!(answer(&first, none), "The fox sleeps.");
+    // A sentence with the fact is worth more, and one beside it is shown.
+    let fact = format!("{filler}The fox sleeps. {filler}At 7 the fox wakes. {filler}");
+    assert_eq!(answer(&fact, Traits::NUMBER), "At 7 the fox wakes.");
+    let beside = format!("{filler}The fox sleeps. Then come 7 others. {filler}");
+    assert_eq!(
+        answer(&beside, Traits::NUMBER),
+        "The fox sleeps. Then come 7 others."
+    );
+}
+
+#[test]
+fn sentences_end_where_one_ends() {
+    for (text, expected) in [
+        (
+            "One two. Three four! Five?",
+            &["One two.", "Three four!", "Five?"][..],
+        ),
+        ("Dr. Weber came. He left", &["Dr. Weber came.", "He left"]),
+        ("On 3. May it rained", &["On 3. May it rained"]),
+        ("In 2024. Then more", &["In 2024.", "Then more"]),
+        ("Since 12345. Then more", &["Since 12345. Then more"]),
+        ("at example.org it is", &["at example.org it is"]),
+        ("It was approx. two days", &["It was approx. two days"]),
+        ("One line\nanother.\n\n---\n", &["One line", "another."]),
+        (
+            "\u{72ac}\u{3002}\u{732b}\u{ff01}\u{9ce5}\u{ff1f}\u{9b5a}",
+            &[
+                "\u{72ac}\u{3002}",
+                "\u{732b}\u{ff01}",
+                "\u{9ce5}\u{ff1f}",
+                "\u{9b5a}",
+            ],
+        ),
+        ("The end. ", &["The end."]),
+    ] {
+        assert_eq!(sentences(text), expected, "{text:?}");
+    }
+}
