@@ -81,8 +81,19 @@ pub struct Text {
     pub to: String,
     /// The thread in it.
     pub thread: Option<String>,
-    /// What.
+    /// What; may be empty where there is a file.
     pub text: String,
+    /// What goes with it: a file that was put for the account.
+    pub file: Option<SentFile>,
+}
+
+/// A file that is sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SentFile {
+    /// As it was put.
+    pub file_id: String,
+    /// Without folders.
+    pub name: String,
 }
 
 /// A client of the gateway, for its owner. Cheap to clone.
@@ -141,6 +152,10 @@ impl Client {
             to: text.to,
             thread: text.thread.unwrap_or_default(),
             text: text.text,
+            file: text.file.map(|file| wire::SentFile {
+                file_id: file.file_id,
+                name: file.name,
+            }),
         };
         let response = self.0.clone().send_text(request).await?.into_inner();
         Ok(response.is_attended)

@@ -363,6 +363,8 @@ pub struct Mentions {
     pub in_tables: u64,
     /// How often they were covered.
     pub forgotten: u64,
+    /// The jobs that have them, which stay as they are: name and id.
+    pub jobs: Vec<String>,
 }
 
 /// A transcript or an archive that has the words.

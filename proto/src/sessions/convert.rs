@@ -337,6 +337,7 @@ impl From<Mentions> for wire::FindWordsResponse {
             mentions: mentions.files.into_iter().map(Into::into).collect(),
             in_tables: mentions.in_tables,
             forgotten: mentions.forgotten,
+            jobs: mentions.jobs,
         }
     }
 }
@@ -347,6 +348,7 @@ impl From<wire::FindWordsResponse> for Mentions {
             files: wire.mentions.into_iter().map(Into::into).collect(),
             in_tables: wire.in_tables,
             forgotten: wire.forgotten,
+            jobs: wire.jobs,
         }
     }
 }

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use openclaw_backends::places::{self, RunFolders};
 use openclaw_handoff::spool::{self, Header, Reader};
 use openclaw_sandbox::Process;
-use openclaw_settings::Settings;
+use openclaw_settings::RunnerSettings;
 use tokio::time::timeout;
 use tracing::Instrument as _;
 
@@ -22,7 +22,7 @@ use crate::turn_handle::TurnHandle;
 const SPARE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Takes over what the last daemon left.
-pub(crate) async fn adopt(runs: &Arc<Runs>, settings: &Arc<Settings>) {
+pub(crate) async fn adopt(runs: &Arc<Runs>, settings: &Arc<RunnerSettings>) {
     let spools = match spool::runs(&runs.context.turns) {
         Ok(spools) => spools,
         Err(error) => {
@@ -47,7 +47,7 @@ pub(crate) async fn adopt(runs: &Arc<Runs>, settings: &Arc<Settings>) {
 /// True when the turn goes on.
 async fn one(
     runs: &Arc<Runs>,
-    settings: &Arc<Settings>,
+    settings: &Arc<RunnerSettings>,
     run_id: &str,
     path: &Path,
 ) -> std::io::Result<bool> {

@@ -3,11 +3,15 @@
 use openclaw_backends::choice::{self, Choice, Plan};
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Backend, Settings};
+use openclaw_settings::{AgentSettings, Backend, RunnerSettings};
 
 /// What would answer `agent`, and which of its models cannot. `held`: what the
 /// sandbox makes of it.
-pub(crate) fn of(settings: &Settings, agent: &AgentSettings, held: &Held) -> wire::AgentModel {
+pub(crate) fn of(
+    settings: &RunnerSettings,
+    agent: &AgentSettings,
+    held: &Held,
+) -> wire::AgentModel {
     let choice = choice::choose(settings, agent, None, held.barred.as_deref());
     let (provider, model) = match &choice.plan {
         Ok(plan) => (plan.provider().to_owned(), plan.model().to_owned()),
@@ -46,7 +50,7 @@ pub(crate) struct Held {
 }
 
 fn problems(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     choice: &Choice,
 ) -> Vec<wire::ModelProblem> {
@@ -85,7 +89,7 @@ fn problems(
 
 /// The key of the model at `place` among the configured ones: the first, then
 /// those that may take its place.
-fn model_key(settings: &Settings, agent: &AgentSettings, place: usize) -> String {
+fn model_key(settings: &RunnerSettings, agent: &AgentSettings, place: usize) -> String {
     let key = &agent.model_key;
     let is_general = agent.model.is_none() && settings.default_model.is_some();
     match place.checked_sub(1) {

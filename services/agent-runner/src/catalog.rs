@@ -1,10 +1,10 @@
 //! Keeps models.json true: what can be used now.
 
 use openclaw_daemon::Configuration;
-use openclaw_settings::models_file;
+use openclaw_settings::{RunnerSettings, models_file};
 
 /// Writes it at the start and after every reload.
-pub(crate) async fn keep(mut configuration: Configuration) {
+pub(crate) async fn keep(mut configuration: Configuration<RunnerSettings>) {
     loop {
         let settings = configuration.settings();
         let written = tokio::task::spawn_blocking(move || models_file::write_all(&settings)).await;

@@ -10,6 +10,7 @@ use openclaw_model_api::upstream::Upstream;
 use openclaw_proto::call::CallError;
 use openclaw_proto::memory;
 use openclaw_proto::wire::memory as wire;
+use openclaw_settings::RunnerSettings;
 use openclaw_settings::provider::Provider;
 use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::StreamExt as _;
@@ -28,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// Offers to make vectors for as long as a provider of them is configured.
 pub(crate) async fn offer(
-    mut configuration: Configuration,
+    mut configuration: Configuration<RunnerSettings>,
     memory: memory::Client,
     upstream: Arc<Upstream>,
 ) {

@@ -3,15 +3,18 @@
 use std::sync::Arc;
 
 use openclaw_proto::runner::Turn;
-use openclaw_settings::Settings;
+use openclaw_settings::RunnerSettings;
 
 /// The settings of the turn with the profile of its session, and why there is
 /// no turn when the agent has none of that name.
-pub(crate) fn settings(all: Arc<Settings>, turn: &Turn) -> (Arc<Settings>, Option<String>) {
+pub(crate) fn settings(
+    all: Arc<RunnerSettings>,
+    turn: &Turn,
+) -> (Arc<RunnerSettings>, Option<String>) {
     let Some(wanted) = &turn.auth_profile else {
         return (all, None);
     };
-    let mut settings = Settings::clone(&all);
+    let mut settings = RunnerSettings::clone(&all);
     if settings.pin(&turn.agent_id, &wanted.id, wanted.is_only) {
         return (Arc::new(settings), None);
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use openclaw_backends::environment::Variables;
 use openclaw_backends::places::Places;
 use openclaw_sandbox::{Closed, Level, Limits, Network, Plan};
-use openclaw_settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, RunnerSettings};
 
 /// How far the process may get.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Bounds {
 
 /// The plan for `program` as `agent`; `name` names the process.
 pub(crate) fn for_agent(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     places: &Places,
     name: &str,
@@ -50,7 +50,7 @@ pub(crate) fn for_agent(
 /// The plan for the server of tools `name` of a turn: as the agent's, but with
 /// nothing that is the agent's.
 pub(crate) fn for_server(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     own: &Places,
     (run_id, name): (&str, &str),
@@ -69,7 +69,7 @@ pub(crate) fn for_server(
 }
 
 /// Where agents and servers of tools write, whichever of them: what one leaves, the next finds.
-fn contested(settings: &Settings) -> Vec<PathBuf> {
+fn contested(settings: &RunnerSettings) -> Vec<PathBuf> {
     let of = |agent: &AgentSettings| {
         let sandbox = &agent.sandbox;
         let own = [
@@ -90,7 +90,7 @@ fn contested(settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// Folders that no program's place opens to an agent.
-pub(crate) fn closed(settings: &Settings) -> Closed {
+pub(crate) fn closed(settings: &RunnerSettings) -> Closed {
     Closed::new(settings.paths.home.as_deref(), &settings.paths.state)
 }
 

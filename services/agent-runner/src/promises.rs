@@ -5,7 +5,7 @@ use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::probe::{Check, Report, State};
 use openclaw_sandbox::{Level, identity};
 use openclaw_settings::sandbox::Missing;
-use openclaw_settings::{AgentSettings, Network, SandboxLevel, Settings};
+use openclaw_settings::{AgentSettings, Network, RunnerSettings, SandboxLevel};
 
 use crate::confinement::{self, Confinement};
 
@@ -25,7 +25,7 @@ const LACKS: [(&str, &str); 2] = [
 /// Fills in the sandbox's part of a status: that of the default agent.
 pub(crate) async fn describe(
     confinement: &Confinement,
-    settings: &Settings,
+    settings: &RunnerSettings,
     response: &mut wire::StatusResponse,
 ) {
     response.confinements = checks(confinement, settings).await;
@@ -53,7 +53,7 @@ pub(crate) async fn describe(
 }
 
 /// Says in the log which level agents run at, and why; once, at the start.
-pub(crate) async fn tell(confinement: &Confinement, settings: &Settings) {
+pub(crate) async fn tell(confinement: &Confinement, settings: &RunnerSettings) {
     let report = match confinement.report().await {
         Ok(report) => report,
         Err(error) => return failure::report("prove the sandbox", &error),
@@ -174,7 +174,7 @@ fn lacks(report: &Report) -> impl Iterator<Item = String> {
     })
 }
 
-async fn checks(confinement: &Confinement, settings: &Settings) -> Vec<wire::Confinement> {
+async fn checks(confinement: &Confinement, settings: &RunnerSettings) -> Vec<wire::Confinement> {
     match confinement.report().await {
         Ok(report) => {
             let wanted = wanted(confinement, settings).await;
@@ -194,7 +194,7 @@ async fn checks(confinement: &Confinement, settings: &Settings) -> Vec<wire::Con
 
 /// The levels that agents are to have: those that are set, and what the machine
 /// gives where none is; where it gives none, what it would have to.
-async fn wanted(confinement: &Confinement, settings: &Settings) -> Vec<Level> {
+async fn wanted(confinement: &Confinement, settings: &RunnerSettings) -> Vec<Level> {
     let mut wanted = Vec::new();
     for agent in settings.agents.values() {
         let level = match agent.sandbox.level {

@@ -17,7 +17,7 @@ use openclaw_daemon::failure;
 use openclaw_handoff::report::{Report, Use};
 use openclaw_model_api::upstream::{self, Upstream};
 use openclaw_settings::provider;
-use openclaw_settings::{Settings, now_ms};
+use openclaw_settings::{RunnerSettings, now_ms};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 
@@ -114,7 +114,7 @@ impl From<Unkept> for Renewed {
 /// The settings that a turn begins with.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<RunnerSettings>,
     /// What the user should know.
     pub(crate) notes: Vec<String>,
 }
@@ -134,7 +134,7 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     /// The configuration as it was read, and with what was renewed since.
-    settings: Option<(Arc<Settings>, Arc<Settings>)>,
+    settings: Option<(Arc<RunnerSettings>, Arc<RunnerSettings>)>,
     failed: HashMap<Name, Failed>,
     /// What a provider did not accept though it had not ended.
     rejected: HashSet<Name>,
@@ -144,7 +144,7 @@ struct State {
 impl State {
     /// What was read, with what was renewed since. It is the same as long as
     /// nothing is: what stands ready for a turn is told by that.
-    fn settings(&mut self, read: &Arc<Settings>) -> Arc<Settings> {
+    fn settings(&mut self, read: &Arc<RunnerSettings>) -> Arc<RunnerSettings> {
         match &self.settings {
             Some((known, current)) if Arc::ptr_eq(known, read) => Arc::clone(current),
             _ => {
@@ -157,7 +157,7 @@ impl State {
     /// The logins that are to be renewed or written.
     fn due(
         &mut self,
-        read: &Arc<Settings>,
+        read: &Arc<RunnerSettings>,
         agent_id: &str,
         providers: &[String],
     ) -> Vec<(Name, Profile)> {
@@ -180,7 +180,7 @@ impl Renewals {
     /// can use.
     pub(crate) async fn prepare(
         &self,
-        read: Arc<Settings>,
+        read: Arc<RunnerSettings>,
         agent_id: &str,
         providers: Vec<String>,
     ) -> Prepared {
@@ -208,7 +208,7 @@ impl Renewals {
 
     /// The configuration as it will be for the next turn, for a status: a login
     /// that will be renewed is as good as one that has not ended.
-    pub(crate) fn expected(&self, read: &Arc<Settings>) -> Arc<Settings> {
+    pub(crate) fn expected(&self, read: &Arc<RunnerSettings>) -> Arc<RunnerSettings> {
         let mut state = self.0.state();
         let settings = state.settings(read);
         settings.with_logins(|agent_id, profile| {
@@ -244,7 +244,7 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn unchanged(&self, read: &Arc<Settings>) -> Prepared {
+    fn unchanged(&self, read: &Arc<RunnerSettings>) -> Prepared {
         Prepared {
             settings: self.state().settings(read),
             notes: Vec::new(),
@@ -253,7 +253,12 @@ impl Inner {
 
     /// The configuration for a turn that does not wait any longer. What is
     /// renewed at this very moment is there or still due, never both.
-    fn without(&self, read: &Arc<Settings>, agent_id: &str, providers: &[String]) -> Prepared {
+    fn without(
+        &self,
+        read: &Arc<RunnerSettings>,
+        agent_id: &str,
+        providers: &[String],
+    ) -> Prepared {
         let mut state = self.state();
         let mut notes = Vec::new();
         for (name, profile) in state.due(read, agent_id, providers) {
@@ -275,7 +280,7 @@ impl Inner {
 
     async fn renew_all(
         &self,
-        read: Arc<Settings>,
+        read: Arc<RunnerSettings>,
         agent_id: &str,
         providers: &[String],
     ) -> Prepared {

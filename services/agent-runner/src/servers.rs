@@ -15,7 +15,7 @@ use openclaw_handoff::passed;
 use openclaw_handoff::servers::{CONNECTION, Pace, Paces, Server, ServersOrder};
 use openclaw_proto::runner::Turn;
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, RunnerSettings};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -56,7 +56,7 @@ pub(crate) enum Error {
 
 /// Whose turn it is, and what confines its servers.
 pub(crate) struct ServersRequest<'a> {
-    pub(crate) settings: &'a Arc<Settings>,
+    pub(crate) settings: &'a Arc<RunnerSettings>,
     pub(crate) agent: &'a AgentSettings,
     pub(crate) turn: &'a Turn,
     pub(crate) level: Level,
@@ -85,7 +85,7 @@ struct Process {
     line: OwnedWriteHalf,
     /// What is wrong with servers that it does not have.
     notes: Vec<String>,
-    settings: Arc<Settings>,
+    settings: Arc<RunnerSettings>,
     level: Level,
     agent_id: String,
     session_id: String,
@@ -265,7 +265,7 @@ impl SessionServers {
 
     /// Lets all of them go whenever the configuration changes: they were
     /// started with the one before.
-    pub(crate) async fn follow(self, mut configuration: Configuration) {
+    pub(crate) async fn follow(self, mut configuration: Configuration<RunnerSettings>) {
         while configuration.changed().await {
             self.clear();
             self.lock().paces.clear();

@@ -26,7 +26,7 @@ use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
-use openclaw_settings::Settings;
+use openclaw_settings::RunnerSettings;
 use openclaw_turn::SteeringMessage;
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
@@ -59,12 +59,12 @@ struct Runner(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     runs: Arc<Runs>,
-    configuration: Configuration,
+    configuration: Configuration<RunnerSettings>,
     started: Instant,
 }
 
 /// Runs the daemon until it is told to end.
-pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
+pub async fn run(mut daemon: Daemon<RunnerSettings>) -> anyhow::Result<()> {
     let settings = daemon.configuration.settings();
     let turns = settings.paths.turns();
     places::make(&turns).context("make the folder of spools")?;
@@ -385,9 +385,9 @@ impl Runner {
     /// settings for it.
     async fn choice(
         &self,
-        settings: Arc<Settings>,
+        settings: Arc<RunnerSettings>,
         turn: &Turn,
-    ) -> Result<(Arc<Settings>, Choice), String> {
+    ) -> Result<(Arc<RunnerSettings>, Choice), String> {
         let (settings, unknown) = pinned::settings(settings, turn);
         let confinement = &self.0.runs.context.confinement;
         let wish = turn.model.as_deref();
@@ -496,7 +496,7 @@ impl Runner {
 }
 
 /// The providers that the turn may ask.
-fn asked(settings: &Settings, turn: &Turn) -> Vec<String> {
+fn asked(settings: &RunnerSettings, turn: &Turn) -> Vec<String> {
     let agent = settings.agent(&turn.agent_id);
     let wish = turn.model.as_deref();
     agent.map_or_else(Vec::new, |agent| choice::providers(settings, agent, wish))

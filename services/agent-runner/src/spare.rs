@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use openclaw_backends::places::{Places, RunFolders};
-use openclaw_settings::Settings;
+use openclaw_settings::RunnerSettings;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -28,7 +28,7 @@ pub(crate) struct Ready {
     /// What ends with it.
     pub(crate) passing: RunFolders,
     pub(crate) agent_id: String,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<RunnerSettings>,
     pub(crate) path_snapshot: PathSnapshot,
     /// What it was started with, where that is not the same for every turn.
     pub(crate) likeness: String,
@@ -36,7 +36,7 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// Whether it was started with these very settings, and is there.
-    fn fits(&self, settings: &Arc<Settings>, agent_id: &str) -> bool {
+    fn fits(&self, settings: &Arc<RunnerSettings>, agent_id: &str) -> bool {
         Arc::ptr_eq(&self.settings, settings) && self.agent_id == agent_id && self.held.is_alive()
     }
 
@@ -85,7 +85,7 @@ impl Spare {
     pub(crate) async fn take(
         &self,
         run_id: &str,
-        settings: &Arc<Settings>,
+        settings: &Arc<RunnerSettings>,
         agent_id: &str,
     ) -> Option<Ready> {
         let is_waited_for = self.started(run_id).await;
@@ -173,7 +173,11 @@ impl Spare {
 
     /// The name a spare for `agent_id` is to have, which is started now;
     /// `None` when there is one. No other process has the name any more.
-    pub(crate) async fn wanted(&self, settings: &Arc<Settings>, agent_id: &str) -> Option<String> {
+    pub(crate) async fn wanted(
+        &self,
+        settings: &Arc<RunnerSettings>,
+        agent_id: &str,
+    ) -> Option<String> {
         let (name, unfit) = self.claim(settings, agent_id)?;
         if let Some(unfit) = unfit {
             self.dismiss(unfit).await;
@@ -183,7 +187,11 @@ impl Spare {
     }
 
     /// That name, and a spare of that name which does not fit, or was killed.
-    fn claim(&self, settings: &Arc<Settings>, agent_id: &str) -> Option<(String, Option<Ready>)> {
+    fn claim(
+        &self,
+        settings: &Arc<RunnerSettings>,
+        agent_id: &str,
+    ) -> Option<(String, Option<Ready>)> {
         let mut inner = self.lock();
         let name = inner.names.get(agent_id).cloned()?;
         let there = inner

@@ -22,7 +22,7 @@ use openclaw_model_api::route::Stop;
 use openclaw_model_api::spending::Spending;
 use openclaw_proto::event::{Code, Failed, Kind};
 use openclaw_proto::runner::Turn;
-use openclaw_settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, RunnerSettings};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::timeout;
@@ -86,9 +86,9 @@ pub(crate) struct Task {
     pub(crate) turn: Turn,
     pub(crate) choice: Choice,
     /// With the limits of its session,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<RunnerSettings>,
     /// and as all other turns have them.
-    pub(crate) common: Arc<Settings>,
+    pub(crate) common: Arc<RunnerSettings>,
 }
 
 /// Why a turn could not be started.
@@ -417,7 +417,7 @@ fn unusable(choice: &Choice, why: &str) -> Kind {
 /// `wish` is the model that the user chose for the session.
 pub(crate) async fn choice(
     confinement: &Confinement,
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent_id: &str,
     wish: Option<&str>,
 ) -> Result<Choice, String> {

@@ -12,7 +12,7 @@ use openclaw_daemon::failure;
 use openclaw_handoff::order::{Hello, Order, ProcessSpec};
 use openclaw_handoff::{passed, spool};
 use openclaw_sandbox::{Level, Process};
-use openclaw_settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, RunnerSettings};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -73,7 +73,7 @@ impl TurnHandle {
     /// `connection` to servers before there is a turn.
     pub(crate) async fn start(
         units: &Units,
-        settings: &Settings,
+        settings: &RunnerSettings,
         agent: &AgentSettings,
         spec: &ProcessSpec,
         connection: Option<OwnedFd>,
@@ -102,7 +102,7 @@ impl TurnHandle {
 
     async fn attempt(
         units: &Units,
-        settings: &Settings,
+        settings: &RunnerSettings,
         agent: &AgentSettings,
         spec: &ProcessSpec,
         connection: Option<&OwnedFd>,

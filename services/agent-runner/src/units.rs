@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_config::Environment;
-use openclaw_settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, RunnerSettings};
 
 mod spawner;
 mod systemd;
@@ -92,7 +92,7 @@ pub(crate) struct Request<'a> {
     pub(crate) part: Part,
     /// That of its turn, or another one.
     pub(crate) run_id: &'a str,
-    pub(crate) settings: &'a Settings,
+    pub(crate) settings: &'a RunnerSettings,
     pub(crate) agent: &'a AgentSettings,
     /// Paths that the unit may write: what its agent may, or its servers.
     pub(crate) writable: Vec<PathBuf>,
@@ -136,7 +136,7 @@ pub(crate) enum Units {
 
 impl Units {
     /// The service manager when it started this daemon, else the spawner.
-    pub(crate) fn find(settings: &Settings, environment: &Environment) -> Self {
+    pub(crate) fn find(settings: &RunnerSettings, environment: &Environment) -> Self {
         match systemd::bus(environment) {
             Some(bus) => Self::Systemd(Arc::new(Systemd::new(bus, environment))),
             None => Self::Spawner(Arc::new(Spawner::new(settings.paths.spawner_socket()))),

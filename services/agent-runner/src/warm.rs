@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use openclaw_daemon::Configuration;
+use openclaw_settings::RunnerSettings;
 
 use crate::spare::Spare;
 
@@ -60,7 +61,7 @@ impl Warm {
 
     /// Ends all of them whenever the configuration changes: they were started
     /// with the one before.
-    pub(crate) async fn follow(self, mut configuration: Configuration) {
+    pub(crate) async fn follow(self, mut configuration: Configuration<RunnerSettings>) {
         while configuration.changed().await {
             self.clear().await;
         }

@@ -6,6 +6,7 @@ mod calls;
 mod client;
 mod conversation;
 mod openai;
+mod pictures;
 mod prompt;
 mod reply;
 mod sse;
@@ -41,7 +42,11 @@ pub(crate) async fn run(
     out: &Emitter,
 ) -> Result<Done, TurnError> {
     let steps = request.step_limit.max(1);
-    let mut conversation = Conversation::begin(request.history, request.text);
+    let pictures = pictures::sent_with(&request.text, &request.workspace);
+    let told = pictures.told(request.sees_images);
+    let text = format!("{}{told}", request.text);
+    let mut conversation = Conversation::begin(request.history, text);
+    conversation.show(pictures.shown);
     let mut calls = Calls::new(
         &tools.images,
         out,

@@ -6,7 +6,7 @@ use openclaw_config::programs;
 use openclaw_credentials::Profile;
 use openclaw_proto::event::Code;
 use openclaw_settings::provider::Provider;
-use openclaw_settings::{AgentSettings, Backend, Settings};
+use openclaw_settings::{AgentSettings, Backend, RunnerSettings};
 
 use crate::claude::Claude;
 use crate::cli::Cli;
@@ -136,7 +136,7 @@ fn order() -> [&'static str; 4] {
 
 /// All backends, as they are for `agent`; the arguments are those of [`choose`].
 pub fn candidates(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     wish: Option<&str>,
     barred: Option<&str>,
@@ -147,7 +147,7 @@ pub fn candidates(
 
 fn candidate(
     backend: &str,
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     wish: Option<&str>,
     barred: Option<&str>,
@@ -168,7 +168,7 @@ fn candidate(
 /// sandbox of this machine lets no CLI run. A CLI is looked for on the disk only
 /// where it may be the one: that is done for each message.
 pub fn choose(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     wish: Option<&str>,
     barred: Option<&str>,
@@ -219,7 +219,11 @@ pub fn choose(
 }
 
 /// The providers that a turn of `agent` may ask.
-pub fn providers(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Vec<String> {
+pub fn providers(
+    settings: &RunnerSettings,
+    agent: &AgentSettings,
+    wish: Option<&str>,
+) -> Vec<String> {
     let Some(first) = first_model(settings, agent, wish) else {
         return KNOWN_MODELS.map(|(provider, _)| provider.to_owned()).into();
     };
@@ -238,7 +242,7 @@ pub fn providers(settings: &Settings, agent: &AgentSettings, wish: Option<&str>)
 
 /// What of the models that `agent` is configured with cannot be asked by our own
 /// loop, each with its place among them (the first is 0) and why.
-pub fn unusable(settings: &Settings, agent: &AgentSettings) -> Vec<(usize, String)> {
+pub fn unusable(settings: &RunnerSettings, agent: &AgentSettings) -> Vec<(usize, String)> {
     let first = first_model(settings, agent, None);
     let others = agent.fallbacks.iter().map(|name| named(name));
     let all = first.map(|first| std::iter::once(first).chain(others));
@@ -254,7 +258,7 @@ pub fn unusable(settings: &Settings, agent: &AgentSettings) -> Vec<(usize, Strin
 /// The model that is wished for, else the one the agent is configured with, as
 /// (provider, model).
 fn first_model<'a>(
-    settings: &'a Settings,
+    settings: &'a RunnerSettings,
     agent: &'a AgentSettings,
     wish: Option<&'a str>,
 ) -> Option<(&'a str, &'a str)> {
@@ -270,7 +274,7 @@ fn named(name: &str) -> (&str, &str) {
 /// A CLI that is not ours.
 fn other(
     cli: &'static dyn Cli,
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     wish: Option<&str>,
     barred: Option<&str>,
@@ -342,7 +346,7 @@ fn other(
 
 /// The CLI on the PATH, or where its installers put it: a service's PATH does
 /// not have the user's own folders.
-fn find(cli: &dyn Cli, settings: &Settings, agent: &AgentSettings) -> Option<PathBuf> {
+fn find(cli: &dyn Cli, settings: &RunnerSettings, agent: &AgentSettings) -> Option<PathBuf> {
     let name = cli.program(agent);
     let found = programs::on_path(name, &settings.environment);
     if found.is_some() || name.contains('/') {
@@ -355,7 +359,7 @@ fn find(cli: &dyn Cli, settings: &Settings, agent: &AgentSettings) -> Option<Pat
         .find(|path| path.is_file())
 }
 
-fn native(settings: &Settings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {
+fn native(settings: &RunnerSettings, agent: &AgentSettings, wish: Option<&str>) -> Candidate {
     match native_plan(settings, agent, wish) {
         Ok(plan) => Candidate {
             backend: NATIVE,
@@ -385,7 +389,7 @@ fn found(plan: &Plan) -> String {
 }
 
 fn native_plan(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     wish: Option<&str>,
 ) -> Result<Plan, String> {
@@ -421,7 +425,7 @@ fn native_plan(
 }
 
 fn usable_provider(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     id: &str,
     model: &str,
@@ -460,7 +464,7 @@ fn expired_login(login: &Profile, provider: &Provider) -> String {
 }
 
 /// Where no model is configured.
-fn known_plan(settings: &Settings, agent: &AgentSettings) -> Result<Plan, String> {
+fn known_plan(settings: &RunnerSettings, agent: &AgentSettings) -> Result<Plan, String> {
     for (id, model) in KNOWN_MODELS {
         if let Ok(provider) = usable_provider(settings, agent, id, model) {
             return Ok(Plan::Native {

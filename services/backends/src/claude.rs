@@ -10,7 +10,7 @@ use openclaw_folder::Folder;
 use openclaw_handoff::dialogue::{ClaudeDialogue, Dialogue};
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Backend, Settings};
+use openclaw_settings::{AgentSettings, Backend, RunnerSettings};
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde_json::json;
@@ -81,13 +81,13 @@ impl Cli for Claude {
         &SESSIONS
     }
 
-    fn way_in(&self, settings: &Settings, agent_id: &str) -> Option<String> {
+    fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String> {
         access::way_in(settings, agent_id)
     }
 
     fn access(
         &self,
-        settings: &Settings,
+        settings: &RunnerSettings,
         agent_id: &str,
         level: Level,
     ) -> Result<Access, cli::access::Error> {

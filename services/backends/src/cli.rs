@@ -12,7 +12,7 @@ use openclaw_handoff::limits::Limits;
 use openclaw_proto::history::Message;
 use openclaw_proto::runner::{BackendSession, Turn};
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, RunnerSettings};
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 
@@ -64,12 +64,12 @@ pub trait Cli: Debug + Sync {
     fn session_folder(&self) -> &'static SessionFolder;
 
     /// What would let it in, if anything, for people.
-    fn way_in(&self, settings: &Settings, agent_id: &str) -> Option<String>;
+    fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String>;
 
     /// How it gets to its model.
     fn access(
         &self,
-        settings: &Settings,
+        settings: &RunnerSettings,
         agent_id: &str,
         level: Level,
     ) -> Result<Access, access::Error>;
@@ -89,7 +89,7 @@ pub trait Cli: Debug + Sync {
 /// A start of a CLI.
 pub struct Start<'a> {
     /// The configuration,
-    pub settings: &'a Settings,
+    pub settings: &'a RunnerSettings,
     /// and the agent of it whose turn it is.
     pub agent: &'a AgentSettings,
     /// The turn.

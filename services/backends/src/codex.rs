@@ -10,7 +10,7 @@ use openclaw_handoff::dialogue::{CodexDialogue, CodexThread, CodexTools, Dialogu
 use openclaw_model_api::wire::Grants;
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Backend, Settings};
+use openclaw_settings::{AgentSettings, Backend, RunnerSettings};
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use serde_json::json;
@@ -73,13 +73,13 @@ impl Cli for Codex {
         &SESSIONS
     }
 
-    fn way_in(&self, settings: &Settings, agent_id: &str) -> Option<String> {
+    fn way_in(&self, settings: &RunnerSettings, agent_id: &str) -> Option<String> {
         access::way_in(settings, agent_id)
     }
 
     fn access(
         &self,
-        settings: &Settings,
+        settings: &RunnerSettings,
         agent_id: &str,
         _level: Level,
     ) -> Result<Access, cli::access::Error> {

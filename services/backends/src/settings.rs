@@ -2,12 +2,12 @@
 
 use openclaw_config::{Environment, Error};
 use openclaw_daemon::credentials;
-use openclaw_settings::{Origin, Settings};
+use openclaw_settings::{Origin, RunnerSettings};
 
 use crate::tools;
 
 /// Reads the configuration and the credentials.
-pub fn load(environment: &Environment, origin: Origin) -> Result<Settings, Error> {
+pub fn load(environment: &Environment, origin: Origin) -> Result<RunnerSettings, Error> {
     let mut settings = openclaw_settings::load_from(environment, origin)?
         .with_credentials(environment, &credentials::inherit())?;
     let warnings = tools::warnings(&settings);

@@ -10,7 +10,7 @@ use openclaw_proto::approval::GrantedCommand;
 use openclaw_proto::runner::Purpose;
 use openclaw_sandbox::Level;
 use openclaw_settings::{
-    AgentSettings, Ask, Network, ProviderTool, SafeBinProfile, Settings, ToolSettings,
+    AgentSettings, Ask, Network, ProviderTool, RunnerSettings, SafeBinProfile, ToolSettings,
 };
 use openclaw_tools::approval::safe::{self, SafeBins};
 use openclaw_tools::approval::{self, Form, Grant, Rules, effect};
@@ -100,7 +100,7 @@ pub(crate) fn is_asked_about(tool: &str, rules: &Rules) -> bool {
 }
 
 /// What is wrong with the lists of tools in the configuration, in words.
-pub(crate) fn warnings(settings: &Settings) -> Vec<String> {
+pub(crate) fn warnings(settings: &RunnerSettings) -> Vec<String> {
     let unknown = |agent: &AgentSettings| -> Vec<String> {
         let policy = policy(agent);
         let entries = policy.unknown().into_iter();
@@ -127,7 +127,7 @@ fn unsafe_bins(agent: &AgentSettings) -> Vec<String> {
     names.filter_map(problem).collect()
 }
 
-fn mcp_problems(settings: &Settings) -> impl Iterator<Item = String> + '_ {
+fn mcp_problems(settings: &RunnerSettings) -> impl Iterator<Item = String> + '_ {
     let problems = settings.mcp_problems.iter();
     problems.map(|(key, problem)| format!("{key} {problem}"))
 }

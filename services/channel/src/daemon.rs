@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use futures_util::StreamExt as _;
 use openclaw_daemon::Notifier;
+use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::channel::{AccountName, Attend, Instruction, Settings};
 use tokio::sync::watch;
@@ -18,7 +19,7 @@ use crate::link::{Link, Pauses};
 use crate::progress::Records;
 use crate::provider::Provider;
 use crate::spool::{Merged, Spool};
-use crate::{clock, health, intake, outgoing};
+use crate::{health, intake, outgoing};
 
 /// What a daemon is told before it begins.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ pub enum Over {
 pub async fn run<P: Provider>(provider: Arc<P>, post: Post) -> anyhow::Result<()> {
     let folder = post.folder.path();
     let spool = Arc::new(Spool::open(&folder.join("in")).context("open the spool")?);
-    let merged = Merged::open(&folder.join("merged"), clock::now_ms())
+    let merged = Merged::open(&folder.join("merged"), now_ms())
         .context("open the list of merged updates")?;
     let records = Records::open(&folder.join("out")).context("open the records of deliveries")?;
     let link = Link::new(post.gateway.clone(), post.account.clone(), records);

@@ -30,6 +30,12 @@ pub(crate) fn create(path: &Path, content: &[u8]) -> io::Result<()> {
 /// Adds `line` to the file `path`, which is made when it is not there.
 pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
     let is_new = !path.exists();
+    add(path, line)?.sync_data()?;
+    if is_new { sync_folder(path) } else { Ok(()) }
+}
+
+/// The same without waiting for the disk: it outlives this process alone.
+pub(crate) fn add(path: &Path, line: &str) -> io::Result<File> {
     let mut file = OpenOptions::new()
         .append(true)
         .create(true)
@@ -37,8 +43,7 @@ pub(crate) fn append(path: &Path, line: &str) -> io::Result<()> {
         .open(path)?;
     // What a crash left of a line must not spoil this one.
     file.write_all(format!("{}{line}\n", if ends_torn(path)? { "\n" } else { "" }).as_bytes())?;
-    file.sync_data()?;
-    if is_new { sync_folder(path) } else { Ok(()) }
+    Ok(file)
 }
 
 fn ends_torn(path: &Path) -> io::Result<bool> {

@@ -9,9 +9,9 @@ use openclaw_proto::channel::{Connection, Health};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::clock;
 use crate::link::Link;
 use crate::spool::Spool;
+use openclaw_daemon::configuration::now_ms;
 
 /// The longest time between two reports.
 const INTERVAL: Duration = Duration::from_secs(15);
@@ -42,7 +42,7 @@ impl Board {
     pub fn contact(&self) {
         self.change(|health| {
             health.state = Connection::Connected;
-            health.last_contact_ms = clock::now_ms();
+            health.last_contact_ms = now_ms();
             health.last_error.clear();
         });
     }
@@ -58,7 +58,7 @@ impl Board {
         self.change(|health| {
             health.state = state;
             words.clone_into(&mut health.last_error);
-            health.last_error_ms = clock::now_ms();
+            health.last_error_ms = now_ms();
         });
         if is_news {
             tracing::warn!("{words}");

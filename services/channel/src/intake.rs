@@ -5,12 +5,13 @@
 mod burst;
 mod hand;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use openclaw_proto::channel::Outcome;
 use tokio::sync::{Notify, Semaphore};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::link::Link;
@@ -21,6 +22,12 @@ use burst::Chat;
 
 /// Chats that hand in at the same time; each may hold one file that is passed on.
 const CHATS_AT_ONCE: usize = 16;
+/// Chats that are attended to, most of which wait for more of a burst. Beyond that
+/// those of which the gateway took nothing yet wait, and the others do not.
+const CHATS_OPEN: usize = 256;
+/// Chats that are known by what the gateway took of them; beyond that they are
+/// learnt anew.
+const CHATS_KNOWN: usize = 10_000;
 /// How long a stop waits for what came before it in its chat.
 const STOP_PATIENCE: Duration = Duration::from_millis(300);
 
@@ -38,10 +45,17 @@ struct Intake<P> {
     provider: Arc<P>,
     link: Link,
     spool: Arc<Spool>,
-    merged: Merged,
+    merged: Arc<Merged>,
     permits: Semaphore,
     chats: Mutex<HashMap<String, Arc<Chat>>>,
+    known: Mutex<HashSet<String>>,
     idle: Notify,
+}
+
+/// An update of a chat that waits for others to be handed in.
+struct Held {
+    chat: String,
+    entry: Entry,
 }
 
 /// Hands in what is in the spool and what comes. Never returns.
@@ -55,34 +69,112 @@ pub(crate) async fn run<P: Provider>(
         provider,
         link,
         spool,
-        merged,
+        merged: Arc::new(merged),
         permits: Semaphore::new(CHATS_AT_ONCE),
         chats: Mutex::default(),
+        known: Mutex::default(),
         idle: Notify::new(),
     });
     let mut tasks = JoinSet::new();
+    tasks.spawn(clean(Arc::clone(&intake.spool)));
     for group in intake.regrouped(intake.spool.recovered()) {
         intake.dispatch(group, &mut tasks);
     }
+    let mut held = VecDeque::new();
     loop {
+        while tasks.len() < CHATS_OPEN
+            && let Some(Held { entry, .. }) = held.pop_front()
+        {
+            intake.take(entry, &mut tasks, None);
+        }
+        if held.is_empty() {
+            held.shrink_to_fit();
+        }
         tokio::select! {
             entry = intake.spool.next() => {
-                if let Some(item) = intake.read(entry) {
-                    intake.dispatch(vec![item], &mut tasks);
-                }
+                let is_full = tasks.len() >= CHATS_OPEN;
+                intake.take(entry, &mut tasks, is_full.then_some(&mut held));
             }
             Some(_) = tasks.join_next() => {}
         }
     }
 }
 
+/// The chat of an update, topics being chats of their own.
+fn chat_of(item: &Item) -> String {
+    let place = &item.incoming.place;
+    let thread = place.thread.as_deref().unwrap_or_default();
+    format!("{}\n{thread}", place.id)
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the files of what was handed in; other work does not wait for the disk.
+async fn clean(spool: Arc<Spool>) {
+    loop {
+        spool.is_to_clean().await;
+        let spool = Arc::clone(&spool);
+        let cleaned = spawn_blocking(move || spool.clean()).await;
+        // They are handed in again then, and the gateway knows them.
+        if let Ok(Err(error)) = cleaned {
+            let operation = "remove updates that were handed in";
+            openclaw_daemon::failure::report(operation, &error);
+        }
+    }
+}
+
 impl<P: Provider> Intake<P> {
+    /// Gives `entry` to its chat, or to those that are `held`, when there are such.
+    fn take(
+        self: &Arc<Self>,
+        entry: Entry,
+        tasks: &mut JoinSet<()>,
+        held: Option<&mut VecDeque<Held>>,
+    ) {
+        let kept = held.map(|held| (held, entry.clone()));
+        let Some(item) = self.read(entry) else { return };
+        if let Some((held, entry)) = kept
+            && !self.goes_first(&item, held)
+        {
+            let chat = chat_of(&item);
+            held.push_back(Held { chat, entry });
+            return;
+        }
+        self.dispatch(vec![item], tasks);
+    }
+
+    /// Whether `item` waits for no stranger. What came before it in its chat does
+    /// not come after it.
+    fn goes_first(&self, item: &Item, held: &VecDeque<Held>) -> bool {
+        if item.incoming.is_urgent {
+            return true;
+        }
+        let chat = chat_of(item);
+        let is_known = lock(&self.known).contains(&item.incoming.place.id)
+            || lock(&self.chats).contains_key(&chat);
+        is_known && held.iter().all(|held| held.chat != chat)
+    }
+
+    /// Remembers that the gateway takes what is said in a chat, or that it does not.
+    fn know(&self, chat: &str, outcome: &Outcome) {
+        let mut known = lock(&self.known);
+        if matches!(outcome, Outcome::Ignored(_)) {
+            known.remove(chat);
+        } else if known.len() < CHATS_KNOWN {
+            known.insert(chat.to_owned());
+        } else {
+            known.clear();
+        }
+    }
+
     /// What `entry` means; `None` when nothing of it is handed in.
     fn read(&self, entry: Entry) -> Option<Item> {
         let key = entry.update.key;
         // It came again, and was part of a message then.
         if entry.is_fresh && self.merged.group(&key).is_some() {
-            self.done(&[key]);
+            self.spool.done(&[key]);
             return None;
         }
         match self.provider.read(&entry.update.raw) {
@@ -92,12 +184,12 @@ impl<P: Provider> Intake<P> {
                 is_fresh: entry.is_fresh,
             }),
             Ok(None) => {
-                self.done(&[key]);
+                self.spool.done(&[key]);
                 None
             }
             Err(why) => {
                 tracing::warn!(key, "skipped an update that cannot be read: {why}");
-                self.done(&[key]);
+                self.spool.done(&[key]);
                 None
             }
         }
@@ -125,7 +217,7 @@ impl<P: Provider> Intake<P> {
             let is_whole = keys.is_none_or(|keys| keys.len() == group.len());
             if !is_whole {
                 let left: Vec<_> = group.iter().map(|item| item.key.clone()).collect();
-                self.done(&left);
+                self.spool.done(&left);
             }
             is_whole
         });
@@ -134,13 +226,8 @@ impl<P: Provider> Intake<P> {
 
     fn dispatch(self: &Arc<Self>, group: Vec<Item>, tasks: &mut JoinSet<()>) {
         let Some(first) = group.first() else { return };
-        let place = &first.incoming.place;
-        let name = format!(
-            "{}\n{}",
-            place.id,
-            place.thread.as_deref().unwrap_or_default()
-        );
-        let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = chat_of(first);
+        let mut chats = lock(&self.chats);
         if group.len() == 1 && first.incoming.is_urgent {
             // One that is not there is not made: nobody would hand in what comes to it.
             let chat = chats.get(&name).cloned().unwrap_or_default();
@@ -182,19 +269,11 @@ impl<P: Provider> Intake<P> {
                 chat.handed_in();
             }
             self.idle.notify_waiters();
-            let mut chats = self.chats.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut chats = lock(&self.chats);
             if chat.is_idle() {
                 chats.remove(&name);
                 return;
             }
-        }
-    }
-
-    fn done(&self, keys: &[String]) {
-        if let Err(error) = self.spool.done(keys) {
-            // They are handed in again then, and the gateway knows them.
-            let operation = "remove updates that were handed in";
-            openclaw_daemon::failure::report(operation, &error);
         }
     }
 }

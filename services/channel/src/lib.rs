@@ -5,7 +5,6 @@
 //! is a [`Provider`].
 
 pub mod account;
-pub mod clock;
 pub mod daemon;
 mod durable;
 pub mod health;

@@ -9,9 +9,9 @@ use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::outbox::{Delivery, Kind, Outcome, Report, Wanted};
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::clock;
 use crate::link::{self, Link, Pauses};
 use crate::provider::Provider;
+use openclaw_daemon::configuration::now_ms;
 
 /// How long a delivery is this daemon's without a report. Short, so that what a
 /// killed daemon had comes again soon; what takes longer is known when it comes
@@ -136,7 +136,7 @@ impl<P: Provider> Outgoing<P> {
             Err(error) => {
                 openclaw_daemon::failure::report("read the record of a delivery", &error);
                 return Outcome::TryAgain {
-                    at_ms: clock::now_ms() + RECORD_PAUSE_MS,
+                    at_ms: now_ms() + RECORD_PAUSE_MS,
                     reason: format!("its record cannot be read: {error}"),
                 };
             }

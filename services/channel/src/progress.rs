@@ -2,13 +2,14 @@
 //! it was taken. A daemon that is killed in between sends that one part again;
 //! parts that were recorded are not sent again.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
 
 use crate::durable;
 
@@ -40,6 +41,8 @@ pub struct Progress {
     is_over: bool,
     /// The part that was being sent when the daemon before was killed.
     doubtful: Option<usize>,
+    /// The record, from where a part is being sent until it was.
+    file: Option<File>,
 }
 
 impl Records {
@@ -86,6 +89,7 @@ impl Progress {
             parts: Vec::new(),
             is_over: false,
             doubtful: None,
+            file: None,
         };
         let lines = content.split(|byte| *byte == b'\n');
         for line in lines.filter_map(|line| serde_json::from_slice(line).ok()) {
@@ -132,15 +136,31 @@ impl Progress {
             .open(&self.path)?;
         // Not flushed to the disk: it outlives this process so, and after a loss of
         // power nothing is done by it.
-        file.write_all(format!("\n{line}\n").as_bytes())
+        file.write_all(format!("\n{line}\n").as_bytes())?;
+        self.file = Some(file);
+        Ok(())
     }
 
-    /// It was taken. On disk when this returns.
+    /// It was taken. This outlives the process when it returns, and a loss of power
+    /// a moment later: whoever waited for the disk here would hear of other messages
+    /// late, and until that was heard a kill doubles them.
     pub fn sent(&mut self, ids: Vec<String>) -> io::Result<()> {
         let line = Line::Sent(self.parts.len(), ids.clone());
-        durable::append(&self.path, &serde_json::to_string(&line)?)?;
+        let line = serde_json::to_string(&line)?;
+        let file = match self.file.take() {
+            Some(mut file) => {
+                file.write_all(format!("{line}\n").as_bytes())?;
+                file
+            }
+            None => durable::add(&self.path, &line)?,
+        };
         self.parts.push(ids);
         self.doubtful = None;
+        spawn_blocking(move || {
+            if let Err(error) = file.sync_data() {
+                openclaw_daemon::failure::report("put on disk what was sent", &error);
+            }
+        });
         Ok(())
     }
 
@@ -149,9 +169,9 @@ impl Progress {
         self.doubtful = None;
     }
 
-    /// All of it was taken. On disk when this returns.
+    /// All of it was taken. After a loss of power the parts say so too.
     pub fn over(&mut self) -> io::Result<()> {
-        durable::append(&self.path, &serde_json::to_string(&Line::Over)?)?;
+        durable::add(&self.path, &serde_json::to_string(&Line::Over)?)?;
         self.is_over = true;
         Ok(())
     }
@@ -166,8 +186,8 @@ impl Progress {
 mod tests {
     use super::*;
 
-    #[test]
-    fn progress_is_known_after_a_crash() {
+    #[tokio::test]
+    async fn progress_is_known_after_a_crash() {
         let folder = tempfile::tempdir().unwrap();
         let records = Records::open(folder.path()).unwrap();
         let mut progress = records.of(7).unwrap();
@@ -186,8 +206,8 @@ mod tests {
         assert!(records.of(7).unwrap().parts().is_empty());
     }
 
-    #[test]
-    fn progress_skips_a_line_that_was_cut_off() {
+    #[tokio::test]
+    async fn progress_skips_a_line_that_was_cut_off() {
         let folder = tempfile::tempdir().unwrap();
         let records = Records::open(folder.path()).unwrap();
         fs::write(folder.path().join("7.delivery"), "{\"sent\":[0,[\"1").unwrap();
@@ -197,8 +217,8 @@ mod tests {
         assert_eq!(records.of(7).unwrap().ids(), ["2"]);
     }
 
-    #[test]
-    fn records_of_runs_stay_in_their_folder() {
+    #[tokio::test]
+    async fn records_of_runs_stay_in_their_folder() {
         let folder = tempfile::tempdir().unwrap();
         let records = Records::open(&folder.path().join("out")).unwrap();
         let mut progress = records.of_run("../a/b").unwrap();

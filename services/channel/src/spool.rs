@@ -21,8 +21,9 @@ use tokio::sync::Notify;
 
 use crate::durable;
 
-/// Updates that may wait. A provider keeps what is not taken, for a day.
-const BACKLOG_LIMIT: usize = 2000;
+/// Updates that may wait: so many strangers' do not keep a known chat's from coming.
+/// A provider keeps what is not taken, for a day.
+const BACKLOG_LIMIT: usize = 20_000;
 /// Bytes of updates that may wait.
 const BYTES_LIMIT: usize = 16 * 1024 * 1024;
 /// Where the position is kept while no batch has it.
@@ -50,8 +51,11 @@ pub(crate) struct Entry {
 pub struct Spool {
     folder: PathBuf,
     state: Mutex<State>,
+    /// Held while files are made and removed.
+    files: Mutex<()>,
     came: Notify,
     left: Notify,
+    emptied: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -59,6 +63,8 @@ struct State {
     next: u64,
     /// The batches that are there, with the number of updates that wait in each.
     batches: BTreeMap<u64, usize>,
+    /// Those of which nothing waits any more, whose files are still there.
+    emptied: Vec<u64>,
     /// The batch and the size of each update that waits.
     waiting: HashMap<String, (u64, usize)>,
     bytes: usize,
@@ -94,8 +100,10 @@ impl Spool {
         Ok(Self {
             folder: folder.to_owned(),
             state: Mutex::new(state),
+            files: Mutex::default(),
             came: Notify::new(),
             left: Notify::new(),
+            emptied: Notify::new(),
         })
     }
 
@@ -126,6 +134,7 @@ impl Spool {
     /// Keeps what came, and how far the provider was read with it. It is on disk
     /// when this returns; an update that waits already is not kept twice.
     pub fn append(&self, updates: Vec<Update>, position: Option<String>) -> io::Result<()> {
+        let _files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         let (number, updates) = {
             let mut state = self.state();
             let mut updates = updates;
@@ -175,37 +184,54 @@ impl Spool {
         old
     }
 
-    /// The gateway has these, or nobody will.
-    pub(crate) fn done(&self, keys: &[String]) -> io::Result<()> {
-        let mut empty = Vec::new();
-        let mut newest = None;
-        {
-            let mut state = self.state();
-            for key in keys {
-                let Some((number, size)) = state.waiting.remove(key) else {
-                    continue;
-                };
-                state.bytes -= size;
-                if let Some(left) = state.batches.get_mut(&number) {
-                    *left -= 1;
-                    if *left == 0 {
-                        newest = state.batches.keys().next_back().copied();
-                        state.batches.remove(&number);
-                        empty.push(number);
-                    }
+    /// The gateway has these, or nobody will. Their files go with [`Self::clean`].
+    pub(crate) fn done(&self, keys: &[String]) {
+        let mut state = self.state();
+        for key in keys {
+            let Some((number, size)) = state.waiting.remove(key) else {
+                continue;
+            };
+            state.bytes -= size;
+            if let Some(left) = state.batches.get_mut(&number) {
+                *left -= 1;
+                if *left == 0 {
+                    state.batches.remove(&number);
+                    state.emptied.push(number);
+                    self.emptied.notify_one();
                 }
             }
         }
-        for number in empty {
-            // No other batch has the position then.
-            if newest == Some(number)
-                && let Some(position) = self.position()
-            {
-                durable::replace(&self.folder.join(POSITION), position.as_bytes())?;
+        drop(state);
+        self.left.notify_waiters();
+    }
+
+    /// Waits until there is something to clean.
+    pub(crate) async fn is_to_clean(&self) {
+        self.emptied.notified().await;
+    }
+
+    /// Removes the files of which nothing waits any more.
+    pub(crate) fn clean(&self) -> io::Result<()> {
+        let _files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let (emptied, position) = {
+            let mut state = self.state();
+            let emptied = std::mem::take(&mut state.emptied);
+            if state.waiting.is_empty() {
+                // What a flood needed is not kept for the next one.
+                state.waiting.shrink_to_fit();
+                state.queue.shrink_to_fit();
             }
+            let newest = state.batches.keys().next_back();
+            // No other batch has the position then.
+            let is_last = emptied.iter().max() > newest;
+            (emptied, state.position.clone().filter(|_| is_last))
+        };
+        if let Some(position) = position {
+            durable::replace(&self.folder.join(POSITION), position.as_bytes())?;
+        }
+        for number in emptied {
             durable::remove(&batch::path(&self.folder, number))?;
         }
-        self.left.notify_waiters();
         Ok(())
     }
 

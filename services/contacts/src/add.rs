@@ -1,17 +1,16 @@
 //! `channels add`, `login` and `remove`: an account's token and configuration.
 
 use std::fs;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use openclaw_config::{Environment, KeyPath, Paths, programs, write};
 use openclaw_service_manager as manager;
-use openclaw_settings::channels::DEFAULT_ACCOUNT;
+use openclaw_settings::channels::{self, DEFAULT_ACCOUNT};
 use openclaw_settings::file::File;
-use openclaw_terminal::{Failure, output};
+use openclaw_terminal::{Failure, output, question, secret};
 use serde_json::{Value, json};
 
 use crate::gateway::Gateway;
@@ -168,7 +167,8 @@ impl Named {
         // With an account beside it the one that the channel has of its own has to
         // be named, or there would be none any more.
         let has_own = |key: &str| channel.child(key).get(&document).is_some();
-        let is_alone = accounts.get(&document).is_none();
+        let others = accounts.get(&document).and_then(Value::as_object);
+        let is_alone = others.is_none_or(|others| others.keys().all(|it| *it == self.account));
         if !self.is_default() && is_alone && (has_own("tokenFile") || has_own("botToken")) {
             file.set(&accounts.child(DEFAULT_ACCOUNT), json!({}))?;
         }
@@ -178,21 +178,24 @@ impl Named {
         save(&mut file, environment)
     }
 
-    /// What the account's daemon must not forget.
-    fn state_folder(&self, paths: &Paths) -> PathBuf {
-        let channels = paths.state.join("state/channels");
-        channels.join(&self.channel).join(&self.account)
-    }
-
     /// Has the daemon started, now and with the suite.
     fn begin(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         // Its unit sees this folder alone of the state, and is not started without it.
-        private_folder(&self.state_folder(gateway.paths))?;
+        let folder = channels::state_folder(gateway.paths, &self.channel, &self.account);
+        private_folder(&folder)?;
         if (gateway.reload)() {
             output::stderr_line("openclawctl run starts its daemon now");
             return Ok(());
         }
         let unit = self.unit();
+        if (gateway.align)()? {
+            // Without a manager the next line says so.
+            let _ = manager::tell(
+                "systemctl",
+                &["--user", "daemon-reload"],
+                gateway.environment,
+            );
+        }
         let began = systemctl("enable", &unit, gateway.environment)
             .and_then(|()| systemctl("restart", &unit, gateway.environment));
         match began {
@@ -232,24 +235,17 @@ fn systemctl(verb: &str, unit: &str, environment: &Environment) -> Result<(), ma
 
 /// The token, from standard input; at a terminal it is not shown.
 fn token(channel: &str) -> Result<String, Failure> {
-    let stdin = io::stdin();
-    let mut line = String::new();
-    let read = if stdin.is_terminal() {
-        output::stderr_prompt(&format!("token of the {channel} bot: "));
-        let before = tcgetattr(&stdin).map_err(|error| terminal(&error))?;
-        let mut hidden = before.clone();
-        hidden.local_flags.remove(LocalFlags::ECHO);
-        tcsetattr(&stdin, SetArg::TCSADRAIN, &hidden).map_err(|error| terminal(&error))?;
-        let read = stdin.read_line(&mut line);
-        let restored = tcsetattr(&stdin, SetArg::TCSADRAIN, &before);
-        output::stderr_line("");
-        restored.map_err(|error| terminal(&error))?;
-        read
+    let given = if question::can_be_asked() {
+        let typed = secret::ask(&format!("token of the {channel} bot: "))?;
+        typed.map(|typed| typed.reveal().to_owned())
     } else {
-        stdin.read_line(&mut line)
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        read.map_err(|error| Failure::new(format!("cannot read the token: {error}")))?;
+        Some(line)
     };
-    read.map_err(|error| Failure::new(format!("cannot read the token: {error}")))?;
-    let token = line.trim();
+    let given = given.unwrap_or_default();
+    let token = given.trim();
     if token.is_empty() {
         return Err(Failure::usage(
             "there is no token; give it on standard input, never as an argument",
@@ -259,10 +255,6 @@ fn token(channel: &str) -> Result<String, Failure> {
         return Err(Failure::usage("that is no token"));
     }
     Ok(token.to_owned())
-}
-
-fn terminal(error: &nix::Error) -> Failure {
-    Failure::new(format!("cannot ask at the terminal: {error}"))
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
@@ -301,6 +293,11 @@ mod tests {
         let both = configured(&first, "work");
         let accounts = &both["channels"]["telegram"]["accounts"];
         assert_eq!(accounts, &json!({ "default": {}, "work": own }));
+        let mut begun = first.clone();
+        begun["channels"]["telegram"]["accounts"] = json!({"work": {"name": "Work"}});
+        let begun = configured(&begun, "work");
+        let accounts = &begun["channels"]["telegram"]["accounts"];
+        assert_eq!(accounts["default"], json!({}), "{accounts}");
         // Another token of the default one is its own now.
         let again = configured(&both, "default");
         let accounts = &again["channels"]["telegram"]["accounts"];

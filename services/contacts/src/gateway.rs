@@ -1,7 +1,5 @@
 //! What the commands share: the gateway, names and the time.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::call::CallError;
 use openclaw_proto::channel::AccountName;
@@ -21,6 +19,9 @@ pub struct Gateway<'a> {
     /// Has the suite that runs without systemd, if one does, read its configuration
     /// anew; whether one does.
     pub reload: &'a dyn Fn() -> bool,
+    /// Brings systemd's units in line with the configuration; whether one was
+    /// changed.
+    pub align: &'a dyn Fn() -> Result<bool, Failure>,
 }
 
 /// An account as people are shown it: its channel alone where that is enough.
@@ -32,7 +33,5 @@ pub(crate) fn shown(account: &AccountName) -> String {
 }
 
 pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let milliseconds = since.unwrap_or_default().as_millis();
-    i64::try_from(milliseconds).unwrap_or(i64::MAX)
+    openclaw_settings::now_ms().cast_signed()
 }

@@ -9,6 +9,7 @@ mod logs;
 mod name;
 mod pairing;
 mod send;
+mod sent_file;
 mod trial;
 
 pub use accounts::Channels;

@@ -1,6 +1,7 @@
 //! `send`: something said on a channel.
 
 use std::io::Read;
+use std::path::PathBuf;
 
 use clap::Args;
 use openclaw_proto::channel::AccountName;
@@ -8,6 +9,7 @@ use openclaw_proto::channel_admin::Text;
 use openclaw_terminal::{Failure, output};
 
 use crate::gateway::Gateway;
+use crate::sent_file::Content;
 
 /// Bytes that are read from standard input.
 const INPUT_LIMIT: u64 = 64 * 1024;
@@ -29,7 +31,10 @@ pub struct Send {
     /// The thread or topic
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
-    /// What to say, several words are joined; without it or with `-` standard input is read
+    /// A file to send along, at most 20 MB; a picture is shown as one
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// What to say, several words are joined; `-` reads standard input, and so does nothing without a file
     text: Vec<String>,
 }
 
@@ -40,14 +45,23 @@ impl Send {
     /// What the gateway does not do, and why.
     pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
         let (channel, to) = place(&self.to)?;
+        let account = AccountName {
+            channel: channel.to_owned(),
+            account: self.account.clone(),
+        };
+        // All that can be wrong with it is told before anything is sent.
+        let content = self.file.as_deref().map(Content::read).transpose()?;
+        let words = self.words()?;
+        let file = match content {
+            Some(content) => Some(content.put(account.clone(), gateway).await?),
+            None => None,
+        };
         let text = Text {
-            account: AccountName {
-                channel: channel.to_owned(),
-                account: self.account.clone(),
-            },
+            account,
             to: to.to_owned(),
             thread: self.thread.clone(),
-            text: self.words()?,
+            text: words,
+            file,
         };
         let is_attended = gateway.client.send(text).await;
         let is_attended = is_attended.map_err(|error| (gateway.failure)(&error))?;
@@ -59,7 +73,7 @@ impl Send {
     }
 
     fn words(&self) -> Result<String, Failure> {
-        let is_input = self.text.is_empty() || self.text == ["-"];
+        let is_input = self.text.is_empty() && self.file.is_none() || self.text == ["-"];
         if !is_input {
             return Ok(self.text.join(" "));
         }

@@ -25,6 +25,7 @@ pub(crate) async fn execute(named: &Named, gateway: &Gateway<'_>) -> Result<(), 
         to: to.clone(),
         thread: None,
         text: WORDS.to_owned(),
+        file: None,
     };
     gateway.client.send(text).await.map_err(failed)?;
     let (name, to) = (output::line(&name), output::line(&to));

@@ -4,7 +4,7 @@
 mod pairing;
 
 pub use pairing::{Asked, Decided, Peer, REQUESTS, Request};
-pub use pairing::{approve, ask, deny, of_peer, peers, requests};
+pub use pairing::{PeerPairing, approve, ask, deny, may_ask, of_peer, peers, requests};
 
 use std::time::Duration;
 

@@ -7,6 +7,7 @@ pub mod database;
 mod fault;
 pub mod feed;
 mod lanes;
+pub mod notices;
 pub mod outbox;
 mod paragraphs;
 mod refusal;

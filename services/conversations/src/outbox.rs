@@ -253,6 +253,34 @@ pub fn file(
     }))
 }
 
+/// Whether what the provider calls `provider_id` in a chat was delivered there.
+pub fn was_delivered(
+    connection: &Connection,
+    channel: &str,
+    account: &str,
+    to: &str,
+    provider_id: &str,
+) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outbox, json_each(outbox.provider_ids)
+             WHERE channel = ?1 AND account = ?2 AND target = ?3 AND state = 'delivered'
+                AND json_each.value = ?4)",
+        )?
+        .query_row(params![channel, account, to, provider_id], |row| row.get(0))
+}
+
+/// Whether a delivery that is not over has the file `path`, which no agent's
+/// workspace has.
+pub fn has_open_file(connection: &Connection, path: &str) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM outbox, json_each(outbox.paths)
+             WHERE state IN ('pending', 'leased') AND agent_id = '' AND json_each.value = ?1)",
+        )?
+        .query_row([path], |row| row.get(0))
+}
+
 /// Characters of a reason that are kept: a provider may answer with a page.
 const REASON_LENGTH: usize = 500;
 

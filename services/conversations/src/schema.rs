@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 6;
+pub(crate) const VERSION: i64 = 8;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -236,6 +236,81 @@ const CHANNELS: &str = "
     ALTER TABLE outbox ADD COLUMN paths TEXT NOT NULL DEFAULT '';
 ";
 
+/// Since version 7: what agents are to know with their next turn.
+const NOTICES: &str = "
+    CREATE TABLE notices (
+        notice_id     INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_key   TEXT NOT NULL,
+        text          TEXT NOT NULL,
+        at_ms         INTEGER NOT NULL
+    );
+    CREATE INDEX notices_by_session ON notices (session_key, notice_id);
+";
+
+/// Tables whose rows are longer than a quarter of a page, with a rowid: without one
+/// such a row lies partly on a page of its own, which is read with each comparison
+/// of a search and written with each change. Since version 8.
+const ROWS: &str = "
+    DROP INDEX open_runs;
+    DROP INDEX runs_by_seq;
+    ALTER TABLE turns RENAME TO old_turns;
+    ALTER TABLE runs RENAME TO old_runs;
+    ALTER TABLE session_notes RENAME TO old_session_notes;
+    CREATE TABLE runs (
+        run_id          TEXT NOT NULL PRIMARY KEY,
+        idempotency_key TEXT UNIQUE,
+        session_key     TEXT NOT NULL,
+        agent_id        TEXT NOT NULL,
+        session_id      TEXT NOT NULL,
+        channel         TEXT NOT NULL,
+        state           TEXT NOT NULL CHECK (state IN
+            ('accepted', 'running', 'done', 'failed', 'aborted', 'interrupted')),
+        user_entry_id   TEXT NOT NULL,
+        created_ms      INTEGER NOT NULL,
+        ended_ms        INTEGER,
+        reason          TEXT,
+        outcome         TEXT,
+        accepted_seq    INTEGER,
+        started_seq     INTEGER,
+        started_ms      INTEGER,
+        ended_seq       INTEGER,
+        entries         TEXT,
+        route           TEXT
+    );
+    CREATE TABLE turns (
+        run_id            TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE,
+        unit              TEXT NOT NULL,
+        cpu_ms            INTEGER NOT NULL,
+        memory_peak_bytes INTEGER NOT NULL,
+        tasks_peak        INTEGER NOT NULL,
+        input_tokens      INTEGER NOT NULL,
+        output_tokens     INTEGER NOT NULL,
+        cost_usd          REAL
+    ) WITHOUT ROWID;
+    CREATE TABLE session_notes (
+        agent_id      TEXT NOT NULL,
+        session_key   TEXT NOT NULL,
+        entry         TEXT NOT NULL,
+        base          TEXT NOT NULL,
+        PRIMARY KEY (agent_id, session_key)
+    );
+    INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, channel, state,
+            user_entry_id, created_ms, ended_ms, reason, outcome, accepted_seq, started_seq,
+            started_ms, ended_seq, entries, route)
+        SELECT run_id, idempotency_key, session_key, agent_id, session_id, channel, state,
+            user_entry_id, created_ms, ended_ms, reason, outcome, accepted_seq, started_seq,
+            started_ms, ended_seq, entries, route
+        FROM old_runs ORDER BY accepted_seq;
+    INSERT INTO turns SELECT * FROM old_turns;
+    INSERT INTO session_notes SELECT * FROM old_session_notes;
+    -- The turns first: they would go with their runs.
+    DROP TABLE old_turns;
+    DROP TABLE old_runs;
+    DROP TABLE old_session_notes;
+    CREATE INDEX open_runs ON runs (created_ms) WHERE ended_ms IS NULL;
+    CREATE INDEX runs_by_seq ON runs (accepted_seq);
+";
+
 /// Why the tables cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
@@ -288,7 +363,9 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
             }
             3 => transaction.execute_batch(EVENTS)?,
             4 => transaction.execute_batch(OUTBOX)?,
-            _ => transaction.execute_batch(CHANNELS)?,
+            5 => transaction.execute_batch(CHANNELS)?,
+            6 => transaction.execute_batch(NOTICES)?,
+            _ => transaction.execute_batch(ROWS)?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
@@ -433,6 +510,50 @@ mod tests {
         });
         // The one that goes on will be told of when it ends.
         assert_eq!(series.unwrap(), (3, 3, 3));
+    }
+
+    #[test]
+    fn schema_of_version_6_keeps_runs_turns_and_notes() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut old = Connection::open(folder.path().join("6")).unwrap();
+        for step in [
+            RUNS,
+            TURNS,
+            SMALL_TABLES,
+            SESSION_NOTES,
+            EVENTS,
+            OUTBOX,
+            CHANNELS,
+        ] {
+            old.execute_batch(step).unwrap();
+        }
+        old.pragma_update(None, "user_version", 6).unwrap();
+        old.execute_batch(
+            "INSERT INTO runs VALUES ('r', 'i', 'k', 'a', 's', 'cli', 'done', 'u', 1, 2, 'why', \
+             'out', 3, 4, 5, 6, 'entries', 'route');
+             INSERT INTO turns VALUES ('r', 'unit', 1, 2, 3, 4, 5, 0.5);
+             INSERT INTO session_notes VALUES ('a', 'k', 'entry', 'base');",
+        )
+        .unwrap();
+        let rows = |connection: &Connection| {
+            let of = |table: &str| {
+                let sql = format!("SELECT * FROM {table}");
+                let mut statement = connection.prepare(&sql).unwrap();
+                let width = statement.column_count();
+                let rows = statement.query_map([], |row| {
+                    let all = (0..width).map(|column| row.get(column));
+                    all.collect::<rusqlite::Result<Vec<rusqlite::types::Value>>>()
+                });
+                rows.unwrap().map(Result::unwrap).collect::<Vec<_>>()
+            };
+            ["runs", "turns", "session_notes"].map(of)
+        };
+        let before = rows(&old);
+        bring_up_to_date(&mut old).unwrap();
+        assert_eq!(rows(&old), before);
+        // What a turn cost goes with its run.
+        old.execute("DELETE FROM runs", []).unwrap();
+        assert!(rows(&old)[1].is_empty());
     }
 
     #[test]

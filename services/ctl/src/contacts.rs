@@ -45,6 +45,7 @@ fn execute(
             paths: &paths,
             environment,
             reload: &|| openclaw_foreground::reload(&paths),
+            align: &|| crate::sockets::bring_in_line(environment, false, |_| Ok(())),
         };
         command(&contacts).await
     })?;

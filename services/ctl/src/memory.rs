@@ -65,7 +65,7 @@ pub(crate) fn execute(command: Command, environment: &Environment) -> Result<Exi
             Command::Index(arguments) => index::run(&arguments, &memory).await,
             Command::Forget(arguments) => {
                 let gateway = connection::Gateway::at(&paths);
-                forget::run(&arguments, &memory, &gateway).await
+                forget::run(&arguments, &memory, &gateway, environment).await
             }
             Command::Export(arguments) => export::run(&arguments, &memory).await,
             Command::Eval(arguments) => eval::run(arguments, environment),

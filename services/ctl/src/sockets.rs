@@ -11,11 +11,12 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use openclaw_config::{Environment, Paths};
-use openclaw_settings::Gateway;
+use openclaw_settings::{Gateway, Settings};
 use openclaw_terminal::{Failure, output};
 
 use crate::cli;
 
+mod channels;
 mod memory;
 mod port;
 mod state;
@@ -37,42 +38,7 @@ pub(crate) fn execute(
     if let Some(wanted) = arguments.port {
         port::choose(wanted, arguments.keep_set, environment)?;
     }
-    let settings = openclaw_settings::load(environment)?;
-    let folder = folder(&settings.paths, environment)
-        .ok_or_else(|| Failure::new("no folder for units: set HOME or XDG_CONFIG_HOME"))?;
-    let mut drop_ins = vec![(memory::UNIT, memory::wanted(&settings, &folder)?)];
-    for unit in state::UNITS {
-        drop_ins.push((unit, state::wanted(&settings.paths, unit, &folder)?));
-    }
-    for unit in state::SOCKETS {
-        drop_ins.push((unit, state::socket(&settings.paths)?));
-    }
-    let making = state::making(&settings.paths)?;
-    let workspaces = memory::granted(&settings);
-    let gateway = settings
-        .with_gateway_secrets(environment, &BTreeMap::new())?
-        .gateway;
-    drop_ins.extend(wanted(&gateway, making.as_deref())?);
-    let mut changed = false;
-    for (unit, wanted) in drop_ins {
-        let path = folder.join(format!("{unit}.d")).join(DROP_IN);
-        if found(&path)? == wanted {
-            continue;
-        }
-        changed = true;
-        if !arguments.check {
-            if unit == memory::UNIT {
-                memory::make(&workspaces)?;
-            }
-            bring(&path, wanted.as_deref())?;
-        }
-        output::stdout_line(&match (&wanted, arguments.check) {
-            (Some(_), false) => format!("wrote {}", path.display()),
-            (Some(_), true) => format!("{} is not as configured", path.display()),
-            (None, false) => format!("removed {}", path.display()),
-            (None, true) => format!("{} is not needed any more", path.display()),
-        })?;
-    }
+    let changed = bring_in_line(environment, arguments.check, output::stdout_line)?;
     match (changed, arguments.check) {
         (false, _) => output::stdout_line("the units are as configured")?,
         (true, true) => {
@@ -87,8 +53,104 @@ pub(crate) fn execute(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether the services' units say where the state is, and memory's grants what
-/// the configuration does. Where that cannot be read, something else says so.
+/// Brings the units in line with the configuration, or only tells what is not, as
+/// `told` has it; whether anything is not.
+pub(crate) fn bring_in_line(
+    environment: &Environment,
+    check: bool,
+    told: impl Fn(&str) -> Result<(), Failure>,
+) -> Result<bool, Failure> {
+    let settings = openclaw_settings::load(environment)?;
+    let folder = folder(&settings.paths, environment)
+        .ok_or_else(|| Failure::new("no folder for units: set HOME or XDG_CONFIG_HOME"))?;
+    let mut drop_ins = of_services(&settings, &folder)?;
+    let accounts = channels::accounts(&settings, &folder);
+    for unit in channels::gone(&accounts, &folder)? {
+        drop_ins.push((unit, None));
+    }
+    let making = state::making(&settings.paths)?;
+    let workspaces = memory::granted(&settings);
+    let gateway = settings
+        .with_gateway_secrets(environment, &BTreeMap::new())?
+        .gateway;
+    drop_ins.extend(wanted(&gateway, making.as_deref())?);
+    let mut changed = false;
+    for (unit, wanted) in drop_ins {
+        let path = folder.join(format!("{unit}.d")).join(DROP_IN);
+        if found(&path)? == wanted {
+            continue;
+        }
+        changed = true;
+        if !check {
+            if unit == memory::UNIT {
+                memory::make(&workspaces)?;
+            }
+            bring(&path, wanted.as_deref())?;
+        }
+        told(&match (&wanted, check) {
+            (Some(_), false) => format!("wrote {}", path.display()),
+            (Some(_), true) => format!("{} is not as configured", path.display()),
+            (None, false) => format!("removed {}", path.display()),
+            (None, true) => format!("{} is not needed any more", path.display()),
+        })?;
+    }
+    for account in &accounts {
+        changed |= bring_account(account, &folder, check, &told)?;
+    }
+    Ok(changed)
+}
+
+/// Has an account's daemon started with the suite, or not; whether that was to be
+/// changed.
+fn bring_account(
+    account: &channels::Account,
+    folder: &Path,
+    check: bool,
+    told: &impl Fn(&str) -> Result<(), Failure>,
+) -> Result<bool, Failure> {
+    if !check && account.is_on {
+        // The unit is not started without it.
+        memory::make(std::slice::from_ref(&account.folder))?;
+    }
+    if channels::is_linked_right(account, folder) {
+        return Ok(false);
+    }
+    if !check {
+        channels::link(account, folder)?;
+    }
+    let (unit, is_on) = (&account.unit, account.is_on);
+    told(&match (is_on, check) {
+        (true, false) => format!("openclaw.target starts {unit} from now on"),
+        (true, true) => format!("openclaw.target does not start {unit}"),
+        (false, false) => format!("openclaw.target does not start {unit} any more"),
+        (false, true) => format!("openclaw.target starts {unit}, which is off"),
+    })?;
+    Ok(true)
+}
+
+/// The drop-in of each service and socket that says where the state is, and what
+/// else it may see.
+fn of_services(
+    settings: &Settings,
+    folder: &Path,
+) -> Result<Vec<(String, Option<String>)>, Failure> {
+    let mut drop_ins = vec![(memory::UNIT.to_owned(), memory::wanted(settings, folder)?)];
+    for unit in state::UNITS {
+        let wanted = state::wanted(&settings.paths, unit, folder)?;
+        drop_ins.push((unit.to_owned(), wanted));
+    }
+    for unit in state::SOCKETS {
+        drop_ins.push((unit.to_owned(), state::socket(&settings.paths)?));
+    }
+    for account in channels::accounts(settings, folder) {
+        let wanted = channels::wanted(&settings.paths, &account, folder)?;
+        drop_ins.push((account.unit, wanted));
+    }
+    Ok(drop_ins)
+}
+
+/// Whether the services' units say where the state is, grant what the
+/// configuration does, and start the channels that are on. Where that cannot be read, something else says so.
 pub(crate) fn are_in_line(environment: &Environment) -> bool {
     let Ok(settings) = openclaw_settings::load(environment) else {
         return true;
@@ -96,27 +158,23 @@ pub(crate) fn are_in_line(environment: &Environment) -> bool {
     let Some(folder) = folder(&settings.paths, environment) else {
         return true;
     };
-    let is_in_line = |unit: &str, wanted: Result<Option<String>, Failure>| {
+    let is_in_line = |(unit, wanted): &(String, Option<String>)| {
         let path = folder.join(format!("{unit}.d")).join(DROP_IN);
-        match (wanted, found(&path)) {
-            (Ok(wanted), Ok(found)) => wanted == found,
-            _ => true,
-        }
+        found(&path).map_or(true, |found| found == *wanted)
     };
-    is_in_line(memory::UNIT, memory::wanted(&settings, &folder))
-        && state::SOCKETS
-            .iter()
-            .all(|unit| is_in_line(unit, state::socket(&settings.paths)))
-        && state::UNITS
-            .iter()
-            .all(|unit| is_in_line(unit, state::wanted(&settings.paths, unit, &folder)))
+    let accounts = channels::accounts(&settings, &folder);
+    let are_linked = accounts
+        .iter()
+        .all(|it| channels::is_linked_right(it, &folder));
+    let wanted = of_services(&settings, &folder);
+    are_linked && wanted.map_or(true, |all| all.iter().all(is_in_line))
 }
 
 /// The drop-in of each unit; none where the unit as shipped is right.
 fn wanted(
     gateway: &Gateway,
     making: Option<&str>,
-) -> Result<[(&'static str, Option<String>); 2], Failure> {
+) -> Result<[(String, Option<String>); 2], Failure> {
     let main = SocketAddr::new(gateway.address, gateway.port);
     let cli = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), gateway.cli.port);
     if main.port() == 0 || cli.port() == 0 {
@@ -142,8 +200,8 @@ fn wanted(
     let cli = lines((has_secret && cli != CLI).then_some(cli));
     let cli = (has_secret || !cli.is_empty()).then(|| socket(head, &cli));
     Ok([
-        ("openclaw-gateway.socket", main),
-        ("openclaw-cli.socket", cli),
+        ("openclaw-gateway.socket".to_owned(), main),
+        ("openclaw-cli.socket".to_owned(), cli),
     ])
 }
 
@@ -340,6 +398,74 @@ mod tests {
         );
         scene.run(false, &[]).unwrap();
         assert_eq!(scene.drop_in("openclaw-cli.socket"), None);
+    }
+
+    #[test]
+    fn channels_are_started_and_see_what_is_theirs() {
+        const WORK: &str = "openclaw-telegram@work.service";
+        const OWN: &str = "openclaw-telegram.service";
+        let scene = Scene(tempfile::tempdir().unwrap());
+        let home = scene.0.path();
+        let units = home.join(".config/systemd/user");
+        let state = home.join(".openclaw");
+        fs::create_dir_all(&state).unwrap();
+        let configure = |telegram: serde_json::Value| {
+            let text = serde_json::json!({"channels": {"telegram": telegram}}).to_string();
+            fs::write(state.join("openclaw.json"), text).unwrap();
+        };
+        let both = serde_json::json!({"botToken": "1:a", "accounts": {
+            "default": {}, "work": {"tokenFile": "/srv/my tokens/5%"}}});
+        configure(both.clone());
+        scene.run(false, &[]).unwrap();
+        assert!(
+            !units.join("openclaw.target.wants").exists(),
+            "not installed"
+        );
+        for unit in [OWN, "openclaw-telegram@.service"] {
+            let dropins = units.join(format!("{unit}.d"));
+            fs::create_dir_all(&dropins).unwrap();
+            fs::write(units.join(unit), "").unwrap();
+            fs::write(dropins.join(unit_text::CONFINING), "").unwrap();
+        }
+        scene.run(true, &[]).unwrap_err();
+        scene.run(false, &[]).unwrap();
+        scene.run(true, &[]).unwrap();
+        let link = |unit: &str| fs::read_link(units.join("openclaw.target.wants").join(unit));
+        assert_eq!(link(OWN).unwrap(), units.join(OWN));
+        assert_eq!(
+            link(WORK).unwrap(),
+            units.join("openclaw-telegram@.service")
+        );
+        assert!(state.join("state/channels/telegram/work").is_dir());
+        assert_eq!(scene.drop_in(OWN), None, "the unit as shipped will do");
+        let work = scene.drop_in(WORK).unwrap();
+        let line = "[Service]\nBindReadOnlyPaths=\"-/srv/my tokens/5%%\"\n";
+        assert!(work.ends_with(line), "{work}");
+
+        let elsewhere = home.join("else where");
+        fs::rename(&state, &elsewhere).unwrap();
+        let place = elsewhere.to_str().unwrap();
+        scene.run(false, &[("OPENCLAW_STATE_DIR", place)]).unwrap();
+        let own = scene.drop_in(OWN).unwrap();
+        for line in [
+            format!(
+                "ConditionPathExists=\nConditionPathExists={place}/state/channels/telegram/default\n"
+            ),
+            format!("Environment=\"OPENCLAW_STATE_DIR={place}\"\n"),
+            format!("BindPaths=\"-{place}/state/channels/telegram/default\"\n"),
+            format!("BindReadOnlyPaths=\"-{place}/credentials/telegram-default.token\"\n"),
+        ] {
+            assert!(own.contains(&line), "{line}: {own}");
+        }
+
+        fs::rename(&elsewhere, &state).unwrap();
+        configure(serde_json::json!({"enabled": false, "botToken": "1:a"}));
+        scene.run(false, &[]).unwrap();
+        assert!(link(OWN).is_err(), "it is off");
+        assert_eq!((scene.drop_in(OWN), scene.drop_in(WORK)), (None, None));
+        configure(serde_json::json!({"tokenFile": "/srv/a:b"}));
+        let refused = scene.run(false, &[]).unwrap_err().text();
+        assert!(refused.contains("/srv/a:b"), "{refused}");
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use openclaw_config::{Environment, Error};
 use openclaw_proto::gateway::ConfigurationSeen;
@@ -13,13 +12,13 @@ use tokio::sync::watch;
 use crate::failure;
 
 /// Reads the settings; called at start and for every reload.
-pub type Load = fn(&Environment, Origin) -> Result<Settings, Error>;
+pub type Load<S = Settings> = fn(&Environment, Origin) -> Result<S, Error>;
 
 /// What holds now.
 #[derive(Debug, Clone)]
-pub struct Current {
+pub struct Current<S = Settings> {
     /// The last settings that were valid.
-    pub settings: Arc<Settings>,
+    pub settings: Arc<S>,
     /// Why the file as it is now is not used, or not wholly, and what is used
     /// instead.
     pub problem: Option<String>,
@@ -29,17 +28,14 @@ pub struct Current {
     pub read_ms: i64,
 }
 
-/// Now, for [`Current::read_ms`].
-pub(crate) fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-    })
+/// Now, in Unix milliseconds as messages between daemons have them.
+pub fn now_ms() -> i64 {
+    openclaw_settings::now_ms().cast_signed()
 }
 
-impl Current {
-    fn sound(settings: Settings, read_ms: i64) -> Self {
-        let warnings = settings.warnings.join("; ");
+impl<S: AsRef<Settings>> Current<S> {
+    fn sound(settings: S, read_ms: i64) -> Self {
+        let warnings = settings.as_ref().warnings.join("; ");
         Self {
             settings: Arc::new(settings),
             problem: (!warnings.is_empty()).then_some(warnings),
@@ -51,7 +47,10 @@ impl Current {
 
 /// What a daemon starts with: the file, else the file as it last was valid,
 /// else the defaults. An error is one that no other file would mend.
-pub fn first(load: Load, environment: &Environment) -> Result<Current, Error> {
+pub fn first<S: AsRef<Settings>>(
+    load: Load<S>,
+    environment: &Environment,
+) -> Result<Current<S>, Error> {
     let read_ms = now_ms();
     let error = match load(environment, Origin::File) {
         Ok(settings) => return Ok(Current::sound(settings, read_ms)),
@@ -81,13 +80,20 @@ pub(crate) fn tell_unused(settings: &Settings) {
     }
 }
 
-/// The daemon's view of the configuration. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Configuration(watch::Receiver<Current>);
+/// The daemon's view of the configuration, with the settings that it holds.
+/// Cheap to clone.
+#[derive(Debug)]
+pub struct Configuration<S = Settings>(watch::Receiver<Current<S>>);
 
-impl Configuration {
+impl<S> Clone for Configuration<S> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<S> Configuration<S> {
     /// The last settings that were valid.
-    pub fn settings(&self) -> Arc<Settings> {
+    pub fn settings(&self) -> Arc<S> {
         Arc::clone(&self.0.borrow().settings)
     }
 
@@ -119,21 +125,21 @@ impl Configuration {
 
 /// The one that reloads.
 #[derive(Debug)]
-pub struct Owner {
-    current: watch::Sender<Current>,
+pub struct Owner<S = Settings> {
+    current: watch::Sender<Current<S>>,
     /// Settings that hold as they were at the start, by their keys.
     fixed: BTreeMap<&'static str, String>,
 }
 
-impl Owner {
+impl<S: AsRef<Settings>> Owner<S> {
     /// Starts with `settings`.
-    pub fn new(settings: Settings) -> (Self, Configuration) {
+    pub fn new(settings: S) -> (Self, Configuration<S>) {
         Self::starting(Current::sound(settings, now_ms()))
     }
 
     /// Starts with what [`first`] found.
-    pub fn starting(current: Current) -> (Self, Configuration) {
-        let fixed = current.settings.fixed.clone();
+    pub fn starting(current: Current<S>) -> (Self, Configuration<S>) {
+        let fixed = (*current.settings).as_ref().fixed.clone();
         let (sender, receiver) = watch::channel(current);
         let owner = Self {
             current: sender,
@@ -145,7 +151,7 @@ impl Owner {
     /// Reads the file again and takes it over.
     pub fn reload(
         &self,
-        load: impl FnOnce(&Environment) -> Result<Settings, Error>,
+        load: impl FnOnce(&Environment) -> Result<S, Error>,
         environment: &Environment,
     ) {
         let read_ms = now_ms();
@@ -154,12 +160,12 @@ impl Owner {
 
     /// Takes over what began to be read at `read_ms`. A file that is not valid
     /// changes nothing but the problem that is shown.
-    pub fn take(&self, loaded: Result<Settings, Error>, read_ms: i64) {
+    pub fn take(&self, loaded: Result<S, Error>, read_ms: i64) {
         match loaded {
             Ok(settings) => {
-                let late = self.restart_keys(&settings);
+                let late = self.restart_keys(settings.as_ref());
                 tracing::info!("the configuration was read again");
-                self.tell_unused(&settings);
+                self.tell_unused(settings.as_ref());
                 let mut current = Current::sound(settings, read_ms);
                 if !late.is_empty() {
                     let note = format!(
@@ -188,7 +194,7 @@ impl Owner {
 
     /// Says which keys have no effect, when they are others than before.
     fn tell_unused(&self, settings: &Settings) {
-        if settings.unused != self.current.borrow().settings.unused {
+        if settings.unused != (*self.current.borrow().settings).as_ref().unused {
             tell_unused(settings);
         }
     }

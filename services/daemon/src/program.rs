@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use nix::sys::stat::{Mode, umask};
 use openclaw_config::state_lock::StateLock;
 use openclaw_config::{Environment, Paths};
-use openclaw_settings::LogLevel;
 use openclaw_settings::permissions;
+use openclaw_settings::{LogLevel, Settings};
 use tokio::runtime;
 use tokio_util::sync::CancellationToken;
 
@@ -24,9 +24,9 @@ use crate::telemetry::Telemetry;
 
 /// What a daemon's `run` is given.
 #[derive(Debug)]
-pub struct Daemon {
+pub struct Daemon<S = Settings> {
     /// The settings, and news of them.
-    pub configuration: Configuration,
+    pub configuration: Configuration<S>,
     /// The environment it was started with.
     pub environment: Environment,
     /// The sockets it was started with.
@@ -43,18 +43,19 @@ pub struct Daemon {
 /// A configuration file that cannot be used does not end it: it goes on with
 /// the last good one or the defaults, and says so. A panic ends it
 /// ([`panics::install`]).
-pub fn main<F, R>(name: &'static str, load: Load, run: F) -> ExitCode
+pub fn main<S, F, R>(name: &'static str, load: Load<S>, run: F) -> ExitCode
 where
-    F: FnOnce(Daemon) -> R,
+    S: AsRef<Settings> + Send + Sync + 'static,
+    F: FnOnce(Daemon<S>) -> R,
     R: Future<Output = anyhow::Result<()>>,
 {
     // As UMask= in the units: what a daemon writes is for nobody else.
     umask(Mode::from_bits_truncate(0o077));
     let environment = Environment::inherit();
     let first = configuration::first(load, &environment);
-    let level = first
-        .as_ref()
-        .map_or(LogLevel::Info, |current| current.settings.log_level);
+    let level = first.as_ref().map_or(LogLevel::Info, |current| {
+        (*current.settings).as_ref().log_level
+    });
     let telemetry = Telemetry::install(name, level);
     panics::install();
     let result = first
@@ -69,16 +70,17 @@ where
     }
 }
 
-fn execute<F, R>(
+fn execute<S, F, R>(
     name: &'static str,
-    current: Current,
+    current: Current<S>,
     environment: Environment,
-    load: Load,
+    load: Load<S>,
     telemetry: Telemetry,
     run: F,
 ) -> anyhow::Result<()>
 where
-    F: FnOnce(Daemon) -> R,
+    S: AsRef<Settings> + Send + Sync + 'static,
+    F: FnOnce(Daemon<S>) -> R,
     R: Future<Output = anyhow::Result<()>>,
 {
     let listeners = Listeners::inherit()?;
@@ -95,7 +97,7 @@ where
         failure::report_text("use the configuration", problem);
         notifier.note(problem);
     }
-    configuration::tell_unused(&current.settings);
+    configuration::tell_unused((*current.settings).as_ref());
     // One thread: a daemon waits nearly all the time, and threads cost memory
     // and make the parent-death signal of agents ambiguous (prctl(2)).
     let runtime = runtime::Builder::new_current_thread()

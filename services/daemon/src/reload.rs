@@ -5,7 +5,7 @@ use std::future::pending;
 use std::io;
 
 use openclaw_config::Environment;
-use openclaw_settings::Origin;
+use openclaw_settings::{Origin, Settings};
 use tokio_util::sync::CancellationToken;
 
 use crate::configuration::{Configuration, Load, Owner, now_ms};
@@ -16,16 +16,16 @@ use crate::telemetry::Telemetry;
 use crate::watch::Watch;
 
 /// What a reload touches.
-pub(crate) struct Reload {
-    pub(crate) owner: Owner,
-    pub(crate) configuration: Configuration,
-    pub(crate) load: Load,
+pub(crate) struct Reload<S> {
+    pub(crate) owner: Owner<S>,
+    pub(crate) configuration: Configuration<S>,
+    pub(crate) load: Load<S>,
     pub(crate) environment: Environment,
     pub(crate) notifier: Notifier,
     pub(crate) telemetry: Telemetry,
 }
 
-impl Reload {
+impl<S: AsRef<Settings> + Send + Sync + 'static> Reload<S> {
     /// Serves signals and news of files until a signal ends the daemon, then
     /// cancels `shutdown`.
     pub(crate) async fn run(self, mut signals: Signals, shutdown: CancellationToken) {
@@ -68,7 +68,7 @@ impl Reload {
             Ok(loaded) => self.owner.take(loaded, read_ms),
             Err(error) => failure::report("reload the configuration", &error),
         }
-        let level = self.configuration.settings().log_level;
+        let level = (*self.configuration.settings()).as_ref().log_level;
         self.telemetry.set_level(level);
         self.notifier.note(&self.configuration.problem());
         self.notifier.ready();

@@ -21,6 +21,7 @@ pub(crate) async fn rest() {
         if let Err(error) = text::release() {
             tracing::debug!(%error, "the program's pages stay in memory");
         }
+        text::release_heap();
         tokio::time::sleep(pause).await;
         pause = (pause * GROWTH).min(LONGEST);
     }

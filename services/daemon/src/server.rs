@@ -32,8 +32,8 @@ const CALLS_PER_CONNECTION: u32 = 256;
 ///
 /// Health and reflection are added. READY is sent after the first successful
 /// health check through the socket itself.
-pub async fn serve(
-    daemon: &mut Daemon,
+pub async fn serve<S>(
+    daemon: &mut Daemon<S>,
     service: &'static str,
     routes: Routes,
     drain: impl Future<Output = ()>,
@@ -42,8 +42,8 @@ pub async fn serve(
 }
 
 /// As [`serve`], for `guests` too. `routes` say what those may call.
-pub async fn serve_guests(
-    daemon: &mut Daemon,
+pub async fn serve_guests<S>(
+    daemon: &mut Daemon<S>,
     service: &'static str,
     routes: Routes,
     drain: impl Future<Output = ()>,

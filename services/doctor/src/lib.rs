@@ -6,6 +6,7 @@ mod check;
 mod database;
 mod files;
 mod index;
+mod kept;
 mod leftovers;
 mod manager;
 mod mend;
@@ -17,6 +18,7 @@ use openclaw_config::{Environment, Paths};
 use openclaw_settings::Settings;
 
 pub use check::{Check, START, State, render};
+pub use kept::Kept;
 pub use mend::mend;
 pub use remedy::Mend;
 

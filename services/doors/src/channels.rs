@@ -7,6 +7,8 @@ mod hand_in;
 mod overheard;
 mod owner;
 mod press;
+mod sent_file;
+mod token;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +23,7 @@ use openclaw_proto::channel_admin::AccountState;
 use openclaw_runs::Core;
 use openclaw_sessions::now_ms;
 use openclaw_settings::Settings;
-use openclaw_settings::channels::CHANNELS;
+use openclaw_settings::channels::{CHANNELS, ChannelSettings};
 use openclaw_settings::keys::channels::Account;
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +86,14 @@ fn no_account(named: &AccountName) -> String {
     )
 }
 
+/// An account as the ledger names it.
+fn ledger_account(configured: &ChannelSettings, channel: &str, name: &str) -> AccountName {
+    AccountName {
+        channel: channel.to_owned(),
+        account: configured.ledger_name(channel, name).to_owned(),
+    }
+}
+
 /// A daemon that speaks for an account.
 #[derive(Debug, Clone)]
 struct Attendant {
@@ -123,12 +133,7 @@ impl Channels {
         }
         let found = channels.account(&named.channel, &named.account);
         let (name, account) = found.ok_or_else(|| Refused::Account(named.clone()))?;
-        let is_default = channels.is_default(&named.channel, name);
-        let canonical = AccountName {
-            channel: named.channel.clone(),
-            account: if is_default { "" } else { name }.to_owned(),
-        };
-        Ok((canonical, account))
+        Ok((ledger_account(channels, &named.channel, name), account))
     }
 
     /// The same, of an account that is on.
@@ -150,11 +155,7 @@ impl Channels {
     /// The name that deliveries have of an account: none for the default one.
     pub fn canonical(&self, channel: &str, account: &str) -> String {
         let settings = self.core.configuration.settings();
-        if settings.channels.is_default(channel, account) {
-            String::new()
-        } else {
-            account.to_owned()
-        }
+        settings.channels.ledger_name(channel, account).to_owned()
     }
 
     /// What the daemon that `attend`s is told, as it comes. Whoever attended
@@ -227,11 +228,8 @@ impl Channels {
         let mut states = Vec::new();
         for (channel, accounts) in &settings.channels.accounts {
             for (name, account) in accounts {
-                let is_default = settings.channels.is_default(channel, name);
-                let canonical = AccountName {
-                    channel: channel.clone(),
-                    account: if is_default { "" } else { name }.to_owned(),
-                };
+                let canonical = ledger_account(&settings.channels, channel, name);
+                let is_default = canonical.account.is_empty();
                 let attendant = attendants.get(&canonical);
                 states.push(AccountState {
                     account: AccountName {
@@ -257,6 +255,7 @@ impl Channels {
                 failure::report("forget what was handed in, trying again later", &fault);
             }
             self.sweep_files().await;
+            self.sweep_sent().await;
             tokio::time::sleep(UPKEEP_INTERVAL).await;
         }
     }

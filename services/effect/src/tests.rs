@@ -122,7 +122,7 @@ fn a_value_without_effect_is_listed_and_others_are_not() {
 fn keys_without_effect_are_listed_by_reason() {
     let unused = unused(&json!({
         "channels": {
-            "telegram": {"botToken": "${TOKEN}", "allowFrom": ["+1"]},
+            "telegram": {"token": "${TOKEN}", "allowFrom": ["+1"]},
             "discord": {"token": "x"}, "pigeon": {"loft": 1},
         },
         "logging": {"level": "info", "file": "/x"},
@@ -141,8 +141,7 @@ fn keys_without_effect_are_listed_by_reason() {
             "without effect (replaced by OPENCLAW_STATE_DIR: an agent's folder is agents/ID below \
              it): agents.list.0.agentDir",
             "without effect (replaced by channels.telegram.tokenFile, which `openclawctl channels \
-             add telegram` writes: a token is in no configuration that others may read): \
-             channels.telegram.botToken",
+             add telegram` writes, and botToken): channels.telegram.token",
             "without effect (not needed here: journald keeps the log (journalctl --user -u \
              'openclaw-*')): logging.file",
         ]

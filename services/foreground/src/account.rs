@@ -17,7 +17,11 @@ impl Account {
     pub(crate) fn all(settings: &ChannelSettings, environment: &Environment) -> Vec<Self> {
         let mut all = Vec::new();
         for (channel, accounts) in &settings.accounts {
-            for (name, settings_of) in accounts.iter().filter(|(_, it)| it.enabled) {
+            for name in accounts
+                .iter()
+                .filter(|(_, it)| it.enabled)
+                .map(|(name, _)| name)
+            {
                 let account = Self {
                     channel: channel.clone(),
                     name: name.clone(),
@@ -25,7 +29,7 @@ impl Account {
                 };
                 let variable = account.variable();
                 let has_variable = variable.is_some_and(|it| environment.get(&it).is_some());
-                if settings_of.token_file.is_some() || has_variable {
+                if settings.has_token(channel, name) || has_variable {
                     all.push(account);
                 }
             }
@@ -84,6 +88,10 @@ mod tests {
         assert_eq!(all("{}", &[VARIABLE]), none);
         assert_eq!(all("{channels: {telegram: {}}}", &[]), none);
         assert_eq!(all("{channels: {telegram: {}}}", &[VARIABLE]), ["telegram"]);
+        assert_eq!(
+            all("{channels: {telegram: {botToken: '1:a'}}}", &[]),
+            ["telegram"]
+        );
         let off = "{channels: {telegram: {enabled: false, tokenFile: '/t'}}}";
         assert_eq!(all(off, &[VARIABLE]), none);
         let two = "{channels: {telegram: {accounts: {default: {}, work: {tokenFile: '/t'}}}}}";

@@ -12,7 +12,7 @@ use openclaw_model_api::route::Stop;
 use openclaw_model_api::wire::{Grants, ModelOptions};
 use openclaw_sandbox::Plan;
 use openclaw_settings::price::Price;
-use openclaw_settings::{AgentSettings, Embedder, LogLevel, Settings};
+use openclaw_settings::{AgentSettings, Embedder, LogLevel, RunnerSettings};
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use openclaw_turn::{Offer, TurnRequest};
@@ -149,7 +149,7 @@ pub struct Allowance {
 
 impl Allowance {
     /// What the configuration says.
-    pub fn of(settings: &Settings, agent: &AgentSettings) -> Self {
+    pub fn of(settings: &RunnerSettings, agent: &AgentSettings) -> Self {
         let price = match (&settings.memory.embedder, &settings.embedding) {
             (Embedder::Remote { model, .. }, Some(Ok(provider))) => Price::find(provider, model),
             _ => None,

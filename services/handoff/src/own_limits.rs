@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use openclaw_proto::runner::Turn;
-use openclaw_settings::{InvalidLimit, Settings};
+use openclaw_settings::{InvalidLimit, RunnerSettings};
 use serde_json::{Map, Value};
 
 /// Why a turn has no limits.
@@ -28,7 +28,7 @@ pub enum Error {
 }
 
 /// The settings of this turn: all of them, but for its session's own limits.
-pub fn settings(all: &Arc<Settings>, turn: &Turn) -> Result<Arc<Settings>, Error> {
+pub fn settings(all: &Arc<RunnerSettings>, turn: &Turn) -> Result<Arc<RunnerSettings>, Error> {
     let own = read(turn)?;
     let agent = all.agents.get(&turn.agent_id);
     let Some(agent) = agent.filter(|_| !own.is_empty()) else {
@@ -38,7 +38,7 @@ pub fn settings(all: &Arc<Settings>, turn: &Turn) -> Result<Arc<Settings>, Error
         session: turn.session_key.clone(),
         invalid,
     })?;
-    let mut settings = Settings::clone(all);
+    let mut settings = RunnerSettings::clone(all);
     settings.agents.insert(turn.agent_id.clone(), agent);
     Ok(Arc::new(settings))
 }

@@ -1,11 +1,14 @@
-//! The buttons below an approval's question, and what they say when they are
-//! pressed.
+//! Buttons, and what they say when they are pressed: a decision about an
+//! approval's question, or words.
 
 use openclaw_proto::approval::Decision;
 use openclaw_proto::outbox::Button;
 
 /// What the data of such a button begins with.
 const PREFIX: &str = "approve";
+
+/// What the data of a button begins with that says something.
+const SAYING: &str = "say:";
 
 /// Bytes of a button's data.
 const DATA_LIMIT: usize = 64;
@@ -37,6 +40,24 @@ pub fn decision_of(data: &str) -> Option<(&str, Decision)> {
         .split_once(':')?;
     let decision = Decision::ALL.into_iter().find(|it| short(*it) == word)?;
     (!id.is_empty()).then_some((id, decision))
+}
+
+/// The button that says `text` for whoever presses it; None: a provider would not
+/// take it.
+pub(crate) fn saying(text: &str) -> Option<Button> {
+    let text = text.trim();
+    let data = format!("{SAYING}{text}");
+    let is_fine = !text.is_empty() && data.len() <= DATA_LIMIT;
+    is_fine.then(|| Button {
+        text: text.to_owned(),
+        data,
+        url: String::new(),
+    })
+}
+
+/// What a pressed button's data says, if it says something.
+pub fn said_by(data: &str) -> Option<&str> {
+    data.strip_prefix(SAYING).filter(|text| !text.is_empty())
 }
 
 fn short(decision: Decision) -> &'static str {

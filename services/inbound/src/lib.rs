@@ -1,12 +1,15 @@
 //! What comes in on channels: who may talk, what they may, and which agent
-//! answers. Nothing here reads or writes: settings and facts go in, a verdict
-//! comes out.
+//! answers; and what a reply that goes out asks for. Nothing here reads or writes
+//! (but for `media`, which looks at files of the workspace that a reply names):
+//! settings and facts go in, a verdict comes out.
 
 mod approvers;
 mod binding;
 mod code;
 mod decision;
+mod directives;
 mod facts;
+mod media;
 mod peer;
 mod rules;
 mod words;
@@ -14,8 +17,10 @@ mod words;
 pub use approvers::{Asked, asked};
 pub use binding::agent_of;
 pub use code::{CODE_LENGTH, code, is_code};
-pub use decision::{buttons, decision_of};
+pub use decision::{buttons, decision_of, said_by};
+pub use directives::{AskedFor, asked_for};
 pub use facts::Facts;
+pub use media::{WithFiles, mime_type, names_files, with_files};
 pub use peer::{is_listed, names};
 pub use rules::{Known, Verdict, judge};
-pub use words::said;
+pub use words::{about, said};

@@ -1,6 +1,6 @@
 //! What the agent is told of a message.
 
-use openclaw_proto::channel::{Attachment, HandIn, Message};
+use openclaw_proto::channel::{Abilities, Attachment, HandIn, Message, Place};
 use openclaw_proto::gateway::ChatKind;
 
 /// Characters of what a message answers to.
@@ -33,6 +33,48 @@ pub fn said(hand_in: &HandIn, message: &Message, paths: &[Option<String>]) -> St
     let attachments = message.attachments.iter().zip(paths);
     parts.extend(attachments.map(|(attachment, path)| attached(attachment, path.as_deref())));
     parts.join("\n\n")
+}
+
+/// What the agent is told of the channel that it answers on, and of what that can.
+/// The directives are those of `directives` and, for files, of
+/// `runs/src/reply_text`.
+pub fn about(channel: &str, abilities: &Abilities, place: &Place) -> String {
+    let title = one_line(&place.title);
+    let chat = match place.chat {
+        ChatKind::Direct => "a private chat".to_owned(),
+        _ if title.is_empty() => "a group".to_owned(),
+        _ => format!("the group {title:?}"),
+    };
+    let mut lines = vec![format!(
+        "The message came by {channel}, in {chat}. What you answer is said there, as one reply; \
+         NO_REPLY alone says nothing."
+    )];
+    let mut add = |can: bool, line: &str, cannot: &str| {
+        lines.push(if can { line } else { cannot }.to_owned());
+    };
+    add(
+        abilities.can_send_files,
+        "A line `MEDIA:path` of its own sends that file of your workspace; with \
+         `[[audio_as_voice]]` what is heard is sent as a voice message.",
+        "Files cannot be sent.",
+    );
+    add(
+        abilities.has_buttons,
+        "`[[buttons: Yes | No]]` at the end shows buttons; the one that is pressed comes back as a \
+         message.",
+        "There are no buttons.",
+    );
+    add(
+        abilities.has_reactions,
+        "`[[react:👍]]` puts that emoji on the message that you answer; alone it is the whole answer.",
+        "There are no reactions.",
+    );
+    add(
+        matches!(abilities.markdown.as_str(), "" | "none"),
+        "Markdown is not shown: write plain text.",
+        "Markdown is shown as it is meant.",
+    );
+    lines.join("\n")
 }
 
 fn attached(attachment: &Attachment, path: Option<&str>) -> String {

@@ -7,7 +7,7 @@ use openclaw_config::secret::Secret;
 use openclaw_credentials::Scheme;
 use openclaw_settings::price::Price;
 use openclaw_settings::provider::{Access, Api, Provider};
-use openclaw_settings::{AgentSettings, MAX_TOKENS, Settings};
+use openclaw_settings::{AgentSettings, MAX_TOKENS, RunnerSettings};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::wire::ModelOptions;
@@ -71,7 +71,7 @@ fn reveal<S: Serializer>(secret: &Secret, serializer: S) -> Result<S::Ok, S::Err
 impl Stop {
     /// The model at the provider, once for each way in.
     pub fn all(
-        settings: &Settings,
+        settings: &RunnerSettings,
         agent: &AgentSettings,
         (provider, model): (&Provider, &str),
     ) -> Vec<Self> {

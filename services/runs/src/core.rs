@@ -117,7 +117,7 @@ impl Base {
             feed: Feed::new(database.clone(), storage.series().clone()),
             outbox: Outbox::new(database.clone()),
             runs: Registry::default(),
-            system_events: SystemEvents::new(bus.clone()),
+            system_events: SystemEvents::new(bus.clone(), database.clone()),
             tasks: TaskTracker::new(),
             bus,
             database,
@@ -356,6 +356,7 @@ impl Core {
             submitter: self.submitter.clone(),
             tasks: self.tasks.clone(),
         };
+        self.system_events.restore().await;
         recovery.take_up(records).await;
         self.status.announce();
     }

@@ -1,11 +1,10 @@
 //! The text of a reply, put together from a run's events.
 
-mod media;
-
 use std::path::PathBuf;
 
 use futures_util::StreamExt as _;
 use openclaw_conversations::storage::ChannelReply;
+use openclaw_inbound::{AskedFor, WithFiles, asked_for, names_files, with_files};
 use openclaw_proto::event::Kind;
 use openclaw_proto::outbox::Extras;
 use openclaw_sessions::silence;
@@ -30,17 +29,22 @@ pub(crate) async fn on_channel(
     if is_silent || run.is_absorbed() {
         return None;
     }
-    let with_files = match workspace {
-        Some(workspace) if media::names_files(&text) => {
+    let AskedFor {
+        text,
+        buttons,
+        reaction,
+    } = asked_for(&text);
+    let taken = match workspace {
+        Some(workspace) if names_files(&text) => {
             let text = text.clone();
-            let taken = tokio::task::spawn_blocking(move || media::taken(&text, &workspace));
+            let taken = tokio::task::spawn_blocking(move || with_files(&text, &workspace));
             taken.await.ok()
         }
         _ => None,
     };
-    let media::WithFiles { text, files, paths } = with_files.unwrap_or(media::WithFiles {
+    let WithFiles { text, files, paths } = taken.unwrap_or(WithFiles {
         text,
-        ..media::WithFiles::default()
+        ..WithFiles::default()
     });
     Some(ChannelReply {
         channel: run.channel.clone(),
@@ -48,6 +52,8 @@ pub(crate) async fn on_channel(
         text,
         extras: Extras {
             files,
+            buttons,
+            reaction,
             ..Extras::default()
         },
         paths,

@@ -4,14 +4,17 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use openclaw_sessions::SessionKey;
+use openclaw_conversations::database::{Database, Fault};
+use openclaw_conversations::notices;
+use openclaw_daemon::failure;
 use openclaw_sessions::transcript::SYSTEM;
+use openclaw_sessions::{AgentId, SessionKey, now_ms};
 
 use crate::bus::{Bus, DomainEvent};
 
 /// Events that wait for a session's next turn; the oldest go first, as in
 /// OpenClaw.
-const PER_SESSION: usize = 20;
+const PER_SESSION: usize = notices::PER_SESSION;
 /// Sessions with waiting events.
 const SESSIONS: usize = 256;
 /// Characters of one event. It is a notice, not a document.
@@ -25,27 +28,96 @@ pub(crate) const PROMPT: &str = "Look at the events above and act on them if tha
 pub struct SystemEvents {
     sessions: Arc<Mutex<HashMap<SessionKey, VecDeque<Event>>>>,
     bus: Bus,
+    database: Option<Database>,
 }
 
 #[derive(Debug)]
 struct Event {
     at: Timestamp,
     text: String,
+    /// The notice of the ledger that it is kept as.
+    notice: Option<i64>,
+}
+
+/// Events that waited, in words.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) text: String,
+    /// Notices of the ledger, to be forgotten when the words are durable.
+    pub(crate) notices: Vec<i64>,
 }
 
 impl SystemEvents {
-    /// Those of which `bus` is told.
-    pub(crate) fn new(bus: Bus) -> Self {
+    /// Those of which `bus` is told. What is not to be lost is kept in `database`.
+    pub(crate) fn new(bus: Bus, database: Database) -> Self {
         Self {
             sessions: Arc::default(),
             bus,
+            database: Some(database),
+        }
+    }
+
+    /// As [`Self::push`], and kept over a crash until it is told. `with` is done
+    /// in the same transaction.
+    pub async fn push_durably(
+        &self,
+        key: &SessionKey,
+        text: &str,
+        with: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) -> Result<(), Fault> {
+        let text = trimmed(text);
+        let notice = match &self.database {
+            None => None,
+            Some(database) => {
+                let (name, text) = (key.to_string(), text.clone());
+                let keep = move |connection: &rusqlite::Connection| {
+                    with(connection)?;
+                    notices::add(connection, &name, &text, now_ms())
+                };
+                database.call("keep what an agent is to know", keep).await?
+            }
+        };
+        self.add(key, text, Timestamp::now(), notice);
+        Ok(())
+    }
+
+    /// Has those wait again that the gateway before kept and did not tell.
+    pub(crate) async fn restore(&self) {
+        let Some(database) = &self.database else {
+            return;
+        };
+        let operation = "read what agents are to know";
+        let kept = match database.read(operation, notices::all).await {
+            Ok(kept) => kept,
+            Err(fault) => return failure::report(operation, &fault),
+        };
+        for notice in kept {
+            let at = Timestamp::from_millisecond(notice.at_ms).unwrap_or_default();
+            if let Ok(key) = SessionKey::parse(&notice.session_key, &AgentId::main()) {
+                self.add(&key, notice.text, at, Some(notice.id));
+            }
+        }
+    }
+
+    /// They were told, and that is durable.
+    pub(crate) async fn forget(&self, told: Vec<i64>) {
+        let Some(database) = self.database.as_ref().filter(|_| !told.is_empty()) else {
+            return;
+        };
+        let operation = "forget what an agent was told";
+        let forget = move |connection: &rusqlite::Connection| notices::forget(connection, &told);
+        if let Err(fault) = database.call(operation, forget).await {
+            failure::report(operation, &fault);
         }
     }
 
     /// Has the agent of session `key` told with its next turn. The same event
     /// twice in a row is kept once; whether it is a new one.
     pub fn push(&self, key: &SessionKey, text: &str) -> bool {
-        let text: String = text.trim().chars().take(LENGTH).collect();
+        self.add(key, trimmed(text), Timestamp::now(), None)
+    }
+
+    fn add(&self, key: &SessionKey, text: String, at: Timestamp, notice: Option<i64>) -> bool {
         let mut sessions = self.lock();
         if text.is_empty() || (sessions.len() >= SESSIONS && !sessions.contains_key(key)) {
             return false;
@@ -55,8 +127,9 @@ impl SystemEvents {
             return false;
         }
         waiting.push_back(Event {
-            at: Timestamp::now(),
+            at,
             text: text.clone(),
+            notice,
         });
         while waiting.len() > PER_SESSION {
             waiting.pop_front();
@@ -68,15 +141,17 @@ impl SystemEvents {
     }
 
     /// The events that wait, in words; they wait no more.
-    pub(crate) fn take(&self, key: &SessionKey) -> Option<String> {
+    pub(crate) fn take(&self, key: &SessionKey) -> Option<Told> {
         let events = self.lock().remove(key)?;
+        let notices = events.iter().filter_map(|event| event.notice).collect();
         let lines = events.into_iter().map(|event| {
             let at = event.at.strftime("%Y-%m-%d %H:%M:%S UTC");
             // Its own lines are told from the next event's.
             let words = event.text.replace('\n', "\nSystem: ");
             format!("System: [{at}] {words}")
         });
-        Some(lines.collect::<Vec<_>>().join("\n"))
+        let text = lines.collect::<Vec<_>>().join("\n");
+        Some(Told { text, notices })
     }
 
     /// The events that wait for the session's next turn, the oldest first.
@@ -89,6 +164,10 @@ impl SystemEvents {
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionKey, VecDeque<Event>>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn trimmed(text: &str) -> String {
+    text.trim().chars().take(LENGTH).collect()
 }
 
 /// What the model is asked where a run was begun for events alone, which are its
@@ -110,15 +189,15 @@ mod tests {
     #[test]
     fn events_are_told_once_and_in_their_order() {
         let (events, key) = (SystemEvents::default(), SessionKey::main(&AgentId::main()));
-        assert_eq!(events.take(&key), None);
+        assert!(events.take(&key).is_none());
         events.push(&key, "backup done");
         events.push(&key, "backup done");
         events.push(&key, "disk\nfull");
-        let text = events.take(&key).unwrap();
+        let text = events.take(&key).unwrap().text;
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 3, "{text}");
         assert!(lines[0].ends_with("] backup done") && lines[2] == "System: full");
-        assert_eq!(events.take(&key), None);
+        assert!(events.take(&key).is_none());
     }
 
     #[test]

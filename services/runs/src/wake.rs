@@ -52,9 +52,12 @@ impl Waker {
             return Ok(Woken { is_new, run: None });
         }
         // Where another turn was told of it meanwhile, there is nothing but to look.
-        let events = self.events.take(key);
+        let (text, notices) = match self.events.take(key) {
+            Some(told) => (Some(told.text), told.notices),
+            None => (None, Vec::new()),
+        };
         let message = Message {
-            text: events.unwrap_or_else(|| PROMPT.to_owned()),
+            text: text.unwrap_or_else(|| PROMPT.to_owned()),
             session_key: key.to_string(),
             channel: SYSTEM.to_owned(),
             ..Message::default()
@@ -64,6 +67,8 @@ impl Waker {
             ..Extra::default()
         };
         let started = self.submitter.begin(message, extra).await?;
+        // The message is durable by now.
+        self.events.forget(notices).await;
         self.heartbeats.follow(started.events, reason);
         Ok(Woken {
             is_new,

@@ -32,6 +32,17 @@ pub fn release() -> io::Result<()> {
     Ok(())
 }
 
+/// Gives back the pages of the heap in which nothing is any more: what a flood took
+/// is otherwise kept for the next one.
+pub fn release_heap() {
+    // SAFETY: malloc_trim(3) may be called at any time by any thread, and touches no
+    // memory that is in use.
+    #[cfg(target_env = "gnu")]
+    unsafe {
+        nix::libc::malloc_trim(0)
+    };
+}
+
 /// The read-only mappings of `program` in `smaps` (proc_pid_smaps(5)) that have
 /// no page of their own.
 fn unchanged(smaps: &str, program: &str) -> Vec<Range<usize>> {

@@ -279,7 +279,7 @@ pub fn validate(paths: &Paths, environment: &Environment) -> Result<Findings, Er
         .collect();
     if problems.is_empty() {
         let mut warnings = document.warnings;
-        warnings.extend(settings.provider_faults);
+        warnings.extend(settings.base.provider_faults);
         // What is missing today may be there tomorrow: it makes no file invalid.
         warnings.extend(placed(absent, &document.sources));
         return Ok(Findings {

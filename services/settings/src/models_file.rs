@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::provider::Api;
 use crate::settings::models::CONTEXT_WINDOW;
-use crate::settings::{AgentSettings, MAX_TOKENS, ModelList, Settings};
+use crate::settings::{AgentSettings, MAX_TOKENS, ModelList, RunnerSettings};
 
 /// Where it is.
 pub fn place(paths: &Paths, agent_id: &str) -> PathBuf {
@@ -19,7 +19,7 @@ pub fn place(paths: &Paths, agent_id: &str) -> PathBuf {
 
 /// Writes the file of each agent that is there, when it would be different.
 /// The first failure is returned after all were tried.
-pub fn write_all(settings: &Settings) -> Result<(), (PathBuf, io::Error)> {
+pub fn write_all(settings: &RunnerSettings) -> Result<(), (PathBuf, io::Error)> {
     let mut result = Ok(());
     for agent in settings.agents.values() {
         let path = place(&settings.paths, &agent.id);
@@ -39,7 +39,7 @@ pub fn write_all(settings: &Settings) -> Result<(), (PathBuf, io::Error)> {
 
 /// The content for `agent`. Providers of `existing` that are not ours stay,
 /// unless `models.mode` is `replace`.
-pub fn generate(settings: &Settings, agent: &AgentSettings, existing: &Value) -> Value {
+pub fn generate(settings: &RunnerSettings, agent: &AgentSettings, existing: &Value) -> Value {
     let mut providers = if settings.models_are_merged {
         existing
             .get("providers")
@@ -79,7 +79,11 @@ pub fn generate(settings: &Settings, agent: &AgentSettings, existing: &Value) ->
 }
 
 /// The models of the provider that the agent is set to.
-fn named<'a>(settings: &'a Settings, agent: &'a AgentSettings, provider: &str) -> Vec<&'a str> {
+fn named<'a>(
+    settings: &'a RunnerSettings,
+    agent: &'a AgentSettings,
+    provider: &str,
+) -> Vec<&'a str> {
     [&agent.model, &settings.default_model]
         .into_iter()
         .flatten()

@@ -10,26 +10,24 @@ use openclaw_config::paths::Paths;
 use openclaw_config::redact;
 use openclaw_config::secret::Secret;
 use openclaw_config::substitute::Missing;
-use openclaw_credentials::{self as auth, Credential, Profile};
 use openclaw_effect::Unused;
 use serde_json::Value;
 
 use crate::document;
-use crate::keys::memory::Search;
 use crate::keys::{self, Fragment};
-use crate::provider::{self, Access, Provider};
+use crate::provider;
 
 mod agent;
 pub mod channels;
 pub mod gateway;
 mod known_models;
-mod logins;
 mod maintenance;
 pub mod memory;
 pub mod models;
 mod own_limits;
 mod persona;
 mod queue;
+mod runner;
 pub mod sandbox;
 mod session;
 pub(crate) mod tools;
@@ -50,23 +48,13 @@ pub use models::{ModelFacts, ModelList};
 pub use own_limits::{InvalidLimit, check as check_limit};
 pub use persona::{ModelParams, Persona};
 pub use queue::{DEBOUNCE_LIMIT, QueueSettings};
+pub use runner::{Pinned, RunnerSettings};
 pub use sandbox::{AgentSandbox, Host, Network, ProviderTool, Sandbox};
 pub use session::{Price, ResetPolicies, ResetPolicy, SessionSettings};
 pub use tools::{McpServer, ServerNetwork, ToolLayer, ToolSettings};
 
 /// Where the search of all agents is set.
 const MEMORY_SEARCH: &str = "agents.defaults.memorySearch";
-
-/// A profile that a session chose.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pinned {
-    /// The provider that it is for.
-    pub provider: String,
-    /// Its id.
-    pub id: String,
-    /// Nothing else is used for that provider.
-    pub is_only: bool,
-}
 
 /// The whole configuration, validated.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,14 +78,8 @@ pub struct Settings {
     pub known_models: KnownModels,
     /// What is said of models.
     pub models: ModelList,
-    /// Providers by id, with their keys. Empty without [`Settings::with_credentials`].
-    pub providers: BTreeMap<String, Provider>,
-    /// Auth profiles by agent. Empty without [`Settings::with_credentials`].
-    pub profiles: BTreeMap<String, Vec<Profile>>,
     /// Profiles by provider in the order that is asked for.
     pub profile_order: BTreeMap<String, Vec<String>>,
-    /// The profile that a session chose, in the settings of its turns.
-    pub pinned: Option<Pinned>,
     /// Whether models.json keeps what others put into it.
     pub models_are_merged: bool,
     /// What holds for the confinement of all agents.
@@ -105,16 +87,8 @@ pub struct Settings {
     /// How long servers of tools stay up after a message; `None`: as long as
     /// there is a place for them.
     pub mcp_idle: Option<Duration>,
-    /// Servers of tools by name. Empty without [`Settings::with_credentials`].
-    pub mcp_servers: BTreeMap<String, McpServer>,
-    /// Servers that cannot be used, and why.
-    pub mcp_problems: Vec<(KeyPath, String)>,
     /// What is remembered, and by which embedder.
     pub memory: Memory,
-    /// Who makes vectors of texts, when that is not this machine, or why that
-    /// cannot be: memory goes on without. `None` without
-    /// [`Settings::with_credentials`].
-    pub embedding: Option<Result<Provider, String>>,
     /// Whether jobs run when they are due.
     pub cron_enabled: bool,
     /// Which messages share a conversation, and when one begins anew.
@@ -123,9 +97,6 @@ pub struct Settings {
     pub queue: QueueSettings,
     /// The channels, and which agent answers there.
     pub channels: ChannelSettings,
-    /// The environment with the file's `env.vars` behind it. Empty without
-    /// [`Settings::with_credentials`].
-    pub environment: Environment,
     /// Providers that cannot be asked, and why, each a sentence.
     pub provider_faults: Vec<String>,
     /// What did not work when the configuration was read, and is done without.
@@ -141,6 +112,12 @@ pub struct Settings {
     pub fixed: BTreeMap<&'static str, String>,
 }
 
+impl AsRef<Settings> for Settings {
+    fn as_ref(&self) -> &Settings {
+        self
+    }
+}
+
 impl Settings {
     /// Validates `document`. Credentials are not kept: only the agent-runner
     /// may hold them, see [`Settings::with_credentials`].
@@ -151,6 +128,7 @@ impl Settings {
     ) -> Result<Self, Error> {
         let fragment = keys::typed(&paths.configuration, &document)?;
         keys::without_nulls(&mut document);
+        let with_token = channels::tokens(&document).into_keys().collect();
         take_credentials(&mut document);
         let origin = paths.configuration.display().to_string();
         let invalid = |(key, problem): (String, String)| Error::Value {
@@ -173,6 +151,7 @@ impl Settings {
         let (agents, default_agent) = source.agents()?;
         let search = source.search()?;
         let doors = Gateway::resolve(&fragment.gateway, &fragment.hooks, &origin)?;
+        tools::check_paths(&fragment.mcp, &paths).map_err(invalid)?;
         let known_models = KnownModels::of(&fragment.models, agents.values());
         Ok(Self {
             log_level: fragment.logging.level,
@@ -184,139 +163,25 @@ impl Settings {
             known_models,
             models: ModelList::of(&fragment.models),
             default_model: fragment.models.default.clone(),
-            providers: BTreeMap::new(),
-            profiles: BTreeMap::new(),
             profile_order: fragment.auth.order.clone(),
-            pinned: None,
             models_are_merged: fragment.models.mode == keys::ModelsMode::Merge,
             sandbox: sandbox::whole(&fragment.sandbox)
                 .map_err(|(key, problem)| (format!("sandbox.{key}"), problem))
                 .map_err(invalid)?,
             cron_enabled: fragment.cron.enabled,
             mcp_idle: tools::idle(&fragment.mcp),
-            mcp_servers: tools::check_paths(&fragment.mcp, &paths)
-                .map(|()| BTreeMap::new())
-                .map_err(invalid)?,
-            mcp_problems: Vec::new(),
             memory: memory::whole(&fragment.memory, &search)
                 .map_err(|(key, problem)| (format!("{MEMORY_SEARCH}.{key}"), problem))
                 .map_err(invalid)?,
-            embedding: None,
             session: SessionSettings::of(&fragment.session, &fragment.models),
             queue: QueueSettings::of(&fragment.messages.queue),
-            channels: ChannelSettings::of(&paths, &document, &fragment)?,
-            environment: Environment::default(),
+            channels: ChannelSettings::of(&paths, &document, &fragment, with_token)?,
             warnings: Vec::new(),
             unused: Vec::new(),
             provider_faults,
             stated: keys::section(&paths.configuration, "", &document)?,
             paths,
         })
-    }
-
-    /// The settings with providers' keys and the environment, for the
-    /// agent-runner alone. `credentials` are systemd's, by file name.
-    ///
-    /// Reads the file again rather than keeping keys in every daemon.
-    pub fn with_credentials(
-        mut self,
-        environment: &Environment,
-        credentials: &BTreeMap<String, Secret>,
-    ) -> Result<Self, Error> {
-        let path = &self.paths.configuration;
-        let document = document::load(path, environment, Missing::KeptForGateway)?;
-        let fragment = keys::typed(path, &document.value)?;
-        self.warnings = document.warnings;
-        self.warnings.extend(self.provider_faults.clone());
-        let environment = document.environment;
-        let origin = path.display().to_string();
-        let invalid = |(key, problem)| Error::Value {
-            origin: origin.clone(),
-            key,
-            problem,
-        };
-        self.providers = provider::resolve(&fragment.models.providers, &environment, credentials)
-            .map_err(invalid)?;
-        self.embedding = match &self.memory.embedder {
-            Embedder::Remote { provider, .. } => {
-                let mut value = document.value;
-                keys::without_nulls(&mut value);
-                let source = agent::Source {
-                    paths: &self.paths,
-                    document: &value,
-                    fragment: &fragment,
-                };
-                let search = source.search()?;
-                let provider = embedding(provider, search, &fragment, &environment, credentials);
-                Some(provider.map_err(|(key, problem)| format!("{key} {problem}")))
-            }
-            _ => None,
-        };
-        (self.mcp_servers, self.mcp_problems) = tools::servers(&fragment.mcp, &self.paths);
-        let passed = auth::passed(credentials, &environment);
-        self.warnings.extend(passed.warnings);
-        for agent in self.agents.keys() {
-            let own = auth::read(&self.paths, agent, &environment);
-            self.warnings.extend(own.warnings);
-            let all = passed.list.iter().cloned().chain(own.list);
-            self.profiles.insert(agent.clone(), all.collect());
-        }
-        self.environment = environment;
-        Ok(self)
-    }
-
-    /// The provider `id` with the ways in that the agent has: its own profiles
-    /// before those of the main agent, and all of them before variables and
-    /// the configuration.
-    pub fn provider(&self, agent_id: &str, id: &str) -> Option<Provider> {
-        let mut provider = self.providers.get(id)?.clone();
-        let mut profiles = self.profiles_of(agent_id, id);
-        if profiles.is_empty() {
-            profiles = self.profiles_of(&self.default_agent, id);
-        }
-        let (passed, rest): (Vec<_>, Vec<_>) =
-            provider.access.into_iter().partition(Access::is_passed);
-        provider.access = rest;
-        let provider = provider.with_access(passed.into_iter().chain(profiles).collect());
-        Some(self.with_pinned(agent_id, provider))
-    }
-
-    /// The profile that leaves logging in to the AWS SDK, if the agent has one.
-    pub fn aws_profile(&self, agent_id: &str) -> Option<&Profile> {
-        let own = self.profiles.get(agent_id)?;
-        own.iter()
-            .find(|profile| profile.credential == Credential::AwsSdk)
-    }
-
-    /// A login at `provider` that would be used if it had not expired: of the
-    /// agent, or else of the main agent.
-    pub fn expired_login(&self, agent_id: &str, provider: &str) -> Option<&Profile> {
-        let now = now_ms();
-        let agents = [agent_id, self.default_agent.as_str()];
-        let mut profiles = agents
-            .iter()
-            .filter_map(|agent| self.profiles.get(*agent))
-            .flatten();
-        profiles.find(|profile| profile.provider == provider && !profile.is_usable(now))
-    }
-
-    fn profiles_of(&self, agent_id: &str, provider: &str) -> Vec<Access> {
-        let now = now_ms();
-        let order = self.profile_order.get(provider);
-        let mut own: Vec<&Profile> = self
-            .profiles
-            .get(agent_id)
-            .into_iter()
-            .flatten()
-            .filter(|profile| profile.provider == provider && profile.is_usable(now))
-            .collect();
-        if let Some(order) = order {
-            let place = |id: &String| order.iter().position(|listed| listed == id);
-            own.sort_by_key(|profile| place(&profile.id).unwrap_or(usize::MAX));
-        }
-        own.into_iter()
-            .filter_map(|profile| Access::of(profile, agent_id))
-            .collect()
     }
 
     /// The settings with the secrets of the gateway's doors, for the gateway
@@ -335,61 +200,14 @@ impl Settings {
         let mut all = gateway::files::read(&self.paths.state)?;
         all.extend(credentials.clone());
         self.gateway.with_secrets(gateway, hooks, &all, &origin)?;
+        self.channels.tokens = channels::tokens(&document);
         Ok(self)
-    }
-
-    /// What the servers of tools need of this machine and is not there: its key,
-    /// and why. Empty without [`Settings::with_credentials`].
-    pub fn absent_of_servers(&self) -> Vec<(KeyPath, String)> {
-        tools::absent(&self.mcp_servers, &self.environment)
     }
 
     /// The agent `id`; `None` when the configuration does not name it.
     pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
         self.agents.get(id)
     }
-}
-
-/// The provider of embeddings: as the one of models of that name, but for what
-/// `remote` says.
-fn embedding(
-    id: &str,
-    search: Search,
-    fragment: &Fragment,
-    environment: &Environment,
-    credentials: &BTreeMap<String, Secret>,
-) -> Result<Provider, (String, String)> {
-    let mut own = fragment
-        .models
-        .providers
-        .get(id)
-        .cloned()
-        .unwrap_or_default();
-    let known = || memory::base_url(id).map(str::to_owned);
-    own.base_url = search
-        .remote
-        .base_url
-        .clone()
-        .or(own.base_url)
-        .or_else(known);
-    let mut providers = provider::resolve(
-        &BTreeMap::from([(id.to_owned(), own)]),
-        environment,
-        credentials,
-    )?;
-    let missing = || {
-        let problem = format!("is {id:?}, which is no provider");
-        (format!("{MEMORY_SEARCH}.provider"), problem)
-    };
-    let mut provider = providers.remove(id).ok_or_else(missing)?;
-    if let Some(url) = search.remote.base_url {
-        provider.base_url = url.trim_end_matches('/').to_owned();
-    }
-    if let Some(key) = search.remote.api_key {
-        provider.key = Some(key);
-        provider.key_source = format!("{MEMORY_SEARCH}.remote.apiKey");
-    }
-    Ok(provider)
 }
 
 /// How sockets are brought in line with what [`Settings::fixed`] says.

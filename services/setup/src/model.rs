@@ -8,7 +8,7 @@ use openclaw_config::Environment;
 use openclaw_config::secret::Secret;
 use openclaw_credentials::login::Login;
 use openclaw_settings::Settings;
-use openclaw_terminal::Failure;
+use openclaw_terminal::{Failure, secret};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, sleep};
 
@@ -181,7 +181,7 @@ impl<'a> Connection<'a> {
             Some(Choice::Login(login)) => Ok(self.adopt(login)),
             Some(Choice::Key(provider)) => {
                 let question = format!("{}'s key (it is not shown): ", provider.title());
-                match asking::secret(&question)? {
+                match secret::ask(&question)? {
                     Some(key) => Ok(self.keep(&key, provider)),
                     None => Ok(Step::skipped(NAME, "no key was given").with(WAYS)),
                 }

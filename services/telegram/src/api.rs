@@ -9,7 +9,7 @@ use openclaw_config::secret::Secret;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::redirect::Policy;
 use reqwest::{Body, Client, Proxy};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::settings::Options;
 
@@ -19,6 +19,9 @@ const READ_DEADLINE: Duration = Duration::from_secs(60);
 const IDLE: Duration = Duration::from_secs(60);
 /// Bytes of an answer: 100 updates are far from it.
 const ANSWER_LIMIT: usize = 16 * 1024 * 1024;
+
+/// What the answer to a call that was carried out begins with.
+const CARRIED_OUT: &[u8] = b"{\"ok\":true";
 
 /// Why a call brought no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +36,16 @@ pub(crate) enum Error {
         why: String,
         /// The connection was never there.
         is_unsent: bool,
+    },
+    /// The call was carried out, and then the answer broke off.
+    #[error("{method}: carried out, but its answer broke off: {why}")]
+    Unread {
+        /// The call.
+        method: String,
+        /// What happened.
+        why: String,
+        /// The message that it made, as far as that was read.
+        message: Option<i64>,
     },
     /// Telegram says no.
     #[error("{method}: {description} ({code})")]
@@ -55,7 +68,7 @@ impl Error {
     pub(crate) fn code(&self) -> Option<i64> {
         match self {
             Self::Refused { code, .. } => Some(*code),
-            Self::Lost { .. } => None,
+            Self::Lost { .. } | Self::Unread { .. } => None,
         }
     }
 
@@ -63,7 +76,7 @@ impl Error {
     pub(crate) fn description(&self) -> &str {
         match self {
             Self::Refused { description, .. } => description,
-            Self::Lost { .. } => "",
+            Self::Lost { .. } | Self::Unread { .. } => "",
         }
     }
 
@@ -134,15 +147,21 @@ impl Api {
         self.post(method, "application/json", body).await
     }
 
-    /// Calls `method` with a body of parts (RFC 7578).
+    /// Calls `method`, which sends or changes a message: one that Telegram has is
+    /// not sent again because its answer broke off.
+    pub(crate) async fn send(&self, method: &str, parameters: &Value) -> Result<Value, Error> {
+        taken(self.call(method, parameters).await)
+    }
+
+    /// The same with a body of parts (RFC 7578).
     pub(crate) async fn upload(
         &self,
         method: &str,
         form: crate::form::Form,
     ) -> Result<Value, Error> {
         let kind = form.content_type();
-        self.post(method, &kind, Body::wrap_stream(form.into_stream()))
-            .await
+        let body = Body::wrap_stream(form.into_stream());
+        taken(self.post(method, &kind, body).await)
     }
 
     async fn post(&self, method: &str, kind: &str, body: Body) -> Result<Value, Error> {
@@ -157,7 +176,19 @@ impl Api {
         let status = response.status().as_u16();
         let mut answer = Vec::new();
         let mut pieces = response.bytes_stream();
-        while let Some(piece) = pieces.try_next().await.map_err(lost)? {
+        let broke_off = |error, begun: &[u8]| match begun.strip_prefix(CARRIED_OUT) {
+            Some(rest) => Error::Unread {
+                method: method.to_owned(),
+                why: said(error, &self.token),
+                message: message(rest),
+            },
+            None => lost(error),
+        };
+        while let Some(piece) = pieces
+            .try_next()
+            .await
+            .map_err(|error| broke_off(error, &answer))?
+        {
             answer.extend_from_slice(&piece);
             if answer.len() > ANSWER_LIMIT {
                 return Err(unreadable(method, "the answer is too large".into()));
@@ -190,6 +221,26 @@ impl Api {
         let pieces = response.bytes_stream();
         Ok(pieces.map_err(move |error| said(error, &token)).boxed())
     }
+}
+
+/// A call that was carried out has done what it should, also when it is not known
+/// what became of it.
+fn taken(result: Result<Value, Error>) -> Result<Value, Error> {
+    match result {
+        Err(ref error @ Error::Unread { message, .. }) => {
+            tracing::warn!("{error}; it is not sent again");
+            Ok(json!({"message_id": message}))
+        }
+        other => other,
+    }
+}
+
+/// The number of the message that an answer's result begins with.
+fn message(rest: &[u8]) -> Option<i64> {
+    let rest = std::str::from_utf8(rest).ok()?;
+    let number = rest.strip_prefix(",\"result\":{\"message_id\":")?;
+    let (number, _) = number.split_once([',', '}'])?;
+    number.parse().ok()
 }
 
 fn judge(method: &str, status: u16, answer: &[u8]) -> Result<Value, Error> {
@@ -244,8 +295,6 @@ fn said(error: reqwest::Error, token: &Secret) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[tokio::test]
@@ -267,6 +316,13 @@ mod tests {
         };
         assert!(!format!("{error:?}").contains("sesame"));
         assert_eq!(api.bot_id(), "12");
+    }
+
+    #[test]
+    fn message_is_known_when_its_number_is_whole() {
+        assert_eq!(message(b",\"result\":{\"message_id\":12,\"da"), Some(12));
+        assert_eq!(message(b",\"result\":{\"message_id\":12"), None);
+        assert_eq!(message(b",\"result\":[{\"message_id\":12,"), None);
     }
 
     #[test]

@@ -58,8 +58,12 @@ impl Bot {
     /// The way to the API with the token that holds now.
     pub(crate) fn api(&self) -> Result<Api, String> {
         let options = self.reader().options.clone();
-        let token = token::find(&self.environment, options.token_file.as_deref())
-            .map_err(|error| error.to_string())?;
+        let token = token::find(
+            &self.environment,
+            options.token_file.as_deref(),
+            &self.folder,
+        )
+        .map_err(|error| error.to_string())?;
         if let Some(api) = self.state().api.as_ref().filter(|api| api.has(&token)) {
             return Ok(api.clone());
         }

@@ -17,7 +17,7 @@ use tokio::time::{Instant, interval, timeout};
 
 use crate::bot::Bot;
 use crate::html::html;
-use crate::send::Target;
+use crate::send::{Target, delete};
 use crate::settings::Streaming;
 use crate::shown::Shown;
 
@@ -29,8 +29,12 @@ const TYPING: Duration = Duration::from_secs(4);
 const LONGEST: Duration = Duration::from_secs(6 * 60 * 60);
 /// Characters that are worth a message.
 const LEAST: usize = 24;
-/// What says that nothing is to be said (`sessions/src/silence.rs`).
-const SILENT: &str = "NO_REPLY";
+/// What says that nothing is to be said (`runs/src/reply_text.rs`).
+const SILENT: [&str; 2] = ["NO_REPLY", "HEARTBEAT_OK"];
+/// What a run ends with that says so (`sessions/src/silence.rs`).
+const SILENT_END: &str = "silent";
+/// Lines that are for the gateway, which makes files of them.
+const OF_THE_GATEWAY: [&str; 4] = ["MEDIA:", "[[audio_as_voice]]", "[[buttons:", "[[react:"];
 
 /// Shows the run of `delivery` until it is over.
 pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
@@ -51,8 +55,12 @@ pub(crate) async fn attend(bot: &Bot, delivery: &Delivery, link: &Link) {
             text: String::new(),
             done: String::new(),
             last: None,
+            is_unanswered: false,
         };
         view.follow(&delivery.run_id, link).await;
+        if view.is_unanswered {
+            view.take_back().await;
+        }
     };
     tokio::select! {
         () = follow => {}
@@ -105,6 +113,8 @@ struct View<'a> {
     /// What is done.
     done: String,
     last: Option<(Instant, String)>,
+    /// No answer will take the place of what is shown.
+    is_unanswered: bool,
 }
 
 impl View<'_> {
@@ -151,6 +161,12 @@ impl View<'_> {
             Kind::ToolResult(_) => self.done.clear(),
             Kind::ApprovalRequested(_) => self.wait(true),
             Kind::ApprovalResolved(_) => self.wait(false),
+            Kind::Done(done) => {
+                let text = self.text.trim();
+                let is_silent = text.is_empty() || SILENT.contains(&text);
+                self.is_unanswered = is_silent || done.stop_reason == SILENT_END;
+                return true;
+            }
             kind => return kind.is_terminal(),
         }
         false
@@ -165,19 +181,28 @@ impl View<'_> {
 
     /// What there is to show now.
     fn view(&self) -> Option<Rich> {
-        let text = match self.streaming {
+        let said = match self.streaming {
             Streaming::Off => return None,
-            Streaming::Progress => self.done.as_str(),
+            Streaming::Progress => "",
             Streaming::Block => self.text.rsplit_once("\n\n").map_or("", |(whole, _)| whole),
             Streaming::Partial => self.text.as_str(),
         };
-        let text = text.trim();
-        let is_too_little = self.streaming != Streaming::Progress && text.len() < LEAST;
-        if text.is_empty() || is_too_little || SILENT.starts_with(text) {
-            return None;
-        }
+        let said = worth_showing(said);
+        let both = [said.as_str(), self.done.as_str()];
+        let both: Vec<&str> = both.into_iter().filter(|it| !it.is_empty()).collect();
         let limit = self.bot.reader().options.text_chunk_limit;
-        read(text).split(limit.saturating_sub(2)).into_iter().next()
+        let text = read(&both.join("\n\n"));
+        text.split(limit.saturating_sub(2)).into_iter().next()
+    }
+
+    /// Nothing is said in the place of what is shown.
+    async fn take_back(&self) {
+        let mut shown = self.shown.lock().await;
+        shown.is_over = true;
+        if let Some(message) = shown.take_message() {
+            delete(self.bot, &self.target, message).await;
+        }
+        shown.forget();
     }
 
     async fn show(&mut self) {
@@ -207,7 +232,7 @@ impl View<'_> {
             }
             None => "sendMessage",
         };
-        match api.call(method, &parameters).await {
+        match api.send(method, &parameters).await {
             Ok(sent) => {
                 let id = sent["message_id"].as_i64();
                 if let Some(id) = id.filter(|_| shown.message.is_none()) {
@@ -235,6 +260,23 @@ impl View<'_> {
     }
 }
 
+/// What of a text that goes on may be shown; nothing of one that is short, or
+/// may become silence.
+fn worth_showing(text: &str) -> String {
+    let is_for_people = |line: &&str| {
+        !OF_THE_GATEWAY
+            .iter()
+            .any(|it| line.trim_start().starts_with(it))
+    };
+    let lines: Vec<&str> = text.lines().filter(is_for_people).collect();
+    let text = lines.join("\n").trim().to_owned();
+    if text.len() < LEAST || SILENT.iter().any(|it| it.starts_with(&text)) {
+        String::new()
+    } else {
+        text
+    }
+}
+
 /// A call of a tool in one line.
 fn line(name: &str, arguments: &serde_json::Value) -> String {
     let said = ["command", "path", "file_path", "query", "url", "pattern"]
@@ -246,5 +288,30 @@ fn line(name: &str, arguments: &serde_json::Value) -> String {
         format!("🔧 `{name}`")
     } else {
         format!("🔧 `{name}` `{short}`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn view_has_neither_beginnings_nor_lines_of_the_gateway() {
+        for text in ["", "NO_REP", "Well", "MEDIA:a/long/path/of/a/picture.png"] {
+            assert_eq!(worth_showing(text), "", "{text}");
+        }
+        let text = "This is the picture that you want:\nMEDIA:a.png\nand more";
+        let shown = "This is the picture that you want:\nand more";
+        assert_eq!(worth_showing(text), shown);
+    }
+
+    #[test]
+    fn tool_is_one_line() {
+        let arguments = serde_json::json!({"command": "echo `a`\nrm b"});
+        assert_eq!(
+            line("execute_shell", &arguments),
+            "🔧 `execute_shell` `echo 'a'`"
+        );
+        assert_eq!(line("x", &serde_json::Value::Null), "🔧 `x`");
     }
 }

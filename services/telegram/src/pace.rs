@@ -42,7 +42,7 @@ impl Pace {
     /// Waits until a message may be sent to `chat`; an error says how long that
     /// takes when it is longer than `patience`.
     pub(crate) async fn turn(&self, chat: &str, patience: Duration) -> Result<(), Duration> {
-        let at = {
+        let mut at = {
             let mut state = self.state();
             let now = Instant::now();
             let at = state.free(chat, now, 0);
@@ -52,8 +52,18 @@ impl Pace {
             state.take(chat, at);
             at
         };
-        sleep_until(at).await;
-        Ok(())
+        loop {
+            sleep_until(at).await;
+            // Something else that was said there may have been refused meanwhile.
+            let now = Instant::now();
+            at = self.state().chat(chat, now).blocked;
+            if at <= now {
+                return Ok(());
+            }
+            if at > now + patience {
+                return Err(at - now);
+            }
+        }
     }
 
     /// Whether something that may be left out may be sent to `chat` now; it counts
@@ -188,5 +198,12 @@ mod tests {
         let long = pace.turn("7", Duration::from_secs(5)).await.unwrap_err();
         assert_eq!(long.as_secs(), 130);
         assert!(!pace.try_turn("7") && pace.try_turn("8"));
+        // Also of what waits for its turn already.
+        let begin = Instant::now();
+        pace.turn("9", BETWEEN).await.unwrap();
+        let refused = async { pace.block("9", Duration::from_secs(3)) };
+        let (waited, ()) = tokio::join!(pace.turn("9", MINUTE), refused);
+        waited.unwrap();
+        assert_eq!(begin.elapsed().as_secs(), 3);
     }
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use openclaw_channel::clock;
 use openclaw_channel::spool::Spool;
+use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::channel::Connection;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -54,7 +54,7 @@ impl Position {
 pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
     let mut pause = FIRST_PAUSE;
     loop {
-        match connected(bot, spool).await {
+        match connected(bot, spool, &mut pause).await {
             Ok(()) => pause = FIRST_PAUSE,
             Err(words) => {
                 if let Some((state, words)) = words {
@@ -68,7 +68,9 @@ pub(crate) async fn receive(bot: &Bot, spool: &Arc<Spool>) {
 }
 
 /// Learns who the bot is and receives with that token, until it is another one.
-async fn connected(bot: &Bot, spool: &Arc<Spool>) -> Result<(), Problem> {
+/// `pause` is the next one after a failure: each poll that is answered makes it the
+/// first one again.
+async fn connected(bot: &Bot, spool: &Arc<Spool>, pause: &mut Duration) -> Result<(), Problem> {
     let api = bot.api().map_err(|why| Some((Connection::Refused, why)))?;
     let me = api
         .call("getMe", &json!({}))
@@ -81,7 +83,7 @@ async fn connected(bot: &Bot, spool: &Arc<Spool>) -> Result<(), Problem> {
         return webhook::receive(bot, &api, spool).await.map_err(connecting);
     }
     webhook::leave(bot, &api).await?;
-    poll(bot, &api, spool).await
+    poll(bot, &api, spool, pause).await
 }
 
 /// What `error` of getMe or getUpdates means.
@@ -130,7 +132,12 @@ fn is_command(name: &str) -> bool {
     (1..=32).contains(&name.len()) && name.chars().all(is_fine)
 }
 
-async fn poll(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), Problem> {
+async fn poll(
+    bot: &Bot,
+    api: &Api,
+    spool: &Arc<Spool>,
+    pause: &mut Duration,
+) -> Result<(), Problem> {
     let own = |text: String| Position::parse(&text).filter(|it| it.bot == api.bot_id());
     let mut position = spool.position().and_then(own);
     // Telegram knows how far we are.
@@ -139,7 +146,7 @@ async fn poll(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), Problem> {
         spool.room().await;
         let mut asked = json!({"timeout": POLL_SECONDS, "limit": 100, "allowed_updates": KINDS});
         if let Some(position) = &position {
-            let is_silent = clock::now_ms() - position.at_ms > SILENCE_MS;
+            let is_silent = now_ms() - position.at_ms > SILENCE_MS;
             if !(is_confirmed && is_silent) {
                 asked["offset"] = position.offset.into();
             }
@@ -148,6 +155,7 @@ async fn poll(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), Problem> {
         let answer = answer.map_err(|_| connecting("Telegram said nothing for two minutes"))?;
         let updates = answer.map_err(|error| problem(bot, &error))?;
         bot.board.contact();
+        *pause = FIRST_PAUSE;
         is_confirmed = true;
         let updates = updates.as_array().map_or(&[][..], Vec::as_slice);
         if updates.is_empty() {
@@ -160,7 +168,7 @@ async fn poll(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<(), Problem> {
         let next = Position {
             bot: api.bot_id().to_owned(),
             offset: last.unwrap_or_default() + 1,
-            at_ms: clock::now_ms(),
+            at_ms: now_ms(),
         };
         let batch = updates.iter().filter_map(|it| update(api, it)).collect();
         keep(spool, batch, Some(next.write())).await?;

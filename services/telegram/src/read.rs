@@ -215,8 +215,8 @@ fn reaction(reacted: Reacted) -> Option<Incoming> {
     let what = What::Reaction(Reaction {
         provider_id: reacted.message_id.to_string(),
         emoji: emoji.filter(|it| !it.is_empty()).collect(),
-        // Telegram does not say whose message it is.
-        is_to_own: reacted.chat.kind == "private",
+        // Telegram does not say whose message it is; the gateway knows what it said.
+        is_to_own: false,
     });
     let thread = reacted.chat.is_forum.then(|| GENERAL.to_owned());
     Some(other(

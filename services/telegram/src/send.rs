@@ -6,14 +6,14 @@ mod content;
 use std::time::Duration;
 
 use openclaw_channel::Link;
-use openclaw_channel::clock;
 use openclaw_channel::progress::Progress;
+use openclaw_daemon::configuration::now_ms;
 use openclaw_proto::outbox::{Delivery, Kind, Outcome};
 
 use crate::bot::Bot;
 use content::Part;
 
-pub(crate) use call::{Failure, Target};
+pub(crate) use call::{Failure, Target, delete};
 
 /// When a delivery is tried again that Telegram could not take.
 const AGAIN_MS: i64 = 5_000;
@@ -36,6 +36,8 @@ pub(crate) async fn deliver(
     let mut target = Target::of(delivery);
     let parts = content::parts(bot, delivery);
     let begin = progress.parts().len();
+    let of_text = |part: &Part| matches!(part, Part::Text(_));
+    let first_text = parts.iter().position(of_text);
     for (index, part) in parts.iter().enumerate().skip(begin) {
         let is_last = index + 1 == parts.len();
         // The record is of use for the next daemon alone; without it this goes on.
@@ -48,9 +50,11 @@ pub(crate) async fn deliver(
         } else {
             None
         };
-        let replaced = shown.take_message().filter(|_| index == 0);
         let sent = match part {
-            Part::Text(text) => call::text(bot, &mut target, text, keyboard, replaced).await,
+            Part::Text(text) => {
+                let replaced = shown.take_message().filter(|_| Some(index) == first_text);
+                call::text(bot, &mut target, text, keyboard, replaced).await
+            }
             Part::File(index) => call::file(bot, &target, delivery, *index, link).await,
             Part::Reaction => call::reaction(bot, delivery).await,
         };
@@ -65,7 +69,7 @@ pub(crate) async fn deliver(
             openclaw_daemon::failure::report("record what was sent", &error);
         }
     }
-    if parts.is_empty()
+    if first_text.is_none()
         && let Some(message) = shown.take_message()
     {
         call::delete(bot, &target, message).await;
@@ -95,7 +99,7 @@ fn outcome(failure: Failure) -> Outcome {
         Failure::Later { after, reason } => {
             let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX / 2);
             Outcome::TryAgain {
-                at_ms: clock::now_ms() + after.max(AGAIN_MS.min(after + 1000)),
+                at_ms: now_ms() + after.max(AGAIN_MS.min(after + 1000)),
                 reason,
             }
         }

@@ -1,5 +1,5 @@
-//! The bot's token: from a credential, a file or the environment, never from the
-//! command line.
+//! The bot's token: from a credential, a file, the gateway or the environment,
+//! never from the command line.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +11,9 @@ use openclaw_config::secret::Secret;
 pub(crate) const CREDENTIAL: &str = "telegram-token";
 /// The variable.
 pub(crate) const VARIABLE: &str = "TELEGRAM_BOT_TOKEN";
+/// The file in the daemon's folder into which the gateway writes the token that
+/// the configuration itself has (`doors/src/channels/token.rs`).
+const HANDED: &str = "token";
 /// A token has some 46 characters.
 const SIZE_LIMIT: u64 = 4096;
 
@@ -20,7 +23,7 @@ pub(crate) enum Error {
     /// Nothing has one.
     #[error(
         "there is no token: run `openclawctl channels login telegram`, or set \
-         channels.telegram.tokenFile"
+         channels.telegram.tokenFile or botToken"
     )]
     None,
     /// The file cannot be read.
@@ -37,14 +40,23 @@ pub(crate) enum Error {
     Form(String),
 }
 
-/// The token that holds now: the credential's, else that of `file`, else the
-/// variable's. Read each time, so that another one is seen without a restart.
-pub(crate) fn find(environment: &Environment, file: Option<&str>) -> Result<Secret, Error> {
+/// The token that holds now: the credential's, else that of `file`, else the one
+/// that the gateway put into `folder`, else the variable's. Read each time, so that
+/// another one is seen without a restart.
+pub(crate) fn find(
+    environment: &Environment,
+    file: Option<&str>,
+    folder: &Path,
+) -> Result<Secret, Error> {
     if let Some(token) = openclaw_daemon::credentials::inherit().remove(CREDENTIAL) {
         return check(token.reveal(), &format!("the credential {CREDENTIAL}"));
     }
     if let Some(file) = file {
         return in_file(Path::new(file));
+    }
+    let handed = folder.join(HANDED);
+    if handed.exists() {
+        return in_file(&handed);
     }
     match environment.get(VARIABLE) {
         Some(token) => check(token, VARIABLE),
@@ -93,10 +105,18 @@ mod tests {
         let path = folder.path().join("token");
         fs::write(&path, "1:file\n").unwrap();
         let environment: Environment = [(VARIABLE, "2:variable")].into_iter().collect();
-        let found = find(&environment, path.to_str()).unwrap();
-        assert_eq!(found.reveal(), "1:file");
-        assert_eq!(find(&environment, None).unwrap().reveal(), "2:variable");
-        let none = find(&Environment::default(), None).unwrap_err();
+        let none = folder.path().join("none");
+        let find = |environment, file, folder: &Path| {
+            find(environment, file, folder).map(|it| it.reveal().to_owned())
+        };
+        assert_eq!(
+            find(&environment, path.to_str(), folder.path()).unwrap(),
+            "1:file"
+        );
+        assert_eq!(find(&environment, None, &none).unwrap(), "2:variable");
+        // That of the gateway is called so, too.
+        assert_eq!(find(&environment, None, folder.path()).unwrap(), "1:file");
+        let none = find(&Environment::default(), None, &none).unwrap_err();
         assert!(none.to_string().contains("channels login telegram"));
     }
 

@@ -6,6 +6,7 @@ pub mod failure;
 pub mod output;
 pub mod question;
 mod report;
+pub mod secret;
 pub mod table;
 
 pub use failure::Failure;

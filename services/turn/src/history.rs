@@ -5,7 +5,9 @@ use serde_json::Value;
 
 /// An earlier entry of the session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "role", rename_all = "snake_case")]
+// By its name and not by a field: such a tag has each entry copied before it is read,
+// and a conversation has hundreds.
+#[serde(rename_all = "snake_case")]
 pub enum HistoryEntry {
     /// What the user said.
     User {

@@ -84,13 +84,12 @@ fn memory_search() -> ToolDefinition {
                     "items": {"type": "string", "minLength": 1},
                     "minItems": 1,
                     "maxItems": 8,
-                    "description": "The same in other words, or its parts; results are fused."
+                    "description": "The same in other words, or its parts; results are fused. With or without query."
                 },
                 "maxResults": {"type": "integer", "minimum": 1, "maximum": 50},
                 "minScore": {"type": "number", "minimum": 0, "maximum": 1},
                 "corpus": {"type": "string", "enum": ["memory", "sessions", "all", "wiki"]}
             },
-            "required": ["query"],
             "additionalProperties": false
         }),
     )

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 /// The version of the contract that this build speaks. It is raised with every
 /// change that the other side could misread.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The other side was built with another version of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -109,10 +109,11 @@ mod tests {
             _needed: String,
         }
         let other = format!(r#"{{"version":{}}}"#, VERSION + 1);
+        let ours = format!(r#"{{"version":{VERSION}}}"#);
         for (json, is_version) in [
             (other.as_str(), true),
             ("{}", true),
-            (r#"{"version":1}"#, false),
+            (ours.as_str(), false),
             ("[", false),
         ] {
             let error = read::<Document>("the agent-runner", json.as_bytes()).unwrap_err();

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 
-#[path = "../../../services/tools/tests/shells/mod.rs"]
+#[path = "../../../services/tools/tests/tools/commands/shells.rs"]
 mod shells;
 
 /// Longer lines say nothing new and take long, in bytes.

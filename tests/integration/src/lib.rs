@@ -14,12 +14,15 @@
 )]
 
 pub mod asked;
+pub mod bots;
 pub mod claude;
 pub mod cli;
 pub mod codex;
+pub mod crabline;
 pub mod deadline;
 pub mod grpc;
 pub mod http;
+pub mod installed;
 pub mod log;
 pub mod machine;
 pub mod manager;
@@ -39,6 +42,7 @@ pub mod tool_server;
 pub mod transcript;
 pub mod units;
 
+pub use crabline::Crabline;
 pub use deadline::{before, seen, until, within};
 pub use http::Http;
 pub use openai::OpenAi;

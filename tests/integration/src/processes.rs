@@ -78,6 +78,16 @@ fn stopped(folder: &Path) -> Vec<Pid> {
     }
 }
 
+/// The memory that a process has to itself, and its part of what it shares, in KiB:
+/// all of it (`Pss`), or what is in no file (`Pss_Anon`).
+pub fn memory(pid: Pid, kind: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(kind)?.strip_prefix(':'))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
 /// Whether it is the process of a turn.
 pub fn is_turn(pid: Pid) -> bool {
     is_part(pid, "turn")

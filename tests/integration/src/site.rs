@@ -6,11 +6,12 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use nix::unistd::Pid;
 use tempfile::TempDir;
 use tokio::process::Command;
 
 use crate::log::Log;
-use crate::{Said, processes, program, units, within};
+use crate::{Said, processes, program, seen, units, within};
 
 /// Where programs are looked for: the system's, without the user's own.
 pub const PATH: &str = "/usr/bin:/bin";
@@ -108,6 +109,15 @@ impl Site {
             make_folder(&path);
         }
         site
+    }
+
+    /// The process of `program`, which may just be being started again.
+    pub async fn seen_program(&self, program: &str) -> Pid {
+        seen(program, || {
+            let mut found = processes::of_folder(self.folder.path()).into_iter();
+            found.find(|pid| processes::program(*pid).as_deref() == Some(program))
+        })
+        .await
     }
 
     /// A place in the site's folder.

@@ -1,8 +1,8 @@
 //! One booted machine.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -12,6 +12,9 @@ use crate::outcome::Outcome;
 const COMMAND_TIMEOUT_SECONDS: u32 = 120;
 /// How much longer everything may take where the machine's processor is a program.
 const EMULATED: u32 = 10;
+
+/// A variable of the script's with which what users write survives a reboot.
+pub const KEEP_HOME: (&str, &str) = ("OPENCLAW_TESTBED_KEEP", "home");
 
 /// Whether the machine has a kernel of its own.
 pub fn is_emulated() -> bool {
@@ -59,6 +62,7 @@ pub enum Network {
 pub struct Machine {
     script: Child,
     pipe: Option<ChildStdin>,
+    said: BufReader<ChildStdout>,
     leader: String,
 }
 
@@ -91,19 +95,27 @@ impl Machine {
             .context("cannot start tests/system/testbed")?;
         let pipe = script.stdin.take();
         let stdout = script.stdout.take().context("the script has no stdout")?;
-        let mut line = String::new();
-        BufReader::new(stdout)
-            .read_line(&mut line)
-            .context("cannot read from the testbed")?;
-        let Some(leader) = line.trim().strip_prefix("ready ") else {
+        let mut said = BufReader::new(stdout);
+        let Some(leader) = leader(&mut said)? else {
             let status = script.wait().context("cannot wait for the testbed")?;
             bail!("no machine: tests/system/testbed {status}; what it said is above");
         };
         Ok(Self {
-            leader: leader.to_owned(),
             script,
             pipe,
+            said,
+            leader,
         })
+    }
+
+    /// Boots the machine again; it was booted with [`KEEP_HOME`], or forgets everything.
+    ///
+    /// # Errors
+    /// It did not come up again.
+    pub fn reboot(&mut self) -> Result<()> {
+        self.run(Account::Root, "systemctl reboot --no-block")?;
+        self.leader = leader(&mut self.said)?.context("the machine did not come up again")?;
+        Ok(())
     }
 
     /// Whether what such a machine is made of is here, or can be fetched.
@@ -161,6 +173,14 @@ impl Drop for Machine {
         // Nobody is left to tell when it fails.
         let _ = self.script.wait();
     }
+}
+
+/// The first process of the machine that is up now; none when there will be none.
+fn leader(said: &mut impl BufRead) -> Result<Option<String>> {
+    let mut line = String::new();
+    said.read_line(&mut line)
+        .context("cannot read from the testbed")?;
+    Ok(line.trim().strip_prefix("ready ").map(str::to_owned))
 }
 
 fn bind((folder, at): &(PathBuf, &str)) -> String {

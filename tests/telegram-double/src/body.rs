@@ -63,6 +63,7 @@ fn parts(boundary: &str, body: &[u8], all: &mut Map<String, Value>) -> Result<()
     let mut rest = &body[find(body, mark.as_bytes()).ok_or_else(broken)? + mark.len()..];
     loop {
         if rest.starts_with(b"--") {
+            attach(all);
             return Ok(());
         }
         let head_end = find(rest, b"\r\n\r\n").ok_or_else(broken)?;
@@ -70,18 +71,46 @@ fn parts(boundary: &str, body: &[u8], all: &mut Map<String, Value>) -> Result<()
         rest = &rest[head_end + 4..];
         let end = find(rest, format!("\r\n{mark}").as_bytes()).ok_or_else(broken)?;
         let content = &rest[..end];
-        let field = |key: &str| {
-            let begin = head.find(&format!("; {key}=\""))? + key.len() + 4;
-            head[begin..].split('"').next().map(str::to_owned)
-        };
-        let name = field("name").ok_or_else(broken)?;
-        let taken = match field("filename") {
+        let name = field(&head, "name").ok_or_else(broken)?;
+        let taken = match field(&head, "filename") {
             Some(file) => json!({"name": file, "size": content.len(),
                 "content": String::from_utf8_lossy(&content[..content.len().min(200)])}),
             None => value(&name, &String::from_utf8_lossy(content)),
         };
         all.insert(name, taken);
         rest = &rest[end + 2 + mark.len()..];
+    }
+}
+
+/// A value of the head of a part, with or without a blank before its name and
+/// quotes around it.
+fn field(head: &str, key: &str) -> Option<String> {
+    let wanted = format!("{key}=");
+    let begin = head.match_indices(&wanted).find(|(at, _)| {
+        let before = head[..*at].trim_end_matches(' ');
+        before.ends_with(';')
+    })?;
+    let value = &head[begin.0 + wanted.len()..];
+    let value = match value.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => value.split([';', '\r']).next(),
+    };
+    value.map(str::to_owned)
+}
+
+/// Puts the files of other parts where they are named as `attach://PART`.
+fn attach(all: &mut Map<String, Value>) {
+    let named: Vec<(String, String)> = all
+        .iter()
+        .filter_map(|(name, value)| {
+            let part = value.as_str()?.strip_prefix("attach://")?;
+            Some((name.clone(), part.to_owned()))
+        })
+        .collect();
+    for (name, part) in named {
+        if let Some(file) = all.remove(&part) {
+            all.insert(name, file);
+        }
     }
 }
 
@@ -104,6 +133,11 @@ mod tests {
             Content-Disposition: form-data; name=\"document\"; filename=\"a.txt\"\r\n\r\nabc\r\n--x--\r\n";
         let parts = read("multipart/form-data; boundary=x", body.as_bytes(), "").unwrap();
         assert_eq!(parts["document"]["size"], 3);
+        let body = "--x\r\ncontent-disposition:form-data;name=\"document\"\r\n\r\nattach://f\r\n--x\r\n\
+            content-disposition:form-data;name=\"f\";filename=a.txt\r\n\r\nabcd\r\n--x--\r\n";
+        let named = read("multipart/form-data; boundary=x", body.as_bytes(), "").unwrap();
+        assert_eq!(named["document"]["size"], 4);
+        assert_eq!(named["document"]["name"], "a.txt");
         assert!(
             read(
                 "multipart/form-data; boundary=x",

@@ -6,12 +6,15 @@
 //! [`Sent`].
 
 mod body;
+mod cut;
 pub mod entities;
+mod limits;
 mod methods;
 mod server;
 mod state;
 mod webhook;
 
+pub use limits::Storm;
 pub use server::Double;
 pub use state::{Call, Fault, Sent};
 

@@ -41,12 +41,8 @@ pub(crate) async fn call(shared: &Shared, method: &str, asked: &Value) -> Result
         "sendDocument" => file(state, asked, "document"),
         "sendVoice" => file(state, asked, "voice"),
         "getFile" => get_file(state, asked),
-        "answerCallbackQuery" => match asked["callback_query_id"].as_str() {
-            Some(id) if !id.is_empty() => Ok(true.into()),
-            _ => Err(bad(
-                "query is too old and response timeout expired or query ID is invalid",
-            )),
-        },
+        "answerCallbackQuery" => answer(state, asked),
+        "sendMessageDraft" => draft(state, asked),
         "setMyCommands" => set_commands(state, asked),
         "setMessageReaction" => {
             chat(state, asked)?;
@@ -173,16 +169,9 @@ fn message(state: &mut State, asked: &Value) -> Result<Value, Refusal> {
 
 fn add(state: &mut State, chat: String, text: String, asked: &Value) -> Value {
     let id = state.message_id();
-    let kind = if chat.starts_with('-') {
-        "supergroup"
-    } else {
-        "private"
-    };
-    let number: i64 = chat.parse().unwrap_or_default();
     let message = json!({"message_id": id, "date": 1, "text": text,
-        "chat": {"id": number, "type": kind},
-        "from": {"id": crate::BOT, "is_bot": true, "first_name": "Double"}});
-    state.sent.push(Sent {
+        "chat": chat_of(&chat), "from": bot()});
+    state.say(Sent {
         chat,
         id,
         text,
@@ -193,12 +182,23 @@ fn add(state: &mut State, chat: String, text: String, asked: &Value) -> Value {
     message
 }
 
+fn chat_of(chat: &str) -> Value {
+    let number: i64 = chat.parse().unwrap_or_default();
+    if number < 0 {
+        json!({"id": number, "type": "supergroup", "title": "Group"})
+    } else {
+        json!({"id": number, "type": "private", "first_name": format!("P{number}")})
+    }
+}
+
+fn bot() -> Value {
+    json!({"id": crate::BOT, "is_bot": true, "first_name": "Double"})
+}
+
 fn own<'a>(state: &'a mut State, asked: &Value, words: &str) -> Result<&'a mut Sent, Refusal> {
     let chat = chat(state, asked)?;
-    let id = asked["message_id"].as_i64();
-    let mut own = state.sent.iter_mut();
-    own.find(|it| it.chat == chat && Some(it.id) == id && !it.is_deleted)
-        .ok_or_else(|| bad(words))
+    let id = asked["message_id"].as_i64().unwrap_or_default();
+    state.own(&chat, id).ok_or_else(|| bad(words))
 }
 
 fn edit(state: &mut State, asked: &Value) -> Result<Value, Refusal> {
@@ -216,8 +216,42 @@ fn edit(state: &mut State, asked: &Value) -> Result<Value, Refusal> {
     sent.edits += 1;
     Ok(
         json!({"message_id": sent.id, "date": 1, "edit_date": 2, "text": text,
-        "chat": {"id": sent.chat.parse::<i64>().unwrap_or_default(), "type": "private"}}),
+        "chat": chat_of(&sent.chat), "from": bot()}),
     )
+}
+
+/// A press is answered once, within the time that a person waits.
+fn answer(state: &mut State, asked: &Value) -> Result<Value, Refusal> {
+    // Its number may have been read as one.
+    let id = &asked["callback_query_id"];
+    let id = id.as_str().map_or_else(|| id.to_string(), str::to_owned);
+    if !state.presses.remove(&id) {
+        return Err(bad(
+            "query is too old and response timeout expired or query ID is invalid",
+        ));
+    }
+    if asked["text"]
+        .as_str()
+        .unwrap_or_default()
+        .encode_utf16()
+        .count()
+        > 200
+    {
+        return Err(bad("MESSAGE_TOO_LONG"));
+    }
+    Ok(true.into())
+}
+
+/// What is shown in a private chat while it is written, and is no message.
+fn draft(state: &State, asked: &Value) -> Result<Value, Refusal> {
+    if chat(state, asked)?.starts_with('-') {
+        return Err(bad("TEXTDRAFT_PEER_INVALID"));
+    }
+    if asked["draft_id"].as_i64().unwrap_or_default() == 0 {
+        return Err(bad("draft_id must be non-zero"));
+    }
+    text(asked)?;
+    Ok(true.into())
 }
 
 fn delete(state: &mut State, asked: &Value) -> Result<Value, Refusal> {

@@ -6,10 +6,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use futures_util::stream::{self, StreamExt as _};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full, Limited, StreamBody};
-use hyper::body::{Frame, Incoming};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -18,6 +17,8 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::cut::{Cut, Valve};
+use crate::limits::Storm;
 use crate::state::{Call, Fault, Sent, Shared};
 use crate::{TOKEN, body, methods, webhook};
 
@@ -79,7 +80,8 @@ impl Double {
     /// Somebody presses a button below the message `message`.
     pub fn press(&self, chat: i64, message: i64, data: &str) -> i64 {
         self.update(json!({"callback_query": {"id": format!("q{message}"), "data": data,
-            "chat_instance": "1", "from": {"id": chat, "first_name": format!("P{chat}")},
+            "chat_instance": "1",
+            "from": {"id": chat, "is_bot": false, "first_name": format!("P{chat}")},
             "message": {"message_id": message, "date": 1, "chat": {"id": chat, "type": "private"}}}}))
     }
 
@@ -113,6 +115,22 @@ impl Double {
             .push_back((method.to_owned(), fault));
     }
 
+    /// Lets what is held go.
+    pub fn release(&self) {
+        self.shared.state().releases += 1;
+        self.shared.changed.notify_waiters();
+    }
+
+    /// Refuses some of what is said with 429 from now on; None: nothing more.
+    pub fn storm(&self, storm: Option<Storm>) {
+        self.shared.state().limits.storm = storm;
+    }
+
+    /// Refusals of storms, and calls that came before the time one had named.
+    pub fn refusals(&self) -> (usize, usize) {
+        self.shared.state().limits.counts()
+    }
+
     /// Whether the token is valid.
     pub fn revoke(&self, is_revoked: bool) {
         self.shared.state().is_revoked = is_revoked;
@@ -140,9 +158,7 @@ impl Double {
 
     /// What the bot said in a chat.
     pub fn sent_to(&self, chat: i64) -> Vec<Sent> {
-        let mut sent = self.sent();
-        sent.retain(|it| it.chat == chat.to_string());
-        sent
+        self.shared.state().sent_to(&chat.to_string())
     }
 
     /// The bot's menu.
@@ -159,6 +175,11 @@ impl Double {
     pub fn set_webhook(&self, url: &str) {
         self.shared.state().webhook = json!({"url": url});
         self.shared.changed.notify_waiters();
+    }
+
+    /// Whether somebody has asked for updates.
+    pub fn is_polled(&self) -> bool {
+        self.shared.state().poll > 0
     }
 
     /// Updates that nobody confirmed.
@@ -198,17 +219,24 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
-    let service = service_fn(|request| answer(Arc::clone(&shared), request));
+    let valve = Valve::default();
+    let cut = Cut {
+        stream,
+        valve: valve.clone(),
+    };
+    let service = service_fn(|request| answer(Arc::clone(&shared), valve.clone(), request));
     // A client that leaves, and a connection that is to break, end here.
     let _ = http1::Builder::new()
-        .serve_connection(TokioIo::new(stream), service)
+        .serve_connection(TokioIo::new(cut), service)
         .await;
 }
 
 async fn answer(
     shared: Arc<Shared>,
+    valve: Valve,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, io::Error> {
+    valve.open();
     let (head, incoming) = request.into_parts();
     let kind = head
         .headers
@@ -245,7 +273,7 @@ async fn answer(
         Ok(asked) => asked,
         Err(words) => return Ok(refusal(400, &words, None)),
     };
-    carry_out(&shared, &method, asked).await
+    carry_out(&shared, &valve, &method, asked).await
 }
 
 fn method(shared: &Shared, path: &str) -> Result<String, methods::Refusal> {
@@ -260,10 +288,15 @@ fn method(shared: &Shared, path: &str) -> Result<String, methods::Refusal> {
 
 async fn carry_out(
     shared: &Shared,
+    valve: &Valve,
     method: &str,
     asked: Value,
 ) -> Result<Response<Body>, io::Error> {
-    let fault = shared.state().fault(method);
+    let (fault, pause) = {
+        let mut state = shared.state();
+        let fault = state.fault(method);
+        (fault, state.limits.refuse(method, &asked))
+    };
     let record = |code: u16| {
         shared.state().calls.push(Call {
             method: method.to_owned(),
@@ -273,6 +306,11 @@ async fn carry_out(
         shared.changed.notify_waiters();
     };
     let broken = || io::Error::other("the connection is to break");
+    if let Some(seconds) = pause {
+        record(429);
+        let words = format!("Too Many Requests: retry after {seconds}");
+        return Ok(refusal(429, &words, Some(seconds)));
+    }
     match fault {
         Some(Fault::Refuse {
             code,
@@ -286,7 +324,7 @@ async fn carry_out(
             record(0);
             return Err(broken());
         }
-        Some(Fault::DropAt(_)) | None => {}
+        Some(Fault::DropAt(_) | Fault::Hold) | None => {}
     }
     let result = methods::call(shared, method, &asked).await;
     let (code, content) = match result {
@@ -294,19 +332,17 @@ async fn carry_out(
         Err((code, words)) => (code, failed(code, &words, None)),
     };
     match fault {
-        Some(Fault::DropAt(0)) => {
-            record(0);
-            Err(broken())
-        }
         Some(Fault::DropAt(bytes)) => {
             record(0);
-            Ok(cut_off(&content, bytes))
+            valve.close_after(bytes);
         }
-        _ => {
-            record(code);
-            Ok(whole(code, content))
+        Some(Fault::Hold) => {
+            record(0);
+            released(shared).await;
         }
+        _ => record(code),
     }
+    Ok(whole(code, content))
 }
 
 fn failed(code: u16, words: &str, retry_after: Option<u64>) -> Value {
@@ -332,19 +368,16 @@ fn response(code: u16, body: Body) -> Response<Body> {
     response
 }
 
-/// The first bytes of the answer, whose length says that there are more.
-fn cut_off(content: &Value, bytes: usize) -> Response<Body> {
-    let text = content.to_string();
-    let length = text.len();
-    let piece = Bytes::from(text.into_bytes()).slice(..bytes.min(length.saturating_sub(1)));
-    let pieces = stream::iter([Ok(Frame::data(piece))]).chain(stream::iter([Err(
-        io::Error::other("the answer is to break off"),
-    )]));
-    let mut response = response(200, http_body_util::BodyExt::boxed(StreamBody::new(pieces)));
-    response
-        .headers_mut()
-        .insert("content-length", length.into());
-    response
+/// Waits until what is held may go.
+async fn released(shared: &Shared) {
+    let before = shared.state().releases;
+    loop {
+        let changed = shared.changed.notified();
+        if shared.state().releases > before {
+            return;
+        }
+        changed.await;
+    }
 }
 
 fn file(shared: &Shared, id: &str) -> Result<Response<Body>, io::Error> {

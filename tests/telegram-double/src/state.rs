@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
+use crate::limits::Limits;
+
 /// A call that was made.
 #[derive(Debug, Clone)]
 pub struct Call {
@@ -48,9 +50,11 @@ pub enum Fault {
     },
     /// The connection breaks before anything is done.
     DropBefore,
-    /// It is carried out, and the answer breaks off after so many bytes; 0: it does
-    /// not begin.
+    /// It is carried out, and the connection breaks after so many bytes of the
+    /// answer, its head included; 0: it does not begin.
     DropAt(usize),
+    /// It is carried out, and the answer comes when it is released.
+    Hold,
 }
 
 #[derive(Debug, Default)]
@@ -60,9 +64,16 @@ pub(crate) struct State {
     pub(crate) updates: VecDeque<Value>,
     pub(crate) calls: Vec<Call>,
     pub(crate) sent: Vec<Sent>,
+    /// Of each chat, which of those are there.
+    of_chat: BTreeMap<String, Vec<usize>>,
     pub(crate) chats: BTreeSet<String>,
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     pub(crate) faults: VecDeque<(String, Fault)>,
+    pub(crate) limits: Limits,
+    /// Presses that nobody answered.
+    pub(crate) presses: BTreeSet<String>,
+    /// How often what was held was released.
+    pub(crate) releases: u64,
     pub(crate) webhook: Value,
     /// Counts polls: one that is not the last is ended.
     pub(crate) poll: u64,
@@ -92,6 +103,9 @@ impl State {
                 self.chats.insert(chat);
             }
         }
+        if let Some(press) = update["callback_query"]["id"].as_str() {
+            self.presses.insert(press.to_owned());
+        }
         update["update_id"] = id.into();
         self.updates.push_back(update);
         id
@@ -100,6 +114,26 @@ impl State {
     pub(crate) fn message_id(&mut self) -> i64 {
         self.next_message += 1;
         self.next_message
+    }
+
+    pub(crate) fn say(&mut self, sent: Sent) {
+        let chat = self.of_chat.entry(sent.chat.clone()).or_default();
+        chat.push(self.sent.len());
+        self.sent.push(sent);
+    }
+
+    /// What the bot said in a chat, without what was taken back.
+    pub(crate) fn sent_to(&self, chat: &str) -> Vec<Sent> {
+        let indexes = self.of_chat.get(chat).into_iter().flatten();
+        let sent = indexes.map(|index| &self.sent[*index]);
+        sent.filter(|it| !it.is_deleted).cloned().collect()
+    }
+
+    /// The message of the bot in a chat that has this number.
+    pub(crate) fn own(&mut self, chat: &str, id: i64) -> Option<&mut Sent> {
+        let indexes = self.of_chat.get(chat)?;
+        let index = indexes.iter().find(|index| self.sent[**index].id == id)?;
+        self.sent.get_mut(*index).filter(|it| !it.is_deleted)
     }
 
     pub(crate) fn fault(&mut self, method: &str) -> Option<Fault> {

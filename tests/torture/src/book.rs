@@ -24,8 +24,17 @@ pub(crate) struct Pages {
     pub(crate) nameless_kills: usize,
     /// From a broken stream to the next word of the gateway.
     pub(crate) gaps: Vec<Duration>,
+    /// What was said on Telegram, by its update as the ledger names it.
+    pub(crate) said: BTreeMap<String, Said>,
     /// What clients saw that must not be.
     pub(crate) wrong: Vec<String>,
+}
+
+/// A message in a chat.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) chat: i64,
+    pub(crate) errand: Errand,
 }
 
 /// A message that was acknowledged.

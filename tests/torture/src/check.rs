@@ -1,5 +1,6 @@
 //! What must hold when everything is quiet.
 
+mod chats;
 mod effects;
 mod ledger;
 mod leftovers;
@@ -7,19 +8,24 @@ mod transcripts;
 
 use std::fs;
 
+pub(crate) use chats::Answers;
+
 use crate::book::{Book, Pages};
 use crate::ground::Ground;
 use crate::process::{self, Role};
 
-/// Everything that is wrong.
-pub(crate) fn all(ground: &Ground, book: &Book) -> anyhow::Result<Vec<String>> {
-    let pages = book.open();
-    let runs = ledger::runs(&ground.ledger())?;
+/// Everything that is wrong, and what was answered in chats, if there are any.
+pub(crate) fn all(ground: &Ground, book: &Book) -> anyhow::Result<(Vec<String>, Option<Answers>)> {
+    let mut pages = book.open();
+    let mut runs = ledger::runs(&ground.ledger())?;
+    chats::acknowledge(&mut runs, &mut pages);
     let mut wrong = ledger::check(&runs, &pages);
     wrong.extend(transcripts::check(&ground.sessions(), &pages)?);
     wrong.extend(effects::check(&ground.workspace(), &pages)?);
     wrong.extend(leftovers::check(ground));
-    Ok(wrong)
+    let double = ground.double();
+    let answers = double.map(|double| chats::check(double, &ground.log(), &pages, &mut wrong));
+    Ok((wrong, answers))
 }
 
 /// Whether nothing goes on: no run is open, and of turns there is at most the

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// Messages of one session; then another one is begun, so that what is read
 /// for every turn stays small.
-const PER_SESSION: usize = 30;
+pub(crate) const PER_SESSION: usize = 30;
 /// The file in the workspace that tools write to.
 pub(crate) const EFFECTS: &str = "effects.txt";
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use integration_tests::{Setup, Suite, processes};
@@ -10,6 +11,7 @@ use nix::unistd::{Pid, getuid};
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::gateway;
 use scripted_model::Server;
+use telegram_double::Double;
 
 /// What the agent may spend in a day. A fast machine gets through so many turns
 /// that the scripted model's prices would end them.
@@ -29,6 +31,7 @@ pub struct Ground {
 struct Own {
     suite: Suite,
     _model: Server,
+    telegram: Option<Arc<Double>>,
 }
 
 impl Ground {
@@ -38,8 +41,31 @@ impl Ground {
     /// # Errors
     /// The model cannot listen, or the folder's paths are not usable.
     pub async fn own() -> anyhow::Result<Self> {
+        Self::with(None).await
+    }
+
+    /// The same with a bot of Telegram, to whom everybody may talk, in a session of
+    /// their own.
+    ///
+    /// # Errors
+    /// The model or the double of Telegram cannot listen, or the folder's paths are
+    /// not usable.
+    pub async fn telegram() -> anyhow::Result<Self> {
+        let double = Double::start().await.context("start Telegram's double")?;
+        Self::with(Some(Arc::new(double))).await
+    }
+
+    async fn with(telegram: Option<Arc<Double>>) -> anyhow::Result<Self> {
         let model = Server::start().await.context("start the model")?;
-        let setup = Setup::anthropic(&model).set(SPENDING, UNBOUNDED_DOLLARS);
+        let mut setup = Setup::anthropic(&model).set(SPENDING, UNBOUNDED_DOLLARS);
+        if let Some(double) = &telegram {
+            setup = setup
+                .set("session.dmScope", "per-channel-peer")
+                .set("channels.telegram.dmPolicy", "open")
+                .set("channels.telegram.allowFrom", vec!["*"])
+                .set("channels.telegram.apiRoot", double.url())
+                .variable("TELEGRAM_BOT_TOKEN", double.token());
+        }
         let suite = setup.start().await;
         let (state, runtime) = (suite.state(), suite.runtime());
         let place = |path: PathBuf| path.display().to_string();
@@ -54,6 +80,7 @@ impl Ground {
             own: Some(Own {
                 suite,
                 _model: model,
+                telegram,
             }),
             agent: "main".to_owned(),
         })
@@ -84,6 +111,11 @@ impl Ground {
             .as_ref()
             .map(|own| own.suite.log.lines())
             .unwrap_or_default()
+    }
+
+    /// What stands for Telegram, if the suite has a bot there.
+    pub(crate) fn double(&self) -> Option<&Arc<Double>> {
+        self.own.as_ref()?.telegram.as_ref()
     }
 
     pub(crate) fn gateway(&self) -> gateway::Client {

@@ -11,20 +11,12 @@ use integration_tests::processes;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use serde_json::Value;
+use tokio::time::sleep;
 
 use crate::book::Book;
 use crate::ground::Ground;
-use crate::plan::Plan;
+use crate::plan::{Plan, Weights};
 use crate::process::{self, Process, Role};
-
-/// Of twenty kills, how many are of this. What a turn does is what everything
-/// else is there for, and the gateway holds it together.
-const WEIGHTS: [(Role, usize); 4] = [
-    (Role::Gateway, 6),
-    (Role::Runner, 6),
-    (Role::Memory, 3),
-    (Role::Turn, 5),
-];
 
 /// Kills of each kind.
 pub(crate) type Killed = BTreeMap<Role, usize>;
@@ -36,12 +28,21 @@ pub(crate) async fn kill(ground: &Ground, plan: &Plan, book: &Book) -> anyhow::R
     let longest = u64::try_from(plan.pause.as_millis())?;
     let mut done = 0;
     while done < plan.kills {
-        tokio::time::sleep(Duration::from_millis(dice.u64(0..=longest))).await;
-        let wanted = draw(&mut dice);
-        // One that is just being started again is not there to be killed.
-        let Some(victim) = find(ground, &mut dice, wanted) else {
-            continue;
+        let pause = sleep(Duration::from_millis(dice.u64(0..=longest)));
+        let wanted = draw(&mut dice, plan.weights);
+        // Looking for it takes the machine's time, which must not be that before each
+        // kill; but a turn may be over when the pause is.
+        let early = match wanted {
+            Role::Turn => None,
+            _ => find(ground, &mut dice, wanted),
         };
+        pause.await;
+        let victim = match early {
+            Some(early) => process::read(early.pid).filter(|now| now.role == wanted),
+            None => find(ground, &mut dice, wanted),
+        };
+        // One that is just being started again is not there to be killed.
+        let Some(victim) = victim else { continue };
         strike(ground, book, &victim, dice.bool()).await?;
         *killed.entry(victim.role).or_default() += 1;
         done += 1;
@@ -49,13 +50,13 @@ pub(crate) async fn kill(ground: &Ground, plan: &Plan, book: &Book) -> anyhow::R
     Ok(killed)
 }
 
-fn draw(dice: &mut Rng) -> Role {
-    let all: usize = WEIGHTS.iter().map(|(_, weight)| weight).sum();
+fn draw(dice: &mut Rng, weights: Weights) -> Role {
+    let all: usize = weights.iter().map(|(_, weight)| weight).sum();
     let mut left = dice.usize(0..all);
-    for (role, weight) in WEIGHTS {
-        match left.checked_sub(weight) {
+    for (role, weight) in weights {
+        match left.checked_sub(*weight) {
             Some(more) => left = more,
-            None => return role,
+            None => return *role,
         }
     }
     Role::Turn

@@ -6,6 +6,7 @@
 //! instruction.
 
 mod book;
+mod chatter;
 mod check;
 mod errand;
 mod ground;
@@ -27,6 +28,7 @@ pub use plan::Plan;
 pub use report::Report;
 
 use book::Book;
+use chatter::Chatter;
 
 /// What the last messages get to be answered in, and the suite to be quiet
 /// after them, when nothing is killed any more.
@@ -44,8 +46,20 @@ pub async fn torture(ground: &Ground, plan: &Plan) -> anyhow::Result<Report> {
     let (stop, stopped) = watch::channel(false);
     let mut talkers = JoinSet::new();
     for number in 0..plan.talkers {
-        let talker = talker::Talker::new(ground, plan, number, Arc::clone(&book), stopped.clone());
-        talkers.spawn(talker.talk());
+        let (book, stopped) = (Arc::clone(&book), stopped.clone());
+        if let Some(double) = ground.double() {
+            let chatter = Chatter {
+                double: Arc::clone(double),
+                plan: plan.clone(),
+                number,
+                book,
+                stopped,
+            };
+            talkers.spawn(chatter.talk());
+        } else {
+            let talker = talker::Talker::new(ground, plan, number, book, stopped);
+            talkers.spawn(talker.talk());
+        }
     }
     let killed = killer::kill(ground, plan, &book).await?;
     stop.send_replace(true);
@@ -53,8 +67,9 @@ pub async fn torture(ground: &Ground, plan: &Plan) -> anyhow::Result<Report> {
         talked.context("a talker ended")?;
     }
     settle(ground).await;
-    let wrong = check::all(ground, &book)?;
-    Ok(Report::new(plan, &book, killed, wrong, started.elapsed()))
+    let (wrong, answers) = check::all(ground, &book)?;
+    let took = started.elapsed();
+    Ok(Report::new(plan, &book, killed, wrong, answers, took))
 }
 
 /// Waits until no run is open and no process is on its way out, or too long:

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Parser;
@@ -19,9 +20,16 @@ struct Arguments {
     /// Repeats what an earlier run sent and killed [default: a new one]
     #[arg(long)]
     seed: Option<u64>,
-    /// Senders at once
-    #[arg(long, default_value_t = 6)]
-    talkers: usize,
+    /// Senders at once [default: 6, on Telegram 20]
+    #[arg(long)]
+    talkers: Option<usize>,
+    /// Messages come by a double of Telegram, and its daemon is killed too
+    #[arg(long, conflicts_with = "units")]
+    telegram: bool,
+    /// The longest wait of a chat between an answer and its next message, in seconds
+    /// [default: 40]
+    #[arg(long)]
+    rest: Option<f64>,
     /// The suite of this user's service manager instead of an own one; this
     /// agent of it speaks with a scripted model
     #[arg(long, value_name = "AGENT")]
@@ -32,7 +40,8 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let result = tokio::runtime::Builder::new_current_thread()
+    let result = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
         .enable_all()
         .build()
         .context("cannot set up the event loop")
@@ -54,12 +63,18 @@ async fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     writeln!(stdout, "seed {seed}").context("write to stdout")?;
     let ground = match &arguments.units {
         Some(agent) => Ground::units(agent)?,
+        None if arguments.telegram => Ground::telegram().await?,
         None => Ground::own().await?,
     };
-    let plan = Plan {
-        talkers: arguments.talkers,
-        ..Plan::new(seed, arguments.kills)
+    let mut plan = if arguments.telegram {
+        Plan::telegram(seed, arguments.kills)
+    } else {
+        Plan::new(seed, arguments.kills)
     };
+    plan.talkers = arguments.talkers.unwrap_or(plan.talkers);
+    if let Some(rest) = arguments.rest {
+        plan.rest = Duration::try_from_secs_f64(rest).context("--rest")?;
+    }
     let report = torture(&ground, &plan).await?;
     write!(stdout, "{report}").context("write to stdout")?;
     if report.wrong.is_empty() {

@@ -12,6 +12,8 @@ pub(crate) enum Role {
     Gateway,
     Runner,
     Memory,
+    /// The daemon of the channel.
+    Channel,
     /// The process of one turn, or a spare one.
     Turn,
     /// `openclawctl run` and its spawner, which are never killed.
@@ -34,7 +36,8 @@ pub(crate) fn all(ground: &Ground) -> Vec<Process> {
     found.filter_map(read).collect()
 }
 
-fn read(pid: Pid) -> Option<Process> {
+/// What `pid` is now.
+pub(crate) fn read(pid: Pid) -> Option<Process> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
@@ -52,6 +55,7 @@ fn read(pid: Pid) -> Option<Process> {
         ("openclaw-agent-runner", "turn") => Role::Turn,
         ("openclaw-agent-runner", _) => Role::Runner,
         ("openclaw-memory", _) => Role::Memory,
+        ("openclaw-telegram", _) => Role::Channel,
         ("openclawctl", _) | ("openclaw-sandbox", "spawner") => Role::Keeper,
         _ => Role::Agent,
     };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use openclaw_proto::event::Kind;
 
 use crate::book::Book;
+use crate::check::Answers;
 use crate::killer::Killed;
 use crate::plan::Plan;
 
@@ -20,6 +21,7 @@ pub struct Report {
     whole: usize,
     excused: usize,
     gaps: Vec<Duration>,
+    answers: Option<Answers>,
     took: Duration,
 }
 
@@ -29,6 +31,7 @@ impl Report {
         book: &Book,
         killed: Killed,
         mut wrong: Vec<String>,
+        answers: Option<Answers>,
         took: Duration,
     ) -> Self {
         let mut pages = book.open();
@@ -47,8 +50,32 @@ impl Report {
             whole,
             excused,
             gaps,
+            answers,
             took,
         }
+    }
+
+    /// Answers of chats that are there twice, or have what was shown of them beside
+    /// them, in percent of the kills.
+    pub fn doubled(&self) -> f64 {
+        let kills: usize = self.killed.values().sum();
+        let doubled = self.answers.map_or(0, |it| it.doubled + it.left);
+        100.0 * doubled as f64 / kills.max(1) as f64
+    }
+
+    fn of_chats(&self, f: &mut fmt::Formatter<'_>, answers: Answers) -> fmt::Result {
+        let Answers {
+            said,
+            doubled,
+            left,
+            doubts,
+        } = answers;
+        writeln!(
+            f,
+            "{said} messages in chats; {doubled} answers are there twice, {left} have a part \
+             beside them: {:.3} % of the kills; the daemon told {doubts} to be in doubt",
+            self.doubled()
+        )
     }
 
     fn gap(&self, percent: usize) -> f64 {
@@ -81,6 +108,9 @@ impl fmt::Display for Report {
             self.messages - self.whole,
             self.excused
         )?;
+        if let Some(answers) = self.answers {
+            self.of_chats(f, answers)?;
+        }
         writeln!(
             f,
             "{} streams broke; the next word came after {:.2} s (median), {:.2} s (99 %), {:.2} s (longest)",

@@ -1,24 +1,54 @@
-//! Five hundred kills. `TORTURE_SEED` repeats those of an earlier run.
+//! Five hundred kills, and two hundred more where messages come by Telegram.
+//! `TORTURE_SEED` repeats those of an earlier run.
+
+#![cfg(test)]
+#![allow(
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "only #[test] functions are excepted"
+)]
 
 use std::time::Duration;
 
-use torture::{Ground, Plan, torture};
+use torture::{Ground, Plan, Report, torture};
 
 const KILLS: usize = 500;
+const KILLS_ON_TELEGRAM: usize = 200;
+/// Between an answer and the next message: much is under way at each kill.
+const REST: Duration = Duration::from_secs(5);
 /// Three minutes, of which the kills are at most two on an idle machine.
 const LIMIT: Duration = Duration::from_secs(180);
 
-#[tokio::test]
-async fn five_hundred_kills_lose_nothing() {
+fn seed() -> u64 {
     let seed = match std::env::var("TORTURE_SEED") {
         Ok(text) => text.parse().unwrap(),
         Err(_) => fastrand::u64(..),
     };
     println!("seed {seed}");
-    let ground = Ground::own().await.unwrap();
-    let report = tokio::time::timeout(LIMIT, torture(&ground, &Plan::new(seed, KILLS))).await;
+    seed
+}
+
+async fn tortured(ground: Ground, plan: Plan) -> Report {
+    let seed = plan.seed;
+    let report = tokio::time::timeout(LIMIT, torture(&ground, &plan)).await;
     let report = report.unwrap_or_else(|_| panic!("not within {LIMIT:?}, seed {seed}"));
     let report = report.unwrap();
     println!("{report}");
     assert!(report.wrong.is_empty(), "seed {seed}: {report}");
+    report
+}
+
+#[tokio::test]
+async fn five_hundred_kills_lose_nothing() {
+    let ground = Ground::own().await.unwrap();
+    tortured(ground, Plan::new(seed(), KILLS)).await;
+}
+
+#[tokio::test]
+async fn two_hundred_kills_lose_nothing_on_telegram() {
+    let ground = Ground::telegram().await.unwrap();
+    let mut plan = Plan::telegram(seed(), KILLS_ON_TELEGRAM);
+    plan.rest = REST;
+    tortured(ground, plan).await;
 }

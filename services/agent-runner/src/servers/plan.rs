@@ -11,7 +11,7 @@ use openclaw_handoff::servers::Server;
 use openclaw_sandbox::identity::{Identity, IdentityError};
 use openclaw_sandbox::{Level, Network};
 use openclaw_settings::sandbox::Missing;
-use openclaw_settings::{AgentSettings, McpServer, Settings};
+use openclaw_settings::{AgentSettings, McpServer, RunnerSettings};
 
 use super::{ServersRequest, python};
 use crate::plan::{self, Bounds};
@@ -37,7 +37,7 @@ enum Problem {
 }
 
 /// The program that confines them.
-pub(super) fn helper(settings: &Settings) -> io::Result<PathBuf> {
+pub(super) fn helper(settings: &RunnerSettings) -> io::Result<PathBuf> {
     programs::sibling("openclaw-sandbox", &settings.environment)
 }
 
@@ -60,7 +60,7 @@ pub(super) fn servers(wanted: &ServersRequest<'_>, id: &str) -> (Vec<Server>, Ve
 
 /// The folders of a server, none of which an agent sees.
 fn own(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent_id: &str,
     (run_id, name): (&str, &str),
     identity: Option<Identity>,
@@ -75,7 +75,7 @@ fn own(
 }
 
 fn one(
-    settings: &Settings,
+    settings: &RunnerSettings,
     agent: &AgentSettings,
     (run_id, name, level): (&str, &str, Level),
     server: &McpServer,
@@ -128,6 +128,6 @@ fn one(
 }
 
 /// Whether what a level cannot give is done without only when the user says so.
-fn is_refused(settings: &Settings) -> bool {
+fn is_refused(settings: &RunnerSettings) -> bool {
     settings.sandbox.missing == Missing::Refuse
 }

@@ -13,7 +13,7 @@ use openclaw_handoff::order::ProcessSpec;
 use openclaw_handoff::proxies::Proxies;
 use openclaw_handoff::spool;
 use openclaw_sandbox::Network;
-use openclaw_settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, RunnerSettings};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
@@ -27,7 +27,7 @@ use crate::{reach, units};
 /// Starts a process for the agent's next turn, unless one stands ready.
 pub(super) async fn renew(
     turn_context: &TurnContext,
-    settings: &Arc<Settings>,
+    settings: &Arc<RunnerSettings>,
     agent_id: &str,
     backend: &str,
 ) {
@@ -78,7 +78,7 @@ pub(super) fn watch_over(
 /// Starts a native or offline agent that waits for its turn.
 pub(super) async fn stand_ready(
     turn_context: &TurnContext,
-    settings: &Arc<Settings>,
+    settings: &Arc<RunnerSettings>,
     agent: &AgentSettings,
     run_id: &str,
     own_limits: Vec<String>,
@@ -135,7 +135,7 @@ pub(super) async fn stand_ready(
 
 pub(super) fn spec(
     turn_context: &TurnContext,
-    settings: &Settings,
+    settings: &RunnerSettings,
     run_id: &str,
     agent: &AgentSettings,
     plan: openclaw_sandbox::Plan,

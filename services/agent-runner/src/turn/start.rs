@@ -16,7 +16,7 @@ use openclaw_model_api::spending;
 use openclaw_model_api::wire::Grants;
 use openclaw_proto::runner::{Purpose, Turn};
 use openclaw_sandbox::Level;
-use openclaw_settings::{AgentSettings, Network, Settings};
+use openclaw_settings::{AgentSettings, Network, RunnerSettings};
 use openclaw_tools::Policy;
 use openclaw_tools::approval::Rules;
 use openclaw_turn::{Hint, Offer, TurnRequest};
@@ -34,7 +34,7 @@ const THINKS_ONLY: &str = "The sandbox is at level \"text\", the strictest that 
 #[derive(Clone, Copy)]
 pub(super) struct TurnStart<'a> {
     pub(super) turn_context: &'a TurnContext,
-    pub(super) settings: &'a Arc<Settings>,
+    pub(super) settings: &'a Arc<RunnerSettings>,
     pub(super) agent: &'a AgentSettings,
     /// That it runs at.
     pub(super) level: Level,
@@ -46,7 +46,7 @@ impl<'a> TurnStart<'a> {
     /// Finds the level that the agent's turn runs at.
     pub(super) async fn new(
         turn_context: &'a TurnContext,
-        settings: &'a Arc<Settings>,
+        settings: &'a Arc<RunnerSettings>,
         agent: &'a AgentSettings,
         turn: &'a Turn,
         choice: &'a Choice,

@@ -7,7 +7,7 @@ use openclaw_daemon::failure;
 use openclaw_handoff::own_limits;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::runner::{BackendSession, Purpose, Turn};
-use openclaw_settings::{AgentSettings, Settings};
+use openclaw_settings::{AgentSettings, RunnerSettings};
 
 use super::TurnContext;
 use super::cli::Chosen;
@@ -26,7 +26,7 @@ pub(crate) fn keeps_warm(agent: &AgentSettings, turn: &Turn) -> bool {
 /// Starts the CLI for the session's next turn, after one that went well.
 pub(super) async fn renew(
     turn_context: &TurnContext,
-    settings: &Arc<Settings>,
+    settings: &Arc<RunnerSettings>,
     turn: &Turn,
     choice: &Choice,
     entry: &Entry,

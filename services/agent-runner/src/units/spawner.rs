@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket, socketpair};
 use openclaw_config::programs;
 use openclaw_sandbox::spawner::{Order, ask};
-use openclaw_settings::Settings;
+use openclaw_settings::RunnerSettings;
 
 use super::Error;
 
@@ -43,7 +43,7 @@ impl Spawner {
         &self,
         order: &Order,
         stdin: BorrowedFd<'_>,
-        settings: &Settings,
+        settings: &RunnerSettings,
     ) -> Result<(), Error> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         let result = match &*line {
@@ -65,7 +65,7 @@ impl Spawner {
         })
     }
 
-    fn open(&self, settings: &Settings) -> io::Result<OwnedFd> {
+    fn open(&self, settings: &RunnerSettings) -> io::Result<OwnedFd> {
         match dial(&self.socket) {
             Ok(line) => {
                 self.own.store(false, Ordering::Relaxed);
@@ -96,7 +96,7 @@ fn dial(path: &Path) -> io::Result<OwnedFd> {
     clippy::disallowed_methods,
     reason = "the spawner is what agent processes start from here"
 )]
-fn raise(settings: &Settings) -> io::Result<OwnedFd> {
+fn raise(settings: &RunnerSettings) -> io::Result<OwnedFd> {
     let (ours, theirs) = socketpair(
         AddressFamily::Unix,
         SockType::SeqPacket,

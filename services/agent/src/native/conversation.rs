@@ -15,6 +15,8 @@ const IMAGES_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, PartialEq)]
 pub(super) enum Entry {
     User(String),
+    /// Pictures that the user sent with the message after them.
+    Pictures(Vec<Image>),
     Assistant(Assistant),
     Results(Vec<Outcome>),
 }
@@ -111,6 +113,14 @@ impl Conversation {
                 outcome.images.clear();
             }
             left = left.saturating_sub(bytes);
+        }
+    }
+
+    /// Shows what was sent with the message that was said last.
+    pub(super) fn show(&mut self, pictures: Vec<Image>) {
+        if !pictures.is_empty() {
+            let before_last = self.entries.len().saturating_sub(1);
+            self.entries.insert(before_last, Entry::Pictures(pictures));
         }
     }
 
@@ -224,6 +234,7 @@ mod tests {
 
     fn roles(entries: &[Entry]) -> String {
         let letter = |entry: &Entry| match entry {
+            Entry::Pictures(_) => 'p',
             Entry::User(_) => 'u',
             Entry::Assistant(_) => 'a',
             Entry::Results(_) => 'r',
@@ -234,10 +245,10 @@ mod tests {
     #[test]
     fn calls_and_results_stay_together() {
         let entries = entries(json!([
-            {"role": "user", "text": "q"},
-            {"role": "assistant", "text": "", "tool_calls": [{"id": "1", "name": "t", "arguments": {"a": 1}}]},
-            {"role": "tool", "call_id": "1", "name": "t", "output": "o", "is_error": false},
-            {"role": "assistant", "text": "done"}
+            {"user": {"text": "q"}},
+            {"assistant": {"text": "", "tool_calls": [{"id": "1", "name": "t", "arguments": {"a": 1}}]}},
+            {"tool": {"call_id": "1", "name": "t", "output": "o", "is_error": false}},
+            {"assistant": {"text": "done"}}
         ]));
         assert_eq!(roles(&entries), "uarau");
         let Entry::Results(outcomes) = &entries[2] else {
@@ -252,9 +263,9 @@ mod tests {
     #[test]
     fn an_interrupted_call_gets_a_result_that_says_so() {
         let entries = entries(json!([
-            {"role": "user", "text": "q"},
-            {"role": "assistant", "tool_calls": [{"id": "1", "name": "t"}, {"id": "2", "name": "bad name"}]},
-            {"role": "tool", "call_id": "2", "output": "o"},
+            {"user": {"text": "q"}},
+            {"assistant": {"tool_calls": [{"id": "1", "name": "t"}, {"id": "2", "name": "bad name"}]}},
+            {"tool": {"call_id": "2", "output": "o"}},
         ]));
         assert_eq!(roles(&entries), "uaru");
         let Entry::Results(outcomes) = &entries[2] else {
@@ -272,10 +283,10 @@ mod tests {
     #[test]
     fn a_history_cut_in_the_middle_begins_with_the_user() {
         let entries = entries(json!([
-            {"role": "tool", "call_id": "9", "output": "o"},
-            {"role": "assistant", "text": "left over"},
-            {"role": "user", "text": "one"},
-            {"role": "assistant", "text": " "},
+            {"tool": {"call_id": "9", "output": "o"}},
+            {"assistant": {"text": "left over"}},
+            {"user": {"text": "one"}},
+            {"assistant": {"text": " "}},
         ]));
         assert_eq!(entries, vec![Entry::User("one\n\nnow".into())]);
     }

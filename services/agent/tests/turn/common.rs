@@ -135,7 +135,7 @@ impl Outcome {
 /// A turn request with everything a test does not care about.
 pub(crate) fn request(workspace: &Path, api: &str, text: &str) -> Value {
     json!({
-        "version": 1, "run_id": "0190-run", "mode": "native", "api": api, "provider": "test",
+        "version": openclaw_turn::VERSION, "run_id": "0190-run", "mode": "native", "api": api, "provider": "test",
         "model": "test-model", "max_tokens": 1024, "thinking_tokens": 0, "step_limit": 10,
         "step_limit_key": "agents.defaults.limits.steps", "identical_call_limit": 3,
         "workspace": workspace, "sees_images": false,

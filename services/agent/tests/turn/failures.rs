@@ -41,7 +41,8 @@ async fn turn_of_another_version_is_refused_with_both_versions_and_the_way_out()
         other["version"] = version;
         let outcome = turn(other, vec![], vec![]).await;
         assert_eq!(outcome.end()["code"], "internal");
-        for part in [theirs, "this one speaks version 1 ", "from one build"] {
+        let ours = format!("this one speaks version {} ", openclaw_turn::VERSION);
+        for part in [theirs, &ours, "from one build"] {
             assert!(message(&outcome).contains(part), "{}", message(&outcome));
         }
     }

@@ -205,10 +205,10 @@ async fn the_history_goes_along() {
     let folder = tempfile::tempdir().unwrap();
     let mut asked = request(folder.path(), "anthropic", "and now?");
     asked["history"] = json!([
-        {"role": "user", "text": "first"},
-        {"role": "assistant", "text": "let me look", "tool_calls": [{"id": "x:1", "name": "read_file", "arguments": {"path": "f"}}]},
-        {"role": "tool", "call_id": "x:1", "name": "read_file", "output": "content", "is_error": false},
-        {"role": "assistant", "text": "it says content"}
+        {"user": {"text": "first"}},
+        {"assistant": {"text": "let me look", "tool_calls": [{"id": "x:1", "name": "read_file", "arguments": {"path": "f"}}]}},
+        {"tool": {"call_id": "x:1", "name": "read_file", "output": "content", "is_error": false}},
+        {"assistant": {"text": "it says content"}}
     ]);
     let outcome = turn(asked, vec![anthropic_text("ok")], vec![]).await;
     let messages = outcome.model_requests()[0]["messages"].clone();

@@ -3,7 +3,7 @@ use openclaw_settings::Origin;
 
 use super::*;
 
-fn loaded(file: &str, variables: &[(&str, &str)]) -> (tempfile::TempDir, Settings) {
+fn loaded(file: &str, variables: &[(&str, &str)]) -> (tempfile::TempDir, RunnerSettings) {
     let state = tempfile::tempdir().unwrap();
     std::fs::write(state.path().join("openclaw.json"), file).unwrap();
     for name in ["claude", "codex"] {

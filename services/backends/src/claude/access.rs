@@ -7,7 +7,7 @@ use openclaw_handoff::proxies::ModelVariables;
 use openclaw_model_api::relay::Relay;
 use openclaw_model_api::wire::Api;
 use openclaw_sandbox::Level;
-use openclaw_settings::Settings;
+use openclaw_settings::RunnerSettings;
 use serde::Deserialize;
 
 use crate::cli::access::{Access, Error, Header, bearer, header, now, read_login};
@@ -33,7 +33,7 @@ const KEYS: [&str; 5] = [
 ];
 
 /// How the CLI would log in, if it can.
-pub(super) fn way_in(settings: &Settings, agent_id: &str) -> Option<String> {
+pub(super) fn way_in(settings: &RunnerSettings, agent_id: &str) -> Option<String> {
     let set = |name: &&&str| settings.environment.get(name).is_some();
     if let Some(name) = KEYS.iter().find(set) {
         return Some((*name).to_owned());
@@ -68,7 +68,11 @@ struct Account {
 
 /// Chooses as the CLI itself does: a cloud that was asked for, a token, a key,
 /// a login.
-pub(super) fn find(settings: &Settings, agent_id: &str, level: Level) -> Result<Access, Error> {
+pub(super) fn find(
+    settings: &RunnerSettings,
+    agent_id: &str,
+    level: Level,
+) -> Result<Access, Error> {
     let outer = &settings.environment;
     let wants = |name: &str| outer.get(name).is_some_and(|value| value != "0");
     let profile = settings.aws_profile(agent_id).is_some();
@@ -111,7 +115,7 @@ pub(super) fn find(settings: &Settings, agent_id: &str, level: Level) -> Result<
 /// goes out in, and the feature it needs.
 type Credential = (&'static str, Header, Option<&'static str>);
 
-fn direct(settings: &Settings, agent_id: &str) -> Option<Credential> {
+fn direct(settings: &RunnerSettings, agent_id: &str) -> Option<Credential> {
     // A profile that the session chose comes before all others.
     if !settings.is_pinned("anthropic")
         && let Some(found) = by_variable(settings)
@@ -126,7 +130,7 @@ fn direct(settings: &Settings, agent_id: &str) -> Option<Credential> {
     })
 }
 
-fn by_variable(settings: &Settings) -> Option<Credential> {
+fn by_variable(settings: &RunnerSettings) -> Option<Credential> {
     let outer = &settings.environment;
     if let Some(token) = outer.get("ANTHROPIC_AUTH_TOKEN") {
         return Some(("ANTHROPIC_AUTH_TOKEN", bearer(token), None));
@@ -145,7 +149,7 @@ fn oauth(token: &str) -> Credential {
     ("CLAUDE_CODE_OAUTH_TOKEN", bearer(token), Some(OAUTH))
 }
 
-fn base_url(settings: &Settings, agent_id: &str) -> String {
+fn base_url(settings: &RunnerSettings, agent_id: &str) -> String {
     if let Some(url) = settings.environment.get("ANTHROPIC_BASE_URL") {
         return url.to_owned();
     }
@@ -157,7 +161,7 @@ fn base_url(settings: &Settings, agent_id: &str) -> String {
 }
 
 /// With an API key of Bedrock's own, which is sent as a token.
-fn bedrock(settings: &Settings, token: &str) -> Access {
+fn bedrock(settings: &RunnerSettings, token: &str) -> Access {
     let outer = &settings.environment;
     let region = outer.get("AWS_REGION").unwrap_or(REGION);
     let url = outer.get("ANTHROPIC_BEDROCK_BASE_URL").map_or_else(
@@ -193,7 +197,7 @@ fn custom_headers(text: Option<&str>) -> Result<Vec<Header>, Error> {
 
 /// The agent's own login, else the user's. The file stays out of the agent's
 /// view: its token is read here, and renewed by whoever uses the CLI outside.
-fn by_login(settings: &Settings, agent_id: &str) -> Result<Credential, Error> {
+fn by_login(settings: &RunnerSettings, agent_id: &str) -> Result<Credential, Error> {
     let found = login::find(Login::Claude, settings, agent_id)
         .ok_or(Error::Missing(Login::Claude.title()))?;
     let credentials: Credentials = read_login(&found, FIX)?;
@@ -277,7 +281,7 @@ mod tests {
         .into_iter()
         .collect();
         let mut settings = crate::settings::load(&environment, Origin::File).unwrap();
-        let key = |settings: &Settings| match find(settings, "main", Level::Strict) {
+        let key = |settings: &RunnerSettings| match find(settings, "main", Level::Strict) {
             Ok(Access::Proxy { relay, .. }) => relay.headers[0].1.0.reveal().to_owned(),
             other => panic!("{other:?}"),
         };

@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use openclaw_credentials::login::Login;
-use openclaw_settings::Settings;
+use openclaw_settings::RunnerSettings;
 
 /// A login that is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct FoundLogin {
 }
 
 /// The login that the agent's turns with a CLI run on, if there is one.
-pub(crate) fn find(login: Login, settings: &Settings, agent_id: &str) -> Option<FoundLogin> {
+pub(crate) fn find(login: Login, settings: &RunnerSettings, agent_id: &str) -> Option<FoundLogin> {
     let own = FoundLogin {
         login,
         path: login.file(&settings.paths, agent_id),

@@ -7,7 +7,7 @@ use openclaw_credentials::login::Login;
 use openclaw_handoff::proxies::ModelVariables;
 use openclaw_model_api::relay::Relay;
 use openclaw_model_api::wire::Api;
-use openclaw_settings::Settings;
+use openclaw_settings::RunnerSettings;
 use serde::Deserialize;
 
 use super::options::{MOUNT, TOKEN};
@@ -48,7 +48,7 @@ struct Claims {
 }
 
 /// How the CLI would log in, if it can.
-pub(super) fn way_in(settings: &Settings, agent_id: &str) -> Option<String> {
+pub(super) fn way_in(settings: &RunnerSettings, agent_id: &str) -> Option<String> {
     if own_key(settings).is_some() {
         return Some(OWN_KEY.to_owned());
     }
@@ -62,7 +62,7 @@ pub(super) fn way_in(settings: &Settings, agent_id: &str) -> Option<String> {
 }
 
 /// A key, else the login.
-pub(super) fn find(settings: &Settings, agent_id: &str) -> Result<Access, Error> {
+pub(super) fn find(settings: &RunnerSettings, agent_id: &str) -> Result<Access, Error> {
     let provider = settings.provider(agent_id, "openai");
     let base_url = provider.as_ref().map_or(OPENAI, |it| it.base_url.as_str());
     if let Some(key) = own_key(settings) {
@@ -75,7 +75,7 @@ pub(super) fn find(settings: &Settings, agent_id: &str) -> Result<Access, Error>
 }
 
 /// The CLI's own variable. A profile that the session chose comes before it.
-fn own_key(settings: &Settings) -> Option<&str> {
+fn own_key(settings: &RunnerSettings) -> Option<&str> {
     let is_chosen = settings.is_pinned("openai");
     settings.environment.get(OWN_KEY).filter(|_| !is_chosen)
 }
@@ -101,7 +101,7 @@ fn proxied(base_url: &str, headers: Vec<Header>) -> Access {
 }
 
 /// Of an account, whose tokens are for another API than keys are, or a key.
-fn by_login(settings: &Settings, agent_id: &str, base_url: &str) -> Result<Access, Error> {
+fn by_login(settings: &RunnerSettings, agent_id: &str, base_url: &str) -> Result<Access, Error> {
     let found = login::find(Login::Codex, settings, agent_id)
         .ok_or(Error::Missing(Login::Codex.title()))?;
     let account: Account = read_login(&found, FIX)?;

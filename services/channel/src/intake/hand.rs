@@ -1,17 +1,19 @@
 //! Handing in one message, with its files.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_proto::call::RefusalCode;
 use openclaw_proto::channel::{Attachment, FileHead, HandIn, PutError, What};
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use super::burst::{Chat, one};
 use super::{Intake, Item};
-use crate::clock;
 use crate::link::{self, Pauses};
 use crate::provider::{FetchError, IncomingFile, Provider};
+use openclaw_daemon::configuration::now_ms;
 
 /// Attempts at a file that the provider does not give now.
 const FETCH_ATTEMPTS: u32 = 4;
@@ -24,7 +26,7 @@ impl<P: Provider> Intake<P> {
         let keys: Vec<String> = group.iter().map(|item| item.key.clone()).collect();
         if keys.len() > 1
             && self.merged.group(&keys[0]).is_none()
-            && let Err(error) = self.merged.record(keys.clone(), clock::now_ms())
+            && let Err(error) = self.record(keys.clone()).await
         {
             // Each by itself is right too.
             let operation = "record what becomes one message, handing each in by itself";
@@ -37,7 +39,14 @@ impl<P: Provider> Intake<P> {
         if let Some(item) = one(group) {
             self.hand_in_one(item, chat).await;
         }
-        self.done(&keys);
+        self.spool.done(&keys);
+    }
+
+    /// Records that these become one message; other chats do not wait for the disk.
+    async fn record(&self, keys: Vec<String>) -> io::Result<()> {
+        let merged = Arc::clone(&self.merged);
+        let recorded = spawn_blocking(move || merged.record(keys, now_ms())).await;
+        recorded.map_err(io::Error::other)?
     }
 
     async fn hand_in_one(&self, item: Item, chat: &Chat) {
@@ -56,6 +65,7 @@ impl<P: Provider> Intake<P> {
             };
             let error = match self.link.channels.hand_in(request).await {
                 Ok(answer) => {
+                    self.know(&incoming.place.id, &answer.outcome);
                     self.provider.taken(&incoming, &answer.outcome).await;
                     return;
                 }

@@ -25,13 +25,15 @@ fn spool_has_what_came_after_a_crash() {
         .append(vec![update("1"), update("2")], Some("3".into()))
         .unwrap();
     spool.append(vec![update("3")], Some("4".into())).unwrap();
-    spool.done(&["1".into()]).unwrap();
+    spool.done(&["1".into()]);
+    spool.clean().unwrap();
     drop(spool);
 
     let spool = Spool::open(folder.path()).unwrap();
     assert_eq!(spool.position().as_deref(), Some("4"));
     assert_eq!(keys(spool.recovered()), ["1", "2", "3"]);
-    spool.done(&["1".into(), "2".into(), "3".into()]).unwrap();
+    spool.done(&["1".into(), "2".into(), "3".into()]);
+    spool.clean().unwrap();
     assert_eq!((spool.backlog(), files(folder.path())), (0, 0));
     drop(spool);
     let spool = Spool::open(folder.path()).unwrap();
@@ -48,8 +50,10 @@ fn spool_keeps_the_last_position_whichever_batch_goes_last() {
             .append(vec![update(key)], Some(format!("{key}+")))
             .unwrap();
     }
-    spool.done(&["7".into()]).unwrap();
-    spool.done(&["900".into()]).unwrap();
+    spool.done(&["7".into()]);
+    spool.clean().unwrap();
+    spool.done(&["900".into()]);
+    spool.clean().unwrap();
     drop(spool);
     let spool = Spool::open(folder.path()).unwrap();
     assert_eq!(spool.position().as_deref(), Some("7+"));
@@ -69,7 +73,8 @@ fn spool_survives_a_batch_cut_off_at_any_byte() {
         let again = vec![update("1"), update("2")];
         spool.append(again, Some("3".into())).unwrap();
         assert_eq!(spool.backlog(), 2, "{length}");
-        spool.done(&["1".into(), "2".into()]).unwrap();
+        spool.done(&["1".into(), "2".into()]);
+        spool.clean().unwrap();
         assert_eq!(files(folder.path()), 0, "{length}");
         fs::remove_file(folder.path().join(POSITION)).unwrap();
     }
@@ -83,7 +88,8 @@ async fn spool_lets_no_more_in_than_it_may_hold() {
     spool.append(many.collect(), None).unwrap();
     let full = tokio::time::timeout(std::time::Duration::from_millis(20), spool.room());
     assert!(full.await.is_err());
-    spool.done(&["0".into()]).unwrap();
+    spool.done(&["0".into()]);
+    spool.clean().unwrap();
     spool.room().await;
 }
 

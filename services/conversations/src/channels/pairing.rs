@@ -97,6 +97,25 @@ pub fn ask(connection: &Connection, request: Request, now_ms: i64) -> rusqlite::
     }))
 }
 
+/// Whether `peer` would be told a code now. Only reads: strangers by the thousand
+/// cost no writing.
+pub fn may_ask(
+    connection: &Connection,
+    of: &AccountName,
+    peer: &str,
+    now_ms: i64,
+) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached(
+            "SELECT count(*) < ?5 AND ifnull(max(peer = ?3), 0) = 0 FROM channel_requests
+             WHERE channel = ?1 AND account = ?2 AND created_ms > ?4",
+        )?
+        .query_row(
+            params![of.channel, of.account, peer, since(now_ms), REQUESTS],
+            |row| row.get(0),
+        )
+}
+
 /// Lets in whoever was told `code`. The first one is the owner.
 pub fn approve(connection: &Connection, code: &str, now_ms: i64) -> rusqlite::Result<Decided> {
     let Some(request) = take(connection, code, now_ms)? else {
@@ -164,12 +183,23 @@ pub fn peers(connection: &Connection) -> rusqlite::Result<Vec<Peer>> {
     rows.collect()
 }
 
-/// Whether a peer may talk, whether it is the owner, and whether anybody is.
+/// What pairings say of a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerPairing {
+    /// It may talk to the account.
+    pub is_paired: bool,
+    /// It owns the assistant, by a pairing with any account of the channel.
+    pub is_owner: bool,
+    /// Anybody owns the assistant by such a pairing.
+    pub has_owner: bool,
+}
+
+/// What the pairings of a channel say of a peer, to the account `of`.
 pub fn of_peer(
     connection: &Connection,
     of: &AccountName,
     peer: &str,
-) -> rusqlite::Result<(bool, bool, bool)> {
+) -> rusqlite::Result<PeerPairing> {
     connection
         .prepare_cached(
             "SELECT ifnull(max(account = ?2 AND peer = ?3), 0),
@@ -178,7 +208,11 @@ pub fn of_peer(
              FROM channel_peers WHERE channel = ?1",
         )?
         .query_row([&of.channel, &of.account, peer], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            Ok(PeerPairing {
+                is_paired: row.get(0)?,
+                is_owner: row.get(1)?,
+                has_owner: row.get(2)?,
+            })
         })
 }
 

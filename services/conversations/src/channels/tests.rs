@@ -55,9 +55,12 @@ fn pairing_gives_three_codes_for_an_hour_each_once() {
         super::ask(&ledger, request(name, peer, code), at).unwrap()
     };
     assert!(matches!(ask("a", "1", "C1", 0), Asked::New(_)));
+    let may = |peer: &str, now_ms| may_ask(&ledger, &account("a"), peer, now_ms).unwrap();
+    assert!(!may("1", 1) && may("2", 1));
     assert_eq!(ask("a", "1", "C2", 1), Asked::Waits);
     assert!(matches!(ask("a", "2", "C3", 2), Asked::New(_)));
     assert!(matches!(ask("a", "3", "C4", 3), Asked::New(_)));
+    assert!(!may("4", 4) && may("4", 4 + HOUR));
     assert_eq!(ask("a", "4", "C5", 4), Asked::Full);
     assert!(matches!(ask("b", "4", "C6", 5), Asked::New(_)));
     assert_eq!(requests(&ledger, 6).unwrap().len(), 4);
@@ -72,7 +75,10 @@ fn pairing_lets_in_whoever_is_approved_and_the_first_one_owns() {
     for (peer, code) in [("1", "AAAA"), ("2", "BBBB"), ("3", "CCCC")] {
         super::ask(&ledger, request("a", peer, code), 0).unwrap();
     }
-    let of = |name: &str, peer: &str| of_peer(&ledger, &account(name), peer).unwrap();
+    let of = |name: &str, peer: &str| {
+        let found = of_peer(&ledger, &account(name), peer).unwrap();
+        (found.is_paired, found.is_owner, found.has_owner)
+    };
     assert_eq!(of("a", "1"), (false, false, false));
     assert!(matches!(
         deny(&ledger, "CCCC", 1).unwrap(),

@@ -55,6 +55,8 @@ impl Sessions {
         }
         // They are not one agent's.
         if is_everybody {
+            let jobs = self.storage.jobs_with(words.clone()).await;
+            mentions.jobs = jobs.map_err(Refusal::Unreadable)?;
             mentions.in_tables = if forget {
                 self.storage
                     .forget_in_tables(words)

@@ -43,6 +43,13 @@ impl Storage {
             .await
     }
 
+    /// The jobs that have the words: what is to be done is not forgotten by
+    /// itself.
+    pub(crate) async fn jobs_with(&self, words: Words) -> Result<Vec<String>, Fault> {
+        self.work(move |state_files| Ok(Done::looking(state_files.jobs_with(&words)?)))
+            .await
+    }
+
     /// How often the words are in the ledger and in the names of sessions.
     pub(crate) async fn count_in_tables(&self, words: Words) -> Result<u64, Fault> {
         self.work(move |state_files| {

@@ -135,8 +135,9 @@ impl Ledger {
         for note in notes {
             transaction
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO session_notes (agent_id, session_key, entry, base) \
-                     VALUES (?1, ?2, ?3, ?4)",
+                    "INSERT INTO session_notes (agent_id, session_key, entry, base) \
+                     VALUES (?1, ?2, ?3, ?4) ON CONFLICT (agent_id, session_key) \
+                     DO UPDATE SET entry = excluded.entry, base = excluded.base",
                 )
                 .and_then(|mut insert| {
                     insert.execute([&note.agent, &note.key, &note.entry, &note.base])

@@ -156,6 +156,11 @@ impl StateFiles {
         self.ledger.count(words).map_err(self.of_ledger())
     }
 
+    /// The jobs that have the words.
+    pub(super) fn jobs_with(&self, words: &Words) -> Result<Vec<String>, Fault> {
+        self.ledger.jobs_with(words).map_err(self.of_ledger())
+    }
+
     /// Covers the words in the ledger; how often they were there.
     pub(super) fn forget_in_ledger(&mut self, words: &Words) -> Result<u64, Fault> {
         self.ledger.forget(words).map_err(self.of_ledger())

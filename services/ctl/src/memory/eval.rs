@@ -28,6 +28,12 @@ pub(crate) struct Arguments {
     /// By score alone, without diversity
     #[arg(long)]
     no_mmr: bool,
+    /// Ask of each of several people a question names beside it
+    #[arg(long)]
+    split: bool,
+    /// Ask each conversation with weights that were fitted to the others
+    #[arg(long)]
+    cross_validate: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -63,6 +69,8 @@ fn told(arguments: Arguments) -> Vec<OsString> {
     let flags = [
         (arguments.no_decay, "--no-decay"),
         (arguments.no_mmr, "--no-mmr"),
+        (arguments.split, "--split"),
+        (arguments.cross_validate, "--cross-validate"),
         (arguments.json, "--json"),
     ];
     let set = flags.into_iter().filter(|(set, _)| *set);

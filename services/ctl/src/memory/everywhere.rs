@@ -3,8 +3,11 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
+use openclaw_doctor::Kept;
 use openclaw_proto::memory::NoteLines;
 use openclaw_proto::sessions::{Excerpt, Mention, Mentions};
+use openclaw_sessions::forgetting::Words;
+use openclaw_settings::Settings;
 use openclaw_terminal::{Failure, output, question, words};
 use serde_json::json;
 use tokio_stream::StreamExt as _;
@@ -15,14 +18,11 @@ use crate::connection::Gateway;
 /// Characters of a place on its line.
 const WIDTH: usize = 100;
 
-/// What is said where it is not clear that it is kept elsewhere too.
-const LEFT: &str = "What an agent keeps in files of its own, and what an agent CLI keeps of its sessions \
-                    (agents/ID/home in the state directory), is not looked into.";
-
 /// Words that are looked for.
 pub(super) struct Everywhere<'a> {
     pub(super) memory: &'a Memory,
     pub(super) gateway: &'a Gateway,
+    pub(super) settings: &'a Settings,
     pub(super) words: &'a str,
     /// Empty: notes of the default agent, conversations of all.
     pub(super) agent: &'a str,
@@ -33,6 +33,7 @@ pub(super) struct Everywhere<'a> {
 struct Places {
     notes: Vec<NoteLines>,
     said: Mentions,
+    kept: Kept,
 }
 
 impl Everywhere<'_> {
@@ -65,7 +66,7 @@ impl Everywhere<'_> {
             if places.is_empty() {
                 return Ok(ExitCode::FAILURE);
             }
-            let what = "Remove these lines of notes, and cover the words in what was said,";
+            let what = "Remove these lines of notes and sessions of agent CLIs, and cover the words in what was said,";
             if !may(what)? {
                 return Err(Failure::new("nothing was forgotten"));
             }
@@ -86,11 +87,13 @@ impl Everywhere<'_> {
                 .sum();
             let lines = words::count(notes, "line");
             let said = words::count(places.said.forgotten, "place");
+            let sessions = words::count(places.kept.sessions.len() as u64, "session");
             let text = format!(
-                "removed {lines} of notes, covered {said} in what was said, and made the index anew"
+                "removed {lines} of notes and {sessions} of agent CLIs, covered {said} in what \
+                 was said, and made the index anew"
             );
             output::stdout_line(&text)?;
-            output::stderr_line(LEFT);
+            output::stderr(&places.left());
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -106,7 +109,14 @@ impl Everywhere<'_> {
             .sessions
             .mentions(self.words, self.agent, forget);
         let said = said.await.map_err(|error| self.gateway.failure(&error))?;
-        Ok(Places { notes, said })
+        let words = Words::new(self.words).map_err(|error| Failure::usage(error.to_string()))?;
+        let mut kept = Kept::look(self.settings, self.agent, &words, forget);
+        if !forget {
+            // Notes are shown with their lines.
+            kept.files
+                .retain(|path| !notes.iter().any(|note| path.ends_with(&note.path)));
+        }
+        Ok(Places { notes, said, kept })
     }
 
     /// What the index had of it is overwritten.
@@ -122,11 +132,33 @@ impl Everywhere<'_> {
 
 impl Places {
     fn is_empty(&self) -> bool {
-        self.notes.is_empty() && self.said.files.is_empty() && self.said.in_tables == 0
+        self.notes.is_empty()
+            && self.said.files.is_empty()
+            && self.said.in_tables == 0
+            && self.said.jobs.is_empty()
+            && self.kept.is_empty()
     }
 
     fn document(&self) -> serde_json::Value {
-        json!({ "notes": self.notes, "conversations": self.said })
+        json!({ "notes": self.notes, "conversations": self.said, "files": self.kept })
+    }
+
+    /// What still has the words when they are forgotten, or may have them.
+    fn left(&self) -> String {
+        let mut text = String::new();
+        for path in &self.kept.files {
+            let path = output::line(&path.display().to_string());
+            let _ = writeln!(text, "{path} still has them: change or remove it yourself");
+        }
+        for job in &self.said.jobs {
+            let job = output::line(job);
+            let _ = writeln!(text, "the job {job} still has them: change or remove it");
+        }
+        for path in &self.kept.unread {
+            let path = output::line(&path.display().to_string());
+            let _ = writeln!(text, "{path} cannot be looked into");
+        }
+        text
     }
 
     fn rendered(&self) -> String {
@@ -145,6 +177,11 @@ impl Places {
             let times = words::count(self.said.in_tables, "time");
             let _ = writeln!(text, "{times} in the gateway's own records");
         }
+        for path in &self.kept.sessions {
+            let path = output::line(&path.display().to_string());
+            let _ = writeln!(text, "{path} of an agent CLI");
+        }
+        text.push_str(&self.left());
         if text.is_empty() {
             text.push_str("the words are nowhere\n");
         }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use openclaw_config::Environment;
 use openclaw_proto::call::RefusalCode;
 use openclaw_terminal::{Failure, output, words};
 
@@ -18,7 +19,8 @@ pub(crate) struct Arguments {
     /// or words, which are looked for in all notes and conversations
     #[arg(required = true, value_name = "PATH[:FROM[-TO]]|WORDS")]
     what: Vec<String>,
-    /// Take the words out of notes, conversations, archives and the index
+    /// Take the words out of notes, conversations, archives, sessions of agent CLIs
+    /// and the index, and say what still has them
     #[arg(long)]
     everywhere: bool,
     /// Do not ask
@@ -36,14 +38,17 @@ pub(super) async fn run(
     arguments: &Arguments,
     memory: &Memory,
     gateway: &Gateway,
+    environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let what = arguments.what.join(" ");
     if let Some(place) = note(&what)?.filter(|_| !arguments.everywhere) {
         return forget_note(&place, arguments, memory).await;
     }
+    let settings = openclaw_settings::load(environment)?;
     let everywhere = Everywhere {
         memory,
         gateway,
+        settings: &settings,
         words: &what,
         agent: &arguments.whose.agent,
         is_json: arguments.json,

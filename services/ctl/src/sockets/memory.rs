@@ -73,7 +73,7 @@ pub(super) fn make(workspaces: &[PathBuf]) -> Result<(), Failure> {
             .recursive(true)
             .mode(0o700)
             .create(path)
-            .with_context(|| format!("cannot make the workspace {}", path.display()))?;
+            .with_context(|| format!("cannot make the folder {}", path.display()))?;
     }
     Ok(())
 }

@@ -12,10 +12,10 @@ pub(super) const CONFINING: &str = "50-namespaces.conf";
 /// No unit can name `path`.
 pub(super) fn unnameable(path: &Path) -> Failure {
     let name = path.display();
-    Failure::new(format!(
-        "the folder {name} has a name that no unit can have"
-    ))
-    .hint("choose another folder: agents.*.workspace, OPENCLAW_STATE_DIR")
+    Failure::new(format!("{name} has a name that no unit can have")).hint(
+        "choose another place: agents.*.workspace, OPENCLAW_STATE_DIR, channels.telegram.tokenFile \
+         (`openclawctl channels login telegram` keeps a token where its daemon sees it)",
+    )
 }
 
 /// As a quoted word of a unit file (systemd.syntax(7), systemd.unit(5)).

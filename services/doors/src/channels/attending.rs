@@ -56,6 +56,10 @@ impl Attending {
                 return Err(Refused::Superseded);
             }
             let settings = self.configuration.settings();
+            // Before it is told its settings, with which it looks for it.
+            if let Err(error) = super::token::hand_over(&settings, &self.account) {
+                openclaw_daemon::failure::report("hand a channel daemon its token", &error);
+            }
             let account = Channels::account_that_is_on(&settings, &self.account);
             let account = match account {
                 Ok((canonical, account)) if canonical == self.account => account,

@@ -25,10 +25,10 @@ const WAITING: &str = "channels/incoming";
 const INBOUND: &str = "media/inbound";
 
 /// A message may come so much later than its files.
-const PATIENCE: Duration = Duration::from_secs(3600);
+pub(super) const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Bytes of a megabyte, as channels count them.
-const MEGABYTE: u64 = 1024 * 1024;
+pub(super) const MEGABYTE: u64 = 1024 * 1024;
 
 /// Bytes of a name, and of its extension, that are kept: with an id between
 /// them they are shorter than a file's name may be.
@@ -43,6 +43,9 @@ pub enum FileFault {
     /// It was not put, or too long ago.
     #[error("there is no file {0:?}; put it again")]
     Missing(String),
+    /// It is larger than what is sent.
+    #[error("the file is larger than the {0} MB that are sent")]
+    TooLargeToSend(u64),
     /// A delivery has no such file any more.
     #[error("the delivery has no such file, or it is not there any more")]
     Gone,
@@ -67,7 +70,10 @@ pub enum FileFault {
     },
 }
 
-fn io_fault(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileFault {
+pub(super) fn io_fault(
+    operation: &'static str,
+    path: &Path,
+) -> impl FnOnce(io::Error) -> FileFault {
     let path = path.to_owned();
     move |source| FileFault::Io {
         operation,
@@ -161,7 +167,7 @@ impl Channels {
         Ok(waiting)
     }
 
-    fn waiting(&self, account: &AccountName) -> PathBuf {
+    pub(super) fn waiting(&self, account: &AccountName) -> PathBuf {
         let state = &self.core.configuration.settings().paths.state;
         let name = match account.account.as_str() {
             "" => ".default",
@@ -235,10 +241,17 @@ impl Channels {
         let place = (canonical.channel.clone(), canonical.account);
         let found = self.core.outbox.file(place, delivery, index).await?;
         let (agent, path) = found.ok_or(FileFault::Gone)?;
-        let agent = settings.agent(&agent).ok_or(FileFault::Gone)?;
+        let folder = match agent.as_str() {
+            // No agent says it, but the owner.
+            "" => self.sent(),
+            agent => settings
+                .agent(agent)
+                .ok_or(FileFault::Gone)?
+                .workspace
+                .clone(),
+        };
         let limit = account.media_max_mb.saturating_mul(MEGABYTE);
-        let workspace = agent.workspace.clone();
-        let opened = tokio::task::spawn_blocking(move || open_beneath(&workspace, &path)).await;
+        let opened = tokio::task::spawn_blocking(move || open_beneath(&folder, &path)).await;
         let opened = opened.map_err(|_| Refused::Stopping)?;
         let file = opened.ok_or(FileFault::Gone)?;
         let reading = Some((file, limit));

@@ -3,15 +3,15 @@
 use openclaw_conversations::channels::{self as ledger, Asked, Request};
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::{Refusal, storage};
-use openclaw_inbound::{CODE_LENGTH, Facts, Known, Verdict, agent_of, judge, said};
+use openclaw_inbound::{CODE_LENGTH, Facts, Known, Verdict, about, agent_of, judge, said, said_by};
 use openclaw_proto::channel::{
     AccountName, HandIn, HandedIn, Ignored, IgnoredCode, Message, Outcome, Reaction, Taken, What,
 };
 use openclaw_proto::gateway::{self, ChatKind, Route};
 use openclaw_proto::outbox::{Extras, Kind, Place};
 use openclaw_proto::runner::ContextFile;
-use openclaw_runs::Extra;
 use openclaw_runs::queue::Wish;
+use openclaw_runs::{Extra, Sender};
 use openclaw_sessions::{SessionKey, now_ms};
 use openclaw_settings::Settings;
 use openclaw_settings::keys::channels::{Account, ReactionNotifications};
@@ -25,6 +25,9 @@ const KEY_LIMIT: usize = 128;
 /// Files of one message.
 const FILES: usize = 20;
 
+/// Where it is said what the channel can.
+const CHANNEL_PROMPT: &str = "CHANNEL.md";
+
 /// Where a group's own words for the agent are.
 const GROUP_PROMPT: &str = "GROUP.md";
 
@@ -34,6 +37,16 @@ struct Incoming<'a> {
     canonical: AccountName,
     account: &'a Account,
     hand_in: &'a HandIn,
+}
+
+/// What the ledger knows of it.
+struct Seen {
+    /// What became of it before.
+    outcome: Option<Outcome>,
+    /// Of its sender.
+    pairing: ledger::PeerPairing,
+    /// Its sender would be given a code.
+    may_ask: bool,
 }
 
 impl Channels {
@@ -53,15 +66,15 @@ impl Channels {
             account,
             hand_in: &hand_in,
         };
-        let (existing, known) = self.looked_up(&incoming).await?;
-        if let Some(outcome) = existing {
+        let seen = self.looked_up(&incoming).await?;
+        if let Some(outcome) = seen.outcome {
             return Ok(HandedIn {
                 is_existing: true,
                 outcome,
             });
         }
-        let (outcome, is_kept) = self.outcome(&incoming, &known).await?;
-        if !is_kept {
+        let (outcome, is_to_keep) = self.outcome(&incoming, &seen).await?;
+        if is_to_keep {
             self.keep(&incoming, outcome.clone()).await?;
         }
         if let What::Message(message) = &hand_in.what {
@@ -74,15 +87,15 @@ impl Channels {
     }
 
     /// What became of it before, and what is known of its sender.
-    async fn looked_up(
-        &self,
-        incoming: &Incoming<'_>,
-    ) -> Result<(Option<Outcome>, (bool, bool, bool)), Refused> {
+    async fn looked_up(&self, incoming: &Incoming<'_>) -> Result<Seen, Refused> {
         let (account, key) = (incoming.canonical.clone(), incoming.hand_in.key.clone());
         let peer = incoming.hand_in.sender.id.clone();
         let look = move |connection: &rusqlite::Connection| {
-            let outcome = ledger::outcome(connection, &account, &key)?;
-            Ok((outcome, ledger::of_peer(connection, &account, &peer)?))
+            Ok(Seen {
+                outcome: ledger::outcome(connection, &account, &key)?,
+                pairing: ledger::of_peer(connection, &account, &peer)?,
+                may_ask: ledger::may_ask(connection, &account, &peer, now_ms())?,
+            })
         };
         Ok(self
             .core
@@ -103,11 +116,12 @@ impl Channels {
             .await?)
     }
 
-    /// What becomes of it, and whether that is kept already.
+    /// What becomes of it, and whether that is still to be kept. Of what is ignored
+    /// nothing is: nothing was done, so that it may be found again.
     async fn outcome(
         &self,
         incoming: &Incoming<'_>,
-        known: &(bool, bool, bool),
+        seen: &Seen,
     ) -> Result<(Outcome, bool), Refused> {
         if let What::Membership(is_member) = incoming.hand_in.what {
             let place = &incoming.hand_in.place;
@@ -119,13 +133,13 @@ impl Channels {
                 "the bot was taken into a chat, or out of one"
             );
             let reason = "it is noted";
-            return Ok((ignored(IgnoredCode::Unknown, reason), false));
+            return Ok((ignored(IgnoredCode::Unknown, reason), true));
         }
         let owners = &incoming.settings.channels.owners;
         let known = Known {
-            is_paired: known.0,
-            is_paired_owner: known.1,
-            has_paired_owner: known.2,
+            is_paired: seen.pairing.is_paired,
+            is_paired_owner: seen.pairing.is_owner,
+            has_paired_owner: seen.pairing.has_owner,
             owners,
         };
         let facts = incoming.facts();
@@ -134,9 +148,9 @@ impl Channels {
             Verdict::Ignore(ignored) => return Ok((Outcome::Ignored(ignored), false)),
             Verdict::Overhear(ignored) => {
                 self.overhear(incoming);
-                return Ok((Outcome::Ignored(ignored), false));
+                return Ok((Outcome::Ignored(ignored), true));
             }
-            Verdict::Pair => return self.pair(incoming).await,
+            Verdict::Pair => return self.pair(incoming, seen.may_ask).await,
             Verdict::Allow {
                 sender,
                 agent,
@@ -147,28 +161,39 @@ impl Channels {
         let agent = agent.or_else(|| bound.map(str::to_owned));
         let agent = agent.unwrap_or_default();
         let outcome = match &incoming.hand_in.what {
-            What::Message(message) if message.is_edit => self.edited(incoming, message, &agent)?,
+            What::Message(message) if message.is_edit => {
+                return self.edited(incoming, message, &agent).await;
+            }
             What::Message(message) => {
-                let extra = Extra {
-                    sender,
-                    instructions: prompt.into_iter().map(instructions).collect(),
-                    queue: Some(Wish::default()),
-                    ..Extra::default()
-                };
+                let extra = self.extra(incoming, sender, prompt);
                 self.submit(incoming, message, &agent, extra).await?
             }
-            What::Reaction(reaction) => self.reacted(incoming, reaction, &agent)?,
+            What::Reaction(reaction) => return self.reacted(incoming, reaction, &agent).await,
+            What::Press(press) if said_by(&press.data).is_some() => {
+                let extra = self.extra(incoming, sender, prompt);
+                let message = Message {
+                    text: said_by(&press.data).unwrap_or_default().to_owned(),
+                    provider_ids: vec![press.provider_id.clone()],
+                    is_to_bot: true,
+                    ..Message::default()
+                };
+                self.submit(incoming, &message, &agent, extra).await?
+            }
             What::Press(press) => self.press(&incoming.canonical, &sender, &press.data).await,
             What::Membership(_) => ignored(IgnoredCode::Unknown, "it is noted"),
         };
-        Ok((outcome, false))
+        Ok((outcome, true))
     }
 
     /// Gives a stranger a code, once.
-    async fn pair(&self, incoming: &Incoming<'_>) -> Result<(Outcome, bool), Refused> {
+    async fn pair(
+        &self,
+        incoming: &Incoming<'_>,
+        may_ask: bool,
+    ) -> Result<(Outcome, bool), Refused> {
         let outcome = ignored(IgnoredCode::NotPaired, "the sender is not paired");
         let hand_in = incoming.hand_in;
-        if !matches!(hand_in.what, What::Message(_)) {
+        if !may_ask || !matches!(hand_in.what, What::Message(_)) {
             return Ok((outcome, false));
         }
         let mut random = [0; CODE_LENGTH];
@@ -194,7 +219,25 @@ impl Channels {
             ledger::keep(connection, &account, &key, &kept, now)
         };
         self.core.outbox.change("give a pairing code", pair).await?;
-        Ok((outcome, true))
+        Ok((outcome, false))
+    }
+
+    /// What goes with a message: who said it, and what the agent is told of where.
+    fn extra(&self, incoming: &Incoming<'_>, sender: Sender, prompt: Option<String>) -> Extra {
+        let place = &incoming.hand_in.place;
+        let abilities = self.abilities(&incoming.canonical);
+        let channel = abilities.map(|it| about(&incoming.canonical.channel, &it, place));
+        let channel = channel.map(|content| ContextFile {
+            name: CHANNEL_PROMPT.to_owned(),
+            content,
+        });
+        let prompt = prompt.map(instructions);
+        Extra {
+            sender,
+            instructions: channel.into_iter().chain(prompt).collect(),
+            queue: Some(Wish::default()),
+            ..Extra::default()
+        }
     }
 
     /// Begins a run.
@@ -271,12 +314,12 @@ impl Channels {
     }
 
     /// Somebody changed what they said before.
-    fn edited(
+    async fn edited(
         &self,
         incoming: &Incoming<'_>,
         message: &Message,
         agent: &str,
-    ) -> Result<Outcome, Refused> {
+    ) -> Result<(Outcome, bool), Refused> {
         let id = message.provider_ids.first().map_or("", String::as_str);
         let text = format!(
             "{} edited the message {id} on {}; it says now: {}",
@@ -284,28 +327,27 @@ impl Channels {
             incoming.canonical.channel,
             message.text.trim()
         );
-        self.tell(incoming, agent, &text)
+        self.tell(incoming, agent, &text).await
     }
 
-    fn reacted(
+    async fn reacted(
         &self,
         incoming: &Incoming<'_>,
         reaction: &Reaction,
         agent: &str,
-    ) -> Result<Outcome, Refused> {
+    ) -> Result<(Outcome, bool), Refused> {
+        let is_own = reaction.is_to_own || self.is_own(incoming, &reaction.provider_id).await?;
         let is_told = match incoming.account.reaction_notifications {
             ReactionNotifications::Off => false,
-            ReactionNotifications::Own => reaction.is_to_own,
+            ReactionNotifications::Own => is_own,
             ReactionNotifications::All => true,
         };
         if !is_told {
-            return Ok(ignored(
-                IgnoredCode::Disabled,
-                "reactionNotifications leaves it out",
-            ));
+            let reason = "reactionNotifications leaves it out";
+            return Ok((ignored(IgnoredCode::Disabled, reason), false));
         }
         let (name, id) = (incoming.name(), &reaction.provider_id);
-        let whose = if reaction.is_to_own { "your" } else { "the" };
+        let whose = if is_own { "your" } else { "the" };
         let text = match reaction.emoji.as_slice() {
             [] => format!("{name} took back the reaction to {whose} message {id}"),
             emoji => format!(
@@ -313,19 +355,46 @@ impl Channels {
                 emoji.join(" ")
             ),
         };
-        self.tell(incoming, agent, &text)
+        self.tell(incoming, agent, &text).await
     }
 
-    /// Has the agent told with its next turn.
-    fn tell(&self, incoming: &Incoming<'_>, agent: &str, text: &str) -> Result<Outcome, Refused> {
+    /// Whether the message of that number was said by this account, as far as the
+    /// outbox remembers: a provider need not say it.
+    async fn is_own(&self, incoming: &Incoming<'_>, provider_id: &str) -> Result<bool, Refused> {
+        let AccountName { channel, account } = incoming.canonical.clone();
+        let (to, id) = (incoming.hand_in.place.id.clone(), provider_id.to_owned());
+        let look = move |connection: &rusqlite::Connection| {
+            outbox::was_delivered(connection, &channel, &account, &to, &id)
+        };
+        let database = &self.core.database;
+        Ok(database.read("look up what was reacted to", look).await?)
+    }
+
+    /// Has the agent told with its next turn, also if the gateway is killed before
+    /// that; kept with what became of it.
+    async fn tell(
+        &self,
+        incoming: &Incoming<'_>,
+        agent: &str,
+        text: &str,
+    ) -> Result<(Outcome, bool), Refused> {
         let key = self.key(incoming, agent)?;
-        self.core.system_events.push(&key, text);
-        Ok(Outcome::Taken(Taken {
+        let outcome = Outcome::Taken(Taken {
             run_id: String::new(),
             session_key: key.to_string(),
             agent_id: key.agent().to_string(),
             is_command: false,
-        }))
+        });
+        let (account, name) = (incoming.canonical.clone(), incoming.hand_in.key.clone());
+        let kept = outcome.clone();
+        let keep = move |connection: &rusqlite::Connection| {
+            ledger::keep(connection, &account, &name, &kept, now_ms())
+        };
+        self.core
+            .system_events
+            .push_durably(&key, text, keep)
+            .await?;
+        Ok((outcome, true))
     }
 
     fn key(&self, incoming: &Incoming<'_>, agent: &str) -> Result<SessionKey, Refused> {

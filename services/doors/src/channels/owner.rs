@@ -73,11 +73,13 @@ impl Channels {
         })
     }
 
-    /// Has something said on a channel; whether a daemon attends it.
+    /// Has something said on a channel, or a file sent, or both; whether a daemon
+    /// attends it.
     pub async fn send(&self, text: Text) -> Result<bool, Refused> {
         let settings = self.core.configuration.settings();
         let (canonical, _) = Self::account_that_is_on(&settings, &text.account)?;
-        if text.to.trim().is_empty() || text.text.trim().is_empty() {
+        let is_nothing = text.text.trim().is_empty() && text.file.is_none();
+        if text.to.trim().is_empty() || is_nothing {
             let problem = "say whom or where, and what".to_owned();
             return Err(Refused::Invalid(problem));
         }
@@ -92,7 +94,12 @@ impl Channels {
             chat: None,
             thread: text.thread,
         };
-        let new = announcement(format!("sent {}", Uuid::new_v4()), place, &text.text);
+        let mut new = announcement(format!("sent {}", Uuid::new_v4()), place, &text.text);
+        if let Some(file) = text.file {
+            let sent = self.sent_file(&canonical, file).await?;
+            new.paths = vec![sent.id];
+            new.extras.files = vec![sent.file];
+        }
         let add = move |connection: &rusqlite::Connection| outbox::add(connection, &new, now_ms());
         self.core
             .outbox

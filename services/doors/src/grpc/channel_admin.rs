@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use openclaw_proto::channel::AccountName;
-use openclaw_proto::channel_admin::Text;
+use openclaw_proto::channel_admin::{SentFile, Text};
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::channel_admin_server;
 use tonic::{Request, Response, Status};
@@ -70,6 +70,10 @@ impl channel_admin_server::ChannelAdmin for ChannelAdminService {
             to: request.to,
             thread: Some(request.thread).filter(|thread| !thread.is_empty()),
             text: request.text,
+            file: request.file.map(|file| SentFile {
+                file_id: file.file_id,
+                name: file.name,
+            }),
         };
         let is_attended = self.0.channels.send(text).await.map_err(refused)?;
         Ok(Response::new(wire::SendTextResponse { is_attended }))

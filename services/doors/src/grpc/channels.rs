@@ -114,7 +114,9 @@ pub(super) fn refused(refused: Refused) -> Status {
         Refused::Stopping => Status::unavailable(message),
         Refused::Message(refusal) => refused_message(refusal),
         Refused::File(FileFault::Missing(_) | FileFault::Gone) => Status::not_found(message),
-        Refused::File(FileFault::TooLarge { .. }) => Status::resource_exhausted(message),
+        Refused::File(FileFault::TooLarge { .. } | FileFault::TooLargeToSend(_)) => {
+            Status::resource_exhausted(message)
+        }
         Refused::File(FileFault::Io { ref source, .. })
             if source.kind() == std::io::ErrorKind::StorageFull =>
         {

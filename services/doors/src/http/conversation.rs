@@ -58,7 +58,8 @@ pub(super) fn submission(
         earlier: if target.lasts {
             Vec::new()
         } else {
-            said.into_iter().map(entry).collect()
+            let channel = &target.channel;
+            said.into_iter().map(|part| entry(part, channel)).collect()
         },
         // In a conversation that its client keeps, there is nothing to command.
         sender: if target.lasts {
@@ -85,9 +86,10 @@ fn paragraphs(parts: Conversation) -> String {
     texts.join("\n\n")
 }
 
-fn entry((speaker, text): (Speaker, String)) -> transcript::Message {
+/// What was said before, over the same channel.
+fn entry((speaker, text): (Speaker, String), channel: &str) -> transcript::Message {
     let timestamp = now_ms();
-    match speaker {
+    let mut message = match speaker {
         Speaker::Assistant => transcript::Message::Assistant(AssistantMessage {
             content: Content::Blocks(vec![Block::Text {
                 text,
@@ -102,7 +104,9 @@ fn entry((speaker, text): (Speaker, String)) -> transcript::Message {
             idempotency_key: None,
             rest: Map::new(),
         }),
-    }
+    };
+    message.set_arrival(channel, None);
+    message
 }
 
 #[cfg(test)]

@@ -11,14 +11,14 @@ use super::problem::Problem;
 const AGENT_HEADER: &str = "x-openclaw-agent-id";
 /// Names a session.
 const SESSION_HEADER: &str = "x-openclaw-session-key";
-/// Names where the message comes from.
+/// Names where the messages of a session come from.
 const CHANNEL_HEADER: &str = "x-openclaw-message-channel";
 /// The same key again returns the same run.
 const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 /// The channel of those that name none,
 const CHANNEL: &str = "api";
-/// and of those whose session ends with them: these are not remembered
-/// (`PASSING` in `memory/src/transcript.rs`).
+/// and of those whose session ends with them, whatever they name: these are not
+/// remembered (`PASSING` in `memory/src/transcript.rs`).
 const CHANNEL_ONCE: &str = "api-once";
 
 /// Where a message goes.
@@ -55,15 +55,15 @@ impl Target {
             Some(format!("agent:{agent}:{family}-user:{}", key_part(user)))
         });
         let channel = match named {
-            Some(_) => CHANNEL,
-            None => CHANNEL_ONCE,
+            Some(_) => header(CHANNEL_HEADER).unwrap_or_else(|| CHANNEL.to_owned()),
+            None => CHANNEL_ONCE.to_owned(),
         };
         Ok(Self {
             lasts: named.is_some(),
             session_key: named
                 .unwrap_or_else(|| format!("agent:{agent}:{family}:{}", Uuid::new_v4())),
             agent,
-            channel: header(CHANNEL_HEADER).unwrap_or_else(|| channel.to_owned()),
+            channel,
             idempotency_key: header(IDEMPOTENCY_HEADER).unwrap_or_default(),
         })
     }
@@ -166,6 +166,15 @@ mod tests {
             ("work", "phone")
         );
         assert!(target.lasts);
+    }
+
+    #[test]
+    fn what_names_no_session_is_of_no_channel() {
+        let target = target(&[(CHANNEL_HEADER, "phone")], "openclaw").unwrap();
+        assert_eq!(
+            (target.channel.as_str(), target.lasts),
+            (CHANNEL_ONCE, false)
+        );
     }
 
     proptest! {

@@ -4,10 +4,9 @@ use super::{CHANNELS, Effect, Row, UNSUPPORTED, When, row};
 
 use Effect::{NotNeeded, NotSupported, Replaced, Restricts};
 
-/// Where a token comes from.
+/// What a token was called before.
 pub(super) const TOKEN: Effect = Replaced(
-    "channels.telegram.tokenFile, which `openclawctl channels add telegram` writes: a token is in no \
-     configuration that others may read",
+    "channels.telegram.tokenFile, which `openclawctl channels add telegram` writes, and botToken",
 );
 
 /// What calls of a webhook are known by.
@@ -67,7 +66,6 @@ const UNSUPPORTED_HERE: &[&str] = &[
     "trustedLocalFileRoots",
     "webhookCertPath",
 ];
-const TOKENS: &[&str] = &["botToken"];
 const WEBHOOK_SECRETS: &[&str] = &["webhookSecret"];
 const HISTORIES: &[&str] = &["dmHistoryLimit", "dms"];
 const NETWORK: &[&str] = &["network"];
@@ -120,8 +118,6 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row(ALL, UNSUPPORTED, UNSUPPORTED_HERE),
     row(EACH, UNSUPPORTED, UNSUPPORTED_HERE),
-    row(ALL, TOKEN, TOKENS),
-    row(EACH, TOKEN, TOKENS),
     row(ALL, WEBHOOK_SECRET, WEBHOOK_SECRETS),
     row(EACH, WEBHOOK_SECRET, WEBHOOK_SECRETS),
     row(ALL, HISTORY, HISTORIES),

@@ -281,6 +281,7 @@ async fn channels_say_what_the_owner_sends() {
             to: "42".to_owned(),
             thread: None,
             text: words.to_owned(),
+            file: None,
         };
         let admin = admin(&suite);
         async move { admin.send(text).await }

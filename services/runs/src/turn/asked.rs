@@ -32,7 +32,7 @@ pub(super) struct Asked {
     overrides: Overrides,
     text: String,
     /// What happened elsewhere, which `text` begins with.
-    events: Option<String>,
+    events: Option<system_event::Told>,
     context: Context,
     /// All that may be sent to the model, in tokens,
     tokens: u64,
@@ -54,7 +54,7 @@ impl Asked {
         let text = system_event::asked(&run.channel, text);
         let events = turns.system_events.take(&run.key);
         let text = match &events {
-            Some(events) => format!("{events}\n\n{text}"),
+            Some(events) => format!("{}\n\n{text}", events.text),
             None => text,
         };
         let settings = turns.configuration.settings();
@@ -109,8 +109,14 @@ impl Asked {
         let Some(events) = self.events.take() else {
             return;
         };
-        let event = UserMessage::of_event(&reply.run.id, events, now_ms());
-        reply.append(vec![Message::User(event)]).await;
+        let system_event::Told { text, notices } = events;
+        let event = UserMessage::of_event(&reply.run.id, text, now_ms());
+        let event = vec![Message::User(event)];
+        if notices.is_empty() {
+            reply.append(event).await;
+        } else if reply.append_durably(event).await {
+            reply.turns.system_events.forget(notices).await;
+        }
     }
 
     /// Another turn after the provider found the first too long; none when

@@ -110,6 +110,21 @@ impl<'a> Reply<'a> {
         self.appends.push(pending);
     }
 
+    /// The same, waiting until it is durable; whether it is.
+    pub(super) async fn append_durably(&mut self, messages: Vec<Message>) -> bool {
+        let answer = match self.turns.storage.append(&self.run.key, messages).await {
+            Ok(pending) => pending.answer().await,
+            Err(fault) => Err(fault),
+        };
+        match answer {
+            Ok(()) => true,
+            Err(fault) => {
+                self.appends.push(Err(fault));
+                false
+            }
+        }
+    }
+
     /// Keeps what may turn out to say nothing until that is known.
     fn hold_back(&mut self, kind: Kind) -> Option<Kind> {
         match kind {

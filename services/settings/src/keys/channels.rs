@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use openclaw_config::secret::Secret;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -39,6 +40,9 @@ sections! {
         name: Option<String>,
         /// The file with its token.
         token_file: Option<String>,
+        /// Its token itself, where there is no such file.
+        #[serde(skip_serializing)]
+        bot_token: Option<Secret>,
         /// Who may talk to it: `pairing`, `allowlist`, `open` (with `*` in
         /// `allowFrom`) or `disabled`.
         dm_policy: DmPolicy = DmPolicy::Pairing,

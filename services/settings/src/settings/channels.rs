@@ -1,10 +1,11 @@
 //! Channels: their accounts, each with what holds for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use openclaw_config::error::Error;
 use openclaw_config::paths::Paths;
+use openclaw_config::secret::Secret;
 use serde_json::{Map, Value};
 
 use crate::keys;
@@ -22,6 +23,17 @@ pub fn token_file(paths: &Paths, channel: &str, account: &str) -> PathBuf {
     paths.state.join("credentials").join(name)
 }
 
+/// What the daemon of an account must not forget; of all state its unit sees this
+/// folder alone. `account` is [`DEFAULT_ACCOUNT`] for the channel's default one,
+/// however the configuration calls it.
+pub fn state_folder(paths: &Paths, channel: &str, account: &str) -> PathBuf {
+    paths
+        .state
+        .join("state/channels")
+        .join(channel)
+        .join(account)
+}
+
 /// The unit that attends an account. That of the default one is the channel's
 /// own, however the configuration calls the account.
 pub fn unit(channel: &str, account: &str, is_default: bool) -> String {
@@ -36,6 +48,9 @@ pub fn unit(channel: &str, account: &str, is_default: bool) -> String {
 pub fn start(unit: &str) -> String {
     format!("start it with: systemctl --user start {unit} (without systemd: openclawctl run)")
 }
+
+/// The keys that name a token, the first one before the other.
+const TOKENS: [&str; 2] = ["tokenFile", "botToken"];
 
 /// What the gateway decides by, and no channel daemon needs to know.
 const OF_THE_GATEWAY: [&str; 9] = [
@@ -57,6 +72,12 @@ pub struct ChannelSettings {
     pub accounts: BTreeMap<String, BTreeMap<String, Account>>,
     /// The account of each channel that is meant where none is named.
     pub defaults: BTreeMap<String, String>,
+    /// The accounts, by channel and name, whose token the configuration itself
+    /// has.
+    pub with_token: BTreeSet<(String, String)>,
+    /// Their tokens. Empty but in the gateway
+    /// ([`Settings::with_gateway_secrets`](crate::Settings::with_gateway_secrets)).
+    pub tokens: BTreeMap<(String, String), Secret>,
     /// Which agent answers what.
     pub bindings: Vec<Binding>,
     /// Who is the owner, beside whoever was paired first.
@@ -64,22 +85,21 @@ pub struct ChannelSettings {
 }
 
 impl ChannelSettings {
-    /// Those of `document`, in which credentials are left out.
+    /// Those of `document`, in which credentials are left out. `with_token` are the
+    /// accounts that had theirs in it.
     pub(super) fn of(
         paths: &Paths,
         document: &Value,
         fragment: &keys::Fragment,
+        with_token: BTreeSet<(String, String)>,
     ) -> Result<Self, Error> {
         let mut settings = Self {
             bindings: fragment.bindings.clone(),
             owners: fragment.commands.owner_allow_from.clone(),
+            with_token,
             ..Self::default()
         };
-        for channel in CHANNELS {
-            let Some(Value::Object(written)) = document.pointer(&format!("/channels/{channel}"))
-            else {
-                continue;
-            };
+        for (channel, written) in written(document) {
             settings.add(paths, channel, written)?;
         }
         Ok(settings)
@@ -92,39 +112,43 @@ impl ChannelSettings {
         written: &Map<String, Value>,
     ) -> Result<(), Error> {
         let key = format!("channels.{channel}");
-        let mut common = written.clone();
-        common.remove("defaultAccount");
-        let own = match common.remove("accounts") {
-            Some(Value::Object(own)) if !own.is_empty() => own,
-            _ => Map::from_iter([(DEFAULT_ACCOUNT.to_owned(), Value::Object(Map::new()))]),
-        };
+        let (default, all) = laid_over(written);
         let mut accounts = BTreeMap::new();
-        for (name, own) in own {
-            let mut account = common.clone();
-            let is_off = common.get("enabled") == Some(&Value::Bool(false));
-            account.extend(own.as_object().cloned().unwrap_or_default());
-            if is_off {
-                account.insert("enabled".to_owned(), Value::Bool(false));
-            }
+        for (name, account) in all {
             let place = format!("{key}.accounts.{name}");
-            let account: Account = keys::section(&paths.configuration, &place, &account.into())?;
+            let mut account: Account =
+                keys::section(&paths.configuration, &place, &account.into())?;
+            let at_home = |file: String| {
+                if file.starts_with("~/") {
+                    paths.expand(&file).display().to_string()
+                } else {
+                    file
+                }
+            };
+            account.token_file = account.token_file.map(at_home);
+            // Its own token, which is left out here, comes before a file for all.
+            let named = (channel.to_owned(), name.clone());
+            if self.with_token.contains(&named) {
+                account.token_file = None;
+            }
             check_name(paths, &place, &name)?;
             accounts.insert(name, account);
         }
-        let chosen = written.get("defaultAccount").and_then(Value::as_str);
-        let default = match chosen {
-            Some(name) if accounts.contains_key(name) => name.to_owned(),
-            Some(name) => {
-                let known: Vec<&str> = accounts.keys().map(String::as_str).collect();
-                let problem = format!("is {name:?}; there are {}", known.join(", "));
-                return Err(error(paths, format!("{key}.defaultAccount"), problem));
-            }
-            None if accounts.contains_key(DEFAULT_ACCOUNT) => DEFAULT_ACCOUNT.to_owned(),
-            None => accounts.keys().next().cloned().unwrap_or_default(),
-        };
+        if !accounts.contains_key(&default) {
+            let known: Vec<&str> = accounts.keys().map(String::as_str).collect();
+            let problem = format!("is {default:?}; there are {}", known.join(", "));
+            return Err(error(paths, format!("{key}.defaultAccount"), problem));
+        }
         self.defaults.insert(channel.to_owned(), default);
         self.accounts.insert(channel.to_owned(), accounts);
         Ok(())
+    }
+
+    /// Whether an account has a token that is no variable's.
+    pub fn has_token(&self, channel: &str, name: &str) -> bool {
+        let account = self.accounts.get(channel).and_then(|it| it.get(name));
+        let named = (channel.to_owned(), name.to_owned());
+        account.is_some_and(|it| it.token_file.is_some()) || self.with_token.contains(&named)
     }
 
     /// The account `name` of `channel` with its name; empty: the default one.
@@ -141,6 +165,73 @@ impl ChannelSettings {
     pub fn is_default(&self, channel: &str, name: &str) -> bool {
         name.is_empty() || self.defaults.get(channel).is_some_and(|it| it == name)
     }
+
+    /// `name` as the ledger has it: empty for the default account, however the
+    /// configuration calls that.
+    pub fn ledger_name<'a>(&self, channel: &str, name: &'a str) -> &'a str {
+        if self.is_default(channel, name) {
+            return "";
+        }
+        name
+    }
+}
+
+/// The channels that `document` has.
+fn written(document: &Value) -> impl Iterator<Item = (&'static str, &Map<String, Value>)> {
+    CHANNELS.into_iter().filter_map(|channel| {
+        let written = document.pointer(&format!("/channels/{channel}"))?;
+        Some((channel, written.as_object()?))
+    })
+}
+
+/// The name of a channel's default account, and its accounts as they are written,
+/// each over what holds for all of them. A token is one bot's: what stands beside
+/// the accounts is the default one's.
+fn laid_over(written: &Map<String, Value>) -> (String, BTreeMap<String, Map<String, Value>>) {
+    let mut common = written.clone();
+    let chosen = common.remove("defaultAccount");
+    let own = match common.remove("accounts") {
+        Some(Value::Object(own)) if !own.is_empty() => own,
+        _ => Map::from_iter([(DEFAULT_ACCOUNT.to_owned(), Value::Object(Map::new()))]),
+    };
+    let default = match chosen.as_ref().and_then(Value::as_str) {
+        Some(name) => name,
+        None if own.contains_key(DEFAULT_ACCOUNT) => DEFAULT_ACCOUNT,
+        None => own.keys().next().map_or("", String::as_str),
+    };
+    let default = default.to_owned();
+    let is_off = common.get("enabled") == Some(&Value::Bool(false));
+    let mut all = BTreeMap::new();
+    for (name, own) in own {
+        let own = own.as_object().cloned().unwrap_or_default();
+        let mut account = common.clone();
+        if name != default || TOKENS.iter().any(|token| own.contains_key(*token)) {
+            TOKENS.iter().for_each(|token| drop(account.remove(*token)));
+        }
+        account.extend(own);
+        if is_off {
+            account.insert("enabled".to_owned(), Value::Bool(false));
+        }
+        all.insert(name, account);
+    }
+    (default, all)
+}
+
+/// The tokens that `document` has itself, by channel and account. A file comes
+/// before them, and what refers to a variable that is not set is none.
+pub(super) fn tokens(document: &Value) -> BTreeMap<(String, String), Secret> {
+    let mut tokens = BTreeMap::new();
+    for (channel, written) in written(document) {
+        for (name, account) in laid_over(written).1 {
+            let text = |key: &str| account.get(key).and_then(Value::as_str).map(str::trim);
+            let has_file = text(TOKENS[0]).is_some_and(|file| !file.is_empty());
+            let token = text(TOKENS[1]).filter(|it| !it.is_empty() && !it.contains("${"));
+            if let Some(token) = token.filter(|_| !has_file) {
+                tokens.insert((channel.to_owned(), name), Secret::new(token));
+            }
+        }
+    }
+    tokens
 }
 
 /// What a channel daemon is told of its account.
@@ -195,6 +286,9 @@ mod tests {
     fn channel_without_accounts_has_a_default_one() {
         let none = of(json!({})).unwrap();
         assert!(none.accounts.is_empty());
+        let home = of(json!({"channels": {"telegram": {"tokenFile": "~/t"}}})).unwrap();
+        let (_, account) = home.account("telegram", "").unwrap();
+        assert_eq!(account.token_file.as_deref(), Some("/h/t"));
         let one = of(json!({"channels": {"telegram": {"tokenFile": "/t"}}})).unwrap();
         let (name, account) = one.account("telegram", "").unwrap();
         assert_eq!(name, "default");
@@ -247,6 +341,41 @@ mod tests {
         assert_eq!(told["capabilities"]["inlineButtons"], "all");
         assert_eq!(told["tokenFile"], "/t");
         assert_eq!(told["textChunkLimit"], 4000);
+    }
+
+    #[test]
+    fn token_is_that_of_one_account() {
+        let document = json!({"channels": {"telegram": {
+            "botToken": "1:common", "accounts": {
+                "default": {}, "file": {"tokenFile": "/t", "botToken": "1:not"},
+                "none": {}, "own": {"botToken": " 2:own "}, "unset": {"botToken": "${UNSET}"},
+            },
+        }}});
+        let found = tokens(&document);
+        let found: Vec<_> = found
+            .iter()
+            .map(|((_, it), token)| (it.as_str(), token.reveal()))
+            .collect();
+        assert_eq!(found, [("default", "1:common"), ("own", "2:own")]);
+        let settings = of(document).unwrap();
+        let has = ["default", "file", "none", "own", "unset"]
+            .map(|name| settings.has_token("telegram", name));
+        assert_eq!(has, [true, true, false, true, false]);
+        assert!(settings.tokens.is_empty(), "they are the gateway's alone");
+        // An account's own token comes before a file that is for all of them.
+        let own = json!({"channels": {"telegram": {
+            "tokenFile": "/t", "accounts": {"work": {"botToken": "3:own"}},
+        }}});
+        assert_eq!(tokens(&own).len(), 1);
+        assert_eq!(
+            of(own)
+                .unwrap()
+                .account("telegram", "")
+                .unwrap()
+                .1
+                .token_file,
+            None
+        );
     }
 
     #[test]

@@ -215,7 +215,7 @@ impl Attempts {
         loop {
             let api = bot.api().map_err(Failure::later)?;
             wait(bot, target).await?;
-            let error = match api.call(method, parameters).await {
+            let error = match api.send(method, parameters).await {
                 Ok(sent) => {
                     bot.board.contact();
                     return Ok(Ok(sent));

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
 use serde_json::Value;
 use telegram_double::Double;
 use tempfile::TempDir;
@@ -28,6 +30,26 @@ pub(crate) fn program() -> Command {
     command
 }
 
+#[expect(clippy::disallowed_methods, reason = "the daemon itself is tested")]
+fn strace() -> Command {
+    let mut command = Command::new("strace");
+    command.env_clear().env("PATH", "/usr/bin:/bin").args([
+        "--follow-forks",
+        "--quiet=all",
+        "--output=/dev/null",
+    ]);
+    command
+}
+
+/// Why nothing can be traced here, if it cannot.
+pub(crate) fn can_trace() -> Result<(), String> {
+    match strace().arg("true").output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Err(format!("strace: {error}")),
+    }
+}
+
 impl Site {
     pub(crate) async fn start() -> Self {
         let double = Double::start().await.unwrap();
@@ -36,16 +58,26 @@ impl Site {
     }
 
     pub(crate) fn start_with(double: Double, settings: Value) -> Self {
+        let mut site = Self::around(double, settings);
+        site.start_daemon();
+        site
+    }
+
+    pub(crate) async fn without_daemon() -> Self {
+        let double = Double::start().await.unwrap();
+        let settings = settings(&double.url());
+        Self::around(double, settings)
+    }
+
+    fn around(double: Double, settings: Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let gateway = Gateway::start(folder.path(), settings);
-        let mut site = Self {
+        Self {
             double,
             gateway,
             folder,
             child: None,
-        };
-        site.start_daemon();
-        site
+        }
     }
 
     pub(crate) fn state(&self) -> PathBuf {
@@ -57,12 +89,40 @@ impl Site {
     }
 
     pub(crate) fn start_daemon(&mut self) {
+        self.run(program());
+    }
+
+    /// Starts one that is killed when it makes the kernel's call `call` for the
+    /// time `number`.
+    pub(crate) fn start_traced(&mut self, call: &str, number: usize) {
+        let mut strace = strace();
+        strace
+            .arg(format!("--trace={call}"))
+            .arg(format!("--inject={call}:signal=KILL:when={number}"))
+            .arg(env!("CARGO_BIN_EXE_openclaw-telegram"));
+        self.run(strace);
+    }
+
+    /// Whether the daemon is there no more.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let ended = self.child.as_mut().map(|child| child.try_wait().unwrap());
+        ended.flatten().is_some()
+    }
+
+    /// Whether the gateway has all that came.
+    pub(crate) fn spool_is_empty(&self) -> bool {
+        let entries = std::fs::read_dir(self.state().join("in")).unwrap();
+        let mut names = entries.map(|entry| entry.unwrap().file_name());
+        names.all(|name| name == "position")
+    }
+
+    fn run(&mut self, mut program: Command) {
         let log = std::fs::File::options()
             .append(true)
             .create(true)
             .open(self.folder.path().join("log"))
             .unwrap();
-        let child = program()
+        let child = program
             .env("OPENCLAW_STATE_DIR", self.folder.path())
             .env("OPENCLAW_RUNTIME_DIR", self.folder.path())
             .env("TELEGRAM_BOT_TOKEN", self.double.token())
@@ -74,6 +134,13 @@ impl Site {
     /// Ends the daemon by SIGKILL.
     pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
+            // Of one that is traced, the daemon is the child, and its tracer ends with it.
+            let traced = format!("/proc/{0}/task/{0}/children", child.id());
+            let traced = std::fs::read_to_string(traced).unwrap_or_default();
+            for pid in traced.split_whitespace() {
+                let pid = Pid::from_raw(pid.parse().unwrap());
+                let _ = nix::sys::signal::kill(pid, Signal::SIGKILL);
+            }
             child.kill().unwrap();
             child.wait().unwrap();
         }

@@ -8,6 +8,7 @@
     reason = "test code, shared functions included"
 )]
 
+mod broken;
 mod daemon;
 mod gateway;
 mod inward;

@@ -18,6 +18,7 @@ const SEARCH_MS: u32 = 25_000;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Search {
+    #[serde(default)]
     query: String,
     #[serde(default)]
     queries: Vec<String>,
@@ -50,14 +51,22 @@ impl Tools {
             Ok(search) => search,
             Err(answer) => return answer,
         };
-        for query in std::iter::once(&search.query).chain(&search.queries) {
+        // Without one, all together are the whole of which each is a part.
+        let query = match search.query.trim() {
+            "" => search.queries.join(" "),
+            query => query.to_owned(),
+        };
+        if query.trim().is_empty() {
+            return HostAnswer::failed("validation", "give query or queries");
+        }
+        for query in std::iter::once(&query).chain(&search.queries) {
             if let Err(why) = self.searches.admit(query) {
                 return HostAnswer::failed("limit", why);
             }
         }
         let question = Question {
             agent_id: self.agent_id.clone(),
-            text: search.query,
+            text: query,
             others: search.queries,
             limit: search.max_results,
             min_score: search.min_score,

@@ -115,6 +115,7 @@ pub(super) async fn send(mut call: Call) -> Result<Answer, Failure> {
                 other => other.to_string(),
             }),
             text,
+            file: None,
         };
         return on_channel(&call, text, params.idempotency_key.0).await;
     }

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use integration_tests::{Setup, asked};
+use integration_tests::{Setup, Socket, asked};
 use scripted_model::{Scenario, Server};
+use serde_json::json;
 
 const NOTE: &str = "# House\n\n- The spare key is under the blue flowerpot.\n- The bin is green.\n";
 
@@ -110,4 +111,40 @@ async fn forgetting_leaves_the_words_nowhere_and_the_conversation_goes_on() {
     assert!(last.contains("under the ****"), "{last}");
     let suite = suite.restart().await;
     assert_eq!(with(&suite.state(), "flowerpot"), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
+async fn what_agents_keep_is_forgotten_or_named() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model).start().await;
+    suite.say("The code of the gate is 4711 mango.").await;
+    let home = suite.state().join("agents/main/home");
+    let line = r#"{"type":"user","message":{"role":"user","content":"it is 4711 mango"}}"#;
+    let session = home.join(".claude/projects/-w/s.jsonl");
+    let draft = suite.state().join("workspace/memory/draft.txt");
+    let job = json!({
+        "name": "gate", "schedule": {"kind": "every", "everyMs": 86_400_000}, "wakeMode": "now",
+        "sessionTarget": "isolated",
+        "payload": {"kind": "agentTurn", "message": "try 4711 mango at the gate"},
+    });
+    Socket::enter(&suite).await.call("cron.add", job).await;
+    for (path, text) in [(&session, line), (&draft, "gate: 4711\nmango")] {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let forget = ["memory", "forget", "4711 mango"];
+    let shown = suite.ctl(&forget).await;
+    shown
+        .says(&["agent:main:main", "s.jsonl", "draft.txt", "job gate ("])
+        .ok();
+    assert!(session.exists());
+    let forget = ["memory", "forget", "--everywhere", "--yes", "4711 mango"];
+    let done = suite.ctl(&forget).await.says(&["1 session of agent CLIs"]);
+    done.complains(&["draft.txt still has them", "the job gate ("])
+        .ok();
+    assert!(!session.exists() && draft.exists());
+    assert_eq!(
+        with(&suite.state().join("agents"), "mango"),
+        Vec::<PathBuf>::new()
+    );
 }

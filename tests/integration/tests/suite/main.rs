@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stderr,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "test code, shared functions included"
 )]
@@ -74,6 +75,11 @@ mod stop;
 mod survival;
 mod switching;
 mod telegram;
+mod telegram_judges;
+mod telegram_kept;
+mod telegram_load;
+mod telegram_rich;
+mod telegram_shown;
 mod thinking;
 mod tools;
 mod warm;

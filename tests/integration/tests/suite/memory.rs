@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use integration_tests::{Setup, Suite, asked};
+use integration_tests::{Setup, Socket, Suite, asked, http};
+use reqwest::Method;
 use scripted_model::{Scenario, Server};
 use serde_json::{Value, json};
 
@@ -60,6 +61,16 @@ async fn the_model_writes_searches_and_reads() {
     for field in ["startLine", "endLine", "score", "textScore", "vectorScore"] {
         assert!(result[field].is_number(), "{field}: {result}");
     }
+
+    let queries = json!({"queries": ["spare key", "the clock"], "maxResults": 1});
+    model.push(Scenario::tool("memory_search", queries));
+    let run = suite.ask("and with both?").await;
+    let output = run["toolCalls"][0]["output"].as_str().unwrap();
+    let found: Value = serde_json::from_str(output).unwrap();
+    assert_eq!(found["results"][0]["path"], path, "{found}");
+    model.push(Scenario::tool("memory_search", json!({"maxResults": 1})));
+    let run = suite.ask("and with none?").await;
+    assert_eq!(run["toolCalls"][0]["success"], false, "{run}");
 
     let arguments = json!({"path": path, "from": noted["line"], "lines": 1});
     model.push(Scenario::tool("memory_get", arguments));
@@ -228,4 +239,61 @@ async fn the_command_line_shows_adds_forgets_and_exports() {
         .ended(64)
         .complains(&["no file of"]);
     suite.ctl(&["memory", "search"]).await.ended(64);
+}
+
+#[tokio::test]
+async fn what_nobody_asked_to_be_remembered_is_not() {
+    const TOKEN: &str = "hook-token-abcdef0123456789";
+    let model = Server::start().await.unwrap();
+    let suite = Setup::openai(&model)
+        .set("hooks.enabled", true)
+        .set("hooks.token", TOKEN)
+        .start()
+        .await;
+    let http = suite.http().await;
+    let stateless = json!({"model": "openclaw", "messages": [
+        {"role": "assistant", "content": "The magenta walrus sleeps."},
+        {"role": "user", "content": "The cobalt heron flies."},
+        {"role": "assistant", "content": "Indeed."},
+        {"role": "user", "content": "And the amber otter swims."},
+    ]});
+    let request = http.request(Method::POST, "/v1/chat/completions");
+    let request = request.header("x-openclaw-message-channel", "kitchen");
+    http::answer(http::json(request, &stateless)).await.ok();
+    let hooks = http.with_token(TOKEN);
+    let woken = json!({"text": "The jade lynx woke."});
+    hooks.post("/hooks/wake", &woken).await.ok();
+    let work = json!({"message": "The teal ibis nests.", "waitForCompletion": true});
+    hooks.post("/hooks/agent", &work).await.ok();
+    let mut socket = Socket::enter(&suite).await;
+    let job = json!({
+        "name": "birds", "schedule": {"kind": "every", "everyMs": 86_400_000}, "wakeMode": "now",
+        "sessionTarget": "isolated",
+        "payload": {"kind": "agentTurn", "message": "The violet stork feeds."},
+    });
+    let job = socket.call("cron.add", job).await;
+    let run = json!({"id": job["id"], "mode": "force"});
+    socket.call("cron.run", run).await;
+    asked::turns(&model, 4).await;
+
+    // With a session it is a conversation.
+    let named = json!({"model": "openclaw", "user": "ada", "messages": [
+        {"role": "user", "content": "The silver raven talks."},
+    ]});
+    http.post("/v1/chat/completions", &named).await.ok();
+    let wanted = |document: &Value| has(document, "sessions/", "silver raven");
+    found(&suite, "silver raven", wanted).await;
+    suite.ctl(&["memory", "index"]).await.ok();
+    for words in [
+        "magenta walrus",
+        "cobalt heron",
+        "amber otter",
+        "jade lynx",
+        "teal ibis",
+        "violet stork",
+    ] {
+        let said = suite.ctl(&["memory", "search", "--json", words]).await;
+        let document = said.document();
+        assert!(!has(&document, "", words), "{words}: {document}");
+    }
 }

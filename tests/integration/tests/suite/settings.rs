@@ -40,15 +40,11 @@ fn examples(page: &str, known: &[&str]) -> Vec<Value> {
 async fn keys_without_effect_are_named_everywhere() {
     let suite = Setup::offline()
         .set("talk.provider", "elevenlabs")
-        .set("channels.telegram.botToken", "123:abc")
+        .set("channels.telegram.token", "123:abc")
         .set("logging.file", "/tmp/openclaw.log")
         .start()
         .await;
-    let keys = [
-        "talk.provider",
-        "channels.telegram.botToken",
-        "logging.file",
-    ];
+    let keys = ["talk.provider", "channels.telegram.token", "logging.file"];
     let reasons = [
         "not supported yet",
         "channels.telegram.tokenFile",

@@ -13,27 +13,27 @@ use telegram_double::{Double, Sent};
 use tempfile::NamedTempFile;
 
 /// The owner, whom the configuration names.
-const OWNER: i64 = 7;
+pub(crate) const OWNER: i64 = 7;
 const STRANGER: i64 = 8;
-const GROUP: i64 = -100;
-const DAEMON: &str = "openclaw-telegram";
+pub(crate) const GROUP: i64 = -100;
+pub(crate) const DAEMON: &str = "openclaw-telegram";
 /// What a loaded machine may add to the second within which a stop is confirmed.
 const STOP_BOUND: Duration = Duration::from_secs(5);
 
-struct Scene {
-    suite: Suite,
-    model: Server,
-    double: Double,
+pub(crate) struct Scene {
+    pub(crate) suite: Suite,
+    pub(crate) model: Server,
+    pub(crate) double: Double,
     _token: NamedTempFile,
 }
 
 impl Scene {
     /// A suite that knows its owner.
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         Self::with(|setup| setup.set("channels.telegram.allowFrom", json!([OWNER]))).await
     }
 
-    async fn with(more: impl FnOnce(Setup) -> Setup) -> Self {
+    pub(crate) async fn with(more: impl FnOnce(Setup) -> Setup) -> Self {
         let model = Server::start().await.unwrap();
         let double = Double::start().await.unwrap();
         let token = NamedTempFile::new().unwrap();
@@ -51,7 +51,7 @@ impl Scene {
 
     /// What the bot has said in `chat`, when it is `count` messages and
     /// nothing of it is still being changed.
-    async fn said(&self, chat: i64, count: usize) -> Vec<Sent> {
+    pub(crate) async fn said(&self, chat: i64, count: usize) -> Vec<Sent> {
         let what = format!("{count} messages to {chat}");
         let said = self.double.wait(|it| it.sent_to(chat).len() >= count);
         within(&what, said).await;
@@ -59,7 +59,7 @@ impl Scene {
     }
 
     /// Waits until the last thing said in `chat` is `text`.
-    async fn answered(&self, chat: i64, text: &str) -> Vec<Sent> {
+    pub(crate) async fn answered(&self, chat: i64, text: &str) -> Vec<Sent> {
         let is_so = |it: &Double| it.sent_to(chat).last().is_some_and(|it| it.text == text);
         let what = format!("{text:?} to {chat}");
         within(&what, self.double.wait(is_so)).await;
@@ -67,7 +67,7 @@ impl Scene {
     }
 
     /// Waits until the daemon has handed in all that came.
-    async fn handed_in(&self) {
+    pub(crate) async fn handed_in(&self) {
         let confirmed = self.double.wait(|it| it.unconfirmed() == 0);
         within("updates are confirmed", confirmed).await;
         let folder = self
@@ -83,7 +83,7 @@ impl Scene {
     }
 
     /// Somebody says `text` in the group.
-    fn say_in_group(&self, from: i64, message: i64, text: &str) {
+    pub(crate) fn say_in_group(&self, from: i64, message: i64, text: &str) {
         let length = text.split(' ').next().map_or(0, str::len);
         let entities = if text.starts_with('@') {
             json!([{"type": "mention", "offset": 0, "length": length}])
@@ -98,7 +98,7 @@ impl Scene {
     }
 }
 
-fn texts(said: &[Sent]) -> Vec<&str> {
+pub(crate) fn texts(said: &[Sent]) -> Vec<&str> {
     said.iter().map(|it| it.text.as_str()).collect()
 }
 
@@ -239,7 +239,7 @@ async fn telegram_answers_once_however_daemons_are_killed() {
         } else {
             DAEMON
         };
-        let pid = seen_daemon(&scene.suite, program).await;
+        let pid = scene.suite.seen_program(program).await;
         processes::send(pid, Signal::SIGKILL);
     }
     let chats = 100..100 + i64::try_from(MESSAGES).unwrap();
@@ -268,18 +268,6 @@ async fn telegram_answers_once_however_daemons_are_killed() {
         .count();
     assert!(doubled <= told, "{often:?}, {told} told");
     assert_eq!(scene.model.turns().len(), MESSAGES + 1, "one turn each");
-}
-
-/// The process of a daemon that may just be being started again.
-async fn seen_daemon(suite: &Suite, program: &str) -> nix::unistd::Pid {
-    integration_tests::deadline::seen(program, || {
-        let found = processes::of_folder(&suite.path(""));
-        let mut found = found
-            .into_iter()
-            .filter(|pid| processes::program(*pid).as_deref() == Some(program));
-        found.next()
-    })
-    .await
 }
 
 #[tokio::test]

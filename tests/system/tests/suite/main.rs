@@ -4,6 +4,7 @@
 //! `cargo test -p system-tests -- --ignored`. They share one machine and take turns in it.
 
 mod activation;
+mod channels;
 mod clis;
 mod confinement;
 mod containers;

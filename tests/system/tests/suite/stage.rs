@@ -196,10 +196,11 @@ impl Stage {
     /// Returns once the model was asked `count` times since the test began.
     pub(crate) fn wait_for_turns(&self, count: usize) -> Result<()> {
         let asked = async { tokio::time::timeout(SETTLE, self.model.wait_for_turns(count)).await };
-        self.runtime
-            .block_on(asked)
-            .map(drop)
-            .with_context(|| format!("the model was not asked {count} times"))
+        self.runtime.block_on(asked).map(drop).with_context(|| {
+            let said = self.user("journalctl --user --no-pager -n 40 2>&1");
+            let said = said.unwrap_or_else(|error| format!("it cannot be read: {error:#}"));
+            format!("the model was not asked {count} times; the journal ends:\n{said}")
+        })
     }
 }
 

@@ -13,9 +13,9 @@ use crate::book::{Message, Pages};
 /// A row of the ledger.
 #[derive(Debug)]
 pub(crate) struct Run {
-    run_id: String,
-    key: String,
-    session_key: String,
+    pub(super) run_id: String,
+    pub(super) key: String,
+    pub(super) session_key: String,
     state: String,
     reason: String,
     pub(crate) ended_ms: Option<i64>,
@@ -29,7 +29,7 @@ pub(crate) fn runs(path: &Path) -> anyhow::Result<Vec<Run>> {
     let mut statement = ledger
         .prepare(
             "SELECT run_id, idempotency_key, session_key, state, ended_ms, reason FROM runs \
-             WHERE channel = 'torture'",
+             WHERE channel IN ('torture', 'telegram')",
         )
         .with_context(context)?;
     let rows = statement.query_map([], run).with_context(context)?;

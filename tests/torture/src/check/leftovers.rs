@@ -46,7 +46,13 @@ fn processes(all: &[Process]) -> Vec<String> {
     for process in all {
         *counts.entry(process.role).or_default() += 1;
     }
-    for role in [Role::Gateway, Role::Runner, Role::Memory, Role::Turn] {
+    for role in [
+        Role::Gateway,
+        Role::Runner,
+        Role::Memory,
+        Role::Channel,
+        Role::Turn,
+    ] {
         let count = counts.get(&role).copied().unwrap_or(0);
         if count > 1 {
             wrong.push(format!("{count} processes are a {role:?}"));

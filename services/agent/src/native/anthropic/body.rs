@@ -1,6 +1,6 @@
 //! The request body.
 
-use openclaw_turn::Thought;
+use openclaw_turn::{Image, Thought};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,6 +49,9 @@ enum Block<'a> {
         text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
+    },
+    Image {
+        source: Source<'a>,
     },
     ToolUse {
         id: String,
@@ -116,7 +119,10 @@ pub(in crate::native) fn body(model: &Model, prompt: &Prompt<'_>) -> serde_json:
     let messages = prompt.entries.iter();
     // Where it is not to think, it takes back nothing of earlier turns.
     let thinks = prompt.thinking_tokens > 0;
-    let mut messages: Vec<Message<'_>> = messages.map(|it| message(it, model, thinks)).collect();
+    let mut messages: Vec<Message<'_>> = messages
+        .filter(|it| model.sees_images || !matches!(it, Entry::Pictures(_)))
+        .map(|it| message(it, model, thinks))
+        .collect();
     if let Some(Block::Text { cache_control, .. } | Block::ToolResult { cache_control, .. }) =
         messages.last_mut().and_then(|last| last.content.last_mut())
     {
@@ -150,6 +156,13 @@ fn message<'a>(entry: &'a Entry, model: &Model, thinks: bool) -> Message<'a> {
         Entry::User(said) => Message {
             role: "user",
             content: text(said, None).into_iter().collect(),
+        },
+        Entry::Pictures(pictures) => Message {
+            role: "user",
+            content: pictures
+                .iter()
+                .map(|it| Block::Image { source: source(it) })
+                .collect(),
         },
         Entry::Assistant(assistant) => Message {
             role: "assistant",
@@ -216,16 +229,21 @@ fn content(outcome: &Outcome, sees_images: bool) -> Content<'_> {
     if outcome.images.is_empty() || !sees_images {
         return Content::Text(text);
     }
-    let images = outcome.images.iter().map(|image| Part::Image {
-        source: Source {
-            kind: "base64",
-            media_type: &image.mime_type,
-            data: &image.data,
-        },
+    let images = outcome.images.iter();
+    let images = images.map(|image| Part::Image {
+        source: source(image),
     });
     // The API refuses text blocks without text.
     let text = Some(Part::Text { text }).filter(|_| !text.trim().is_empty());
     Content::Parts(text.into_iter().chain(images).collect())
+}
+
+fn source(image: &Image) -> Source<'_> {
+    Source {
+        kind: "base64",
+        media_type: &image.mime_type,
+        data: &image.data,
+    }
 }
 
 /// Ids of other backends in the history may have characters this API refuses.

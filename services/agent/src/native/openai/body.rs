@@ -1,5 +1,6 @@
 //! The request body.
 
+use openclaw_turn::Image;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -190,6 +191,13 @@ fn push<'a>(messages: &mut Vec<Message<'a>>, entry: &'a Entry, sees_images: bool
         Entry::User(text) => messages.push(Message::User {
             content: Content::Text(text),
         }),
+        Entry::Pictures(pictures) if sees_images => {
+            let pictures = pictures.iter().map(part).collect();
+            messages.push(Message::User {
+                content: Content::Parts(pictures),
+            });
+        }
+        Entry::Pictures(_) => {}
         Entry::Assistant(said) => messages.push(assistant(said)),
         Entry::Results(outcomes) => {
             messages.extend(outcomes.iter().map(result));
@@ -202,16 +210,20 @@ fn push<'a>(messages: &mut Vec<Message<'a>>, entry: &'a Entry, sees_images: bool
 /// The images of a result, in a message of their own: a result is text alone in
 /// this API, and all results of an answer come right after it.
 fn images(outcome: &Outcome) -> Option<Message<'_>> {
-    let images = outcome.images.iter().map(|image| Part::ImageUrl {
-        image_url: Url {
-            url: format!("data:{};base64,{}", image.mime_type, image.data),
-        },
-    });
+    let images = outcome.images.iter().map(part);
     let text = "What the tool gave back:";
     let parts = [Part::Text { text }].into_iter().chain(images);
     (!outcome.images.is_empty()).then(|| Message::User {
         content: Content::Parts(parts.collect()),
     })
+}
+
+fn part(image: &Image) -> Part<'_> {
+    Part::ImageUrl {
+        image_url: Url {
+            url: format!("data:{};base64,{}", image.mime_type, image.data),
+        },
+    }
 }
 
 fn assistant(said: &Assistant) -> Message<'_> {

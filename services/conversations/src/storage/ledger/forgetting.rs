@@ -2,12 +2,13 @@
 
 use openclaw_sessions::forgetting::Words;
 use rusqlite::{Connection, params};
+use serde_json::Value;
 
 use super::{Ledger, failed};
 use crate::fault::LedgerError;
 
 /// The columns that have what somebody said, or an agent did.
-const SAID: [(&str, &str); 14] = [
+const SAID: [(&str, &str); 15] = [
     ("channel_peers", "name"),
     ("channel_requests", "name"),
     ("outbox", "extras"),
@@ -17,6 +18,7 @@ const SAID: [(&str, &str); 14] = [
     ("outbox", "facts"),
     ("outbox", "reason"),
     ("heartbeats", "event"),
+    ("notices", "text"),
     ("approvals", "command"),
     ("approvals", "reason"),
     ("job_runs", "entry"),
@@ -33,6 +35,13 @@ impl Ledger {
             rusqlite::Result::Ok(sum + matches as u64)
         });
         counted.map_err(failed("read"))
+    }
+
+    /// The jobs that have them, by name and id.
+    pub(crate) fn jobs_with(&self, words: &Words) -> Result<Vec<String>, LedgerError> {
+        let jobs = texts(&self.connection, &("jobs", "job")).map_err(failed("read"))?;
+        let jobs = jobs.iter().filter(|job| words.count(job) > 0);
+        Ok(jobs.map(|job| named(job)).collect())
     }
 
     /// Covers them, also where rows were that are gone: the file is written anew.
@@ -66,6 +75,13 @@ impl Ledger {
     }
 }
 
+/// A job as it is named to people.
+fn named(job: &str) -> String {
+    let job: Value = serde_json::from_str(job).unwrap_or_default();
+    let word = |name: &str| job[name].as_str().unwrap_or_default();
+    format!("{} ({})", word("name"), word("id"))
+}
+
 fn texts(connection: &Connection, (table, column): &(&str, &str)) -> rusqlite::Result<Vec<String>> {
     let sql = format!("SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL");
     let mut statement = connection.prepare(&sql)?;
@@ -79,7 +95,7 @@ mod tests {
     use crate::schema;
 
     /// What the other columns of text have: names of ours, and what a person set.
-    const NOT_SAID: [(&str, &str); 72] = [
+    const NOT_SAID: [(&str, &str); 73] = [
         ("channel_peers", "account"),
         ("channel_peers", "channel"),
         ("channel_peers", "peer"),
@@ -120,6 +136,7 @@ mod tests {
         ("job_runs", "run_id"),
         ("jobs", "job"),
         ("jobs", "job_id"),
+        ("notices", "session_key"),
         ("outbox", "account"),
         ("outbox", "agent_id"),
         ("outbox", "channel"),
@@ -169,6 +186,18 @@ mod tests {
             .filter(|column| !SAID.contains(column) && !NOT_SAID.contains(column))
             .collect();
         assert_eq!(unknown, [], "say in SAID or NOT_SAID what they have");
+    }
+
+    #[test]
+    fn jobs_that_have_the_words_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("ledger"), 1).unwrap();
+        let job = r#"{"id":"j1","name":"water","payload":{"text":"the blue flowerpot"}}"#;
+        let insert = "INSERT INTO jobs (job_id, job, updated_ms) VALUES ('j1', ?1, 1)";
+        ledger.connection.execute(insert, [job]).unwrap();
+        let found = |text: &str| ledger.jobs_with(&Words::new(text).unwrap()).unwrap();
+        assert_eq!(found("Blue Flowerpot"), ["water (j1)"]);
+        assert!(found("red flowerpot").is_empty());
     }
 
     #[test]

@@ -182,6 +182,7 @@ impl Sessions for Hostile {
             mentions: vec![mention(hostile()), mention(String::new())],
             in_tables: 1,
             forgotten: 0,
+            jobs: vec![hostile()],
         })
     }
 

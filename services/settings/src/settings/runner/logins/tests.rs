@@ -1,29 +1,39 @@
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use openclaw_config::Paths;
+use openclaw_config::environment::Environment;
 use openclaw_config::secret::Secret;
 use openclaw_credentials::endpoint;
 use serde_json::json;
 
 use super::*;
+use crate::settings::Settings;
 
 /// Milliseconds since 1970 that are long past.
 const PAST: Option<u64> = Some(1);
 
-fn settings(profiles: &[(&str, &[Profile])]) -> Settings {
+fn settings(profiles: &[(&str, &[Profile])]) -> RunnerSettings {
     let environment = [("HOME", "/home/u")].into_iter().collect();
     let paths = Paths::resolve(&environment).unwrap();
     let document = json!({"agents": {"list": [{"id": "own"}]}});
-    let mut settings = Settings::assemble(paths, document, &environment).unwrap();
+    let base = Settings::assemble(paths, document, &environment).unwrap();
     let configured = json!({"mine": {"baseUrl": "https://a", "apiKey": "file"}});
     let configured = serde_json::from_value(configured).unwrap();
     let providers = crate::provider::resolve(&configured, &environment, &Default::default());
-    settings.providers = providers.unwrap();
     let all = profiles.iter();
-    settings.profiles = all
-        .map(|(agent, profiles)| ((*agent).to_owned(), profiles.to_vec()))
-        .collect();
-    settings
+    RunnerSettings {
+        base,
+        providers: providers.unwrap(),
+        profiles: all
+            .map(|(agent, profiles)| ((*agent).to_owned(), profiles.to_vec()))
+            .collect(),
+        pinned: None,
+        mcp_servers: BTreeMap::new(),
+        mcp_problems: Vec::new(),
+        embedding: None,
+        environment: Environment::default(),
+    }
 }
 
 fn profile(id: &str, credential: Credential) -> Profile {
@@ -56,7 +66,7 @@ fn key(id: &str) -> Profile {
     profile(id, Credential::ApiKey(Secret::new(id)))
 }
 
-fn expires(settings: &Settings, agent: &str, place: usize) -> Option<u64> {
+fn expires(settings: &RunnerSettings, agent: &str, place: usize) -> Option<u64> {
     match &settings.profiles[agent][place].credential {
         Credential::OAuth { expires_ms, .. } => *expires_ms,
         _ => panic!("no login"),
@@ -152,7 +162,7 @@ fn pinned_profile_is_one_of_the_agents_or_the_main_agents() {
     assert_eq!(settings.pinned, Some(expected));
 }
 
-fn ways(settings: &Settings, agent: &str) -> Vec<String> {
+fn ways(settings: &RunnerSettings, agent: &str) -> Vec<String> {
     let provider = settings.providers["mine"].clone();
     let provider = settings.with_pinned(agent, provider);
     provider

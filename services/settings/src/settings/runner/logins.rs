@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use openclaw_credentials::{Credential, Profile, renewal};
 
-use super::{Pinned, Settings, now_ms};
+use super::super::now_ms;
+use super::{Pinned, RunnerSettings};
 use crate::provider::{Access, Provider};
 
-impl Settings {
+impl RunnerSettings {
     /// The logins for these providers that can be renewed, each with its agent:
     /// those of the agent, and for a provider that it has no profile for those
     /// of the main agent.

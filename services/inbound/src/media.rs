@@ -41,23 +41,33 @@ const KINDS: [(&str, &str); 20] = [
     ("zip", "application/zip"),
 ];
 
+/// What the name of a file says of its content.
+pub fn mime_type(name: &str) -> &'static str {
+    let extension = Path::new(name).extension().and_then(|it| it.to_str());
+    let extension = extension.unwrap_or_default().to_ascii_lowercase();
+    let kind = KINDS.iter().find(|(end, _)| *end == extension);
+    kind.map_or("application/octet-stream", |(_, kind)| kind)
+}
+
 /// A reply with what it names.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct WithFiles {
-    pub(super) text: String,
-    pub(super) files: Vec<DeliveredFile>,
+pub struct WithFiles {
+    /// What stays.
+    pub text: String,
+    /// The files.
+    pub files: Vec<DeliveredFile>,
     /// Where each is, beneath the workspace.
-    pub(super) paths: Vec<String>,
+    pub paths: Vec<String>,
 }
 
 /// Whether `text` names files.
-pub(super) fn names_files(text: &str) -> bool {
+pub fn names_files(text: &str) -> bool {
     text.lines().any(|line| named(line).is_some())
 }
 
 /// `text` without the lines that name files, and the files in the workspace. A
 /// file that cannot be had is said in the text.
-pub(super) fn taken(text: &str, workspace: &Path) -> WithFiles {
+pub fn with_files(text: &str, workspace: &Path) -> WithFiles {
     let is_voice = text.contains(AS_VOICE);
     let mut taken = WithFiles::default();
     let mut lines = Vec::new();
@@ -103,14 +113,9 @@ fn found(name: &str, workspace: &Path) -> Option<(String, DeliveredFile)> {
     let folder = Folder::open_configured(workspace).ok()??;
     let (_, status) = folder.open_file(&relative).ok()??;
     let name = relative.file_name()?.to_str()?.to_owned();
-    let extension = relative.extension().and_then(|it| it.to_str());
-    let extension = extension.unwrap_or_default().to_ascii_lowercase();
-    let kind = KINDS.iter().find(|(end, _)| *end == extension);
     let file = DeliveredFile {
+        mime_type: mime_type(&name).to_owned(),
         name,
-        mime_type: kind
-            .map_or("application/octet-stream", |(_, kind)| kind)
-            .to_owned(),
         size: u64::try_from(status.st_size).unwrap_or_default(),
         is_voice: false,
     };
@@ -138,7 +143,7 @@ mod tests {
             absolute.display()
         );
         assert!(names_files(&text) && !names_files("MEDIA:https://x\nmedia"));
-        let taken = taken(&text, &workspace);
+        let taken = with_files(&text, &workspace);
         assert_eq!(taken.paths, ["out/a.PNG", "say.ogg"]);
         let [picture, voice] = taken.files.as_slice() else {
             panic!("{taken:?}");
@@ -155,7 +160,7 @@ mod tests {
     fn media_of_one_reply_is_bounded() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("a"), b"1").unwrap();
-        let taken = taken(&"MEDIA:a\n".repeat(FILES + 2), dir.path());
+        let taken = with_files(&"MEDIA:a\n".repeat(FILES + 2), dir.path());
         assert_eq!(taken.files.len(), FILES);
         assert_eq!(taken.text.lines().count(), 2);
     }

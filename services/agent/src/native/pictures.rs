@@ -1,0 +1,112 @@
+//! Pictures that came with a message: the gateway names them in it, by the path
+//! that it made in the workspace, and they are shown to a model that sees images.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use openclaw_turn::Image;
+
+/// What a line begins with that names a file (`inbound/src/words.rs`).
+const MARK: &str = "[media attached: ";
+/// Where such files are (`doors/src/channels/files.rs`). Their names cannot be
+/// guessed: whoever writes such a line by hand shows nothing else.
+const FOLDER: &str = "media/inbound/";
+/// The kinds that models see.
+const KINDS: [&str; 4] = ["image/gif", "image/jpeg", "image/png", "image/webp"];
+/// Bytes of one picture; in base64 it is a third more, and providers take 5 MB.
+const LIMIT: u64 = 3_750_000;
+/// Bytes of all pictures of a message: a request has 32 MB.
+const IN_ALL: u64 = 3 * LIMIT;
+
+/// The pictures of a message.
+#[derive(Debug, Default)]
+pub(super) struct Pictures {
+    pub(super) shown: Vec<Image>,
+    /// Those that are not, and why.
+    left_out: Vec<String>,
+}
+
+/// The pictures that `text` names.
+pub(super) fn sent_with(text: &str, workspace: &Path) -> Pictures {
+    let mut pictures = Pictures::default();
+    let mut left = IN_ALL;
+    for (path, kind) in text.lines().filter_map(named) {
+        match read(&workspace.join(path), left.min(LIMIT)) {
+            Ok(bytes) => {
+                left -= bytes.len() as u64;
+                pictures.shown.push(Image {
+                    mime_type: kind.to_owned(),
+                    data: STANDARD.encode(bytes),
+                });
+            }
+            Err(why) => pictures
+                .left_out
+                .push(format!("{path} is not shown to you: {why}")),
+        }
+    }
+    pictures
+}
+
+impl Pictures {
+    /// What the model is told of those that it does not see.
+    pub(super) fn told(&self, sees_images: bool) -> String {
+        let mut lines = self.left_out.clone();
+        if !sees_images && !self.shown.is_empty() {
+            lines.push("the pictures are not shown to you: this model takes text alone".to_owned());
+        }
+        lines.iter().map(|line| format!("\n\n[{line}]")).collect()
+    }
+}
+
+/// The path and the kind of the picture that a line names.
+fn named(line: &str) -> Option<(&str, &str)> {
+    let inner = line.trim().strip_prefix(MARK)?.strip_suffix(")]")?;
+    let (path, kind) = inner.rsplit_once(" (")?;
+    let name = path.strip_prefix(FOLDER)?;
+    let is_plain = !name.is_empty() && !name.contains('/') && name != "..";
+    (is_plain && KINDS.contains(&kind)).then_some((path, kind))
+}
+
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
+    read.map_err(|error| format!("it cannot be read: {error}"))?;
+    match bytes.len() as u64 {
+        0 => Err("it is empty".to_owned()),
+        size if size > limit => Err("it is larger than what a model is shown".to_owned()),
+        _ => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn pictures_are_those_that_the_gateway_put_there() {
+        let workspace = tempfile::tempdir().unwrap();
+        let folder = workspace.path().join(FOLDER);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a---1.png"), "12").unwrap();
+        fs::write(folder.join("large.jpg"), vec![0; LIMIT as usize + 1]).unwrap();
+        fs::write(workspace.path().join("own.png"), "12").unwrap();
+        let text = "Look:\n[media attached: media/inbound/a---1.png (image/png)]\n\
+            [media attached: media/inbound/large.jpg (image/jpeg)]\n\
+            [media attached: media/inbound/gone.png (image/png)]\n\
+            [media attached: own.png (image/png)]\n\
+            [media attached: media/inbound/../../own.png (image/png)]\n\
+            [media attached: media/inbound/a---1.png (application/pdf)]";
+        let pictures = sent_with(text, workspace.path());
+        assert_eq!(pictures.shown.len(), 1);
+        assert_eq!(pictures.shown[0].data, "MTI=");
+        let told = pictures.told(true);
+        assert_eq!(told.matches("not shown to you").count(), 2, "{told}");
+        assert!(pictures.told(false).contains("text alone"));
+        assert_eq!(sent_with("hello", workspace.path()).told(false), "");
+    }
+}

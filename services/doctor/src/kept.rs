@@ -1,0 +1,195 @@
+//! Words in files that agents keep: what an agent CLI writes down of its sessions
+//! is removed, and any other file is the user's to judge.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use openclaw_folder::{Folder, Kind};
+use openclaw_sessions::forgetting::Words;
+use openclaw_settings::Settings;
+use serde::Serialize;
+
+/// Where agent CLIs keep their sessions, in the home of an agent.
+const CLIS: [&str; 2] = [".claude", ".codex"];
+/// What these files end with.
+const SESSION: &str = "jsonl";
+/// Files looked at in one place: more are somebody's archive.
+const FILES: usize = 20_000;
+/// Names of one folder.
+const NAMES: usize = 20_000;
+/// Folders below each other.
+const DEPTH: usize = 16;
+/// A larger file is no text that anybody wrote, in bytes.
+const SIZE: u64 = 64 * 1024 * 1024;
+
+/// Files that have the words, or could not be looked into.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Kept {
+    /// Of agent CLIs, which go with what is forgotten.
+    pub sessions: Vec<PathBuf>,
+    /// Others, which stay.
+    pub files: Vec<PathBuf>,
+    /// Whether they have the words is not known.
+    pub unread: Vec<PathBuf>,
+}
+
+impl Kept {
+    /// Looks into the homes and the folders of `agent`, or of all; with `forget`
+    /// what agent CLIs keep is removed.
+    pub fn look(settings: &Settings, agent: &str, words: &Words, forget: bool) -> Self {
+        let mut kept = Self::default();
+        let agents = settings.agents.values();
+        for one in agents.filter(|one| agent.is_empty() || one.id == agent) {
+            let home = settings.paths.agent_home(&one.id);
+            kept.place(&home, Folder::open(&home), words, forget);
+            let extra = one.memory.extra_paths.iter();
+            let extra = extra.map(|path| one.workspace.join(path));
+            for folder in std::iter::once(one.workspace.clone()).chain(extra) {
+                kept.place(&folder, Folder::open_configured(&folder), words, false);
+            }
+        }
+        for list in [&mut kept.sessions, &mut kept.files, &mut kept.unread] {
+            list.sort();
+            list.dedup();
+        }
+        kept
+    }
+
+    /// Whether no file has them.
+    pub fn is_empty(&self) -> bool {
+        self.sessions.is_empty() && self.files.is_empty()
+    }
+
+    fn place(
+        &mut self,
+        path: &Path,
+        opened: Result<Option<Folder>, openclaw_folder::Error>,
+        words: &Words,
+        forget: bool,
+    ) {
+        let root = match opened {
+            Ok(Some(root)) => root,
+            Ok(None) => return,
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return self.lone_file(path, words);
+            }
+            Err(_) => return self.unread.push(path.to_owned()),
+        };
+        let mut left = FILES;
+        let mut folders = vec![(PathBuf::new(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            let listed = root.folder(&folder).and_then(|opened| match opened {
+                Some(opened) => opened.entries(NAMES),
+                None => Ok(Vec::new()),
+            });
+            let Ok(entries) = listed else {
+                self.unread.push(path.join(folder));
+                continue;
+            };
+            for entry in entries {
+                let relative = folder.join(&entry.name);
+                match entry.kind {
+                    Kind::Folder if depth < DEPTH => folders.push((relative, depth + 1)),
+                    Kind::Folder => self.unread.push(path.join(relative)),
+                    Kind::File if left == 0 => return self.unread.push(path.to_owned()),
+                    Kind::File => {
+                        left -= 1;
+                        self.file(&root, &relative, words, forget);
+                    }
+                    Kind::Link | Kind::Other => {}
+                }
+            }
+        }
+    }
+
+    fn file(&mut self, root: &Folder, relative: &Path, words: &Words, forget: bool) {
+        let path = root.path().join(relative);
+        let found = match root.open_file(relative) {
+            Ok(Some((file, _))) => has(file, relative, words),
+            // Removed meanwhile.
+            Ok(None) => return,
+            Err(_) => return self.unread.push(path),
+        };
+        match found {
+            Ok(false) => {}
+            Ok(true) if !is_session(relative) => self.files.push(path),
+            Ok(true) if forget && root.remove(relative).is_err() => self.files.push(path),
+            Ok(true) => self.sessions.push(path),
+            Err(_) => self.unread.push(path),
+        }
+    }
+
+    /// A file that the configuration names itself.
+    fn lone_file(&mut self, path: &Path, words: &Words) {
+        match File::open(path).and_then(|file| has(file, path, words)) {
+            Ok(true) => self.files.push(path.to_owned()),
+            Ok(false) => {}
+            Err(_) => self.unread.push(path.to_owned()),
+        }
+    }
+}
+
+fn is_session(relative: &Path) -> bool {
+    let is_line = relative.extension().is_some_and(|it| it == SESSION);
+    is_line && CLIS.iter().any(|folder| relative.starts_with(folder))
+}
+
+/// Whether a file has the words, as text or in lines of JSON.
+fn has(file: File, path: &Path, words: &Words) -> io::Result<bool> {
+    let mut bytes = Vec::new();
+    file.take(SIZE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > SIZE {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    if path.extension().is_some_and(|it| it == SESSION) {
+        return Ok(text.lines().any(|line| words.count(line) > 0));
+    }
+    Ok(!words.lines(&text).is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use openclaw_config::Environment;
+
+    use super::*;
+
+    #[test]
+    fn sessions_of_clis_go_and_other_files_are_named() {
+        let state = tempfile::tempdir().unwrap();
+        let path = state.path().to_str().unwrap();
+        let environment: Environment = [("OPENCLAW_STATE_DIR", path)].into_iter().collect();
+        let settings = openclaw_settings::load(&environment).unwrap();
+        let home = settings.paths.agent_home("main");
+        let workspace = settings.agent("main").unwrap().workspace.clone();
+        let line = r#"{"type":"user","message":{"content":"the blue\nflowerpot"}}"#;
+        let write = |path: PathBuf, text: &str| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let session = write(home.join(".claude/projects/-w/a.jsonl"), line);
+        let other = write(
+            home.join(".codex/sessions/2026/b.jsonl"),
+            "{\"x\":\"a pot\"}",
+        );
+        let draft = write(workspace.join("memory/draft.txt"), "A Blue\nFlowerpot.");
+        std::os::unix::fs::symlink(&draft, workspace.join("link.txt")).unwrap();
+        let words = Words::new("blue flowerpot").unwrap();
+        let kept = Kept::look(&settings, "", &words, false);
+        assert_eq!(
+            (&kept.sessions, &kept.files),
+            (&vec![session.clone()], &vec![draft.clone()])
+        );
+        assert!(kept.unread.is_empty() && session.exists());
+        let kept = Kept::look(&settings, "main", &words, true);
+        assert_eq!(kept.sessions, std::slice::from_ref(&session));
+        assert!(!session.exists() && other.exists() && draft.exists());
+        let kept = Kept::look(&settings, "", &words, false);
+        assert_eq!((kept.sessions.len(), kept.files), (0, vec![draft]));
+    }
+}

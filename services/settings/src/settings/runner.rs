@@ -1,0 +1,244 @@
+//! What the agent-runner alone holds beside the settings: keys of providers,
+//! profiles, servers of tools, and the environment.
+
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+
+use openclaw_config::environment::Environment;
+use openclaw_config::error::Error;
+use openclaw_config::key::KeyPath;
+use openclaw_config::secret::Secret;
+use openclaw_config::substitute::Missing;
+use openclaw_credentials::{self as auth, Credential, Profile};
+
+use super::{Embedder, MEMORY_SEARCH, McpServer, Settings, agent, memory, now_ms, tools};
+use crate::document;
+use crate::keys::memory::Search;
+use crate::keys::{self, Fragment};
+use crate::provider::{self, Access, Provider};
+
+mod logins;
+
+/// A profile that a session chose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pinned {
+    /// The provider that it is for.
+    pub provider: String,
+    /// Its id.
+    pub id: String,
+    /// Nothing else is used for that provider.
+    pub is_only: bool,
+}
+
+/// The settings of the agent-runner: those of every daemon, which it derefs to,
+/// and what only it may hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunnerSettings {
+    /// Those of every daemon.
+    pub base: Settings,
+    /// Providers by id, with their keys.
+    pub providers: BTreeMap<String, Provider>,
+    /// Auth profiles by agent.
+    pub profiles: BTreeMap<String, Vec<Profile>>,
+    /// The profile that a session chose, in the settings of its turns.
+    pub pinned: Option<Pinned>,
+    /// Servers of tools by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Servers that cannot be used, and why.
+    pub mcp_problems: Vec<(KeyPath, String)>,
+    /// Who makes vectors of texts, or why that cannot be: memory goes on
+    /// without. `None`: this machine does.
+    pub embedding: Option<Result<Provider, String>>,
+    /// The environment with the file's `env.vars` behind it.
+    pub environment: Environment,
+}
+
+impl Deref for RunnerSettings {
+    type Target = Settings;
+
+    fn deref(&self) -> &Settings {
+        &self.base
+    }
+}
+
+impl DerefMut for RunnerSettings {
+    fn deref_mut(&mut self) -> &mut Settings {
+        &mut self.base
+    }
+}
+
+impl AsRef<Settings> for RunnerSettings {
+    fn as_ref(&self) -> &Settings {
+        &self.base
+    }
+}
+
+impl Settings {
+    /// The settings with providers' keys and the environment, for the
+    /// agent-runner alone. `credentials` are systemd's, by file name.
+    ///
+    /// Reads the file again rather than keeping keys in every daemon.
+    ///
+    /// # Errors
+    /// When the file or what it refers to cannot be used.
+    pub fn with_credentials(
+        self,
+        environment: &Environment,
+        credentials: &BTreeMap<String, Secret>,
+    ) -> Result<RunnerSettings, Error> {
+        let mut base = self;
+        let path = &base.paths.configuration;
+        let document = document::load(path, environment, Missing::KeptForGateway)?;
+        let fragment = keys::typed(path, &document.value)?;
+        base.warnings = document.warnings;
+        base.warnings.extend(base.provider_faults.clone());
+        let environment = document.environment;
+        let origin = path.display().to_string();
+        let invalid = |(key, problem)| Error::Value {
+            origin: origin.clone(),
+            key,
+            problem,
+        };
+        let providers = provider::resolve(&fragment.models.providers, &environment, credentials)
+            .map_err(invalid)?;
+        let embedding = match &base.memory.embedder {
+            Embedder::Remote { provider, .. } => {
+                let mut value = document.value;
+                keys::without_nulls(&mut value);
+                let source = agent::Source {
+                    paths: &base.paths,
+                    document: &value,
+                    fragment: &fragment,
+                };
+                let search = source.search()?;
+                let provider = embedding(provider, search, &fragment, &environment, credentials);
+                Some(provider.map_err(|(key, problem)| format!("{key} {problem}")))
+            }
+            _ => None,
+        };
+        let (mcp_servers, mcp_problems) = tools::servers(&fragment.mcp, &base.paths);
+        let passed = auth::passed(credentials, &environment);
+        base.warnings.extend(passed.warnings);
+        let mut profiles = BTreeMap::new();
+        for agent in base.agents.keys() {
+            let own = auth::read(&base.paths, agent, &environment);
+            base.warnings.extend(own.warnings);
+            let all = passed.list.iter().cloned().chain(own.list);
+            profiles.insert(agent.clone(), all.collect());
+        }
+        Ok(RunnerSettings {
+            base,
+            providers,
+            profiles,
+            pinned: None,
+            mcp_servers,
+            mcp_problems,
+            embedding,
+            environment,
+        })
+    }
+}
+
+impl RunnerSettings {
+    /// The provider `id` with the ways in that the agent has: its own profiles
+    /// before those of the main agent, and all of them before variables and
+    /// the configuration.
+    pub fn provider(&self, agent_id: &str, id: &str) -> Option<Provider> {
+        let mut provider = self.providers.get(id)?.clone();
+        let mut profiles = self.profiles_of(agent_id, id);
+        if profiles.is_empty() {
+            profiles = self.profiles_of(&self.default_agent, id);
+        }
+        let (passed, rest): (Vec<_>, Vec<_>) =
+            provider.access.into_iter().partition(Access::is_passed);
+        provider.access = rest;
+        let provider = provider.with_access(passed.into_iter().chain(profiles).collect());
+        Some(self.with_pinned(agent_id, provider))
+    }
+
+    /// The profile that leaves logging in to the AWS SDK, if the agent has one.
+    pub fn aws_profile(&self, agent_id: &str) -> Option<&Profile> {
+        let own = self.profiles.get(agent_id)?;
+        own.iter()
+            .find(|profile| profile.credential == Credential::AwsSdk)
+    }
+
+    /// A login at `provider` that would be used if it had not expired: of the
+    /// agent, or else of the main agent.
+    pub fn expired_login(&self, agent_id: &str, provider: &str) -> Option<&Profile> {
+        let now = now_ms();
+        let agents = [agent_id, self.default_agent.as_str()];
+        let mut profiles = agents
+            .iter()
+            .filter_map(|agent| self.profiles.get(*agent))
+            .flatten();
+        profiles.find(|profile| profile.provider == provider && !profile.is_usable(now))
+    }
+
+    fn profiles_of(&self, agent_id: &str, provider: &str) -> Vec<Access> {
+        let now = now_ms();
+        let order = self.profile_order.get(provider);
+        let mut own: Vec<&Profile> = self
+            .profiles
+            .get(agent_id)
+            .into_iter()
+            .flatten()
+            .filter(|profile| profile.provider == provider && profile.is_usable(now))
+            .collect();
+        if let Some(order) = order {
+            let place = |id: &String| order.iter().position(|listed| listed == id);
+            own.sort_by_key(|profile| place(&profile.id).unwrap_or(usize::MAX));
+        }
+        own.into_iter()
+            .filter_map(|profile| Access::of(profile, agent_id))
+            .collect()
+    }
+
+    /// What the servers of tools need of this machine and is not there: its key,
+    /// and why.
+    pub fn absent_of_servers(&self) -> Vec<(KeyPath, String)> {
+        tools::absent(&self.mcp_servers, &self.environment)
+    }
+}
+
+/// The provider of embeddings: as the one of models of that name, but for what
+/// `remote` says.
+fn embedding(
+    id: &str,
+    search: Search,
+    fragment: &Fragment,
+    environment: &Environment,
+    credentials: &BTreeMap<String, Secret>,
+) -> Result<Provider, (String, String)> {
+    let mut own = fragment
+        .models
+        .providers
+        .get(id)
+        .cloned()
+        .unwrap_or_default();
+    let known = || memory::base_url(id).map(str::to_owned);
+    own.base_url = search
+        .remote
+        .base_url
+        .clone()
+        .or(own.base_url)
+        .or_else(known);
+    let mut providers = provider::resolve(
+        &BTreeMap::from([(id.to_owned(), own)]),
+        environment,
+        credentials,
+    )?;
+    let missing = || {
+        let problem = format!("is {id:?}, which is no provider");
+        (format!("{MEMORY_SEARCH}.provider"), problem)
+    };
+    let mut provider = providers.remove(id).ok_or_else(missing)?;
+    if let Some(url) = search.remote.base_url {
+        provider.base_url = url.trim_end_matches('/').to_owned();
+    }
+    if let Some(key) = search.remote.api_key {
+        provider.key = Some(key);
+        provider.key_source = format!("{MEMORY_SEARCH}.remote.apiKey");
+    }
+    Ok(provider)
+}
