@@ -54,7 +54,7 @@ impl Selector {
     rename_all = "camelCase",
     rename_all_fields = "camelCase"
 )]
-pub enum Told {
+pub enum FeedItem {
     /// Always first.
     Opened {
         /// Names this series of numbers.

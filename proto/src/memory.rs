@@ -18,7 +18,7 @@ mod index;
 
 pub use compaction::{Compaction, Conversation, Shortened};
 pub use document::{BootstrapFile, Exported, Forgotten, Lines, NoteLines, Remembered, Text};
-pub use hit::{Found, Hit, Parts, Question, Recall, Recalled};
+pub use hit::{Hit, Parts, Question, Recall, Recalled, SearchResults};
 pub use index::Progress;
 
 /// A client of the memory daemon. Cheap to clone.
@@ -54,7 +54,11 @@ impl Client {
     }
 
     /// The best passages, best first.
-    pub async fn search(&self, origin: &Origin, question: Question) -> Result<Found, CallError> {
+    pub async fn search(
+        &self,
+        origin: &Origin,
+        question: Question,
+    ) -> Result<SearchResults, CallError> {
         let request: wire::SearchRequest = question.into();
         let response = self.0.clone().search(origin.request(request)).await?;
         Ok(response.into_inner().into())

@@ -301,7 +301,7 @@ pub enum Said {
 /// A transcript that has to do with a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct SessionMatch {
     /// The agent.
     pub agent_id: String,
     /// The session's id.
@@ -346,7 +346,7 @@ pub struct Search {
 #[serde(rename_all = "camelCase")]
 pub struct Findings {
     /// The best first.
-    pub sessions: Vec<Found>,
+    pub sessions: Vec<SessionMatch>,
     /// Transcripts that were looked at.
     pub searched: u32,
     /// Those that could not be read, and why.

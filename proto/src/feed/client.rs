@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::transport::Channel;
 
-use super::{Subscription, Told};
+use super::{FeedItem, Subscription};
 use crate::address;
 use crate::call::CallError;
 use crate::wire::gateway as wire;
@@ -26,9 +26,9 @@ impl Client {
     pub async fn subscribe(
         &self,
         subscription: Subscription,
-    ) -> Result<impl Stream<Item = Result<Told, CallError>> + Send + use<>, CallError> {
+    ) -> Result<impl Stream<Item = Result<FeedItem, CallError>> + Send + use<>, CallError> {
         let request: wire::SubscribeRequest = subscription.into();
         let stream = self.0.clone().subscribe(request).await?.into_inner();
-        Ok(stream.map(|told| Told::try_from(told?).map_err(CallError::from)))
+        Ok(stream.map(|told| FeedItem::try_from(told?).map_err(CallError::from)))
     }
 }

@@ -1,6 +1,6 @@
 //! Between the feed's domain types and the wire's.
 
-use super::{Answers, Change, Ended, Entry, Event, Kind, Role, Selector, Subscription, Told};
+use super::{Answers, Change, Ended, Entry, Event, FeedItem, Kind, Role, Selector, Subscription};
 use crate::gateway::Route;
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
@@ -43,13 +43,13 @@ impl From<Subscription> for wire::SubscribeRequest {
     }
 }
 
-impl From<Told> for wire::SubscribeResponse {
-    fn from(told: Told) -> Self {
+impl From<FeedItem> for wire::SubscribeResponse {
+    fn from(told: FeedItem) -> Self {
         use wire::subscribe_response::Kind as W;
         Self {
             kind: Some(match told {
-                Told::Opened { epoch, sequence } => W::Opened(wire::Opened { epoch, sequence }),
-                Told::Gap {
+                FeedItem::Opened { epoch, sequence } => W::Opened(wire::Opened { epoch, sequence }),
+                FeedItem::Gap {
                     after_sequence,
                     through_sequence,
                     reason,
@@ -58,8 +58,8 @@ impl From<Told> for wire::SubscribeResponse {
                     through_sequence,
                     reason,
                 }),
-                Told::Event(event) => W::Event(event.into()),
-                Told::Live {
+                FeedItem::Event(event) => W::Event(event.into()),
+                FeedItem::Live {
                     sequence,
                     session_key,
                     agent_id,
@@ -70,13 +70,13 @@ impl From<Told> for wire::SubscribeResponse {
                     agent_id,
                     event: Some(event.into()),
                 }),
-                Told::CaughtUp { sequence } => W::CaughtUp(wire::CaughtUp { sequence }),
+                FeedItem::CaughtUp { sequence } => W::CaughtUp(wire::CaughtUp { sequence }),
             }),
         }
     }
 }
 
-impl TryFrom<wire::SubscribeResponse> for Told {
+impl TryFrom<wire::SubscribeResponse> for FeedItem {
     type Error = Invalid;
 
     fn try_from(response: wire::SubscribeResponse) -> Result<Self, Invalid> {

@@ -32,7 +32,7 @@ pub struct Question {
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct SearchResults {
     /// Best first.
     pub hits: Vec<Hit>,
     /// Whether something was not looked at.
@@ -203,7 +203,7 @@ impl From<wire::SearchRequest> for Question {
     }
 }
 
-impl From<wire::SearchResponse> for Found {
+impl From<wire::SearchResponse> for SearchResults {
     fn from(response: wire::SearchResponse) -> Self {
         Self {
             hits: response.hits.into_iter().map(Into::into).collect(),
@@ -215,8 +215,8 @@ impl From<wire::SearchResponse> for Found {
     }
 }
 
-impl From<Found> for wire::SearchResponse {
-    fn from(found: Found) -> Self {
+impl From<SearchResults> for wire::SearchResponse {
+    fn from(found: SearchResults) -> Self {
         Self {
             hits: found.hits.into_iter().map(Into::into).collect(),
             partial: found.partial,

@@ -1,8 +1,8 @@
 //! Between these types and the wire.
 
 use super::{
-    Archived, Change, Deleted, Excerpt, Findings, Found, Item, Mention, Mentions, Preview,
-    PreviewItem, Query, Reading, Said, Session, State, Tokens,
+    Archived, Change, Deleted, Excerpt, Findings, Item, Mention, Mentions, Preview, PreviewItem,
+    Query, Reading, Said, Session, SessionMatch, State, Tokens,
 };
 use crate::invalid::Invalid;
 use crate::wire::gateway as wire;
@@ -295,8 +295,8 @@ impl From<wire::Preview> for Preview {
     }
 }
 
-impl From<Found> for wire::FoundSession {
-    fn from(found: Found) -> Self {
+impl From<SessionMatch> for wire::FoundSession {
+    fn from(found: SessionMatch) -> Self {
         Self {
             agent_id: found.agent_id,
             id: found.id,
@@ -313,7 +313,7 @@ impl From<Found> for wire::FoundSession {
     }
 }
 
-impl From<wire::FoundSession> for Found {
+impl From<wire::FoundSession> for SessionMatch {
     fn from(found: wire::FoundSession) -> Self {
         Self {
             agent_id: found.agent_id,

@@ -137,7 +137,7 @@ fn remembered(answer: &Result<String, String>) -> String {
 
 /// What a search found, as the host says it.
 #[derive(Deserialize)]
-pub(super) struct Found {
+pub(super) struct SearchAnswer {
     results: Vec<Passage>,
     #[serde(default)]
     error: Option<String>,
@@ -147,7 +147,7 @@ pub(super) struct Found {
 
 fn found(query: &str, answer: Result<String, String>) -> String {
     let found = match &answer {
-        Ok(output) => serde_json::from_str::<Found>(output),
+        Ok(output) => serde_json::from_str::<SearchAnswer>(output),
         Err(_) => return plain(answer),
     };
     let Ok(found) = found else {

@@ -50,7 +50,7 @@ impl Item {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Inventory {
     pub(crate) folders: Vec<manifest::Folder>,
     pub(crate) links: Vec<Link>,
     pub(crate) left_out: Vec<LeftOut>,
@@ -68,7 +68,7 @@ struct Place {
     depth: usize,
 }
 
-impl Found {
+impl Inventory {
     /// Looks through the state directory: what was not found before.
     pub(crate) fn state(&mut self, state: &Path, rules: &Rules) -> Result<(), Error> {
         let folder = Folder::open_configured(state)?;

@@ -17,7 +17,7 @@ use crate::layout::{MANIFEST, PERMISSIONS, PRIVATE_FILE, STATE, WORKSPACES};
 use crate::manifest::{self, FORMAT, Manifest, Workspace};
 use crate::rules::{Rule, Rules};
 use crate::seal::Sealing;
-use crate::walk::{Found, Item};
+use crate::walk::{Inventory, Item};
 use crate::{check, database, member};
 
 /// zstd's own default: text becomes a fifth of it, faster than a disk reads.
@@ -136,7 +136,7 @@ impl Writer {
         let begun = Timestamp::now();
         let running = state_lock::holder(&source.paths, GATEWAY).is_some();
         let rules = Rules::new(&source.paths, running);
-        let mut found = Found::default();
+        let mut found = Inventory::default();
         for _ in 0..PASSES {
             found.state(&source.paths.state, &rules)?;
             let items = std::mem::take(&mut found.items);
@@ -175,7 +175,7 @@ impl Writer {
     fn items(
         &mut self,
         mut items: Vec<Item>,
-        found: &mut Found,
+        found: &mut Inventory,
         begun: Timestamp,
     ) -> Result<(), Error> {
         items.sort_by_key(|item| item.rule != Rule::Database);
@@ -197,7 +197,7 @@ impl Writer {
         is_archive && live.is_some_and(|live| self.before.contains(&live))
     }
 
-    fn item(&mut self, item: &Item, found: &mut Found, begun: Timestamp) -> Result<(), Error> {
+    fn item(&mut self, item: &Item, found: &mut Inventory, begun: Timestamp) -> Result<(), Error> {
         let staging = self.staging.path().to_owned();
         if item.rule == Rule::Database {
             let path = item.path();
@@ -243,7 +243,7 @@ impl Writer {
     fn configuration(
         &mut self,
         source: &Source,
-        found: &mut Found,
+        found: &mut Inventory,
         begun: Timestamp,
     ) -> Result<Option<PathBuf>, Error> {
         let path = &source.paths.configuration;
@@ -273,7 +273,7 @@ impl Writer {
         &mut self,
         source: &Source,
         rules: &Rules,
-        found: &mut Found,
+        found: &mut Inventory,
         begun: Timestamp,
     ) -> Result<Vec<Workspace>, Error> {
         let mut workspaces: Vec<Workspace> = Vec::new();

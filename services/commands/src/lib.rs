@@ -8,4 +8,4 @@ mod stop;
 
 pub use list::{Access, COMMANDS, Command, Id, catalogue, help};
 pub use reading::{Asked, read};
-pub use sender::{Sender, Standing};
+pub use sender::{Sender, SenderRole};

@@ -4,7 +4,7 @@ use crate::list::{Access, Command};
 
 /// What a sender is to the assistant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum SenderRole {
     /// The owner, or an operator who came in with the owner's secrets.
     #[default]
     Owner,
@@ -21,7 +21,7 @@ pub enum Standing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sender {
     /// What it is to the assistant.
-    pub standing: Standing,
+    pub standing: SenderRole,
     /// Its id on its channel; empty: the channel says it all.
     pub id: String,
     /// Whether it may decide about what waits for an approval.
@@ -31,7 +31,7 @@ pub struct Sender {
 impl Default for Sender {
     fn default() -> Self {
         Self {
-            standing: Standing::Owner,
+            standing: SenderRole::Owner,
             id: String::new(),
             approves: true,
         }
@@ -41,29 +41,29 @@ impl Default for Sender {
 impl Sender {
     /// A program that passes on a text.
     pub fn program() -> Self {
-        Self::of(Standing::Program)
+        Self::of(SenderRole::Program)
     }
 
     /// Somebody with this standing; only the owner approves.
-    pub fn of(standing: Standing) -> Self {
+    pub fn of(standing: SenderRole) -> Self {
         Self {
             standing,
             id: String::new(),
-            approves: standing == Standing::Owner,
+            approves: standing == SenderRole::Owner,
         }
     }
 
     /// Whether it may use `command`.
     pub fn may(&self, command: &Command) -> bool {
         match self.standing {
-            Standing::Owner => true,
-            Standing::Guest => command.access == Access::Everybody,
-            Standing::Unauthorized | Standing::Program => false,
+            SenderRole::Owner => true,
+            SenderRole::Guest => command.access == Access::Everybody,
+            SenderRole::Unauthorized | SenderRole::Program => false,
         }
     }
 
     /// Whether its words may be a command at all.
     pub fn commands(&self) -> bool {
-        matches!(self.standing, Standing::Owner | Standing::Guest)
+        matches!(self.standing, SenderRole::Owner | SenderRole::Guest)
     }
 }

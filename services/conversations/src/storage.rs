@@ -37,7 +37,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 pub use crate::fault::Fault;
 pub use accepting::RESET_COMMAND;
 pub use command::{
-    Acceptance, Admitted, ChannelReply, Closing, Found, Incoming, Overrides, QueueFields, Said,
+    Acceptance, Admitted, ChannelReply, Closing, Incoming, Overrides, QueueFields, Said, StoredRun,
 };
 use command::{BackendSessions, Reply};
 pub(crate) use forgetting::SaidIn;
@@ -48,7 +48,7 @@ pub(crate) use sessions::{Exportable, Listed, Uncounted};
 pub use sessions::{Leftover, Shown, state};
 use state_files::StateFiles;
 use work::Done;
-use worker::{Command, Findings, Told, Worker};
+use worker::{Command, Findings, Observers, Worker};
 
 use crate::feed::{Happening, Series};
 
@@ -106,7 +106,7 @@ impl Storage {
         let findings = Findings::default();
         let counted = Arc::clone(&sessions);
         let listener = Listener::default();
-        let told = Told {
+        let told = Observers {
             sessions: counted,
             findings: Arc::clone(&findings),
             listener: Arc::clone(&listener),
@@ -204,7 +204,7 @@ impl Storage {
     }
 
     /// The run as the ledger has it.
-    pub async fn find(&self, run_id: &str) -> Result<Option<Found>, Fault> {
+    pub async fn find(&self, run_id: &str) -> Result<Option<StoredRun>, Fault> {
         self.call(|reply| Command::Find(run_id.to_owned(), reply))
             .await
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::call::{CallError, RefusalCode};
-use openclaw_proto::feed::{Client, Selector, Subscription, Told};
+use openclaw_proto::feed::{Client, FeedItem, Selector, Subscription};
 use openclaw_terminal::{Failure, output};
 use tokio::time::{Instant, sleep};
 use tokio_stream::{Stream, StreamExt as _};
@@ -24,7 +24,7 @@ const ABSENCE: Duration = Duration::from_secs(30);
 /// Between two attempts to reach it.
 const PAUSE: Duration = Duration::from_millis(100);
 
-type Telling = Pin<Box<dyn Stream<Item = Result<Told, CallError>> + Send>>;
+type Telling = Pin<Box<dyn Stream<Item = Result<FeedItem, CallError>> + Send>>;
 
 /// Prints events until nobody reads them any more.
 pub(crate) fn execute(
@@ -91,23 +91,23 @@ impl Following {
     }
 
     /// Notes from where to go on.
-    fn note(&mut self, told: &Told) {
+    fn note(&mut self, told: &FeedItem) {
         let sequence = match told {
-            Told::Opened { epoch, sequence } => {
+            FeedItem::Opened { epoch, sequence } => {
                 self.subscription.epoch.clone_from(epoch);
                 // What is kept comes first, where it was asked for.
                 self.subscription.after.unwrap_or(*sequence)
             }
-            Told::Gap {
+            FeedItem::Gap {
                 through_sequence, ..
             } => *through_sequence,
-            Told::Event(event) => event.sequence,
-            Told::Live { sequence, .. } | Told::CaughtUp { sequence } => *sequence,
+            FeedItem::Event(event) => event.sequence,
+            FeedItem::Live { sequence, .. } | FeedItem::CaughtUp { sequence } => *sequence,
         };
         self.subscription.after = Some(sequence);
     }
 
-    fn print_one(&self, told: &Told) -> Result<(), Failure> {
+    fn print_one(&self, told: &FeedItem) -> Result<(), Failure> {
         if self.json {
             let text = serde_json::to_string(told).context("cannot write JSON")?;
             return output::json_line(&text);

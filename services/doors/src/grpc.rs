@@ -25,7 +25,7 @@ use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::gateway_server;
 use openclaw_proto::wire::run::Event as WireEvent;
 use openclaw_runs::stream;
-use openclaw_runs::{Extra, Sender, Standing};
+use openclaw_runs::{Extra, Sender, SenderRole};
 use tonic::{Request, Response, Status};
 
 use crate::doors::Doors;
@@ -57,7 +57,7 @@ impl gateway_server::Gateway for GatewayService {
         let sender = if caller.is_some_and(|caller| caller.is_owner()) {
             Sender::default()
         } else {
-            Sender::of(Standing::Guest)
+            Sender::of(SenderRole::Guest)
         };
         let extra = Extra {
             sender,

@@ -1,6 +1,6 @@
 //! Who may talk, and what they may.
 
-use openclaw_commands::{Sender, Standing};
+use openclaw_commands::{Sender, SenderRole};
 use openclaw_proto::channel::{Ignored, IgnoredCode};
 use openclaw_proto::gateway::ChatKind;
 use openclaw_settings::keys::channels::{
@@ -80,9 +80,9 @@ fn direct(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
     }
     // Whom `*` lets in talks, and commands nothing.
     let standing = if is_named || known.is_paired {
-        Standing::Guest
+        SenderRole::Guest
     } else {
-        Standing::Unauthorized
+        SenderRole::Unauthorized
     };
     allow(account, facts, known, standing, Place::default())
 }
@@ -175,9 +175,9 @@ fn in_group(account: &Account, facts: &Facts<'_>, known: Known<'_>) -> Verdict {
         .iter()
         .any(|written| names(written, facts.channel, facts.sender));
     let standing = if is_named {
-        Standing::Guest
+        SenderRole::Guest
     } else {
-        Standing::Unauthorized
+        SenderRole::Unauthorized
     };
     allow(account, facts, known, standing, place)
 }
@@ -186,12 +186,16 @@ fn allow(
     account: &Account,
     facts: &Facts<'_>,
     known: Known<'_>,
-    standing: Standing,
+    standing: SenderRole,
     place: Place<'_>,
 ) -> Verdict {
     let is_owner = is_owner(account, facts, known);
     let sender = Sender {
-        standing: if is_owner { Standing::Owner } else { standing },
+        standing: if is_owner {
+            SenderRole::Owner
+        } else {
+            standing
+        },
         id: facts.sender.to_owned(),
         approves: approves(account, facts, is_owner),
     };

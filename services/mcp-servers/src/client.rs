@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::line::{Call, CallFailure, CallResult, LINE_BYTES, Told};
+use super::line::{Call, CallFailure, CallResult, LINE_BYTES, PoolMessage};
 use super::offered::State;
 use super::output::Output;
 
@@ -272,10 +272,10 @@ async fn read(
     let mut lines = FramedRead::new(reader, LinesCodec::new_with_max_length(LINE_BYTES));
     while let Some(Ok(line)) = lines.next().await {
         match serde_json::from_str(&line) {
-            Ok(Told::Servers(servers)) => {
+            Ok(PoolMessage::Servers(servers)) => {
                 known.send_replace(Some(State::of(&servers, &policy, patience)));
             }
-            Ok(Told::Answer { id, result }) => {
+            Ok(PoolMessage::Answer { id, result }) => {
                 if let Some(caller) = lock(&waiting).remove(&id) {
                     // Who does not wait any more needs no answer.
                     let _ = caller.send(result);

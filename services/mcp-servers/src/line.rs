@@ -13,7 +13,7 @@ pub(super) const LINE_BYTES: usize = 32 * 1024 * 1024;
 
 /// To the turn's process.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Told {
+pub(super) enum PoolMessage {
     /// What the servers are now. It is told at first, and whenever it changes.
     Servers(Vec<Known>),
     /// What came of a call.

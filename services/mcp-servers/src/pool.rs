@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::codec::{FramedRead, LinesCodec};
 
-use super::line::{Call, CallFailure, CallResult, Known, LINE_BYTES, Status, Told};
+use super::line::{Call, CallFailure, CallResult, Known, LINE_BYTES, PoolMessage, Status};
 use super::output::{self, Output};
 use super::server::{END_LIMIT, Failure, Running, list, start};
 use super::silence::Silence;
@@ -428,14 +428,14 @@ async fn serve(shared: Arc<Shared>, connection: UnixStream) {
 /// Tells what the servers are, and answers.
 async fn write(
     mut writer: OwnedWriteHalf,
-    mut answers: mpsc::Receiver<Told>,
+    mut answers: mpsc::Receiver<PoolMessage>,
     mut known: watch::Receiver<Vec<Known>>,
 ) {
     known.mark_changed();
     loop {
         let told = tokio::select! {
             changed = known.changed() => match changed {
-                Ok(()) => Told::Servers(known.borrow_and_update().clone()),
+                Ok(()) => PoolMessage::Servers(known.borrow_and_update().clone()),
                 Err(_) => return,
             },
             answer = answers.recv() => match answer {
@@ -454,7 +454,7 @@ async fn write(
 }
 
 /// Answers each call by itself. Those under way end with the connection.
-async fn read(reader: OwnedReadHalf, shared: Arc<Shared>, answers: mpsc::Sender<Told>) {
+async fn read(reader: OwnedReadHalf, shared: Arc<Shared>, answers: mpsc::Sender<PoolMessage>) {
     let mut lines = FramedRead::new(reader, LinesCodec::new_with_max_length(LINE_BYTES));
     let places = Arc::new(Semaphore::new(CALLS));
     let mut calls = JoinSet::new();
@@ -472,7 +472,7 @@ async fn read(reader: OwnedReadHalf, shared: Arc<Shared>, answers: mpsc::Sender<
             let _place = place;
             let id = call.id;
             let result = shared.call(call).await;
-            let _ = answers.send(Told::Answer { id, result }).await;
+            let _ = answers.send(PoolMessage::Answer { id, result }).await;
         });
     }
 }

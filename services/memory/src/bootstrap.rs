@@ -16,7 +16,7 @@ use crate::workspace::{Error, Workspace};
 mod budget;
 pub(crate) mod template;
 
-use budget::Keep;
+use budget::KeptPart;
 
 /// Notes of one day; more of them would not fit anyway.
 const NOTES: usize = 8;
@@ -36,14 +36,14 @@ pub(crate) fn load(
     today: Date,
     budget: Bootstrap,
 ) -> (Vec<BootstrapFile>, Vec<Error>) {
-    let named = NAMED.map(|name| (name.to_owned(), Keep::Start));
+    let named = NAMED.map(|name| (name.to_owned(), KeptPart::Start));
     // Notes grow at their end, so that is what matters of a long one.
     let mut problems = Vec::new();
     let notes = notes(workspace, today).unwrap_or_else(|error| {
         problems.push(error);
         Vec::new()
     });
-    let notes = notes.into_iter().map(|name| (name, Keep::End));
+    let notes = notes.into_iter().map(|name| (name, KeptPart::End));
     let mut found = Vec::new();
     for (name, keep) in named.into_iter().chain(notes) {
         match workspace.read(&name) {
@@ -78,7 +78,7 @@ fn notes(workspace: &Workspace, today: Date) -> Result<Vec<String>, Error> {
 }
 
 fn within_budget(
-    found: Vec<(String, String, Keep)>,
+    found: Vec<(String, String, KeptPart)>,
     Bootstrap { file, total, .. }: Bootstrap,
 ) -> Vec<BootstrapFile> {
     let mut left = total;

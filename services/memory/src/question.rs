@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use openclaw_proto::memory::{Found, Hit, Parts, Question};
+use openclaw_proto::memory::{Hit, Parts, Question, SearchResults};
 use openclaw_retrieval::{Choice, Engine, Query, Ranking, SearchResult, Source, Weights};
 use openclaw_settings::{Embedder, MemorySearch};
 
@@ -94,13 +94,13 @@ impl Asked {
     }
 
     /// Searches. Blocks.
-    pub(crate) fn search(self, store: &Store) -> Result<Found, Error> {
+    pub(crate) fn search(self, store: &Store) -> Result<SearchResults, Error> {
         let others = self.others.clone();
         self.ask(store, |engine, query| engine.search_all(query, &others))
     }
 
     /// Finds what answers. Blocks.
-    pub(crate) fn recall(self, store: &Store) -> Result<Found, Error> {
+    pub(crate) fn recall(self, store: &Store) -> Result<SearchResults, Error> {
         self.ask(store, Engine::recall)
     }
 
@@ -108,7 +108,7 @@ impl Asked {
         self,
         store: &Store,
         ask: impl FnOnce(&Engine, &Query) -> Result<SearchResult, openclaw_retrieval::Error>,
-    ) -> Result<Found, Error> {
+    ) -> Result<SearchResults, Error> {
         store.used.notify_one();
         let found = ask(&*store.engine()?, &self.query);
         let found = found.inspect_err(|error| {
@@ -133,7 +133,7 @@ impl Asked {
         }
         let taking_in = store.health().pending > 0 && !store.progress.borrow().done;
         let (provider, model) = names(&self.embedder);
-        Ok(Found {
+        Ok(SearchResults {
             hits: hits.take(self.limit).collect(),
             partial: !found.complete || taking_in,
             warnings,

@@ -1,6 +1,6 @@
 //! What a message is given unasked: what answers it, as far as its words tell.
 
-use openclaw_proto::memory::{Found, Question, Recall, Recalled};
+use openclaw_proto::memory::{Question, Recall, Recalled, SearchResults};
 
 use crate::store::Store;
 
@@ -24,7 +24,7 @@ pub(crate) fn question(agent_id: String, text: &str) -> Question {
 }
 
 /// What was found to answer, with what it costs.
-pub(crate) fn priced(found: Found, store: &Store) -> Recall {
+pub(crate) fn priced(found: SearchResults, store: &Store) -> Recall {
     let passages = found.hits.into_iter().map(|hit| Recalled {
         tokens: estimate(&hit.snippet) + FRAME,
         hit,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
-use openclaw_proto::memory::{Conversation, Found, Lines, Question};
+use openclaw_proto::memory::{Conversation, Lines, Question, SearchResults};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::wire::memory as wire;
 use openclaw_sessions::forgetting::Words;
@@ -71,7 +71,7 @@ impl Service {
         Ok(wire::LoadBootstrapResponse { files })
     }
 
-    async fn search(&self, question: Question) -> Result<Found, Status> {
+    async fn search(&self, question: Question) -> Result<SearchResults, Status> {
         self.ask(question, QUESTION_WAITS, Asked::search).await
     }
 
@@ -79,8 +79,8 @@ impl Service {
         &self,
         question: Question,
         patience: Duration,
-        ask: fn(Asked, &Store) -> Result<Found, Error>,
-    ) -> Result<Found, Status> {
+        ask: fn(Asked, &Store) -> Result<SearchResults, Error>,
+    ) -> Result<SearchResults, Status> {
         let begin = Instant::now();
         let store = self.agents.store(&question.agent_id)?;
         first_look(&store, patience).await;

@@ -19,7 +19,7 @@ use crate::bus::{Bus, DomainEvent};
 use crate::command::Commands;
 use crate::compaction::Compactor;
 use crate::counters::Counters;
-use crate::feed::{Feed, Hearing, Recorder};
+use crate::feed::{Feed, FeedSubscriber, Recorder};
 use crate::heartbeat::Heartbeats;
 use crate::keys;
 use crate::outbox::{Dispatcher, Outbox};
@@ -131,7 +131,7 @@ impl Base {
     fn publish_what_is_recorded(&self) {
         self.bus.subscribe(Box::new(Recorder(self.storage.clone())));
         self.bus
-            .subscribe(Box::new(Hearing(Arc::clone(&self.feed))));
+            .subscribe(Box::new(FeedSubscriber(Arc::clone(&self.feed))));
         self.bus.subscribe(Box::new(Dispatcher {
             outbox: Arc::clone(&self.outbox),
             configuration: self.configuration.clone(),

@@ -17,7 +17,7 @@ use std::time::Duration;
 use openclaw_conversations::database::{Database, Fault};
 use openclaw_conversations::feed::Series;
 use openclaw_daemon::failure;
-use openclaw_proto::feed::{Event, Selector, Subscription, Told};
+use openclaw_proto::feed::{Event, FeedItem, Selector, Subscription};
 use openclaw_sessions::now_ms;
 use tokio::sync::Semaphore;
 
@@ -95,7 +95,8 @@ impl Feed {
     pub fn subscribe(
         self: &Arc<Self>,
         subscription: Subscription,
-    ) -> Result<impl futures_util::Stream<Item = Result<Told, Broken>> + Send + use<>, Broken> {
+    ) -> Result<impl futures_util::Stream<Item = Result<FeedItem, Broken>> + Send + use<>, Broken>
+    {
         let place = Arc::clone(&self.room).try_acquire_owned();
         let place = place.map_err(|_| Broken::TooMany)?;
         let reader = Reader::new(Arc::clone(self), subscription, place);
@@ -158,7 +159,7 @@ impl Feed {
         for event in events {
             listeners.last = listeners.last.max(event.sequence);
             let (agent, session) = (&event.agent_id, &event.session_key);
-            let told = || Told::Event(event.clone());
+            let told = || FeedItem::Event(event.clone());
             listeners.tell(agent, session, false, EVENT_COST, told);
         }
     }
@@ -174,7 +175,7 @@ impl Feed {
         let sequence = listeners.last;
         let (agent, session) = (run.key.agent().as_str(), run.key.as_str());
         let bytes = cost(&event.kind);
-        listeners.tell(agent, session, true, bytes, || Told::Live {
+        listeners.tell(agent, session, true, bytes, || FeedItem::Live {
             sequence,
             session_key: session.to_owned(),
             agent_id: agent.to_owned(),
@@ -198,7 +199,7 @@ impl Listeners {
         session: &str,
         is_live: bool,
         bytes: usize,
-        told: impl FnOnce() -> Told,
+        told: impl FnOnce() -> FeedItem,
     ) {
         let mut wanting = self
             .queues
@@ -214,9 +215,9 @@ impl Listeners {
 }
 
 /// The feed, as the bus knows it.
-pub(crate) struct Hearing(pub(crate) Arc<Feed>);
+pub(crate) struct FeedSubscriber(pub(crate) Arc<Feed>);
 
-impl Subscriber for Hearing {
+impl Subscriber for FeedSubscriber {
     fn take(&self, event: &DomainEvent<'_>) {
         match *event {
             DomainEvent::Recorded(events) => self.0.recorded(events),

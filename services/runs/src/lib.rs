@@ -36,7 +36,7 @@ mod wake;
 pub use self::core::Core;
 pub use bus::{DomainEvent, JobAction, Subscriber};
 pub use counters::Counter;
-pub use openclaw_commands::{Sender, Standing};
+pub use openclaw_commands::{Sender, SenderRole};
 pub use openclaw_jobs as job;
 pub use run::{MessageStatus, Run};
 pub use submission::{Started, Submitter, TEXT_LIMIT, is_model};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use openclaw_commands::Sender;
 use openclaw_conversations::Lanes;
 use openclaw_conversations::storage::{
-    ChannelReply, Closing, Fault, Found, Record, Said, Storage, replay,
+    ChannelReply, Closing, Fault, Record, Said, Storage, StoredRun, replay,
 };
 use openclaw_daemon::failure;
 use openclaw_proto::event::{Code, Done, Event, Failed, Kind};
@@ -85,7 +85,7 @@ impl Recovery {
             return Ok(false);
         };
         let found = self.storage.find(&record.run_id).await?;
-        let Some(Found {
+        let Some(StoredRun {
             transcript,
             overrides,
             ..

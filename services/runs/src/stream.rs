@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::{Stream, stream};
 use openclaw_conversations::Refusal;
-use openclaw_conversations::storage::{Fault, Found, Storage, replay};
+use openclaw_conversations::storage::{Fault, Storage, StoredRun, replay};
 use openclaw_proto::event::Event;
 
 use crate::run::Run;
@@ -28,7 +28,7 @@ pub fn live(run: Arc<Run>, from_seq: u64) -> Events {
 /// was live. The terminal event is always among them.
 pub async fn stored(storage: &Storage, run_id: &str, from_seq: u64) -> Result<Events, Refusal> {
     let found = storage.find(run_id).await.map_err(Refusal::Unreadable)?;
-    let Some(Found {
+    let Some(StoredRun {
         record, transcript, ..
     }) = found
     else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openclaw_commands::{Sender, Standing};
+use openclaw_commands::{Sender, SenderRole};
 use openclaw_conversations::storage::{Fault, RESET_COMMAND, Record, Storage, only_begins_anew};
 use openclaw_conversations::{Lanes, Refusal};
 use openclaw_daemon::Configuration;
@@ -187,10 +187,10 @@ fn command_of(
         openclaw_commands::read(text).map(|asked| Reading::Order(Order::new(asked, sender.clone())))
     };
     match sender.standing {
-        Standing::Owner | Standing::Guest => Ok(reading),
-        Standing::Program => Ok(None),
-        Standing::Unauthorized if reading.is_some() => Err(Refusal::Unauthorized),
-        Standing::Unauthorized => Ok(None),
+        SenderRole::Owner | SenderRole::Guest => Ok(reading),
+        SenderRole::Program => Ok(None),
+        SenderRole::Unauthorized if reading.is_some() => Err(Refusal::Unauthorized),
+        SenderRole::Unauthorized => Ok(None),
     }
 }
 
@@ -219,7 +219,7 @@ fn check_length(what: &'static str, text: &str, limit: usize) -> Result<(), Refu
 mod tests {
     use super::*;
 
-    fn read(text: &str, standing: Standing) -> Result<Option<&'static str>, Refusal> {
+    fn read(text: &str, standing: SenderRole) -> Result<Option<&'static str>, Refusal> {
         let settings = SessionSettings::of(&Default::default(), &Default::default());
         let reading = command_of(&settings, text, &Sender::of(standing))?;
         Ok(reading.map(|reading| reading.name()))
@@ -235,10 +235,10 @@ mod tests {
             ("/new and now?", None, None),
             ("hello", None, None),
         ] {
-            assert_eq!(read(text, Standing::Owner).unwrap(), owner, "{text}");
-            assert_eq!(read(text, Standing::Guest).unwrap(), guest, "{text}");
-            assert_eq!(read(text, Standing::Program).unwrap(), None, "{text}");
-            let unauthorized = read(text, Standing::Unauthorized);
+            assert_eq!(read(text, SenderRole::Owner).unwrap(), owner, "{text}");
+            assert_eq!(read(text, SenderRole::Guest).unwrap(), guest, "{text}");
+            assert_eq!(read(text, SenderRole::Program).unwrap(), None, "{text}");
+            let unauthorized = read(text, SenderRole::Unauthorized);
             match owner {
                 Some(_) => assert!(matches!(unauthorized, Err(Refusal::Unauthorized)), "{text}"),
                 None => assert_eq!(unauthorized.unwrap(), None, "{text}"),

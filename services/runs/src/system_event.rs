@@ -41,7 +41,7 @@ struct Event {
 
 /// Events that waited, in words.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct WaitingEvents {
     pub(crate) text: String,
     /// Notices of the ledger, to be forgotten when the words are durable.
     pub(crate) notices: Vec<i64>,
@@ -141,7 +141,7 @@ impl SystemEvents {
     }
 
     /// The events that wait, in words; they wait no more.
-    pub(crate) fn take(&self, key: &SessionKey) -> Option<Told> {
+    pub(crate) fn take(&self, key: &SessionKey) -> Option<WaitingEvents> {
         let events = self.lock().remove(key)?;
         let notices = events.iter().filter_map(|event| event.notice).collect();
         let lines = events.into_iter().map(|event| {
@@ -151,7 +151,7 @@ impl SystemEvents {
             format!("System: [{at}] {words}")
         });
         let text = lines.collect::<Vec<_>>().join("\n");
-        Some(Told { text, notices })
+        Some(WaitingEvents { text, notices })
     }
 
     /// The events that wait for the session's next turn, the oldest first.

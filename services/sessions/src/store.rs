@@ -99,12 +99,12 @@ impl Store {
         store.known = Stamp::of(&path);
         let mut notices = Vec::new();
         match file::read(&path)? {
-            file::Found::Index(raw) => {
+            file::IndexFile::Index(raw) => {
                 store.take(raw, &mut notices);
                 store.adopt(&mut notices)?;
             }
-            file::Found::Nothing => store.rebuild(&mut notices)?,
-            file::Found::Broken(reason) => {
+            file::IndexFile::Nothing => store.rebuild(&mut notices)?,
+            file::IndexFile::Broken(reason) => {
                 let path = crate::disk::set_aside(&path, now_ms)?;
                 notices.push(Notice::SetAside { path, reason });
                 store.rebuild(&mut notices)?;
@@ -395,18 +395,18 @@ pub enum Known {
 /// The directory or the index cannot be read.
 pub fn known(dir: &Path, agent: &AgentId) -> Result<Known, Error> {
     match file::read(&dir.join(INDEX))? {
-        file::Found::Index(raw) => {
+        file::IndexFile::Index(raw) => {
             let mut slots = file::slots(raw, agent);
             Ok(match adopt::adopt(dir, agent, &mut slots)? {
                 0 => Known::All,
                 count => Known::Missing(count),
             })
         }
-        file::Found::Nothing => {
+        file::IndexFile::Nothing => {
             let is_empty = rebuild::scan(dir, agent)?.sessions.is_empty();
             Ok(if is_empty { Known::All } else { Known::Nothing })
         }
-        file::Found::Broken(problem) => Ok(Known::Broken(problem)),
+        file::IndexFile::Broken(problem) => Ok(Known::Broken(problem)),
     }
 }
 

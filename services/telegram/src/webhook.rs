@@ -87,7 +87,7 @@ pub(crate) async fn receive(bot: &Bot, api: &Api, spool: &Arc<Spool>) -> Result<
         .await
         .map_err(|error| error.to_string())?;
     bot.board.contact();
-    let door = Arc::new(Door {
+    let door = Arc::new(Endpoint {
         path: options.webhook_path.clone(),
         secret,
         api: api.clone(),
@@ -146,7 +146,7 @@ fn secret(bot: &Bot) -> io::Result<String> {
     Ok(secret)
 }
 
-struct Door {
+struct Endpoint {
     path: String,
     secret: String,
     api: Api,
@@ -154,7 +154,7 @@ struct Door {
     calls: Semaphore,
 }
 
-async fn serve(stream: tokio::net::TcpStream, door: Arc<Door>) {
+async fn serve(stream: tokio::net::TcpStream, door: Arc<Endpoint>) {
     let service = service_fn(|request| {
         let door = Arc::clone(&door);
         async move { Ok::<_, Infallible>(door.answer(request).await) }
@@ -167,7 +167,7 @@ async fn serve(stream: tokio::net::TcpStream, door: Arc<Door>) {
         .await;
 }
 
-impl Door {
+impl Endpoint {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let status = self.take(request).await.err().unwrap_or(StatusCode::OK);
         let mut response = Response::new(Full::default());

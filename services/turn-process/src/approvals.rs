@@ -13,7 +13,7 @@ use openclaw_handoff::decisions::Decisions;
 use openclaw_handoff::spool::Spool;
 use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
 use openclaw_proto::event::Kind;
-use openclaw_tools::approval::effect::Ground;
+use openclaw_tools::approval::effect::TurnPaths;
 use openclaw_tools::approval::{Grant, Rules, Verdict};
 use tokio::sync::oneshot;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -49,7 +49,7 @@ const QUESTIONS: usize = 1000;
 #[derive(Debug)]
 pub(crate) struct Approvals {
     rules: Mutex<Rules>,
-    ground: Ground,
+    ground: TurnPaths,
     patience: Duration,
     /// When the turn ends at the latest.
     end: Instant,
@@ -100,7 +100,7 @@ enum CannotAsk {
 
 impl Approvals {
     pub(crate) fn new(
-        (rules, ground): (Rules, Ground),
+        (rules, ground): (Rules, TurnPaths),
         patience: Duration,
         end: Instant,
         spool: Arc<Spool>,
@@ -296,9 +296,9 @@ mod tests {
             only_listed: false,
             open_network: false,
         };
-        let ground = Ground {
+        let ground = TurnPaths {
             workspace: folder.path().to_owned(),
-            ..Ground::default()
+            ..TurnPaths::default()
         };
         let end = Instant::now() + Duration::from_secs(600);
         let approvals = Approvals::new(

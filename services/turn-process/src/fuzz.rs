@@ -14,7 +14,7 @@ use openclaw_model_api::bill::{Bill, Budget};
 use openclaw_proto::event::Kind;
 use openclaw_proto::memory;
 use openclaw_proto::origin::Origin;
-use openclaw_tools::approval::effect::Ground;
+use openclaw_tools::approval::effect::TurnPaths;
 use openclaw_tools::approval::{Ask, Rules};
 use openclaw_turn::Offer;
 use serde_json::json;
@@ -144,10 +144,10 @@ fn approvals(folder: PathBuf) -> Approvals {
         only_listed: false,
         open_network: false,
     };
-    let ground = Ground {
+    let ground = TurnPaths {
         workspace: PathBuf::from(WORKSPACE),
         temporary: PathBuf::from(TEMPORARY),
-        ..Ground::default()
+        ..TurnPaths::default()
     };
     Approvals::new(
         (rules, ground),

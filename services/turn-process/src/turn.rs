@@ -25,7 +25,7 @@ use openclaw_proto::origin::Origin;
 use openclaw_proxy::{Bound, ModelAccess, Serving};
 use openclaw_sandbox::{Launcher, Level};
 use openclaw_settings::LogLevel;
-use openclaw_tools::approval::effect::Ground;
+use openclaw_tools::approval::effect::TurnPaths;
 use serde::de::DeserializeOwned;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
@@ -258,11 +258,11 @@ fn launch(
 }
 
 /// Where the agent works, as it sees it.
-fn ground(spec: &ProcessSpec) -> Ground {
+fn ground(spec: &ProcessSpec) -> TurnPaths {
     let plan = &spec.plan;
     let home = spec.variables.iter().find(|(name, _)| name == "HOME");
     let temporary = plan.tmp.clone().unwrap_or_default();
-    Ground {
+    TurnPaths {
         workspace: plan.cwd.clone(),
         home: home.map(|(_, home)| home.into()).unwrap_or_default(),
         own_tmp: plan.level == Level::Strict,

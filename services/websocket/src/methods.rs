@@ -29,7 +29,7 @@ use openclaw_doors::channels::Channels;
 use openclaw_protocol::client::Role;
 use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Failure, Request, params, response};
-use openclaw_runs::{Core, Sender, Standing};
+use openclaw_runs::{Core, Sender, SenderRole};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -92,7 +92,7 @@ impl Call {
     /// The client as a sender of messages.
     fn sender(&self) -> Sender {
         Sender {
-            standing: Standing::Owner,
+            standing: SenderRole::Owner,
             id: self.client.identity.id.as_str().to_owned(),
             approves: self.client.identity.may(Scope::Approvals),
         }

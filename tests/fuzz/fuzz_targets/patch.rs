@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use libfuzzer_sys::{Corpus, fuzz_target};
-use openclaw_tools::approval::effect::Ground;
+use openclaw_tools::approval::effect::TurnPaths;
 use openclaw_tools::{Builtin, Registry, ToolCall, ToolResult, Workspace};
 use serde_json::{Value, json};
 
@@ -31,9 +31,9 @@ fuzz_target!(|text: &str| -> Corpus {
     let workspace = place.join("workspace");
     lay_out(&place, &workspace);
     let arguments = json!({"input": text});
-    let ground = Ground {
+    let ground = TurnPaths {
         workspace: workspace.clone(),
-        ..Ground::default()
+        ..TurnPaths::default()
     };
     match ground.outside(TOOL, &arguments) {
         Ok(outside) if outside.is_empty() => {}

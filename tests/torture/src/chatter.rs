@@ -8,9 +8,9 @@ use telegram_double::{BOT, Double};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
-use crate::book::{Book, Said};
 use crate::errand::{Errand, PER_SESSION};
 use crate::plan::Plan;
+use crate::record::{Record, Said};
 
 /// The longest a message may take to be answered while everything is killed
 /// again and again.
@@ -20,7 +20,7 @@ pub(crate) struct Chatter {
     pub(crate) double: Arc<Double>,
     pub(crate) plan: Plan,
     pub(crate) number: usize,
-    pub(crate) book: Arc<Book>,
+    pub(crate) record: Arc<Record>,
     pub(crate) stopped: watch::Receiver<bool>,
 }
 
@@ -51,13 +51,13 @@ impl Chatter {
         let key = errand.key.clone();
         let said = Said { chat, errand };
         let name = format!("telegram::{BOT}:{update}");
-        self.book.open().said.insert(name, said);
+        self.record.open().said.insert(name, said);
         let answered = self.double.wait(|double| {
             let said = double.sent_to(chat);
             said.iter().any(|it| it.text == answer)
         });
         if timeout(DEADLINE, answered).await.is_err() {
-            self.book
+            self.record
                 .wrong(format!("{key}: not answered within {DEADLINE:?}"));
         }
     }

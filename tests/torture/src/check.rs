@@ -10,46 +10,49 @@ use std::fs;
 
 pub(crate) use chats::Answers;
 
-use crate::book::{Book, Pages};
-use crate::ground::Ground;
 use crate::process::{self, Role};
+use crate::record::{Record, RecordState};
+use crate::running_suite::RunningSuite;
 
 /// Everything that is wrong, and what was answered in chats, if there are any.
-pub(crate) fn all(ground: &Ground, book: &Book) -> anyhow::Result<(Vec<String>, Option<Answers>)> {
-    let mut pages = book.open();
-    let mut runs = ledger::runs(&ground.ledger())?;
+pub(crate) fn all(
+    suite: &RunningSuite,
+    record: &Record,
+) -> anyhow::Result<(Vec<String>, Option<Answers>)> {
+    let mut pages = record.open();
+    let mut runs = ledger::runs(&suite.ledger())?;
     chats::acknowledge(&mut runs, &mut pages);
     let mut wrong = ledger::check(&runs, &pages);
-    wrong.extend(transcripts::check(&ground.sessions(), &pages)?);
-    wrong.extend(effects::check(&ground.workspace(), &pages)?);
-    wrong.extend(leftovers::check(ground));
-    let double = ground.double();
-    let answers = double.map(|double| chats::check(double, &ground.log(), &pages, &mut wrong));
+    wrong.extend(transcripts::check(&suite.sessions(), &pages)?);
+    wrong.extend(effects::check(&suite.workspace(), &pages)?);
+    wrong.extend(leftovers::check(suite));
+    let double = suite.double();
+    let answers = double.map(|double| chats::check(double, &suite.log(), &pages, &mut wrong));
     Ok((wrong, answers))
 }
 
 /// Whether nothing goes on: no run is open, and of turns there is at most the
 /// one process that stands ready for the next.
-pub(crate) fn is_quiet(ground: &Ground) -> bool {
-    let closed = ledger::runs(&ground.ledger())
+pub(crate) fn is_quiet(suite: &RunningSuite) -> bool {
+    let closed = ledger::runs(&suite.ledger())
         .is_ok_and(|runs| runs.iter().all(|run| run.ended_ms.is_some()));
-    let turns = process::all(ground)
+    let turns = process::all(suite)
         .iter()
         .filter(|process| process.role == Role::Turn)
         .count();
     closed
         && turns <= 1
-        && spools(ground) <= turns
-        && leftovers::check(ground).is_empty()
-        && transcripts::are_indexed(&ground.sessions())
+        && spools(suite) <= turns
+        && leftovers::check(suite).is_empty()
+        && transcripts::are_indexed(&suite.sessions())
 }
 
 /// Spools that are there.
-fn spools(ground: &Ground) -> usize {
-    fs::read_dir(ground.turns()).map_or(0, Iterator::count)
+fn spools(suite: &RunningSuite) -> usize {
+    fs::read_dir(suite.turns()).map_or(0, Iterator::count)
 }
 
 /// Whether a run may have ended without a whole answer.
-fn is_excused(pages: &Pages, run_id: &str) -> bool {
+fn is_excused(pages: &RecordState, run_id: &str) -> bool {
     pages.killed.contains(run_id)
 }

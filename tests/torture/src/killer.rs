@@ -13,16 +13,20 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use crate::book::Book;
-use crate::ground::Ground;
 use crate::plan::{Plan, Weights};
 use crate::process::{self, Process, Role};
+use crate::record::Record;
+use crate::running_suite::RunningSuite;
 
 /// Kills of each kind.
 pub(crate) type Killed = BTreeMap<Role, usize>;
 
 /// Kills as many processes as the plan says.
-pub(crate) async fn kill(ground: &Ground, plan: &Plan, book: &Book) -> anyhow::Result<Killed> {
+pub(crate) async fn kill(
+    suite: &RunningSuite,
+    plan: &Plan,
+    record: &Record,
+) -> anyhow::Result<Killed> {
     let mut dice = Rng::with_seed(plan.seed);
     let mut killed = Killed::new();
     let longest = u64::try_from(plan.pause.as_millis())?;
@@ -34,16 +38,16 @@ pub(crate) async fn kill(ground: &Ground, plan: &Plan, book: &Book) -> anyhow::R
         // kill; but a turn may be over when the pause is.
         let early = match wanted {
             Role::Turn => None,
-            _ => find(ground, &mut dice, wanted),
+            _ => find(suite, &mut dice, wanted),
         };
         pause.await;
         let victim = match early {
             Some(early) => process::read(early.pid).filter(|now| now.role == wanted),
-            None => find(ground, &mut dice, wanted),
+            None => find(suite, &mut dice, wanted),
         };
         // One that is just being started again is not there to be killed.
         let Some(victim) = victim else { continue };
-        strike(ground, book, &victim, dice.bool()).await?;
+        strike(suite, record, &victim, dice.bool()).await?;
         *killed.entry(victim.role).or_default() += 1;
         done += 1;
     }
@@ -62,8 +66,8 @@ fn draw(dice: &mut Rng, weights: Weights) -> Role {
     Role::Turn
 }
 
-fn find(ground: &Ground, dice: &mut Rng, role: Role) -> Option<Process> {
-    let mut found = process::all(ground);
+fn find(suite: &RunningSuite, dice: &mut Rng, role: Role) -> Option<Process> {
+    let mut found = process::all(suite);
     found.retain(|process| process.role == role);
     // Listed by number, which says nothing of their age.
     found.sort_by_key(|process| process.pid);
@@ -71,15 +75,15 @@ fn find(ground: &Ground, dice: &mut Rng, role: Role) -> Option<Process> {
 }
 
 async fn strike(
-    ground: &Ground,
-    book: &Book,
+    suite: &RunningSuite,
+    record: &Record,
     victim: &Process,
     whole_unit: bool,
 ) -> anyhow::Result<()> {
     if victim.role == Role::Turn {
-        let run_id = run_of(ground, victim.pid);
-        book.killed(run_id.clone());
-        if let Some(run_id) = run_id.filter(|_| whole_unit && ground.has_units()) {
+        let run_id = run_of(suite, victim.pid);
+        record.killed(run_id.clone());
+        if let Some(run_id) = run_id.filter(|_| whole_unit && suite.has_units()) {
             return kill_unit(&run_id).await;
         }
     }
@@ -88,8 +92,8 @@ async fn strike(
 }
 
 /// The run that a turn's process is for, as the first line of its spool says.
-fn run_of(ground: &Ground, pid: Pid) -> Option<String> {
-    let spools = fs::read_dir(ground.turns()).ok()?.flatten();
+fn run_of(suite: &RunningSuite, pid: Pid) -> Option<String> {
+    let spools = fs::read_dir(suite.turns()).ok()?.flatten();
     spools
         .filter(|entry| entry.path().extension().is_some_and(|end| end == "events"))
         .find_map(|entry| {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Parser;
-use torture::{Ground, Plan, torture};
+use torture::{Plan, RunningSuite, torture};
 
 /// Sends messages while it kills random daemons and turns, then checks that
 /// nothing was lost and nothing was done twice. Build the workspace first.
@@ -61,10 +61,10 @@ async fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     let seed = arguments.seed.unwrap_or_else(|| fastrand::u64(..));
     let mut stdout = std::io::stdout();
     writeln!(stdout, "seed {seed}").context("write to stdout")?;
-    let ground = match &arguments.units {
-        Some(agent) => Ground::units(agent)?,
-        None if arguments.telegram => Ground::telegram().await?,
-        None => Ground::own().await?,
+    let suite = match &arguments.units {
+        Some(agent) => RunningSuite::units(agent)?,
+        None if arguments.telegram => RunningSuite::telegram().await?,
+        None => RunningSuite::own().await?,
     };
     let mut plan = if arguments.telegram {
         Plan::telegram(seed, arguments.kills)
@@ -75,13 +75,13 @@ async fn run(arguments: &Arguments) -> anyhow::Result<bool> {
     if let Some(rest) = arguments.rest {
         plan.rest = Duration::try_from_secs_f64(rest).context("--rest")?;
     }
-    let report = torture(&ground, &plan).await?;
+    let report = torture(&suite, &plan).await?;
     write!(stdout, "{report}").context("write to stdout")?;
     if report.wrong.is_empty() {
         return Ok(true);
     }
-    if !ground.has_units() {
-        std::fs::write(&arguments.log, ground.log().join("\n"))
+    if !suite.has_units() {
+        std::fs::write(&arguments.log, suite.log().join("\n"))
             .with_context(|| format!("write {}", arguments.log.display()))?;
         writeln!(stdout, "the daemons' log: {}", arguments.log.display())?;
     }

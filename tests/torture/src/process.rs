@@ -4,7 +4,7 @@ use std::fs;
 
 use nix::unistd::Pid;
 
-use crate::ground::Ground;
+use crate::running_suite::RunningSuite;
 
 /// What a process of the suite is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,9 +30,9 @@ pub(crate) struct Process {
     pub(crate) command: String,
 }
 
-/// The processes of the suite on `ground`.
-pub(crate) fn all(ground: &Ground) -> Vec<Process> {
-    let found = ground.pids().into_iter();
+/// The processes of the suite on `suite`.
+pub(crate) fn all(suite: &RunningSuite) -> Vec<Process> {
+    let found = suite.pids().into_iter();
     found.filter_map(read).collect()
 }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use openclaw_proto::event::Kind;
 
-use crate::book::Book;
 use crate::check::Answers;
 use crate::killer::Killed;
 use crate::plan::Plan;
+use crate::record::Record;
 
 /// The outcome of a torture.
 #[derive(Debug)]
@@ -28,13 +28,13 @@ pub struct Report {
 impl Report {
     pub(crate) fn new(
         plan: &Plan,
-        book: &Book,
+        record: &Record,
         killed: Killed,
         mut wrong: Vec<String>,
         answers: Option<Answers>,
         took: Duration,
     ) -> Self {
-        let mut pages = book.open();
+        let mut pages = record.open();
         let outcomes = pages.messages.values().map(|message| &message.outcome);
         let whole = outcomes.filter(|outcome| matches!(outcome, Some(Kind::Done(_))));
         let whole = whole.count();

@@ -12,10 +12,10 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 use tokio_stream::{Stream, StreamExt as _};
 
-use crate::book::{Book, Message};
 use crate::errand::Errand;
-use crate::ground::Ground;
 use crate::plan::Plan;
+use crate::record::{Message, Record};
+use crate::running_suite::RunningSuite;
 
 /// The longest a message may take to be answered while everything is killed
 /// again and again; without that it takes a second.
@@ -31,7 +31,7 @@ pub(crate) struct Talker {
     seed: u64,
     number: usize,
     dice: Rng,
-    book: Arc<Book>,
+    record: Arc<Record>,
     stopped: watch::Receiver<bool>,
 }
 
@@ -48,20 +48,20 @@ struct Heard {
 
 impl Talker {
     pub(crate) fn new(
-        ground: &Ground,
+        suite: &RunningSuite,
         plan: &Plan,
         number: usize,
-        book: Arc<Book>,
+        record: Arc<Record>,
         stopped: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            client: ground.gateway(),
-            agent: ground.agent.clone(),
+            client: suite.gateway(),
+            agent: suite.agent.clone(),
             seed: plan.seed,
             number,
             // Another sequence than that of the kills and the other talkers.
             dice: Rng::with_seed(plan.seed.wrapping_add(1 + number as u64)),
-            book,
+            record,
             stopped,
         }
     }
@@ -81,7 +81,7 @@ impl Talker {
                     Some(run_id) => format!("run {run_id} did not end"),
                     None => "it was not accepted".to_owned(),
                 };
-                self.book
+                self.record
                     .wrong(format!("{}: {what} within {DEADLINE:?}", errand.key));
             }
         }
@@ -94,7 +94,7 @@ impl Talker {
             };
             if let Some(RefusalCode::NotFound | RefusalCode::InvalidArgument) = error.code() {
                 let what = format!("{}: refused: {error:?}", errand.key);
-                return self.book.wrong(what);
+                return self.record.wrong(what);
             }
             heard.broke = true;
             heard.broke_at.get_or_insert_with(Instant::now);
@@ -109,7 +109,7 @@ impl Talker {
         while let Some(reply) = replies.next().await {
             let reply = reply?;
             if let Some(at) = heard.broke_at.take() {
-                self.book.open().gaps.push(at.elapsed());
+                self.record.open().gaps.push(at.elapsed());
             }
             match reply {
                 Reply::Accepted(accepted, _) => self.accepted(errand, heard, accepted),
@@ -154,7 +154,7 @@ impl Talker {
             ..
         } = accepted;
         match &heard.run_id {
-            Some(known) if *known != run_id => self.book.wrong(format!(
+            Some(known) if *known != run_id => self.record.wrong(format!(
                 "{}: accepted as run {known} and again as run {run_id}",
                 errand.key
             )),
@@ -166,7 +166,7 @@ impl Talker {
                     session_key,
                     outcome: None,
                 };
-                let mut pages = self.book.open();
+                let mut pages = self.record.open();
                 pages.messages.insert(errand.key.clone(), message);
                 heard.run_id = Some(run_id);
             }
@@ -183,19 +183,19 @@ impl Talker {
                 heard.text.clone()
             };
             if whole != errand.answer {
-                self.book.wrong(format!(
+                self.record.wrong(format!(
                     "{}: run {run_id} told {whole:?} instead of {:?}",
                     errand.key, errand.answer
                 ));
             }
             if !errand.answer.starts_with(&heard.text) {
-                self.book.wrong(format!(
+                self.record.wrong(format!(
                     "{}: run {run_id} was heard with a gap or a repeat: {:?} of {:?}",
                     errand.key, heard.text, errand.answer
                 ));
             }
         }
-        let mut pages = self.book.open();
+        let mut pages = self.record.open();
         if let Some(message) = pages.messages.get_mut(&errand.key) {
             message.outcome.clone_from(&heard.outcome);
         }

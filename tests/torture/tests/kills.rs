@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use torture::{Ground, Plan, Report, torture};
+use torture::{Plan, Report, RunningSuite, torture};
 
 const KILLS: usize = 500;
 const KILLS_ON_TELEGRAM: usize = 200;
@@ -29,9 +29,9 @@ fn seed() -> u64 {
     seed
 }
 
-async fn tortured(ground: Ground, plan: Plan) -> Report {
+async fn tortured(suite: RunningSuite, plan: Plan) -> Report {
     let seed = plan.seed;
-    let report = tokio::time::timeout(LIMIT, torture(&ground, &plan)).await;
+    let report = tokio::time::timeout(LIMIT, torture(&suite, &plan)).await;
     let report = report.unwrap_or_else(|_| panic!("not within {LIMIT:?}, seed {seed}"));
     let report = report.unwrap();
     println!("{report}");
@@ -41,14 +41,14 @@ async fn tortured(ground: Ground, plan: Plan) -> Report {
 
 #[tokio::test]
 async fn five_hundred_kills_lose_nothing() {
-    let ground = Ground::own().await.unwrap();
-    tortured(ground, Plan::new(seed(), KILLS)).await;
+    let suite = RunningSuite::own().await.unwrap();
+    tortured(suite, Plan::new(seed(), KILLS)).await;
 }
 
 #[tokio::test]
 async fn two_hundred_kills_lose_nothing_on_telegram() {
-    let ground = Ground::telegram().await.unwrap();
+    let suite = RunningSuite::telegram().await.unwrap();
     let mut plan = Plan::telegram(seed(), KILLS_ON_TELEGRAM);
     plan.rest = REST;
-    tortured(ground, plan).await;
+    tortured(suite, plan).await;
 }

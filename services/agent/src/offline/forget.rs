@@ -5,7 +5,7 @@ use openclaw_tools::{Registry, ToolCall};
 use openclaw_turn::TurnRequest;
 use serde_json::json;
 
-use super::Found;
+use super::SearchAnswer;
 use crate::emitter::Emitter;
 use crate::failure::TurnError;
 
@@ -39,7 +39,7 @@ pub(super) fn place(what: &str) -> Option<Place<'_>> {
 /// The notes that `what` may mean, with how each is taken away.
 pub(super) fn offered(what: &str, answer: Result<String, String>) -> String {
     let found = answer.and_then(|answer| {
-        let found: Result<Found, _> = serde_json::from_str(&answer);
+        let found: Result<SearchAnswer, _> = serde_json::from_str(&answer);
         found.map_err(|error| error.to_string())
     });
     let found = match found {

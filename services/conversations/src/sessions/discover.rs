@@ -1,6 +1,6 @@
 //! Finding transcripts that the index does not lead to.
 
-use openclaw_proto::sessions::{Findings, Found, Reading, Search};
+use openclaw_proto::sessions::{Findings, Reading, Search, SessionMatch};
 use openclaw_sessions::discovery::{self, Digest, Matched, Project, Range, Scope};
 use openclaw_sessions::{AgentId, SessionKey};
 
@@ -92,8 +92,8 @@ impl Sessions {
     }
 }
 
-fn found(digest: Digest, key: Option<SessionKey>) -> Found {
-    Found {
+fn found(digest: Digest, key: Option<SessionKey>) -> SessionMatch {
+    SessionMatch {
         agent_id: digest.agent,
         id: digest.session_id,
         key: key.map(|key| key.to_string()).unwrap_or_default(),

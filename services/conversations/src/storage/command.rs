@@ -100,7 +100,7 @@ pub struct QueueFields {
 
 /// A run of the ledger.
 #[derive(Debug)]
-pub struct Found {
+pub struct StoredRun {
     /// Its row.
     pub record: Record,
     /// Where its entries are.

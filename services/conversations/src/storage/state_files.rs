@@ -17,7 +17,7 @@ use openclaw_sessions::{AgentId, SessionKey, now_ms};
 use crate::auth_profile;
 use crate::feed::{Happening, Series};
 
-use super::command::{BackendSessions, Found, Overrides, QueueFields};
+use super::command::{BackendSessions, Overrides, QueueFields, StoredRun};
 use super::delivery;
 use super::entries::Described;
 use super::home::Home;
@@ -235,7 +235,7 @@ impl StateFiles {
         self.ledger.last(limit).map_err(self.of_ledger())
     }
 
-    pub(super) fn find(&mut self, run_id: &str) -> Result<Option<Found>, Fault> {
+    pub(super) fn find(&mut self, run_id: &str) -> Result<Option<StoredRun>, Fault> {
         let mut record = self.ledger.by_run_id(run_id).map_err(self.of_ledger())?;
         if record.is_none() {
             // Clients of the WebSocket protocol know a run by its key.
@@ -252,7 +252,7 @@ impl StateFiles {
             return Ok(None);
         };
         let overrides = self.overrides(&record)?;
-        Ok(Some(Found {
+        Ok(Some(StoredRun {
             record,
             transcript,
             overrides,

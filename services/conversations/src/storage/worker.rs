@@ -12,7 +12,7 @@ use openclaw_sessions::store::Store;
 use openclaw_sessions::transcript::Message;
 use openclaw_sessions::{SessionKey, now_ms};
 
-use super::command::{Acceptance, BackendSessions, Closing, Found, Incoming, Reply};
+use super::command::{Acceptance, BackendSessions, Closing, Incoming, Reply, StoredRun};
 use super::ledger::{Change, Record, Spent};
 use super::staged::Staged;
 use super::state_files::StateFiles;
@@ -65,7 +65,7 @@ pub(crate) enum Command {
     /// Something happened elsewhere.
     Record(Happening, Reply<()>),
     Close(Box<Closing>, Reply<()>),
-    Find(String, Reply<Option<Found>>),
+    Find(String, Reply<Option<StoredRun>>),
     Last(u32, Reply<Vec<(Record, Option<Spent>)>>),
     Work(Work),
     /// Looks after old sessions soon.
@@ -74,7 +74,7 @@ pub(crate) enum Command {
 }
 
 /// What others than those who ask are told.
-pub(super) struct Told {
+pub(super) struct Observers {
     /// How many sessions there are.
     pub(super) sessions: Arc<AtomicU64>,
     pub(super) findings: Findings,
@@ -88,7 +88,7 @@ pub(super) type Findings = Arc<Mutex<Vec<String>>>;
 pub(super) struct Worker {
     state_files: StateFiles,
     commands: Receiver<Envelope>,
-    told: Told,
+    told: Observers,
     /// When what changed in an index is to be written.
     flush_at: Option<Instant>,
     /// When index files are to be written that are behind the ledger.
@@ -111,7 +111,7 @@ impl Worker {
     pub(super) fn open(
         configuration: Configuration,
         commands: Receiver<Envelope>,
-        told: Told,
+        told: Observers,
     ) -> Result<Self, Fault> {
         let worker = Self {
             state_files: StateFiles::open(configuration)?,

@@ -3,17 +3,17 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_proto::event;
-use openclaw_proto::feed::{Entry, Event, Kind, Told};
+use openclaw_proto::feed::{Entry, Event, FeedItem, Kind};
 use openclaw_terminal::output::{line as plain, one_line};
 
 /// Characters of what was said, of which this tells only that it was.
 const WIDTH: usize = 100;
 
 /// Its line; None: people are told nothing of it.
-pub(super) fn of(told: &Told) -> Option<String> {
+pub(super) fn of(told: &FeedItem) -> Option<String> {
     match told {
-        Told::Opened { .. } | Told::CaughtUp { .. } => None,
-        Told::Gap {
+        FeedItem::Opened { .. } | FeedItem::CaughtUp { .. } => None,
+        FeedItem::Gap {
             after_sequence,
             reason,
             ..
@@ -21,8 +21,8 @@ pub(super) fn of(told: &Told) -> Option<String> {
             "-- events after {after_sequence} are missing: {}",
             plain(reason)
         )),
-        Told::Event(event) => Some(happened(event)),
-        Told::Live {
+        FeedItem::Event(event) => Some(happened(event)),
+        FeedItem::Live {
             session_key, event, ..
         } => {
             let words = said(&event.kind)?;
@@ -129,9 +129,9 @@ mod tests {
                 ..Ended::default()
             })),
         };
-        let line = of(&Told::Event(event)).unwrap();
+        let line = of(&FeedItem::Event(event)).unwrap();
         assert!(line.contains("7 agent:main:main 01234567 run failed, 3 tokens: first"));
         assert!(!line.contains(['\n', '\u{1b}']), "{line:?}");
-        assert_eq!(of(&Told::CaughtUp { sequence: 7 }), None);
+        assert_eq!(of(&FeedItem::CaughtUp { sequence: 7 }), None);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
-use openclaw_proto::memory::{Found, Hit, Question};
+use openclaw_proto::memory::{Hit, Question, SearchResults};
 use openclaw_terminal::{Failure, output};
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ pub(super) async fn run(arguments: Arguments, memory: &Memory) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-fn document(found: &Found, explain: bool) -> Value {
+fn document(found: &SearchResults, explain: bool) -> Value {
     let result = |hit: &Hit| {
         // A hit always has the shape of one.
         let mut result = serde_json::to_value(hit).unwrap_or_default();
@@ -76,7 +76,7 @@ fn document(found: &Found, explain: bool) -> Value {
     })
 }
 
-fn rendered(found: &Found, explain: bool) -> String {
+fn rendered(found: &SearchResults, explain: bool) -> String {
     let mut text = String::new();
     for hit in &found.hits {
         // Writing to a String cannot fail.

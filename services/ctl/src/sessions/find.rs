@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use openclaw_proto::sessions::{Findings, Found, Search};
+use openclaw_proto::sessions::{Findings, Search, SessionMatch};
 use openclaw_terminal::{Failure, output, words};
 
 use super::failure;
@@ -57,7 +57,7 @@ fn rendered(findings: &Findings, project: &str, now_ms: i64) -> String {
     blocks.collect::<Vec<_>>().join("\n")
 }
 
-fn block(found: &Found, now_ms: i64) -> String {
+fn block(found: &SessionMatch, now_ms: i64) -> String {
     let name = match found.key.as_str() {
         "" => output::line(&format!("{} (in no index)", found.id)),
         key => output::line(&format!("{key}  {}", found.id)),

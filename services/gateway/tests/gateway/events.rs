@@ -5,12 +5,12 @@ use std::pin::Pin;
 use futures_util::{Stream, StreamExt as _};
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event;
-use openclaw_proto::feed::{Change, Client, Event, Kind, Role, Selector, Subscription, Told};
+use openclaw_proto::feed::{Change, Client, Event, FeedItem, Kind, Role, Selector, Subscription};
 use openclaw_proto::sessions::Named;
 
 use crate::suite::{Doomed, Suite, done, rest, soon, text};
 
-type Telling = Pin<Box<dyn Stream<Item = Result<Told, CallError>> + Send>>;
+type Telling = Pin<Box<dyn Stream<Item = Result<FeedItem, CallError>> + Send>>;
 
 async fn subscribe(suite: &Suite, subscription: Subscription) -> Telling {
     let client = Client::new(suite.paths().gateway_socket());
@@ -24,7 +24,7 @@ fn after(sequence: u64) -> Subscription {
     }
 }
 
-async fn next(telling: &mut Telling) -> Told {
+async fn next(telling: &mut Telling) -> FeedItem {
     soon(telling.next()).await.unwrap().unwrap()
 }
 
@@ -34,9 +34,9 @@ async fn kept(suite: &Suite, subscription: Subscription) -> Vec<Event> {
     let mut events = Vec::new();
     loop {
         match next(&mut telling).await {
-            Told::CaughtUp { .. } => return events,
-            Told::Event(event) => events.push(event),
-            Told::Opened { .. } => {}
+            FeedItem::CaughtUp { .. } => return events,
+            FeedItem::Event(event) => events.push(event),
+            FeedItem::Opened { .. } => {}
             other => panic!("{other:?}"),
         }
     }
@@ -57,16 +57,16 @@ fn words(kind: &Kind) -> String {
 async fn events_of_a_message_are_told_live_and_replayed() {
     let suite = Suite::start().await;
     let mut telling = subscribe(&suite, Subscription::default()).await;
-    let Told::Opened { epoch, sequence } = next(&mut telling).await else {
+    let FeedItem::Opened { epoch, sequence } = next(&mut telling).await else {
         panic!("not opened");
     };
-    assert_eq!(next(&mut telling).await, Told::CaughtUp { sequence });
+    assert_eq!(next(&mut telling).await, FeedItem::CaughtUp { sequence });
     let accepted = suite.exchange("hello", "good day").await;
     let (mut events, mut live) = (Vec::new(), Vec::new());
     while events.len() < 5 {
         match next(&mut telling).await {
-            Told::Event(event) => events.push(event),
-            Told::Live {
+            FeedItem::Event(event) => events.push(event),
+            FeedItem::Live {
                 sequence, event, ..
             } => {
                 let before = events.last().map_or(0, |event: &Event| event.sequence);
@@ -141,8 +141,8 @@ async fn events_go_on_where_a_gateway_that_died_was() {
     let mut later = Vec::new();
     while later.len() < 2 {
         match next(&mut telling).await {
-            Told::Event(event) => later.push(event),
-            Told::Gap { reason, .. } => panic!("{reason}"),
+            FeedItem::Event(event) => later.push(event),
+            FeedItem::Gap { reason, .. } => panic!("{reason}"),
             _ => {}
         }
     }
@@ -162,8 +162,8 @@ async fn events_that_are_not_there_are_a_gap_by_name() {
     };
     for (subscription, given) in [(after(last + 1), last + 1), (other, 1)] {
         let mut telling = subscribe(&suite, subscription).await;
-        assert!(matches!(next(&mut telling).await, Told::Opened { .. }));
-        let Told::Gap {
+        assert!(matches!(next(&mut telling).await, FeedItem::Opened { .. }));
+        let FeedItem::Gap {
             after_sequence,
             through_sequence,
             ..
@@ -172,7 +172,10 @@ async fn events_that_are_not_there_are_a_gap_by_name() {
             panic!("no gap");
         };
         assert_eq!((after_sequence, through_sequence), (given, last));
-        assert_eq!(next(&mut telling).await, Told::CaughtUp { sequence: last });
+        assert_eq!(
+            next(&mut telling).await,
+            FeedItem::CaughtUp { sequence: last }
+        );
     }
 }
 
@@ -224,7 +227,7 @@ async fn events_that_nobody_reads_end_with_where_to_go_on() {
     let mut last = 0;
     let error = loop {
         match soon(telling.next()).await.unwrap() {
-            Ok(Told::Event(event)) => last = event.sequence,
+            Ok(FeedItem::Event(event)) => last = event.sequence,
             Ok(_) => {}
             Err(error) => break error,
         }

@@ -5,7 +5,7 @@ pub(super) const MARK: usize = 120;
 
 /// Which part of a text stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum KeptPart {
     Start,
     End,
 }
@@ -13,7 +13,7 @@ pub(super) enum Keep {
 /// The text, with at most `budget` characters, and whether it was cut. A mark
 /// says where and how much is missing; a budget below [`MARK`] holds the mark
 /// alone.
-pub(super) fn cut(name: &str, text: String, keep: Keep, budget: usize) -> (String, bool) {
+pub(super) fn cut(name: &str, text: String, keep: KeptPart, budget: usize) -> (String, bool) {
     let length = text.chars().count();
     if length <= budget {
         return (text, false);
@@ -22,8 +22,8 @@ pub(super) fn cut(name: &str, text: String, keep: Keep, budget: usize) -> (Strin
     let missing = length - kept;
     let mark = format!("[… {name} is cut here: {missing} of its {length} characters are missing]");
     let cut = match keep {
-        Keep::Start => format!("{}\n{mark}", &text[..position(&text, kept)]),
-        Keep::End => format!("{mark}\n{}", &text[position(&text, length - kept)..]),
+        KeptPart::Start => format!("{}\n{mark}", &text[..position(&text, kept)]),
+        KeptPart::End => format!("{mark}\n{}", &text[position(&text, length - kept)..]),
     };
     (cut, true)
 }

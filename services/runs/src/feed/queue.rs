@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use openclaw_proto::feed::{Selector, Told};
+use openclaw_proto::feed::{FeedItem, Selector};
 use tokio::sync::Notify;
 
 /// Events that may wait for a subscriber: those of a burst of text that a reader
@@ -23,7 +23,7 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    items: VecDeque<(Arc<Told>, usize)>,
+    items: VecDeque<(Arc<FeedItem>, usize)>,
     bytes: usize,
     end: Option<End>,
 }
@@ -53,7 +53,7 @@ impl Queue {
 
     /// Adds something, or ends the queue when it is full: whoever tells never
     /// waits.
-    pub(super) fn push(&self, told: &Arc<Told>, bytes: usize) {
+    pub(super) fn push(&self, told: &Arc<FeedItem>, bytes: usize) {
         let mut waiting = self.lock();
         if waiting.end.is_some() {
             return;
@@ -78,7 +78,7 @@ impl Queue {
     }
 
     /// What is next, waiting for it. There is one reader.
-    pub(super) async fn next(&self) -> Result<Arc<Told>, End> {
+    pub(super) async fn next(&self) -> Result<Arc<FeedItem>, End> {
         loop {
             let news = self.news.notified();
             if let Some(next) = self.take() {
@@ -88,7 +88,7 @@ impl Queue {
         }
     }
 
-    fn take(&self) -> Option<Result<Arc<Told>, End>> {
+    fn take(&self) -> Option<Result<Arc<FeedItem>, End>> {
         let mut waiting = self.lock();
         match waiting.items.pop_front() {
             Some((told, bytes)) => {
@@ -108,8 +108,8 @@ impl Queue {
 mod tests {
     use super::*;
 
-    fn told(sequence: u64) -> Arc<Told> {
-        Arc::new(Told::CaughtUp { sequence })
+    fn told(sequence: u64) -> Arc<FeedItem> {
+        Arc::new(FeedItem::CaughtUp { sequence })
     }
 
     #[tokio::test]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use openclaw_conversations::feed::{Missing, Page, missing, page};
-use openclaw_proto::feed::{Subscription, Told};
+use openclaw_proto::feed::{FeedItem, Subscription};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::queue::{End, Queue};
@@ -18,7 +18,7 @@ pub(super) struct Reader {
     subscription: Subscription,
     stage: Stage,
     /// What is next.
-    ready: VecDeque<Told>,
+    ready: VecDeque<FeedItem>,
     /// What has a lower number, or this one, was told or is not meant.
     told: u64,
     queue: Option<Listening>,
@@ -67,7 +67,7 @@ impl Reader {
     }
 
     /// The next thing, and the reader for what comes after it.
-    pub(super) async fn step(mut self) -> Option<(Result<Told, Broken>, Self)> {
+    pub(super) async fn step(mut self) -> Option<(Result<FeedItem, Broken>, Self)> {
         loop {
             if let Some(told) = self.ready.pop_front() {
                 return Some((Ok(told), self));
@@ -92,7 +92,7 @@ impl Reader {
         let last = self.feed.lock().last;
         let epoch = self.feed.series.epoch.clone();
         let is_other = !self.subscription.epoch.is_empty() && self.subscription.epoch != epoch;
-        let opened = |sequence| Told::Opened { epoch, sequence };
+        let opened = |sequence| FeedItem::Opened { epoch, sequence };
         match self.subscription.after {
             None => {
                 let last = self.listen();
@@ -140,7 +140,7 @@ impl Reader {
             }
             Ok(Page { events, is_last }) => {
                 self.told = events.last().map_or(after, |event| event.sequence);
-                self.ready.extend(events.into_iter().map(Told::Event));
+                self.ready.extend(events.into_iter().map(FeedItem::Event));
                 if is_last && self.queue.is_some() {
                     self.caught_up(self.told);
                 } else if is_last {
@@ -161,10 +161,10 @@ impl Reader {
             Err(End::Closed) => return Err(Broken::Stopping(self.told)),
         };
         match &*told {
-            Told::Event(event) if event.sequence <= self.told => return Ok(()),
-            Told::Event(event) => self.told = event.sequence,
+            FeedItem::Event(event) if event.sequence <= self.told => return Ok(()),
+            FeedItem::Event(event) => self.told = event.sequence,
             // Said before what was read from the ledger meanwhile.
-            Told::Live { sequence, .. } if *sequence < self.told => return Ok(()),
+            FeedItem::Live { sequence, .. } if *sequence < self.told => return Ok(()),
             _ => {}
         }
         self.ready.push_back(Arc::unwrap_or_clone(told));
@@ -185,7 +185,7 @@ impl Reader {
 
     fn gap(&mut self, after_sequence: u64, missing: Missing) {
         self.told = missing.through;
-        self.ready.push_back(Told::Gap {
+        self.ready.push_back(FeedItem::Gap {
             after_sequence,
             through_sequence: missing.through,
             reason: missing.reason.to_owned(),
@@ -195,6 +195,6 @@ impl Reader {
     fn caught_up(&mut self, sequence: u64) {
         self.told = sequence;
         self.stage = Stage::Following;
-        self.ready.push_back(Told::CaughtUp { sequence });
+        self.ready.push_back(FeedItem::CaughtUp { sequence });
     }
 }

@@ -72,8 +72,8 @@ async fn feed_goes_over_from_what_is_kept_to_what_comes() {
             let mut sequences = Vec::new();
             while sequences.last() != Some(&EVENTS) {
                 match told.next().await.unwrap().unwrap() {
-                    Told::Event(event) => sequences.push(event.sequence),
-                    Told::Gap { reason, .. } => panic!("{reason}"),
+                    FeedItem::Event(event) => sequences.push(event.sequence),
+                    FeedItem::Gap { reason, .. } => panic!("{reason}"),
                     _ => {}
                 }
             }
@@ -109,10 +109,13 @@ async fn feed_that_is_closed_ends_its_readers_with_where_to_go_on() {
     let mut told = Box::pin(feed.subscribe(Subscription::default()).unwrap());
     assert!(matches!(
         told.next().await,
-        Some(Ok(Told::Opened { sequence: 3, .. }))
+        Some(Ok(FeedItem::Opened { sequence: 3, .. }))
     ));
     feed.close();
-    assert!(matches!(told.next().await, Some(Ok(Told::CaughtUp { .. }))));
+    assert!(matches!(
+        told.next().await,
+        Some(Ok(FeedItem::CaughtUp { .. }))
+    ));
     assert!(matches!(told.next().await, Some(Err(Broken::Stopping(3)))));
     assert!(told.next().await.is_none());
 }

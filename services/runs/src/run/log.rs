@@ -37,7 +37,7 @@ struct Kept {
     clippy::large_enum_variant,
     reason = "it is taken apart at once, and mostly the event is there"
 )]
-enum Found {
+enum Lookup {
     Event(Event),
     NotYet,
     End,
@@ -91,7 +91,7 @@ impl EventLog {
     /// The event with the number `seq`, if it is there now.
     pub fn ready(&self, seq: u64) -> Option<Event> {
         match self.find(seq) {
-            Ok(Found::Event(event)) => Some(event),
+            Ok(Lookup::Event(event)) => Some(event),
             _ => None,
         }
     }
@@ -110,30 +110,30 @@ impl EventLog {
         let mut news = self.last.subscribe();
         loop {
             match self.find(seq)? {
-                Found::Event(event) => return Ok(Some(event)),
-                Found::End => return Ok(None),
+                Lookup::Event(event) => return Ok(Some(event)),
+                Lookup::End => return Ok(None),
                 // The sender lives in `self`, so this waits and cannot fail.
-                Found::NotYet => {
+                Lookup::NotYet => {
                     let _ = news.changed().await;
                 }
             }
         }
     }
 
-    fn find(&self, seq: u64) -> Result<Found, Missed> {
+    fn find(&self, seq: u64) -> Result<Lookup, Missed> {
         let kept = self.lock();
         let Some(place) = seq.checked_sub(kept.dropped + 1) else {
             return Err(Missed::before(kept.dropped + 1));
         };
         Ok(match kept.events.get(place as usize) {
-            Some((at_ms, kind)) => Found::Event(Event {
+            Some((at_ms, kind)) => Lookup::Event(Event {
                 run_id: self.run_id.clone(),
                 seq,
                 at_ms: *at_ms,
                 kind: kind.clone(),
             }),
-            None if kept.ended => Found::End,
-            None => Found::NotYet,
+            None if kept.ended => Lookup::End,
+            None => Lookup::NotYet,
         })
     }
 

@@ -32,7 +32,7 @@ pub(super) struct Asked {
     overrides: Overrides,
     text: String,
     /// What happened elsewhere, which `text` begins with.
-    events: Option<system_event::Told>,
+    events: Option<system_event::WaitingEvents>,
     context: Context,
     /// All that may be sent to the model, in tokens,
     tokens: u64,
@@ -109,7 +109,7 @@ impl Asked {
         let Some(events) = self.events.take() else {
             return;
         };
-        let system_event::Told { text, notices } = events;
+        let system_event::WaitingEvents { text, notices } = events;
         let event = UserMessage::of_event(&reply.run.id, text, now_ms());
         let event = vec![Message::User(event)];
         if notices.is_empty() {

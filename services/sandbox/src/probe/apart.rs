@@ -20,9 +20,9 @@ const UNSEEN: [&str; 6] = [
     "/var",
 ];
 
-type Found = Result<Verdict, StepError>;
+type Outcome = Result<Verdict, StepError>;
 
-pub(super) fn own_root(scene: &Scene) -> Found {
+pub(super) fn own_root(scene: &Scene) -> Outcome {
     within(scene, |scene| {
         let inside = scene.workspace().join("file");
         fs::write(&inside, "x").map_err(in_io("write", inside.display()))?;
@@ -40,7 +40,7 @@ pub(super) fn own_root(scene: &Scene) -> Found {
     })
 }
 
-pub(super) fn own_processes(scene: &Scene) -> Found {
+pub(super) fn own_processes(scene: &Scene) -> Outcome {
     within(scene, |_| {
         let entries = fs::read_dir("/proc").map_err(in_io("list", "/proc"))?;
         let numbers = entries
@@ -54,7 +54,7 @@ pub(super) fn own_processes(scene: &Scene) -> Found {
     })
 }
 
-pub(super) fn own_network(scene: &Scene) -> Found {
+pub(super) fn own_network(scene: &Scene) -> Outcome {
     within(scene, |_| {
         const INTERFACES: &str = "/proc/net/dev";
         const ROUTES: &str = "/proc/net/route";
@@ -72,7 +72,7 @@ pub(super) fn own_network(scene: &Scene) -> Found {
 }
 
 /// Does the check in the namespaces and the root of a turn of level strict.
-fn within(scene: &Scene, check: fn(&Scene) -> Found) -> Found {
+fn within(scene: &Scene, check: fn(&Scene) -> Outcome) -> Outcome {
     namespaces::enter_processes()?;
     let (reader, writer) = pipe().map_err(system("make", "pipe"))?;
     match sys::fork().map_err(system("fork", "first process"))? {

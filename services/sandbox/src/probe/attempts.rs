@@ -34,7 +34,7 @@ const HARMLESS: &str = "/bin/true";
 /// For a process to die after its parent did.
 const DEATH_MILLISECONDS: u16 = 2000;
 
-type Found = Result<Verdict, StepError>;
+type Outcome = Result<Verdict, StepError>;
 
 /// Every check, in the order of the steps.
 pub(super) const ALL: &[Attempt] = &[
@@ -66,25 +66,25 @@ pub(super) const ALL: &[Attempt] = &[
     of(Part::Text, "no_changes", no_changes),
 ];
 
-const fn plain(name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
+const fn plain(name: &'static str, run: fn(&Scene) -> Outcome) -> Attempt {
     of(Part::Base, name, run)
 }
 
-const fn for_root(part: Part, name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
+const fn for_root(part: Part, name: &'static str, run: fn(&Scene) -> Outcome) -> Attempt {
     Attempt {
         root: true,
         ..of(part, name, run)
     }
 }
 
-const fn landlock(name: &'static str, abi: i32, run: fn(&Scene) -> Found) -> Attempt {
+const fn landlock(name: &'static str, abi: i32, run: fn(&Scene) -> Outcome) -> Attempt {
     Attempt {
         abi,
         ..of(Part::PathRules, name, run)
     }
 }
 
-const fn of(part: Part, name: &'static str, run: fn(&Scene) -> Found) -> Attempt {
+const fn of(part: Part, name: &'static str, run: fn(&Scene) -> Outcome) -> Attempt {
     Attempt {
         name,
         abi: 0,
@@ -95,7 +95,7 @@ const fn of(part: Part, name: &'static str, run: fn(&Scene) -> Found) -> Attempt
 }
 
 /// Enforced when the answer is exactly the refusal expected: another error could be luck.
-fn refused<T>(what: &str, answer: Result<T, Errno>, expected: Errno) -> Found {
+fn refused<T>(what: &str, answer: Result<T, Errno>, expected: Errno) -> Outcome {
     Ok(match answer {
         Err(error) if error == expected => enforced(format!("{what}: {expected}")),
         Err(error) => failed(format!("{what}: {error}, expected {expected}")),
@@ -129,7 +129,7 @@ fn status_line(name: &str) -> Result<String, StepError> {
         .unwrap_or_default())
 }
 
-fn tree_ended(_: &Scene) -> Found {
+fn tree_ended(_: &Scene) -> Outcome {
     // A process in another session whose parent is gone, as daemons are.
     let alive = orphan(|| setsid().map(drop))?;
     let all = tree::end_all(|_| {});
@@ -140,7 +140,7 @@ fn tree_ended(_: &Scene) -> Found {
     })
 }
 
-fn parent_death(_: &Scene) -> Found {
+fn parent_death(_: &Scene) -> Outcome {
     let alive = orphan(|| prctl::set_pdeathsig(Signal::SIGKILL))?;
     let died = readable(&alive, DEATH_MILLISECONDS);
     tree::end_all(|_| {});
@@ -175,7 +175,7 @@ fn orphan(prepare: fn() -> Result<(), Errno>) -> Result<OwnedFd, StepError> {
     Ok(alive)
 }
 
-fn rlimits(_: &Scene) -> Found {
+fn rlimits(_: &Scene) -> Outcome {
     const OPEN_FILES: u64 = 32;
     let wanted = Limits {
         open_files: Some(OPEN_FILES),
@@ -196,7 +196,7 @@ fn rlimits(_: &Scene) -> Found {
     refused("one open file too many", answer, Errno::EMFILE)
 }
 
-fn home_hidden(scene: &Scene) -> Found {
+fn home_hidden(scene: &Scene) -> Outcome {
     let Some(identity) = &scene.identity else {
         return Ok(unavailable("not root"));
     };
@@ -211,7 +211,7 @@ fn home_hidden(scene: &Scene) -> Found {
     )
 }
 
-fn privilege_drop(scene: &Scene) -> Found {
+fn privilege_drop(scene: &Scene) -> Outcome {
     let Some(identity) = &scene.identity else {
         return Ok(unavailable("not root"));
     };
@@ -227,7 +227,7 @@ fn privilege_drop(scene: &Scene) -> Found {
     })
 }
 
-fn capabilities_empty(_: &Scene) -> Found {
+fn capabilities_empty(_: &Scene) -> Outcome {
     capabilities::drop_bounding()?;
     capabilities::clear()?;
     for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
@@ -241,7 +241,7 @@ fn capabilities_empty(_: &Scene) -> Found {
     ))
 }
 
-fn no_new_privs(_: &Scene) -> Found {
+fn no_new_privs(_: &Scene) -> Outcome {
     prctl::set_no_new_privs().map_err(system("set", "no_new_privs"))?;
     Ok(match status_line("NoNewPrivs")?.as_str() {
         "1" => enforced("set, and inherited by everything started"),
@@ -249,7 +249,7 @@ fn no_new_privs(_: &Scene) -> Found {
     })
 }
 
-fn in_force(scene: &Scene) -> Found {
+fn in_force(scene: &Scene) -> Outcome {
     let version = path_rules(scene)?;
     let inside = scene.workspace().join("file");
     fs::write(&inside, "x").map_err(in_io("write", inside.display()))?;
@@ -258,19 +258,19 @@ fn in_force(scene: &Scene) -> Found {
     )))
 }
 
-fn outside_write(scene: &Scene) -> Found {
+fn outside_write(scene: &Scene) -> Outcome {
     path_rules(scene)?;
     let opened = OpenOptions::new().append(true).open(scene.outside());
     refused("write outside the workspace", errno(opened), Errno::EACCES)
 }
 
-fn outside_read(scene: &Scene) -> Found {
+fn outside_read(scene: &Scene) -> Outcome {
     path_rules(scene)?;
     let read = errno(fs::read(scene.outside()));
     refused("read outside the workspace", read, Errno::EACCES)
 }
 
-fn outside_truncate(scene: &Scene) -> Found {
+fn outside_truncate(scene: &Scene) -> Outcome {
     path_rules(scene)?;
     filtered(scene)?;
     match truncate(&scene.outside(), 0) {
@@ -281,7 +281,7 @@ fn outside_truncate(scene: &Scene) -> Found {
     }
 }
 
-fn landlock_tcp(scene: &Scene) -> Found {
+fn landlock_tcp(scene: &Scene) -> Outcome {
     path_rules(scene)?;
     let listener = errno(TcpListener::bind(("127.0.0.1", 0)));
     refused("listen on a TCP port", listener, Errno::EACCES)
@@ -299,7 +299,7 @@ fn text(scene: &Scene) -> Result<OwnedFd, StepError> {
     Ok(only)
 }
 
-fn no_commands(scene: &Scene) -> Found {
+fn no_commands(scene: &Scene) -> Outcome {
     let arguments = [c"probe"];
     let nothing: [&CStr; 0] = [];
     let only = text(scene)?;
@@ -321,7 +321,7 @@ fn no_commands(scene: &Scene) -> Found {
     )
 }
 
-fn no_changes(scene: &Scene) -> Found {
+fn no_changes(scene: &Scene) -> Outcome {
     let inside = scene.granted().join("file");
     fs::write(&inside, "x").map_err(in_io("write", inside.display()))?;
     text(scene)?;
@@ -343,13 +343,13 @@ fn no_changes(scene: &Scene) -> Found {
     ))
 }
 
-fn signal_scope(scene: &Scene) -> Found {
+fn signal_scope(scene: &Scene) -> Outcome {
     path_rules(scene)?;
     let answer = kill(scene.prober, None);
     refused("signal a process outside", answer, Errno::EPERM)
 }
 
-fn seccomp(scene: &Scene) -> Found {
+fn seccomp(scene: &Scene) -> Outcome {
     filtered(scene)?;
     Ok(match status_line("Seccomp")?.as_str() {
         "2" => enforced("the filter is in force"),
@@ -361,7 +361,7 @@ fn make_socket(family: AddressFamily) -> Result<OwnedFd, Errno> {
     socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
 }
 
-fn af_unix(scene: &Scene) -> Found {
+fn af_unix(scene: &Scene) -> Outcome {
     filtered(scene)?;
     refused(
         "make a Unix socket",
@@ -370,7 +370,7 @@ fn af_unix(scene: &Scene) -> Found {
     )
 }
 
-fn datagram_pair(scene: &Scene) -> Found {
+fn datagram_pair(scene: &Scene) -> Outcome {
     filtered(scene)?;
     let pair = |kind| socketpair(AddressFamily::Unix, kind, None, SockFlag::SOCK_CLOEXEC);
     pair(SockType::Stream).map_err(system("make", "stream pair"))?;
@@ -381,25 +381,25 @@ fn datagram_pair(scene: &Scene) -> Found {
     )
 }
 
-fn network(scene: &Scene) -> Found {
+fn network(scene: &Scene) -> Outcome {
     filtered(scene)?;
     let answer = make_socket(AddressFamily::Inet).or_else(|_| make_socket(AddressFamily::Inet6));
     refused("make an internet socket", answer, Errno::EPERM)
 }
 
-fn io_uring(scene: &Scene) -> Found {
+fn io_uring(scene: &Scene) -> Outcome {
     filtered(scene)?;
     let answer = sys::answer(libc::SYS_io_uring_setup, [0; 3]);
     refused("set up io_uring", answer, Errno::ENOSYS)
 }
 
-fn namespaces(scene: &Scene) -> Found {
+fn namespaces(scene: &Scene) -> Outcome {
     filtered(scene)?;
     let answer = unshare(CloneFlags::CLONE_NEWUSER);
     refused("make a user namespace", answer, Errno::EPERM)
 }
 
-fn kill_all(scene: &Scene) -> Found {
+fn kill_all(scene: &Scene) -> Outcome {
     filtered(scene)?;
     // Signal 0 only asks whether it may be sent.
     kill(getppid(), None).map_err(system("signal", "one process"))?;
@@ -411,7 +411,7 @@ fn kill_all(scene: &Scene) -> Found {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn foreign_calls(scene: &Scene) -> Found {
+fn foreign_calls(scene: &Scene) -> Outcome {
     const X32_GETPID: i64 = 0x4000_0000 + libc::SYS_getpid;
     filtered(scene)?;
     refused(
@@ -422,7 +422,7 @@ fn foreign_calls(scene: &Scene) -> Found {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn foreign_calls(_: &Scene) -> Found {
+fn foreign_calls(_: &Scene) -> Outcome {
     Ok(unavailable(
         "this architecture has one table of system calls",
     ))

@@ -25,7 +25,7 @@ pub(super) enum Slot {
     Kept(Value),
 }
 
-pub(super) enum Found {
+pub(super) enum IndexFile {
     Index(RawIndex),
     /// No file, or one of 0 bytes, which a crash of another writer leaves.
     Nothing,
@@ -66,16 +66,16 @@ impl Slot {
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<Found, Error> {
+pub(super) fn read(path: &Path) -> Result<IndexFile, Error> {
     let Some(bytes) = disk::if_there(fs::read(path)).map_err(Error::io("read", path))? else {
-        return Ok(Found::Nothing);
+        return Ok(IndexFile::Nothing);
     };
     if bytes.trim_ascii().is_empty() {
-        return Ok(Found::Nothing);
+        return Ok(IndexFile::Nothing);
     }
     Ok(match serde_json::from_slice(&bytes) {
-        Ok(index) => Found::Index(index),
-        Err(error) => Found::Broken(error.to_string()),
+        Ok(index) => IndexFile::Index(index),
+        Err(error) => IndexFile::Broken(error.to_string()),
     })
 }
 

@@ -16,7 +16,7 @@ use crate::key::SessionKey;
 use crate::time::unix_ms;
 use crate::transcript::{CLEARED_ENTRY, Count, KEY_ENTRY, Line, Lines, Message, OtherEntry};
 
-pub(super) struct Found {
+pub(super) struct Rebuilt {
     pub(super) sessions: BTreeMap<String, Slot>,
     /// Transcripts that do not say their key.
     pub(super) guessed: usize,
@@ -25,7 +25,7 @@ pub(super) struct Found {
 /// Reads every transcript in `dir`. Of transcripts that name no key, which
 /// another program wrote, the newest becomes the main session unless that is
 /// there; the others are listed as `recovered:<id>`.
-pub(super) fn scan(dir: &Path, agent: &AgentId) -> Result<Found, Error> {
+pub(super) fn scan(dir: &Path, agent: &AgentId) -> Result<Rebuilt, Error> {
     let mut candidates: Vec<_> = transcripts(dir)?
         .into_iter()
         .filter_map(|(path, name)| candidate(&path, &name, agent))
@@ -47,7 +47,7 @@ pub(super) fn scan(dir: &Path, agent: &AgentId) -> Result<Found, Error> {
         };
         sessions.insert(key, Slot::session_of(entry));
     }
-    Ok(Found { sessions, guessed })
+    Ok(Rebuilt { sessions, guessed })
 }
 
 /// The transcripts in `dir`, with their names.

@@ -4,13 +4,13 @@ use super::*;
 use crate::State;
 
 /// A suite that says what it is told to, and has what it was told to read anew.
-struct Told {
+struct Recorded {
     answering: RefCell<Option<Answering>>,
     after: Answering,
     reloads: Cell<u32>,
 }
 
-impl Told {
+impl Recorded {
     fn offline(reason: &str) -> Self {
         let offline = Answering {
             backend: OFFLINE.to_owned(),
@@ -32,7 +32,7 @@ impl Told {
     }
 }
 
-impl Suite for Told {
+impl Suite for Recorded {
     fn answering(&self) -> Option<Answering> {
         let now = self.answering.borrow().clone();
         // What it was told is seen by the look after the next.
@@ -62,7 +62,7 @@ fn wish(given: Option<&str>, model: Option<&str>) -> Wish {
     }
 }
 
-fn made(wish: &Wish, suite: &Told, file: &str) -> Step {
+fn made(wish: &Wish, suite: &Recorded, file: &str) -> Step {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().to_str().unwrap();
     std::fs::write(folder.path().join("openclaw.json"), file).unwrap();
@@ -74,7 +74,7 @@ fn made(wish: &Wish, suite: &Told, file: &str) -> Step {
 
 #[test]
 fn model_that_answers_already_is_left_and_a_key_is_taken_up() {
-    let suite = Told::offline("found");
+    let suite = Recorded::offline("found");
     let step = made(&wish(Some("sk-ant-made-up"), None), &suite, "{}");
     assert_eq!(
         (step.state, suite.reloads.get()),
@@ -95,7 +95,7 @@ fn model_that_answers_already_is_left_and_a_key_is_taken_up() {
 
 #[test]
 fn model_that_is_not_found_is_said_with_the_ways_to_one() {
-    let suite = Told::offline("found");
+    let suite = Recorded::offline("found");
     let step = made(&wish(None, None), &suite, "{}");
     assert_eq!(step.state, State::Skipped, "{step:?}");
     assert!(step.fix.unwrap().contains("codex login"));
@@ -104,7 +104,7 @@ fn model_that_is_not_found_is_said_with_the_ways_to_one() {
     let step = made(&wish(None, None), &suite, "{models: {default: 'a/b'}}");
     assert_eq!(step.state, State::Failed);
     assert_eq!(step.detail, "a/b is configured: it needs a key");
-    let configured = Told::offline("configured");
+    let configured = Recorded::offline("configured");
     let step = made(&wish(None, None), &configured, "{}");
     assert_eq!(step.state, State::Skipped);
     assert!(

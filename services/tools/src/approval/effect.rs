@@ -18,7 +18,7 @@ const FETCHING: [&str; 1] = ["WebFetch"];
 
 /// Where a turn works, as its agent sees it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ground {
+pub struct TurnPaths {
     /// The folder that it may change unasked, and where relative paths begin.
     pub workspace: PathBuf,
     /// `~`
@@ -69,7 +69,7 @@ fn named(arguments: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-impl Ground {
+impl TurnPaths {
     /// Where a call of `tool` changes something outside the workspace, as it
     /// really reaches it.
     ///
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     struct Scene {
-        ground: Ground,
+        ground: TurnPaths,
         root: PathBuf,
         _folder: tempfile::TempDir,
     }
@@ -159,7 +159,7 @@ mod tests {
         symlink("../out", root.join("ws/link")).unwrap();
         symlink("ws", root.join("other-name")).unwrap();
         symlink(root.join("out"), root.join("ws/\u{e9}")).unwrap();
-        let ground = Ground {
+        let ground = TurnPaths {
             workspace: root.join("ws"),
             home: root.join("home"),
             temporary: root.join("tmp"),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use openclaw_tools::approval::effect::Ground;
+use openclaw_tools::approval::effect::TurnPaths;
 use openclaw_tools::{Builtin, Registry, ToolCall, Workspace};
 use serde_json::{Value, json};
 
@@ -203,9 +203,9 @@ fn folder_of_a_command_is_where_it_leads() {
     fs::create_dir_all(root.join("ws/sub")).unwrap();
     std::os::unix::fs::symlink("sub", root.join("ws/link")).unwrap();
     std::os::unix::fs::symlink("circle", root.join("ws/circle")).unwrap();
-    let ground = Ground {
+    let ground = TurnPaths {
         workspace: root.join("ws"),
-        ..Ground::default()
+        ..TurnPaths::default()
     };
     for (given, expected) in [
         ("", root.join("ws")),

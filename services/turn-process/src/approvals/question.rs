@@ -1,6 +1,6 @@
 //! What a call wants to do, in the words that people are asked with.
 
-use openclaw_tools::approval::effect::{self, Ground};
+use openclaw_tools::approval::effect::{self, TurnPaths};
 use openclaw_tools::approval::{Ask, Form, Grant, Rules, Verdict};
 use openclaw_tools::catalog::{is_command, is_known};
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(crate) struct Question<'a> {
 
 impl Question<'_> {
     /// What is to be done with it, and what allowing it for good grants.
-    pub(super) fn judge(&self, rules: &Rules, ground: &Ground) -> (Verdict, Grant) {
+    pub(super) fn judge(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant) {
         if is_command(self.tool) {
             self.judge_command(rules, ground)
         } else {
@@ -25,7 +25,7 @@ impl Question<'_> {
         }
     }
 
-    fn judge_command(&self, rules: &Rules, ground: &Ground) -> (Verdict, Grant) {
+    fn judge_command(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant) {
         let directory = self.arguments["workdir"].as_str().unwrap_or_default();
         let directory = ground.directory(directory).display().to_string();
         let command = &self.arguments["command"];
@@ -35,7 +35,7 @@ impl Question<'_> {
         (rules.judge(command, &grant, is_plain), grant)
     }
 
-    fn judge_call(&self, rules: &Rules, ground: &Ground) -> (Verdict, Grant) {
+    fn judge_call(&self, rules: &Rules, ground: &TurnPaths) -> (Verdict, Grant) {
         let (concern, reached) = if effect::writes(self.tool) {
             self.writes(ground)
         } else {
@@ -52,7 +52,7 @@ impl Question<'_> {
 
     /// What there is to ask about a call that changes files, and which those
     /// are.
-    fn writes(&self, ground: &Ground) -> (Option<String>, String) {
+    fn writes(&self, ground: &TurnPaths) -> (Option<String>, String) {
         match ground.outside(self.tool, self.arguments) {
             Ok(outside) if outside.is_empty() => (None, String::new()),
             Ok(outside) => {

@@ -2,7 +2,7 @@
 //! (docs/concepts/memory-search).
 
 use openclaw_proto::call::{CallError, RefusalCode};
-use openclaw_proto::memory::{Found, Hit, Lines, Question};
+use openclaw_proto::memory::{Hit, Lines, Question, SearchResults};
 use openclaw_proto::origin::is_isolated;
 use openclaw_turn::HostAnswer;
 use serde::Deserialize;
@@ -152,7 +152,7 @@ fn told(document: &Value) -> HostAnswer {
     HostAnswer::done(serde_json::to_string_pretty(document).unwrap_or_default())
 }
 
-fn results(found: Found) -> Value {
+fn results(found: SearchResults) -> Value {
     let mut document = json!({
         "results": found.hits.iter().map(result).collect::<Vec<_>>(),
         "provider": found.provider,

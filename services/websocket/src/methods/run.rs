@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use openclaw_conversations::Refusal;
-use openclaw_conversations::storage::{Found, Record, Storage, replay};
+use openclaw_conversations::storage::{Record, Storage, StoredRun, replay};
 use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Accepted, Message};
 use openclaw_protocol::Failure;
@@ -146,7 +146,7 @@ pub(super) async fn end_of(run: &Run) -> Result<End, Failure> {
 /// The end of a run that is only on disk; None when it is not known.
 pub(super) async fn stored_end(storage: &Storage, run_id: &str) -> Result<Option<End>, Failure> {
     let found = storage.find(run_id).await;
-    let Some(Found {
+    let Some(StoredRun {
         record, transcript, ..
     }) = found.map_err(|fault| stored(&fault))?
     else {

@@ -33,7 +33,7 @@ pub(super) async fn measure(stage: &Stage, table: &mut Table) -> anyhow::Result<
 }
 
 async fn talk(suite: &Suite, table: &mut Table) -> anyhow::Result<()> {
-    let door = Door::of(suite).await?;
+    let door = ApiClient::of(suite).await?;
     let health = door.health().await?;
     table.figure(
         "GET /healthz, kept connection, p50",
@@ -57,13 +57,13 @@ async fn talk(suite: &Suite, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct Door {
+struct ApiClient {
     client: Client,
     address: String,
     token: String,
 }
 
-impl Door {
+impl ApiClient {
     async fn of(suite: &Suite) -> anyhow::Result<Self> {
         let Place { address, token } = Place::of(suite).await?;
         Ok(Self {

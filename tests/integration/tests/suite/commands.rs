@@ -55,7 +55,7 @@ async fn scene() -> (Suite, Server) {
 }
 
 /// A way in, and what it says to a message.
-enum Door {
+enum EntryPoint {
     Ctl,
     Message(Http),
     Completions(Http),
@@ -63,7 +63,7 @@ enum Door {
     Socket(&'static str, Box<Socket>),
 }
 
-impl Door {
+impl EntryPoint {
     async fn all(suite: &Suite) -> Vec<Self> {
         let mut doors = vec![
             Self::Ctl,
@@ -128,7 +128,7 @@ impl Door {
 #[tokio::test]
 async fn commands_are_answered_at_every_door() {
     let (suite, model) = scene().await;
-    for mut door in Door::all(&suite).await {
+    for mut door in EntryPoint::all(&suite).await {
         for (number, (command, words)) in COMMANDS.iter().enumerate() {
             let id = format!("{}-{number}", door.name());
             let said = door.say(&suite, command, &id).await;
@@ -242,7 +242,7 @@ async fn commands_with_the_same_key_are_carried_out_once() {
 #[tokio::test]
 async fn silence_is_told_at_no_door() {
     let (suite, model) = scene().await;
-    for mut door in Door::all(&suite).await {
+    for mut door in EntryPoint::all(&suite).await {
         model.push(Scenario::text("NO_REPLY").chunk(3));
         let said = door
             .say(&suite, "anything?", &format!("s-{}", door.name()))

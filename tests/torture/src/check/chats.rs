@@ -6,7 +6,7 @@ use openclaw_proto::event::{Done, Kind};
 use telegram_double::{Double, Sent};
 
 use super::ledger::Run;
-use crate::book::{Message, Pages};
+use crate::record::{Message, RecordState};
 
 /// What the daemon says of an answer that it could not know of whether it was
 /// taken.
@@ -33,7 +33,7 @@ pub(crate) struct Answers {
 pub(super) fn check(
     double: &Double,
     log: &[String],
-    pages: &Pages,
+    pages: &RecordState,
     wrong: &mut Vec<String>,
 ) -> Answers {
     let mut answers = Answers {
@@ -72,7 +72,7 @@ pub(super) fn check(
 }
 
 /// What was said, as messages whose runs the ledger names.
-pub(super) fn acknowledge(runs: &mut [Run], pages: &mut Pages) {
+pub(super) fn acknowledge(runs: &mut [Run], pages: &mut RecordState) {
     for run in runs {
         let Some(said) = pages.said.get(&run.key) else {
             continue;

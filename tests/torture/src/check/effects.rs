@@ -7,10 +7,10 @@ use std::path::Path;
 use anyhow::Context as _;
 use openclaw_proto::event::Kind;
 
-use crate::book::Pages;
 use crate::errand::EFFECTS;
+use crate::record::RecordState;
 
-pub(super) fn check(workspace: &Path, pages: &Pages) -> anyhow::Result<Vec<String>> {
+pub(super) fn check(workspace: &Path, pages: &RecordState) -> anyhow::Result<Vec<String>> {
     let path = workspace.join(EFFECTS);
     let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
     let mut done: BTreeMap<&str, usize> = BTreeMap::new();

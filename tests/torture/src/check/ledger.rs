@@ -8,7 +8,7 @@ use openclaw_proto::event::Kind;
 use rusqlite::{Connection, OpenFlags, Row};
 
 use super::is_excused;
-use crate::book::{Message, Pages};
+use crate::record::{Message, RecordState};
 
 /// A row of the ledger.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
     })
 }
 
-pub(super) fn check(runs: &[Run], pages: &Pages) -> Vec<String> {
+pub(super) fn check(runs: &[Run], pages: &RecordState) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut by_key: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.key.starts_with(&pages.mark)) {
@@ -90,7 +90,7 @@ fn compare(run: &Run, message: &Message) -> Option<String> {
 }
 
 /// Only a run whose own process was killed may be without a whole answer.
-fn excused(runs: &[Run], pages: &Pages) -> Vec<String> {
+fn excused(runs: &[Run], pages: &RecordState) -> Vec<String> {
     let own = runs.iter().filter(|run| run.key.starts_with(&pages.mark));
     let broken = own.filter(|run| run.state != "done");
     let unexplained: Vec<String> = broken

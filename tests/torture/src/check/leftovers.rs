@@ -5,11 +5,11 @@ use std::fs;
 
 use nix::unistd::Pid;
 
-use crate::ground::Ground;
 use crate::process::{self, Process, Role};
+use crate::running_suite::RunningSuite;
 
-pub(super) fn check(ground: &Ground) -> Vec<String> {
-    let all = process::all(ground);
+pub(super) fn check(suite: &RunningSuite) -> Vec<String> {
+    let all = process::all(suite);
     let mut wrong = processes(&all);
     let spares = all
         .iter()
@@ -22,9 +22,9 @@ pub(super) fn check(ground: &Ground) -> Vec<String> {
             .collect()
     };
     for (what, left) in [
-        ("spools", names(ground.turns())),
-        ("folders of turns", names(ground.temporary())),
-        ("given folders of turns", names(ground.turn_folders())),
+        ("spools", names(suite.turns())),
+        ("folders of turns", names(suite.temporary())),
+        ("given folders of turns", names(suite.turn_folders())),
     ] {
         if left.len() > spares.min(1) {
             wrong.push(format!(
@@ -33,7 +33,7 @@ pub(super) fn check(ground: &Ground) -> Vec<String> {
             ));
         }
     }
-    if ground.has_units() {
+    if suite.has_units() {
         wrong.extend(units());
     }
     wrong

@@ -10,12 +10,12 @@ use integration_tests::transcript::text;
 use openclaw_proto::event::Kind;
 use serde_json::Value;
 
-use crate::book::{Message, Pages};
+use crate::record::{Message, RecordState};
 
 /// The messages of the transcripts, by session key.
 type Sessions = BTreeMap<String, Vec<Value>>;
 
-pub(super) fn check(folder: &Path, pages: &Pages) -> anyhow::Result<Vec<String>> {
+pub(super) fn check(folder: &Path, pages: &RecordState) -> anyhow::Result<Vec<String>> {
     let mut wrong = Vec::new();
     let sessions = read(folder, &mut wrong)?;
     for message in pages.messages.values() {
@@ -172,7 +172,7 @@ fn whole(answers: &[&Value], message: &Message) -> Vec<String> {
 }
 
 /// Messages and answers of runs that nobody was told of.
-fn strangers(sessions: &Sessions, pages: &Pages) -> Vec<String> {
+fn strangers(sessions: &Sessions, pages: &RecordState) -> Vec<String> {
     let known: BTreeSet<&str> = pages
         .messages
         .values()

@@ -194,13 +194,13 @@ fn count(total: u64) -> usize {
 }
 
 /// What a page has for the client.
-struct Told {
+struct HistoryPage {
     messages: Vec<Value>,
     /// Messages that wait for their turn.
     pending: Vec<Value>,
 }
 
-fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usize) -> Told {
+fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usize) -> HistoryPage {
     let entries = history.map_or(&[][..], |history| &history.entries);
     let total = history.map_or(0, |history| history.total);
     let passed = entries.len().saturating_add(offset);
@@ -220,7 +220,7 @@ fn told(history: Option<&History>, offset: usize, waiting: &[String], chars: usi
             messages.push(shown(entry, first + at + 1, &names));
         }
     }
-    Told {
+    HistoryPage {
         messages: within(messages, chars),
         pending,
     }

@@ -10,10 +10,10 @@ use crate::errand::Errand;
 
 /// Shared by talkers, killer and checks.
 #[derive(Debug)]
-pub(crate) struct Book(Mutex<Pages>);
+pub(crate) struct Record(Mutex<RecordState>);
 
 #[derive(Debug, Default)]
-pub(crate) struct Pages {
+pub(crate) struct RecordState {
     /// What keys, sessions and effects of this torture begin with.
     pub(crate) mark: String,
     /// Acknowledged messages, by their idempotency key.
@@ -47,15 +47,15 @@ pub(crate) struct Message {
     pub(crate) outcome: Option<Kind>,
 }
 
-impl Book {
+impl Record {
     pub(crate) fn new(mark: String) -> Self {
-        Self(Mutex::new(Pages {
+        Self(Mutex::new(RecordState {
             mark,
-            ..Pages::default()
+            ..RecordState::default()
         }))
     }
 
-    pub(crate) fn open(&self) -> MutexGuard<'_, Pages> {
+    pub(crate) fn open(&self) -> MutexGuard<'_, RecordState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -20,7 +20,7 @@ const UNBOUNDED_DOLLARS: f64 = 1e6;
 
 /// A running suite.
 #[derive(Debug)]
-pub struct Ground {
+pub struct RunningSuite {
     paths: Paths,
     own: Option<Own>,
     pub(crate) agent: String,
@@ -34,7 +34,7 @@ struct Own {
     telegram: Option<Arc<Double>>,
 }
 
-impl Ground {
+impl RunningSuite {
     /// Starts the suite with `openclawctl run` in a folder of its own, with the
     /// native backend and a scripted model.
     ///
