@@ -328,12 +328,8 @@ impl Core {
         let mentions = self.sessions.mentions(words, agent, forget).await?;
         if forget {
             self.turns.tails.clear();
-            let keys = mentions
-                .files
-                .iter()
-                .filter(|file| !file.session_key.is_empty());
-            keys.filter_map(|file| self.key(&file.session_key, &file.agent_id).ok())
-                .for_each(|key| self.standby.release(&key));
+            // An agent's CLI may have read the words where no transcript has them.
+            self.standby.release_readers(agent);
         }
         Ok(mentions)
     }

@@ -56,9 +56,29 @@ impl Standby {
     /// Has the process ended that stands ready for a session that ended too.
     pub(crate) fn release(&self, key: &SessionKey) {
         let place = (key.agent().clone(), Some(key.clone()));
-        let Some(run_id) = self.lock().remove(&place) else {
-            return;
+        let taken = self.lock().remove(&place);
+        if let Some(run_id) = taken {
+            self.end(run_id);
+        }
+    }
+
+    /// Has the processes ended that have read a session of `agent`, or of any agent
+    /// when that is empty.
+    pub(crate) fn release_readers(&self, agent: &str) {
+        let has_read = |(of, session): &(AgentId, Option<SessionKey>)| {
+            session.is_some() && (agent.is_empty() || of.as_str() == agent)
         };
+        let taken: Vec<String> = self
+            .lock()
+            .extract_if(|place, _| has_read(place))
+            .map(|(_, run_id)| run_id)
+            .collect();
+        for run_id in taken {
+            self.end(run_id);
+        }
+    }
+
+    fn end(&self, run_id: String) {
         let runner = self.runner.clone();
         self.tasks
             .spawn(async move { kept::close(&runner, &run_id).await });

@@ -99,18 +99,19 @@ impl Everywhere<'_> {
     }
 
     async fn look(&self, forget: bool) -> Result<Places, Failure> {
+        let words = Words::new(self.words).map_err(|error| Failure::usage(error.to_string()))?;
         let notes = self
             .memory
             .client
             .notes_with(self.agent, self.words, forget);
         let notes = notes.await.map_err(|error| self.memory.failure(&error))?;
+        let mut kept = Kept::look(self.settings, self.agent, &words, forget);
+        // After the sessions of CLIs: it ends the processes that have read them.
         let said = self
             .gateway
             .sessions
             .mentions(self.words, self.agent, forget);
         let said = said.await.map_err(|error| self.gateway.failure(&error))?;
-        let words = Words::new(self.words).map_err(|error| Failure::usage(error.to_string()))?;
-        let mut kept = Kept::look(self.settings, self.agent, &words, forget);
         if !forget {
             // Notes are shown with their lines.
             kept.files

@@ -137,6 +137,34 @@ async fn the_one_that_stands_ready_answers_also_where_there_are_servers() {
     }
 }
 
+/// A CLI that stands ready has read its session, what the transcript has not as
+/// well.
+#[tokio::test]
+async fn one_that_has_read_what_is_forgotten_is_ended() {
+    let model = Server::start().await.unwrap();
+    let Some(setup) = Setup::claude(&model) else {
+        return;
+    };
+    let suite = setup
+        .set("agents.defaults.cliWarmSeconds", 60)
+        .start()
+        .await;
+    suite.say("hello").await;
+    are_standing(&suite, 1).await;
+    suite
+        .ctl(&[
+            "memory",
+            "forget",
+            "--everywhere",
+            "--yes",
+            "nobody said it",
+        ])
+        .await
+        .complains(&["nowhere"])
+        .ended(1);
+    are_standing(&suite, 0).await;
+}
+
 /// What it read at its start is not what it would read now.
 #[tokio::test]
 async fn one_that_was_told_something_else_does_not_answer() {
