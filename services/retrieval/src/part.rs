@@ -8,9 +8,9 @@
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::analysis::{self, Language};
 use crate::document::{Body, Document, Kind, Message};
 use crate::passage;
+use openclaw_analysis::{self as analysis, Language};
 
 /// Roles are nobody's names: "which user said" does not ask for half of all
 /// messages.

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use crate::analysis::{self, Word};
 use crate::document::Kind;
 use crate::query::Hit;
+use openclaw_analysis::{self as analysis, Word};
 
 /// How much alike the evidence of two notes is that say the same thing anew.
 const ALIKE: f64 = 0.9;

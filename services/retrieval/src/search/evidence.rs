@@ -6,7 +6,7 @@
 //! is asked for must be there, and so must the kind of fact.
 
 use super::snippet::{Matches, Wanted};
-use crate::analysis::{self, Language, Traits};
+use openclaw_analysis::{self as analysis, Language, Traits};
 
 /// What a word counts that is in what the passage stands under only.
 const ABOVE: f32 = 0.9;

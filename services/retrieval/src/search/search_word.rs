@@ -1,7 +1,7 @@
 //! A word that is searched for.
 
-use crate::analysis::Traits;
 use crate::term::Key;
+use openclaw_analysis::Traits;
 
 /// A word that is looked for.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
 use super::search_word::SearchWord;
-use crate::analysis::{self, Language, Traits, Word};
 use crate::term::{self, Key};
+use openclaw_analysis::{self as analysis, Language, Traits, Word};
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;

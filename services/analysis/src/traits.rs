@@ -13,26 +13,26 @@ use super::stop_words::Same;
 
 /// Kinds of facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Traits(u8);
+pub struct Traits(u8);
 
 impl Traits {
     /// A date, a weekday, a month, a time of day.
-    pub(crate) const DATE: Self = Self(1);
+    pub const DATE: Self = Self(1);
     /// A day told from another: yesterday, last week.
-    pub(crate) const RELATIVE: Self = Self(2);
+    pub const RELATIVE: Self = Self(2);
     /// A number.
-    pub(crate) const NUMBER: Self = Self(4);
+    pub const NUMBER: Self = Self(4);
     /// An amount of money.
-    pub(crate) const MONEY: Self = Self(8);
+    pub const MONEY: Self = Self(8);
     /// So many digits that they can be a telephone number.
-    pub(crate) const DIGITS: Self = Self(16);
+    pub const DIGITS: Self = Self(16);
     /// An address of mail or of a page.
-    pub(crate) const ADDRESS: Self = Self(32);
+    pub const ADDRESS: Self = Self(32);
     /// It ends with a question.
-    pub(crate) const ASKS: Self = Self(64);
+    pub const ASKS: Self = Self(64);
 
     /// By the name that the lexicon has for it.
-    pub(crate) fn named(name: &str) -> Self {
+    pub fn named(name: &str) -> Self {
         match name {
             "NUMBER" => Self::NUMBER,
             "MONEY" => Self::MONEY,
@@ -44,7 +44,7 @@ impl Traits {
     }
 
     /// The members of both.
-    pub(crate) const fn with(self, other: Self) -> Self {
+    pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -54,22 +54,22 @@ impl Traits {
     }
 
     /// Whether the two have a member in common.
-    pub(crate) const fn meets(self, other: Self) -> bool {
+    pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
     /// Whether it has no member.
-    pub(crate) const fn is_empty(self) -> bool {
+    pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// As it is stored.
-    pub(crate) const fn bits(self) -> u8 {
+    pub const fn bits(self) -> u8 {
         self.0
     }
 
     /// What [`Traits::bits`] gave.
-    pub(crate) const fn from_bits(bits: u8) -> Self {
+    pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 }
@@ -134,7 +134,7 @@ fn folded(word: &str, buffer: &mut String) -> u64 {
 }
 
 /// What `text` has, and whether it asks at its end.
-pub(crate) fn traits(text: &str) -> Traits {
+pub fn traits(text: &str) -> Traits {
     let found = facts(text);
     if text.trim_end().ends_with(['?', '？']) {
         found.with(Traits::ASKS)
@@ -144,7 +144,7 @@ pub(crate) fn traits(text: &str) -> Traits {
 }
 
 /// The kinds of facts in `text`.
-pub(crate) fn facts(text: &str) -> Traits {
+pub fn facts(text: &str) -> Traits {
     let table = table();
     let mut found = Traits::default();
     let mut buffer = String::new();
@@ -244,7 +244,7 @@ const ASKED: [(Traits, &str); 6] = [
 const WHEN: Traits = Traits::DATE.with(Traits::RELATIVE);
 
 /// What a question asks for: any of these. Nothing where it does not tell.
-pub(crate) fn asked(text: &str) -> Traits {
+pub fn asked(text: &str) -> Traits {
     let text = text.to_lowercase();
     // Words, so that "when" is not in "whenever".
     let is_there = |phrase: &str| {
@@ -281,7 +281,7 @@ const BEGINNINGS: [&str; 50] = [
 const SHORT: usize = 12;
 
 /// Whether all of `text` asks, or is a command.
-pub(crate) fn is_question(text: &str) -> bool {
+pub fn is_question(text: &str) -> bool {
     let text = text.trim();
     if text.starts_with('/') {
         return !text.contains('\n');
