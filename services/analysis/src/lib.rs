@@ -6,6 +6,7 @@
 //! are worth 11 points of nDCG over plain words on conversations.
 
 pub mod calendar;
+mod change;
 mod clauses;
 mod detect;
 mod fold;
@@ -19,6 +20,7 @@ mod terms;
 mod traits;
 mod word;
 
+pub use change::tells_change;
 pub use clauses::clauses;
 pub use language::{Language, Languages};
 pub use spaceless::{pairs, pieces};

@@ -30,6 +30,8 @@ impl Traits {
     pub const ADDRESS: Self = Self(32);
     /// It ends with a question.
     pub const ASKS: Self = Self(64);
+    /// A number that may be a price: of no day, and of nothing that is measured.
+    pub const AMOUNT: Self = Self(128);
 
     /// By the name that the lexicon has for it.
     pub fn named(name: &str) -> Self {
@@ -157,19 +159,38 @@ pub fn facts(text: &str) -> Traits {
         let was = (is_may, is_number);
         is_may = word.eq_ignore_ascii_case("may");
         is_number = word.contains(|c: char| c.is_ascii_digit());
-        if is_number {
-            found = found.with(Traits::NUMBER);
-        } else if let Some(kind) = table.get(&folded(word, &mut buffer)) {
-            found = found.with(*kind);
+        let kind = if is_number {
+            Traits::NUMBER
+        } else {
+            let kind = table.get(&folded(word, &mut buffer));
+            kind.copied().unwrap_or_default()
+        };
+        found = found.with(kind);
+        let is_of_day = kind.meets(Traits::DATE.with(Traits::RELATIVE));
+        if was.1 && !is_number && !is_of_day && !is_unit(&buffer) {
+            found = found.with(Traits::AMOUNT);
         }
         if (is_may && was.1) || (is_number && was.0) {
             found = found.with(Traits::DATE);
         }
     }
+    if is_number {
+        found = found.with(Traits::AMOUNT);
+    }
     if found.meets(Traits::NUMBER) {
         found = found.with(of_digits(text));
     }
     found.with(of_signs(text))
+}
+
+/// What is measured in no money, in lower case.
+const UNITS: &str = "
+hours hour minutes minute seconds h min km kilometres kilometers miles m metres meters cm mm kg g grams kilos litres liters l ml
+stunden stunde minuten sekunden kilometer meter zentimeter kilo gramm liter grad
+heures heure mètres grammes kilos litres degrés horas hora minutos metros gramos litros grados c gb tb mb kwh w";
+
+fn is_unit(word: &str) -> bool {
+    UNITS.split_whitespace().any(|unit| unit == word)
 }
 
 /// What runs of digits are, with the signs between them.
@@ -227,13 +248,15 @@ fn of_signs(text: &str) -> Traits {
 
 /// How questions are put, in lower case, and what they ask for.
 #[rustfmt::skip]
-const ASKED: [(Traits, &str); 6] = [
+const ASKED: [(Traits, &str); 8] = [
     (WHEN, "when|what time|what day|which day|what date|which month|what month|which year|what year|how late|wann|\
         wie spät|welchem tag|welcher tag|welchen tag|wie viel uhr|wieviel uhr|welchem datum|welchem monat|\
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
         que dia|qué hora|qué fecha|qué mes|qué año|いつ|何時|何日|何曜|何月|何年"),
-    (Traits::MONEY.with(Traits::NUMBER), "how much|what does|price|cost|wie viel|wieviel|wie teuer|kostet|kosten|combien|quel prix|coûte|cuánto|\
-        cuanto|precio|いくら|値段"),
+    (Traits::MONEY.with(Traits::NUMBER), "how much|wie viel|wieviel|combien|cuánto|cuanto"),
+    (Traits::MONEY.with(Traits::AMOUNT), "what does|price|cost|wie teuer|kostet|kosten|quel prix|coûte|precio|いくら|値段"),
+    (Traits::NUMBER, "how hot|what temperature|which temperature|wie heiß|welche temperatur|welcher temperatur|\
+        quelle température|qué temperatura|何度"),
     (Traits::NUMBER.with(WHEN), "how many|how old|how long|how tall|how far|how big|how large|how high|how heavy|wie viele|wieviele|\
         wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|cuántos|cuántas|何歳|何人|何個|何回|何本|何匹|何キロ"),
     (Traits::DIGITS, "phone|telephone|telefon|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),

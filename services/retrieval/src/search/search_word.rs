@@ -21,3 +21,11 @@ pub(crate) struct SearchWord {
     /// What kind of fact it names, which can be there without the word.
     pub(crate) fact: Traits,
 }
+
+impl SearchWord {
+    /// Whether other words are known for what it means: where none of them is,
+    /// it is not there.
+    pub(super) fn has_others(&self) -> bool {
+        !self.related.is_empty() || !self.foreign.is_empty()
+    }
+}
