@@ -7,10 +7,10 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::analysis::Language;
 use crate::document::{Kind, Source};
 use crate::error::Error;
 use crate::part::{Part, Unit};
+use openclaw_analysis::Language;
 
 mod fallback;
 mod schema;

@@ -5,7 +5,6 @@
 //! A search scores every passage by its words and by its meaning, at several
 //! levels, in one pass over each list.
 
-mod analysis;
 mod database;
 mod document;
 mod embed;

@@ -8,9 +8,9 @@
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::analysis::{self, Language};
 use crate::document::{Body, Document, Kind, Message};
 use crate::passage;
+use openclaw_analysis::{self as analysis, Language};
 
 /// Roles are nobody's names: "which user said" does not ask for half of all
 /// messages.
@@ -36,7 +36,7 @@ const MESSAGE: usize = 3200;
 /// Changes whenever the same document makes other terms, so that everything is
 /// indexed anew; a step of the database's schema has all documents put again
 /// then.
-pub(crate) const ANALYSIS: u64 = 4;
+pub(crate) const ANALYSIS: u64 = 5;
 
 /// What is found.
 #[derive(Debug, Clone, PartialEq, Eq)]

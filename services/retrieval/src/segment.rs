@@ -10,10 +10,10 @@ use std::path::Path;
 use openclaw_sandbox::Mapping;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::analysis::Languages;
 use crate::embed::vector::DIMENSIONS;
 use crate::error::Error;
 use crate::term::Key;
+use openclaw_analysis::Languages;
 
 pub(crate) mod builder;
 mod layout;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::analysis::Languages;
 use crate::database::DocumentRow;
 use crate::document::Source;
 use crate::segment::merge::Alive;
 use crate::segment::{Segment, range};
+use openclaw_analysis::Languages;
 
 /// No document has this number: the part is gone.
 const GONE: u32 = u32::MAX;

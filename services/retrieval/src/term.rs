@@ -9,9 +9,9 @@ use std::hash::BuildHasherDefault;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use crate::analysis::calendar::{self, Mark};
-use crate::analysis::{self, Language, Same, Traits};
 use crate::part::{self, Part, Unit};
+use openclaw_analysis::calendar::{self, Mark};
+use openclaw_analysis::{self as analysis, Language, Same, Traits};
 
 /// A term of a text.
 pub(crate) type Key = u64;

@@ -17,7 +17,8 @@ const MAX_LINES: usize = 12;
 /// Answers the message `text` out of memory: gives the lines that answer, or
 /// says that there are none; and how to connect a model.
 pub(super) fn answer(text: &str, hits: &[Passage], hint: &Hint, out: &Emitter) -> io::Result<()> {
-    let language = Language::of(text);
+    let found = hits.iter().map(|hit| hit.snippet.as_str());
+    let language = Language::of([text].into_iter().chain(found));
     if hits.is_empty() {
         out.text(language.nothing())?;
     } else {

@@ -1,6 +1,8 @@
 //! What the offline backend says, in the user's language where that is told
 //! from a few words.
 
+use openclaw_analysis as analysis;
+
 /// A language that has phrases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
@@ -11,72 +13,12 @@ pub(super) enum Language {
     Japanese,
 }
 
-/// Words that tell a language, of those that are in nearly every sentence.
-const TELLING: [(Language, &[&str]); 4] = [
-    (
-        Language::German,
-        &[
-            "der", "die", "das", "ist", "und", "wo", "wer", "wie", "wann", "mein", "meine",
-            "meinem", "meinen", "ich", "nicht", "hat", "habe", "ein", "eine", "für", "von", "vom",
-            "heißt", "welche", "welcher", "welches", "den", "dem", "was", "hallo", "guten", "moin",
-            "servus", "danke", "bei", "zum", "zur", "viel",
-        ],
-    ),
-    (
-        Language::French,
-        &[
-            "le",
-            "la",
-            "les",
-            "est",
-            "et",
-            "où",
-            "qui",
-            "quand",
-            "comment",
-            "mon",
-            "ma",
-            "mes",
-            "je",
-            "pas",
-            "un",
-            "une",
-            "des",
-            "du",
-            "quel",
-            "quelle",
-            "combien",
-            "bonjour",
-            "salut",
-            "bonsoir",
-            "ai",
-            "a-t-il",
-            "c'est",
-            "qu'est-ce",
-            "l'immeuble",
-            "merci",
-            "que",
-            "pour",
-            "à",
-            "de",
-        ],
-    ),
-    (
-        Language::Spanish,
-        &[
-            "el", "la", "los", "las", "es", "y", "dónde", "quién", "cuándo", "cómo", "mi", "mis",
-            "yo", "no", "un", "una", "del", "qué", "cuál", "cuánto", "cuánta", "hola", "buenos",
-            "buenas", "está", "tengo", "de", "gracias", "para", "que",
-        ],
-    ),
-    (
-        Language::English,
-        &[
-            "the", "is", "and", "where", "who", "when", "how", "my", "i", "not", "a", "an", "of",
-            "what", "which", "hello", "hi", "hey", "does", "do", "did", "are", "was", "in", "for",
-            "to", "thanks",
-        ],
-    ),
+/// Those that are told by their words.
+const SPOKEN: [(analysis::Language, Language); 4] = [
+    (analysis::Language::English, Language::English),
+    (analysis::Language::German, Language::German),
+    (analysis::Language::French, Language::French),
+    (analysis::Language::Spanish, Language::Spanish),
 ];
 
 impl Language {
@@ -90,29 +32,23 @@ impl Language {
         Self::Japanese,
     ];
 
-    /// The language of `text`; English when nothing tells.
-    pub(super) fn of(text: &str) -> Self {
+    /// The language of the first of `texts` that tells one; English where none
+    /// does.
+    pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let told = texts.into_iter().find_map(Self::told);
+        told.unwrap_or(Self::English)
+    }
+
+    /// The language of `text`, where something in it tells.
+    fn told(text: &str) -> Option<Self> {
         let is_kana = |c: char| matches!(c, '\u{3040}'..='\u{30ff}');
         if text.contains(is_kana) {
-            return Self::Japanese;
+            return Some(Self::Japanese);
         }
-        if text.contains(['¿', '¡', 'ñ']) {
-            return Self::Spanish;
-        }
-        let lower = text.to_lowercase();
-        let words: Vec<&str> = lower
-            .split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '\'' | '’')))
-            .filter(|word| !word.is_empty())
-            .collect();
-        let count = |telling: &[&str]| words.iter().filter(|word| telling.contains(word)).count();
-        let mut best = (Self::English, 0);
-        for (language, telling) in TELLING {
-            let found = count(telling);
-            if found >= best.1 && found > 0 {
-                best = (language, found);
-            }
-        }
-        best.0
+        let spoken = SPOKEN.iter().map(|(spoken, _)| *spoken);
+        let spoken = analysis::spoken(text, spoken.collect())?;
+        let own = SPOKEN.iter().find(|(other, _)| *other == spoken);
+        own.map(|(_, language)| *language)
     }
 
     /// Where an answer is from, before it.
@@ -174,21 +110,4 @@ impl Language {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn language_is_told_by_common_words() {
-        for (text, language) in [
-            ("Where is the spare key?", Language::English),
-            ("Wo ist der Schlüssel?", Language::German),
-            ("Où est la clé ?", Language::French),
-            ("¿Dónde está la llave?", Language::Spanish),
-            ("鍵はどこですか", Language::Japanese),
-            ("hallo", Language::German),
-            ("zeppelin", Language::English),
-        ] {
-            assert_eq!(Language::of(text), language, "{text}");
-        }
-    }
-}
+mod tests;

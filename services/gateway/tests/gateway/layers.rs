@@ -51,6 +51,13 @@ const RUNNER: &[Layer] = &[
     ),
 ];
 
+/// Those of memory. How words are read is known to others too.
+const MEMORY: &[Layer] = &[
+    ("analysis", &[]),
+    ("retrieval", &["analysis"]),
+    ("memory", &["retrieval"]),
+];
+
 /// Those of the channel daemons.
 const CHANNELS: &[Layer] = &[("channel", &[]), ("telegram", &["channel"])];
 
@@ -85,8 +92,6 @@ const WIRE: &str = "openclaw_proto::wire";
 
 /// Lines of one library, without its tests.
 const LINE_LIMIT: usize = 9000;
-/// Those that are larger, which are to become smaller and never larger.
-const LARGER: [(&str, usize); 1] = [("retrieval", 9300)];
 
 fn services() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -136,7 +141,7 @@ pub(crate) fn sources(library: &str) -> Vec<PathBuf> {
 
 #[test]
 fn layers_each_library_uses_only_those_below_it() {
-    for layers in [GATEWAY, RUNNER, CHANNELS, &CONFIGURATION] {
+    for layers in [GATEWAY, RUNNER, MEMORY, CHANNELS, &CONFIGURATION] {
         let named = |name: &str| {
             layers
                 .iter()
@@ -214,9 +219,7 @@ fn layers_no_library_is_too_large() {
     for library in crates() {
         let files = sources(&library);
         let lines: usize = files.iter().map(|it| product(it).lines().count()).sum();
-        let larger = LARGER.iter().find(|(name, _)| *name == library);
-        let limit = larger.map_or(LINE_LIMIT, |(_, limit)| *limit);
-        assert!(lines < limit, "{library}: {lines} lines");
+        assert!(lines < LINE_LIMIT, "{library}: {lines} lines");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::Error;
 
 /// What makes each version of the schema from the one before. The database
 /// itself has the number of the last that was applied (`PRAGMA user_version`).
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     "
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY,
@@ -64,6 +64,8 @@ const STEPS: [&str; 4] = [
     ALTER TABLE passages ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;",
     // It is known which messages ask at their end: every document is put again,
     // and found as before until it is.
+    "UPDATE documents SET stamp = '';",
+    // The same of numbers that may be prices.
     "UPDATE documents SET stamp = '';",
 ];
 

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use super::find::shown;
 use super::*;
-use crate::analysis::{self, Word};
 use crate::query::{Hit, Parts, Query, SearchResult};
 use crate::search::{self, Wanted};
+use openclaw_analysis::{self as analysis, Word};
 
 /// Words looked for, the first; a list of more is a pasted document.
 const WORDS: usize = 32;

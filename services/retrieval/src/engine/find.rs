@@ -2,7 +2,6 @@
 
 use super::order;
 use super::*;
-use crate::analysis::{self, Language};
 use crate::document::Kind;
 use crate::embed::vector::Quantised;
 use crate::part;
@@ -10,6 +9,7 @@ use crate::query::{Choice, Hit, LIMIT, Parts, Query, SearchResult};
 use crate::search::nearness::Nearness;
 use crate::search::{self, Candidate, Candidates, Pool, Question, Wanted, evidence, snippet};
 use crate::term;
+use openclaw_analysis::{self as analysis, Language};
 
 impl Engine {
     /// The passages that answer `query` best, best first.

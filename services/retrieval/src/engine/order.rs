@@ -2,19 +2,25 @@
 
 use std::collections::HashSet;
 
-use crate::analysis::{self, Word};
 use crate::document::Kind;
 use crate::query::Hit;
+use openclaw_analysis::{self as analysis, Word};
 
 /// How much alike the evidence of two notes is that say the same thing anew.
 const ALIKE: f64 = 0.9;
 /// Of two notes that are a moment apart none replaces the other; in milliseconds.
 const APART_MS: i64 = 60_000;
 
+/// The least evidence, of the older's, of a note that says what has changed.
+const CHANGED: f64 = 0.3;
+
 /// Puts questions, and answers that only repeat, behind what answers, and, where
 /// age counts, a newer note before an older one that answers the same. Scores
 /// stay in order: what is put before others has the score of the best of them.
 pub(super) fn settle(hits: &mut [Hit], ages: bool) {
+    if ages {
+        follow_changes(hits);
+    }
     if let Some(last) = hits.iter().rposition(Hit::answers) {
         // A stable sort: the order of the others is their scores'.
         hits[..=last].sort_by_key(|hit| !hit.kind.tells());
@@ -35,20 +41,64 @@ pub(super) fn settle(hits: &mut [Hit], ages: bool) {
     }
 }
 
+/// A note that says that something has changed answers what the older one
+/// answers, though it has fewer of its words: "moved to Tuesday". Only where it
+/// has the kind of fact that is asked for: it may tell of another change.
+fn follow_changes(hits: &mut [Hit]) {
+    for newer in 0..hits.len() {
+        if hits[newer].kind != Kind::Note || !analysis::tells_change(&hits[newer].snippet) {
+            continue;
+        }
+        let own = &hits[newer];
+        let older = hits.iter().filter(|older| {
+            older.kind == Kind::Note
+                && older.answers()
+                && own.parts.evidence >= older.parts.evidence * CHANGED
+                && own.parts.fact > 0.0
+                && is_later(own, older)
+                && have_common_words(&own.snippet, &older.snippet)
+        });
+        let most = older.map(|older| older.parts.evidence).fold(0.0, f64::max);
+        let evidence = &mut hits[newer].parts.evidence;
+        *evidence = evidence.max(most);
+    }
+}
+
+/// Whether what `newer` says was said after what `older` says. What a note of a
+/// day says of a change comes after what one without a day says, and in one note
+/// of a day what stands below.
+fn is_later(newer: &Hit, older: &Hit) -> bool {
+    let changes = |one: &Hit, other: &Hit| {
+        is_of_day(one) && !is_of_day(other) && analysis::tells_change(&one.snippet)
+    };
+    if newer.path == older.path {
+        newer.start_line > older.start_line && newer.parts.decay < 1.0
+    } else if changes(newer, older) || changes(older, newer) {
+        changes(newer, older)
+    } else {
+        newer.timestamp_ms > older.timestamp_ms + APART_MS
+    }
+}
+
+/// Whether a note is about a day, as its name tells: "2026-11-22.md".
+fn is_of_day(hit: &Hit) -> bool {
+    let name = hit.path.rsplit('/').next().unwrap_or_default();
+    let mut day = name.as_bytes().iter().take(10).enumerate();
+    let is_day = |(at, byte): (usize, &u8)| match at {
+        4 | 7 => *byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    name.len() >= 10 && day.all(is_day)
+}
+
 /// Whether `newer` says anew what `older` says.
 fn replaces(newer: &Hit, older: &Hit) -> bool {
     let notes = newer.kind == Kind::Note && older.kind == Kind::Note;
     let told = newer.kind == Kind::Told && newer.kind == older.kind && newer.speaker == "user";
-    let is_later = if newer.path == older.path {
-        // What is appended to a day's note comes later.
-        newer.start_line > older.start_line && newer.parts.decay < 1.0
-    } else {
-        newer.timestamp_ms > older.timestamp_ms + APART_MS
-    };
     (notes || told)
         && newer.answers()
         && older.answers()
-        && is_later
+        && is_later(newer, older)
         && newer.parts.evidence >= older.parts.evidence * ALIKE
         && have_common_words(&newer.snippet, &older.snippet)
 }

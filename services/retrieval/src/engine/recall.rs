@@ -1,8 +1,8 @@
 //! What answers a message: none, one or a few passages, never the least bad.
 
 use super::{order, *};
-use crate::analysis;
 use crate::query::{Hit, Query, SearchResult};
+use openclaw_analysis as analysis;
 
 /// The most passages.
 const MOST: usize = 8;

@@ -4,10 +4,10 @@
 use memchr::memmem;
 
 use super::search_word::SearchWord;
-use crate::analysis::{self, Language};
 use crate::segment::line_at;
 use crate::snapshot::Snapshot;
 use crate::term::{self, Key};
+use openclaw_analysis::{self as analysis, Language};
 
 /// The shortest word that is looked for in others, and the shortest rest of
 /// them; in bytes.

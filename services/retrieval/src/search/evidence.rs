@@ -6,10 +6,12 @@
 //! is asked for must be there, and so must the kind of fact.
 
 use super::snippet::{Matches, Wanted};
-use crate::analysis::{self, Language, Traits};
+use openclaw_analysis::{self as analysis, Language, Traits};
 
 /// What a word counts that is in what the passage stands under only.
 const ABOVE: f32 = 0.9;
+/// What a word counts more that is missing with all that means the same.
+const MISSING: f32 = 1.2;
 /// What is left of the evidence where a name that is asked for is missing,
 const NAMELESS: f64 = 0.6;
 /// and where the kind of fact is.
@@ -62,7 +64,7 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
         // A number or a date is in many a line.
         inside.foreign |= u64::from(fact.meets(traits)) << bit;
     }
-    let all: f32 = wanted.weights.iter().sum();
+    let all = wanted.all(inside.with(outside));
     let found = wanted.weight(inside);
     let with_outside = wanted.weight(inside.with(outside));
     let covered = found + (with_outside - found) * ABOVE;
@@ -77,6 +79,23 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
         share,
         is_repeat: others == 0 && own.own != 0,
         answer: answer(wanted, text, &sentences),
+    }
+}
+
+impl Wanted {
+    /// What all words weigh, where those of `found` are found.
+    fn all(&self, found: Matches) -> f32 {
+        let there = found.own | found.related | found.foreign;
+        let weights = self.weights.iter().enumerate();
+        let weights = weights.map(|(bit, weight)| {
+            let is_missing = self.known_others & !there & (1 << bit) != 0;
+            if is_missing {
+                weight * MISSING
+            } else {
+                *weight
+            }
+        });
+        weights.sum()
     }
 }
 

@@ -5,11 +5,11 @@
 
 use super::extent::Range;
 use super::{Candidate, Dated, Question, Space, age, keywords, meaning, order};
-use crate::analysis::Traits;
 use crate::document::Kind;
 use crate::query::{Parts, Query};
 use crate::ranking::Weights;
 use crate::segment::range;
+use openclaw_analysis::Traits;
 
 /// What has no word of the question, neither itself nor its neighbours, must be
 /// this near to it: two texts about different things mostly are below.

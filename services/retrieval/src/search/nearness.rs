@@ -11,9 +11,9 @@ use std::hash::BuildHasherDefault;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::search_word::SearchWord;
-use crate::analysis::{self, Language, Same, Word};
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, norm};
+use openclaw_analysis::{self as analysis, Language, Same, Word};
 
 /// Looked at of a text, in bytes: a long one has something near everything.
 const TEXT: usize = 400;

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::compound::Compounds;
 use super::search_word::SearchWord;
-use crate::analysis::{self, Language, Languages, Traits, calendar, lexicon};
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised};
 use crate::snapshot::Snapshot;
 use crate::term::{self, Key};
+use openclaw_analysis::{self as analysis, Language, Languages, Traits, calendar, lexicon};
 
 /// Looked at of a question; what follows is a pasted document. In bytes.
 const TEXT_LIMIT: usize = 8 * 1024;

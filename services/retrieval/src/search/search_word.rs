@@ -1,7 +1,7 @@
 //! A word that is searched for.
 
-use crate::analysis::Traits;
 use crate::term::Key;
+use openclaw_analysis::Traits;
 
 /// A word that is looked for.
 #[derive(Debug, Default)]
@@ -20,4 +20,12 @@ pub(crate) struct SearchWord {
     pub(crate) is_name: bool,
     /// What kind of fact it names, which can be there without the word.
     pub(crate) fact: Traits,
+}
+
+impl SearchWord {
+    /// Whether other words are known for what it means: where none of them is,
+    /// it is not there.
+    pub(super) fn has_others(&self) -> bool {
+        !self.related.is_empty() || !self.foreign.is_empty()
+    }
 }

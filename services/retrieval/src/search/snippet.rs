@@ -7,8 +7,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
 use super::search_word::SearchWord;
-use crate::analysis::{self, Language, Traits, Word};
 use crate::term::{self, Key};
+use openclaw_analysis::{self as analysis, Language, Traits, Word};
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;
@@ -49,6 +49,8 @@ pub(crate) struct Wanted {
     pub(super) weights: Vec<f32>,
     /// Those that name somebody or something.
     pub(super) names: u64,
+    /// Those of which it is known what else can be said for them.
+    pub(super) known_others: u64,
     /// Of each word the kind of fact that it names.
     pub(super) facts: Vec<Traits>,
     /// What kind of fact is asked for.
@@ -79,6 +81,7 @@ impl Wanted {
                 wanted.bits.entry(*key).or_default().foreign |= 1 << bit;
             }
             wanted.names |= u64::from(word.is_name) << bit;
+            wanted.known_others |= u64::from(word.has_others()) << bit;
         }
         wanted
     }

@@ -4,11 +4,11 @@ use super::Segment;
 use super::layout::{PartEntry, UnitEntry};
 use super::postings::Posting;
 use super::writer::Contents;
-use crate::analysis;
 use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised, norm};
 use crate::part::{Part, Unit};
 use crate::term::{self, Key};
+use openclaw_analysis as analysis;
 
 /// Collects parts.
 #[derive(Debug)]

@@ -4,8 +4,8 @@
 //! (sorted), ends of their postings, postings, long words (sorted, one a line),
 //! and a checksum of it all.
 
-use crate::analysis::Traits;
 use crate::document::Kind;
+use openclaw_analysis::Traits;
 
 /// "OCSEG" and the version of this layout.
 const MAGIC: [u8; 8] = *b"OCSEG\0\0\x01";

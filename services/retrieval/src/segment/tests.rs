@@ -3,12 +3,12 @@ use std::collections::HashMap;
 use super::builder::Builder;
 use super::merge::{self, Alive, Input};
 use super::*;
-use crate::analysis::Language;
 use crate::document::Kind;
 use crate::embed::table::Table;
 use crate::embed::vector::{Quantised, norm};
 use crate::part::{Part, Unit};
 use crate::term;
+use openclaw_analysis::Language;
 
 #[derive(Debug)]
 struct Kept(Vec<bool>);
@@ -397,7 +397,7 @@ proptest::proptest! {
             norm: scales[1],
             window_norm: scales[2],
             kind: Kind::numbered(kind),
-            traits: crate::analysis::Traits::from_bits(traits),
+            traits: openclaw_analysis::Traits::from_bits(traits),
             timestamp_ms,
         };
         let mut bytes = Vec::new();

@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::layout::{Header, PartEntry, UnitEntry};
 use super::postings::{Encoder, Posting};
-use crate::analysis::Languages;
 use crate::term::{Key, LongWords};
+use openclaw_analysis::Languages;
 
 /// Everything of a segment but its vectors, which are most of it and go
 /// straight to where it is written.

@@ -1,8 +1,8 @@
 use super::*;
-use crate::analysis::Language;
 use crate::document::Kind;
 use crate::part::{Part, Unit};
 use crate::segment::builder::Builder;
+use openclaw_analysis::Language;
 
 fn part(texts: &[&str], language: Language) -> Part {
     let unit = |text: &&str| Unit {

@@ -1,7 +1,7 @@
 use super::*;
-use crate::analysis::Language;
 use crate::document::Kind;
 use crate::part::{Part, Unit};
+use openclaw_analysis::Language;
 
 fn part(units: usize) -> Part {
     let unit = |number: usize| Unit {

@@ -47,6 +47,42 @@ fn replaced(change: impl Fn(&mut Hit, &mut Hit)) -> bool {
 }
 
 #[test]
+fn newer_note_of_a_change_answers_what_the_older_answers() {
+    let moved = |change: &dyn Fn(&mut Hit, &mut Hit)| {
+        let mut older = hit("memory/climbing.md", 9, 500_000, "training on Wednesdays");
+        let mut newer = hit(
+            "memory/2026-10-25.md",
+            7,
+            100_000,
+            "training moved to Monday",
+        );
+        newer.parts.evidence = CHANGED;
+        newer.parts.fact = 1.0;
+        change(&mut newer, &mut older);
+        let mut hits = vec![older, newer];
+        settle(&mut hits, true);
+        // As it is when what was searched is given unasked.
+        settle(&mut hits, true);
+        hits[0].path == "memory/2026-10-25.md" && hits[0].answers()
+    };
+    // Though the file without a day was written later.
+    assert!(moved(&|_, _| {}));
+    assert!(!moved(&|newer, _| newer.parts.evidence = CHANGED - 0.01));
+    assert!(!moved(
+        &|newer, _| newer.snippet = "training on Mondays".to_owned()
+    ));
+    assert!(!moved(
+        &|newer, _| newer.snippet = "the dentist moved".to_owned()
+    ));
+    assert!(!moved(&|newer, _| newer.parts.fact = 0.0));
+    assert!(!moved(&|_, older| older.parts.evidence = ANSWERS - 0.01));
+    // A later day's note is not replaced by an earlier one's.
+    assert!(!moved(
+        &|_, older| older.path = "memory/2026-10-30.md".to_owned()
+    ));
+}
+
+#[test]
 fn newer_note_that_says_the_same_anew_comes_first() {
     assert!(replaced(|_, _| {}));
     assert!(

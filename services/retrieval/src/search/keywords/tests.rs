@@ -2,13 +2,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::analysis::Language;
 use crate::document::{Kind, Source};
 use crate::part::{Part, Unit};
 use crate::query::Query;
 use crate::segment::builder::Builder;
 use crate::snapshot::{DocumentEntry, Live, Snapshot, path_hash};
 use crate::term;
+use openclaw_analysis::Language;
 
 fn part(units: &[(&str, &str)], flows: bool) -> Part {
     let unit = |(speaker, text): &(&str, &str)| Unit {

@@ -2,7 +2,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
-use crate::analysis::Language;
 use crate::document::{Kind, Source};
 use crate::embed::table::Table;
 use crate::embed::vector::norm;
@@ -10,6 +9,7 @@ use crate::part::{Part, Unit};
 use crate::query::Query;
 use crate::segment::builder::Builder;
 use crate::snapshot::{DocumentEntry, Live, Snapshot};
+use openclaw_analysis::Language;
 
 fn table() -> Table {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/share/embedding");

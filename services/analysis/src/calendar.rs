@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 
 /// What of a date a word can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// The whole date.
     Date(Date),
     /// 1 to 31.
@@ -18,7 +18,7 @@ pub(crate) enum Mark {
 }
 
 /// What names the day of `timestamp_ms` in the time zone here.
-pub(crate) fn marks(timestamp_ms: i64) -> Option<[Mark; 4]> {
+pub fn marks(timestamp_ms: i64) -> Option<[Mark; 4]> {
     let date = date(timestamp_ms)?;
     let (day, month, year) = (date.day(), date.month(), date.year());
     Some([
@@ -32,7 +32,7 @@ pub(crate) fn marks(timestamp_ms: i64) -> Option<[Mark; 4]> {
 /// What a text says of days from another: "yesterday", "two weeks ago". Told on
 /// the day of `timestamp_ms`, each comes to what of a date it is sure of: a day,
 /// or the month of one some weeks off.
-pub(crate) fn told(text: &str, timestamp_ms: i64) -> Vec<Mark> {
+pub fn told(text: &str, timestamp_ms: i64) -> Vec<Mark> {
     let Some(today) = date(timestamp_ms) else {
         return Vec::new();
     };
@@ -175,7 +175,7 @@ fn date(timestamp_ms: i64) -> Option<Date> {
 ///
 /// A month, a day and a year must show that they are one, by each other or by
 /// what is before them: "may" and "march" are words too, and 12 can be a house.
-pub(crate) fn mentions(text: &str) -> Vec<(&str, Mark)> {
+pub fn mentions(text: &str) -> Vec<(&str, Mark)> {
     let words: Vec<&str> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '-'))
         .filter(|word| !word.is_empty())

@@ -7,7 +7,7 @@ const MARKS: [char; 7] = ['?', '？', ';', '；', '、', '。', '¿'];
 
 /// The clauses of `text`: what is between marks and between words that join. A
 /// text that asks for one thing is one clause.
-pub(crate) fn clauses(text: &str) -> Vec<String> {
+pub fn clauses(text: &str) -> Vec<String> {
     let mut clauses = Vec::new();
     for sentence in text.split(MARKS) {
         let mut open: Vec<&str> = Vec::new();

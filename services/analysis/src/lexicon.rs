@@ -7,13 +7,14 @@
 //! in questions about anything.
 
 use std::collections::HashMap;
-use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::{Language, Languages, Traits, Word};
-use super::{fold, words};
+use super::fold;
+use super::language::{Language, Languages};
+use super::terms::{self, Word, words};
+use super::traits::Traits;
 
 const CONCEPTS: &str = include_str!("lexicon/concepts.txt");
 const FRAMES: &str = include_str!("lexicon/frames.txt");
@@ -82,7 +83,7 @@ impl Lexicon {
         words(word, |part| {
             let term = match part {
                 Word::Exact(term) => term.to_owned(),
-                Word::Plain(plain) => super::stem(plain, spoken).into_owned(),
+                Word::Plain(plain) => terms::stem(plain, spoken).into_owned(),
             };
             let known = self.by_term.entry(hash(&term, language)).or_default();
             if known.last() != Some(&number) {
@@ -102,14 +103,14 @@ fn hash(term: &str, language: usize) -> u64 {
 fn concepts(word: &str, language: Language) -> (&'static [u16], usize) {
     let number = LANGUAGES.iter().position(|&known| known == language);
     let number = number.unwrap_or_default();
-    let term = super::stem(word, LANGUAGES[number]);
+    let term = terms::stem(word, LANGUAGES[number]);
     let found = lexicon().by_term.get(&hash(&term, number));
     (found.map_or(&[], Vec::as_slice), number)
 }
 
 /// Calls `sink` with terms that mean nearly what `word` means in `language`, as
 /// texts in any of `languages` have them, and whether they are of `language`.
-pub(crate) fn related(
+pub fn related(
     word: &str,
     language: Language,
     languages: Languages,
@@ -123,8 +124,15 @@ pub(crate) fn related(
     }
 }
 
+/// The languages that have `word`, in lower case, among the words of notes.
+pub(super) fn words_of(word: &str) -> Languages {
+    let having = LANGUAGES.into_iter();
+    let having = having.filter(|&language| !concepts(word, language).0.is_empty());
+    having.collect()
+}
+
 /// What kind of fact `word` names in `language`: "number", "price".
-pub(crate) fn fact(word: &str, language: Language) -> Traits {
+pub fn fact(word: &str, language: Language) -> Traits {
     let (found, _) = concepts(word, language);
     found.iter().fold(Traits::default(), |all, &concept| {
         all.with(lexicon().facts[usize::from(concept)])
@@ -133,7 +141,7 @@ pub(crate) fn fact(word: &str, language: Language) -> Traits {
 
 /// The same for what is written without spaces: calls `sink` for each concept
 /// whose word is in `text`, with where that begins and ends, and its terms.
-pub(crate) fn related_in(
+pub fn related_in(
     text: &str,
     languages: Languages,
     mut sink: impl FnMut(std::ops::Range<usize>, Traits, (&str, bool)),
@@ -165,17 +173,27 @@ fn members(
 }
 
 /// Whether `word`, in lower case, is in questions about anything.
-pub(crate) fn is_frame(word: &str) -> bool {
-    static WORDS: OnceLock<HashSet<u64>> = OnceLock::new();
+pub fn is_frame(word: &str) -> bool {
+    frames_of(word) != Languages::default()
+}
+
+/// The languages in which `word`, in lower case, is in questions about anything.
+pub(super) fn frames_of(word: &str) -> Languages {
+    static WORDS: OnceLock<HashMap<u64, Languages>> = OnceLock::new();
     let words = WORDS.get_or_init(|| {
-        let hash = |word: &str| {
-            let mut folded = String::new();
-            fold::lowercase(word, &mut folded);
-            xxh3_64(folded.as_bytes())
-        };
-        FRAMES.split_whitespace().map(hash).collect()
+        let mut words: HashMap<u64, Languages> = HashMap::new();
+        for (line, language) in FRAMES.lines().zip(LANGUAGES) {
+            for word in line.split_whitespace() {
+                let mut folded = String::new();
+                fold::lowercase(word, &mut folded);
+                let of = words.entry(xxh3_64(folded.as_bytes())).or_default();
+                *of = of.with(language);
+            }
+        }
+        words
     });
-    words.contains(&xxh3_64(word.as_bytes()))
+    let found = words.get(&xxh3_64(word.as_bytes()));
+    found.copied().unwrap_or_default()
 }
 
 #[cfg(test)]

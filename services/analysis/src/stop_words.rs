@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Language, Languages};
+use super::language::{Language, Languages};
 
 /// For hashes of words the languages in which they say nothing.
 type Table = HashMap<u64, Languages, BuildHasherDefault<Same>>;
@@ -36,7 +36,7 @@ fn table() -> Table {
 
 /// Hashes are their own hashes.
 #[derive(Debug, Default)]
-pub(crate) struct Same(u64);
+pub struct Same(u64);
 
 impl Hasher for Same {
     fn finish(&self) -> u64 {

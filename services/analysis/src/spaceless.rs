@@ -41,7 +41,7 @@ fn script(character: char) -> Script {
 }
 
 /// The pieces of `run` that say something, in bytes.
-pub(crate) fn pieces(run: &str) -> Vec<Range<usize>> {
+pub fn pieces(run: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut start = 0;
     while let Some(first) = run[start..].chars().next() {
@@ -102,7 +102,7 @@ fn without(
 }
 
 /// The pairs of characters of a piece; of a single one itself.
-pub(crate) fn pairs(piece: &str) -> impl Iterator<Item = Range<usize>> {
+pub fn pairs(piece: &str) -> impl Iterator<Item = Range<usize>> {
     let starts: Vec<usize> = piece.char_indices().map(|(at, _)| at).collect();
     let count = starts.len().saturating_sub(1).max(1);
     let end = piece.len();

@@ -13,26 +13,28 @@ use super::stop_words::Same;
 
 /// Kinds of facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Traits(u8);
+pub struct Traits(u8);
 
 impl Traits {
     /// A date, a weekday, a month, a time of day.
-    pub(crate) const DATE: Self = Self(1);
+    pub const DATE: Self = Self(1);
     /// A day told from another: yesterday, last week.
-    pub(crate) const RELATIVE: Self = Self(2);
+    pub const RELATIVE: Self = Self(2);
     /// A number.
-    pub(crate) const NUMBER: Self = Self(4);
+    pub const NUMBER: Self = Self(4);
     /// An amount of money.
-    pub(crate) const MONEY: Self = Self(8);
+    pub const MONEY: Self = Self(8);
     /// So many digits that they can be a telephone number.
-    pub(crate) const DIGITS: Self = Self(16);
+    pub const DIGITS: Self = Self(16);
     /// An address of mail or of a page.
-    pub(crate) const ADDRESS: Self = Self(32);
+    pub const ADDRESS: Self = Self(32);
     /// It ends with a question.
-    pub(crate) const ASKS: Self = Self(64);
+    pub const ASKS: Self = Self(64);
+    /// A number that may be a price: of no day, and of nothing that is measured.
+    pub const AMOUNT: Self = Self(128);
 
     /// By the name that the lexicon has for it.
-    pub(crate) fn named(name: &str) -> Self {
+    pub fn named(name: &str) -> Self {
         match name {
             "NUMBER" => Self::NUMBER,
             "MONEY" => Self::MONEY,
@@ -44,7 +46,7 @@ impl Traits {
     }
 
     /// The members of both.
-    pub(crate) const fn with(self, other: Self) -> Self {
+    pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -54,22 +56,22 @@ impl Traits {
     }
 
     /// Whether the two have a member in common.
-    pub(crate) const fn meets(self, other: Self) -> bool {
+    pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
     /// Whether it has no member.
-    pub(crate) const fn is_empty(self) -> bool {
+    pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// As it is stored.
-    pub(crate) const fn bits(self) -> u8 {
+    pub const fn bits(self) -> u8 {
         self.0
     }
 
     /// What [`Traits::bits`] gave.
-    pub(crate) const fn from_bits(bits: u8) -> Self {
+    pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 }
@@ -134,7 +136,7 @@ fn folded(word: &str, buffer: &mut String) -> u64 {
 }
 
 /// What `text` has, and whether it asks at its end.
-pub(crate) fn traits(text: &str) -> Traits {
+pub fn traits(text: &str) -> Traits {
     let found = facts(text);
     if text.trim_end().ends_with(['?', '？']) {
         found.with(Traits::ASKS)
@@ -144,7 +146,7 @@ pub(crate) fn traits(text: &str) -> Traits {
 }
 
 /// The kinds of facts in `text`.
-pub(crate) fn facts(text: &str) -> Traits {
+pub fn facts(text: &str) -> Traits {
     let table = table();
     let mut found = Traits::default();
     let mut buffer = String::new();
@@ -157,19 +159,38 @@ pub(crate) fn facts(text: &str) -> Traits {
         let was = (is_may, is_number);
         is_may = word.eq_ignore_ascii_case("may");
         is_number = word.contains(|c: char| c.is_ascii_digit());
-        if is_number {
-            found = found.with(Traits::NUMBER);
-        } else if let Some(kind) = table.get(&folded(word, &mut buffer)) {
-            found = found.with(*kind);
+        let kind = if is_number {
+            Traits::NUMBER
+        } else {
+            let kind = table.get(&folded(word, &mut buffer));
+            kind.copied().unwrap_or_default()
+        };
+        found = found.with(kind);
+        let is_of_day = kind.meets(Traits::DATE.with(Traits::RELATIVE));
+        if was.1 && !is_number && !is_of_day && !is_unit(&buffer) {
+            found = found.with(Traits::AMOUNT);
         }
         if (is_may && was.1) || (is_number && was.0) {
             found = found.with(Traits::DATE);
         }
     }
+    if is_number {
+        found = found.with(Traits::AMOUNT);
+    }
     if found.meets(Traits::NUMBER) {
         found = found.with(of_digits(text));
     }
     found.with(of_signs(text))
+}
+
+/// What is measured in no money, in lower case.
+const UNITS: &str = "
+hours hour minutes minute seconds h min km kilometres kilometers miles m metres meters cm mm kg g grams kilos litres liters l ml
+stunden stunde minuten sekunden kilometer meter zentimeter kilo gramm liter grad
+heures heure mètres grammes kilos litres degrés horas hora minutos metros gramos litros grados c gb tb mb kwh w";
+
+fn is_unit(word: &str) -> bool {
+    UNITS.split_whitespace().any(|unit| unit == word)
 }
 
 /// What runs of digits are, with the signs between them.
@@ -227,13 +248,15 @@ fn of_signs(text: &str) -> Traits {
 
 /// How questions are put, in lower case, and what they ask for.
 #[rustfmt::skip]
-const ASKED: [(Traits, &str); 6] = [
+const ASKED: [(Traits, &str); 8] = [
     (WHEN, "when|what time|what day|which day|what date|which month|what month|which year|what year|how late|wann|\
         wie spät|welchem tag|welcher tag|welchen tag|wie viel uhr|wieviel uhr|welchem datum|welchem monat|\
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
         que dia|qué hora|qué fecha|qué mes|qué año|いつ|何時|何日|何曜|何月|何年"),
-    (Traits::MONEY.with(Traits::NUMBER), "how much|what does|price|cost|wie viel|wieviel|wie teuer|kostet|kosten|combien|quel prix|coûte|cuánto|\
-        cuanto|precio|いくら|値段"),
+    (Traits::MONEY.with(Traits::NUMBER), "how much|wie viel|wieviel|combien|cuánto|cuanto"),
+    (Traits::MONEY.with(Traits::AMOUNT), "what does|price|cost|wie teuer|kostet|kosten|quel prix|coûte|precio|いくら|値段"),
+    (Traits::NUMBER, "how hot|what temperature|which temperature|wie heiß|welche temperatur|welcher temperatur|\
+        quelle température|qué temperatura|何度"),
     (Traits::NUMBER.with(WHEN), "how many|how old|how long|how tall|how far|how big|how large|how high|how heavy|wie viele|wieviele|\
         wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|cuántos|cuántas|何歳|何人|何個|何回|何本|何匹|何キロ"),
     (Traits::DIGITS, "phone|telephone|telefon|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),
@@ -244,7 +267,7 @@ const ASKED: [(Traits, &str); 6] = [
 const WHEN: Traits = Traits::DATE.with(Traits::RELATIVE);
 
 /// What a question asks for: any of these. Nothing where it does not tell.
-pub(crate) fn asked(text: &str) -> Traits {
+pub fn asked(text: &str) -> Traits {
     let text = text.to_lowercase();
     // Words, so that "when" is not in "whenever".
     let is_there = |phrase: &str| {
@@ -281,7 +304,7 @@ const BEGINNINGS: [&str; 50] = [
 const SHORT: usize = 12;
 
 /// Whether all of `text` asks, or is a command.
-pub(crate) fn is_question(text: &str) -> bool {
+pub fn is_question(text: &str) -> bool {
     let text = text.trim();
     if text.starts_with('/') {
         return !text.contains('\n');

@@ -1,0 +1,38 @@
+//! What forms of verbs are made of.
+
+use super::language::Language;
+use super::terms::stem;
+
+/// The fewest letters of what a verb is made of.
+const ROOT: usize = 3;
+/// What verbs end with in German, in forms that are not stemmed.
+const VERBS: [&str; 5] = ["t", "et", "st", "te", "ten"];
+/// What stands before "ge" in German participles; nothing does too.
+const PREFIXES: [&str; 18] = [
+    "", "ab", "an", "auf", "aus", "bei", "ein", "fest", "her", "hin", "los", "mit", "nach", "vor",
+    "weg", "zu", "zurück", "um",
+];
+
+impl Language {
+    /// The stems of verbs of which `word` may be a form that the stemmer leaves
+    /// apart: in German "erntet", "geerntet" and "abgeholt" are of "ernt" and
+    /// "abhol".
+    pub fn roots(self, word: &str) -> Vec<String> {
+        if self != Self::German {
+            return Vec::new();
+        }
+        let prefixes = PREFIXES.iter();
+        let participles = prefixes.filter_map(|prefix| {
+            let form = word.strip_prefix(*prefix)?.strip_prefix("ge")?;
+            Some(format!("{prefix}{form}"))
+        });
+        let forms = participles.chain([word.to_owned()]);
+        let bare = |form: String| {
+            let bare = VERBS.iter().filter_map(|ending| form.strip_suffix(ending));
+            let long = bare.filter(|root| root.chars().count() >= ROOT);
+            let stems = long.map(|root| stem(root, self).into_owned());
+            stems.collect::<Vec<_>>()
+        };
+        forms.flat_map(bare).collect()
+    }
+}
