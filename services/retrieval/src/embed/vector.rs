@@ -5,6 +5,9 @@ use pulp::Arch;
 /// Numbers in a vector of the index.
 pub(crate) const DIMENSIONS: usize = 256;
 
+/// A vector before it is made small.
+pub(crate) type Vector = [f32; DIMENSIONS];
+
 /// A vector of small integers: each stands for itself times the scale. Eight
 /// bits lose nothing that can be measured in what is found.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +74,35 @@ fn product(a: &[i16; DIMENSIONS], b: &[i8; DIMENSIONS]) -> i32 {
         sum += i32::from(a[index]) * i32::from(b[index]);
     }
     sum
+}
+
+/// The products of `vector` with each of `others`.
+pub(crate) fn products_of(others: &[Vector], vector: &Vector) -> Vec<f32> {
+    let mut products = Vec::with_capacity(others.len());
+    Arch::new().dispatch(
+        #[inline(always)]
+        || {
+            for other in others {
+                products.push(wide_product(other, vector));
+            }
+        },
+    );
+    products
+}
+
+#[inline(always)]
+fn wide_product(a: &Vector, b: &Vector) -> f32 {
+    /// Sums that are made beside each other: what the widest registers hold.
+    const LANES: usize = 16;
+    let mut sums = [0.0; LANES];
+    let (a, _) = a.as_chunks::<LANES>();
+    let (b, _) = b.as_chunks::<LANES>();
+    for (a, b) in a.iter().zip(b) {
+        for index in 0..LANES {
+            sums[index] += a[index] * b[index];
+        }
+    }
+    sums.iter().sum()
 }
 
 #[cfg(test)]

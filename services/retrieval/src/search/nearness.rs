@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::search_word::SearchWord;
 use crate::embed::table::Table;
-use crate::embed::vector::{DIMENSIONS, norm};
+use crate::embed::vector::{Vector, norm, products_of};
 use openclaw_analysis::{self as analysis, Language, Same, Word};
 
 /// Looked at of a text, in bytes: a long one has something near everything.
@@ -31,8 +31,6 @@ pub(crate) struct Nearness<'a> {
     /// that is found.
     known: HashMap<u64, Vec<f32>, BuildHasherDefault<Same>>,
 }
-
-type Vector = [f32; DIMENSIONS];
 
 impl<'a> Nearness<'a> {
     /// Of `words`, each with what it weighs; None where there are none that
@@ -94,7 +92,7 @@ impl<'a> Nearness<'a> {
         let (table, words) = (self.table, &self.words);
         let near = self.known.entry(xxh3_64(word.as_bytes()));
         near.or_insert_with(|| match vector(table, word) {
-            Some(vector) => words.iter().map(|own| product(own, &vector)).collect(),
+            Some(vector) => products_of(words, &vector),
             None => Vec::new(),
         })
     }
@@ -106,16 +104,4 @@ fn vector(table: &Table, word: &str) -> Option<Vector> {
     let norm = norm(&sum);
     sum.iter_mut().for_each(|x| *x /= norm);
     (norm > 0.0).then_some(sum)
-}
-
-fn product(a: &Vector, b: &Vector) -> f32 {
-    /// Sums that are made beside each other.
-    const LANES: usize = 8;
-    let mut sums = [0.0; LANES];
-    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
-        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += a * b;
-        }
-    }
-    sums.iter().sum()
 }
