@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use openclaw_daemon::failure;
 use openclaw_handoff::steering::Inbox;
 use openclaw_mcp_servers::Changes;
-use openclaw_turn::{Code, Mismatch, News, Problem, RenewedTools, TurnRequest, path};
+use openclaw_turn::{Code, Mismatch, News, Problem, RenewedTools, ToldTurn, TurnRequest, path};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::net::UnixStream;
@@ -43,6 +43,8 @@ const REQUESTS: u32 = 80;
 pub(super) struct Host {
     /// Without the tools of servers.
     request: TurnRequest,
+    /// The conversation before the turn, as JSON. It is not looked at.
+    history: Bytes,
     asking: Option<Arc<Asking>>,
     /// Held while the model begins to answer: an agent asks one thing at a time,
     /// and what it asks is kept in memory.
@@ -81,13 +83,14 @@ pub(super) async fn serve(stream: UnixStream, turn: watch::Receiver<Option<Arc<H
 
 impl Host {
     pub(super) fn new(
-        request: TurnRequest,
+        (request, history): (TurnRequest, Bytes),
         asking: Option<Arc<Asking>>,
         tools: Tools,
         inbox: Inbox,
     ) -> Self {
         Self {
             request,
+            history,
             asking,
             turn_to_ask: tokio::sync::Mutex::default(),
             changes: Mutex::new(tools.servers.changes()),
@@ -138,10 +141,15 @@ impl Host {
             );
         }
         self.is_changed();
-        reply(
-            StatusCode::OK,
-            &with_tools(&self.request, self.tools.offer()),
-        )
+        let request = with_tools(&self.request, self.tools.offer());
+        match ToldTurn::write(&request, &self.history) {
+            Ok(told) => json(StatusCode::OK, told),
+            Err(error) => problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                Code::Internal,
+                &error.to_string(),
+            ),
+        }
     }
 
     /// Whether there are other tools than were told last.
@@ -297,12 +305,15 @@ fn counted(piece: Option<reqwest::Result<Bytes>>, metered: &mut Metered) -> Opti
 }
 
 fn reply(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
-    let json = serde_json::to_vec(answer).unwrap_or_default();
-    let body = Full::new(Bytes::from(json)).boxed();
+    json(status, serde_json::to_vec(answer).unwrap_or_default())
+}
+
+fn json(status: StatusCode, text: Vec<u8>) -> Response<Body> {
+    let body = Full::new(Bytes::from(text)).boxed();
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
     response
 }
 
