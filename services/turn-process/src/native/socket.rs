@@ -34,6 +34,9 @@ const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
 /// them.
 const ARGUMENTS_LIMIT: usize = 4 * 1024 * 1024;
 
+/// Pieces of a model's answer that are passed on together.
+const AT_ONCE: usize = 64;
+
 /// Requests that are answered at a time: more than an answer of a model may have
 /// calls. The next one waits at the client.
 const REQUESTS: u32 = 80;
@@ -266,7 +269,11 @@ fn streamed(upstream: reqwest::Response, mut metered: Metered) -> Response<Body>
     let pieces = pieces.chain(futures_util::stream::once(async { None }));
     let pieces = pieces.map(move |piece| counted(piece, &mut metered));
     let pieces = pieces.take_while(|piece| std::future::ready(piece.is_some()));
-    let frames = pieces.filter_map(|piece| async move { Some(Ok(Frame::data(piece?))) });
+    let pieces = pieces.filter_map(std::future::ready);
+    // What came at once goes on at once: providers send each event by itself.
+    let frames = pieces
+        .ready_chunks(AT_ONCE)
+        .map(|pieces| Ok(Frame::data(joined(pieces))));
     let mut response = Response::new(http_body_util::BodyExt::boxed(StreamBody::new(frames)));
     *response.status_mut() = status;
     pass_on(&headers, &mut response);
@@ -302,6 +309,13 @@ fn counted(piece: Option<reqwest::Result<Bytes>>, metered: &mut Metered) -> Opti
             tracing::debug!(error = %failure::chain(error), "the model's answer broke off");
         })
         .ok()
+}
+
+fn joined(pieces: Vec<Bytes>) -> Bytes {
+    match <[Bytes; 1]>::try_from(pieces) {
+        Ok([piece]) => piece,
+        Err(pieces) => pieces.concat().into(),
+    }
 }
 
 fn reply(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
