@@ -290,7 +290,7 @@ impl Turn {
         };
         outcome.tell_usage();
         let terminal = self.named(limited(terminal, &bill), &backend);
-        if let Err(error) = self.spool.end(outcome.resources(), terminal) {
+        if let Err(error) = self.spool.end(|| outcome.resources(), terminal) {
             failure::report("keep the end of the turn", &error);
         }
     }
