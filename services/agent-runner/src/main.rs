@@ -8,34 +8,32 @@ use openclaw_daemon::arguments;
 /// its socket.
 #[derive(clap::Parser)]
 #[command(name = "openclaw-agent-runner", version)]
-struct Arguments {
-    #[command(subcommand)]
-    part: Option<Part>,
-}
-
-#[derive(clap::Subcommand)]
-enum Part {
-    /// The process of one turn, told over standard input what to do.
-    #[command(hide = true)]
-    Turn,
-    /// The process of a session's servers of tools.
-    #[command(hide = true)]
-    Servers,
-}
+struct Arguments {}
 
 fn main() -> ExitCode {
+    if let Some(process) = process() {
+        return process();
+    }
     match arguments::parse::<Arguments>() {
-        Ok(Arguments {
-            part: Some(Part::Turn),
-        }) => openclaw_turn_process::main(),
-        Ok(Arguments {
-            part: Some(Part::Servers),
-        }) => openclaw_mcp_servers::main(),
-        Ok(Arguments { part: None }) => openclaw_daemon::main(
+        Ok(Arguments {}) => openclaw_daemon::main(
             "openclaw-agent-runner",
             openclaw_agent_runner::load,
             openclaw_agent_runner::run,
         ),
         Err(code) => code,
+    }
+}
+
+/// The process that the daemon started this program as, if it did. One is started for every
+/// message: the command line that people write is not built for it.
+fn process() -> Option<fn() -> ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    let (name, others) = (arguments.next()?, arguments.next());
+    match (name.to_str()?, others) {
+        // Of one turn, told over standard input what to do.
+        ("turn", None) => Some(openclaw_turn_process::main),
+        // Of a session's servers of tools.
+        ("servers", None) => Some(openclaw_mcp_servers::main),
+        _ => None,
     }
 }

@@ -107,6 +107,7 @@ impl TurnHandle {
         spec: &ProcessSpec,
         connection: Option<&OwnedFd>,
     ) -> Result<Self, Error> {
+        let told = written(spec)?;
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(Error::Line)?;
         ours.set_nonblocking(true).map_err(Error::Line)?;
         let mut line = UnixStream::from_std(ours).map_err(Error::Line)?;
@@ -122,10 +123,7 @@ impl TurnHandle {
             })
             .await?;
         // A process that ended says why elsewhere.
-        let told = match connection {
-            None => tell(&mut line, spec).await,
-            Some(connection) => tell_with(&line, spec, connection).await,
-        };
+        let told = tell(&mut line, &told, connection).await;
         match timeout(HELLO_DEADLINE, hear(&mut line)).await {
             Ok(Ok(Some(hello))) => {
                 told?;
@@ -182,11 +180,27 @@ impl TurnHandle {
         order: &Order,
         connection: Option<OwnedFd>,
     ) -> Result<(), Error> {
-        match (&mut self.end, connection) {
-            (End::Line(line), None) => tell(line, order).await,
-            (End::Line(line), Some(connection)) => tell_with(line, order, &connection).await,
-            _ => Err(Error::Line(io::ErrorKind::NotConnected.into())),
-        }
+        self.say(&written(order)?, connection).await
+    }
+
+    /// The same of an agent that asks for its turn, with the conversation before it, as JSON.
+    pub(crate) async fn order_with(
+        &mut self,
+        order: &Order,
+        history: &[u8],
+        connection: Option<OwnedFd>,
+    ) -> Result<(), Error> {
+        let mut text = written(order)?;
+        text.extend_from_slice(history);
+        text.push(b'\n');
+        self.say(&text, connection).await
+    }
+
+    async fn say(&mut self, text: &[u8], connection: Option<OwnedFd>) -> Result<(), Error> {
+        let End::Line(line) = &mut self.end else {
+            return Err(Error::Line(io::ErrorKind::NotConnected.into()));
+        };
+        tell(line, text, connection.as_ref()).await
     }
 
     /// Ends a process that has no turn: it is told that there will be none.
@@ -280,19 +294,16 @@ async fn clear(spool: &Path) -> Result<(), Error> {
     }
 }
 
-async fn tell(line: &mut UnixStream, what: &impl Serialize) -> Result<(), Error> {
-    let text = written(what)?;
-    line.write_all(&text).await.map_err(Error::Line)
-}
-
-/// As [`tell`], with a descriptor passed along.
-async fn tell_with(
-    line: &UnixStream,
-    what: &impl Serialize,
-    descriptor: &OwnedFd,
+/// Writes `text`, and passes a descriptor along.
+async fn tell(
+    line: &mut UnixStream,
+    text: &[u8],
+    descriptor: Option<&OwnedFd>,
 ) -> Result<(), Error> {
-    let text = written(what)?;
-    let told = passed::write(line, &text, descriptor).await;
+    let told = match descriptor {
+        None => line.write_all(text).await,
+        Some(descriptor) => passed::write(line, text, descriptor).await,
+    };
     told.map_err(Error::Line)
 }
 

@@ -29,6 +29,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    // Started for every message: the command line that people write is not built for it.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|name| name == "turn") && arguments.next().is_none() {
+        return openclaw_agent::run_turn();
+    }
     match Arguments::parse().command {
         Command::Turn => openclaw_agent::run_turn(),
         Command::Mcp {

@@ -17,7 +17,7 @@ mod stream_error;
 pub(crate) use answer::fuzz;
 
 use openclaw_tools::Registry;
-use openclaw_turn::{Code, Event, News, SteeringMessage, StopReason, TurnRequest};
+use openclaw_turn::{Code, Event, HistoryEntry, News, SteeringMessage, StopReason, TurnRequest};
 
 use crate::done::Done;
 use crate::emitter::Emitter;
@@ -33,9 +33,9 @@ use prompt::{Model, Prompt};
 const DECLINED: &str =
     "the model provider declined to answer because of the content. Ask in other words";
 
-/// Answers the message of `request`.
+/// Answers the message of `request`, after the conversation before it.
 pub(crate) async fn run(
-    request: TurnRequest,
+    (request, history): (TurnRequest, Vec<HistoryEntry<'_>>),
     mut registry: Registry,
     tools: &Tools,
     socket: &TurnSocket,
@@ -45,7 +45,7 @@ pub(crate) async fn run(
     let pictures = pictures::sent_with(&request.text, &request.workspace);
     let told = pictures.told(request.sees_images);
     let text = format!("{}{told}", request.text);
-    let mut conversation = Conversation::begin(request.history, text);
+    let mut conversation = Conversation::begin(history, text);
     conversation.show(pictures.shown);
     let mut calls = Calls::new(
         &tools.images,

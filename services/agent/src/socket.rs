@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::net::UnixStream;
 
-use openclaw_turn::{Code, HostAnswer, News, Problem, TurnRequest, VERSION, path};
+use openclaw_turn::{Code, HostAnswer, News, Problem, ToldTurn, VERSION, path};
 
 /// The turn with its history; above what any model's context holds.
 const MAX_TURN_BYTES: usize = 64 * 1024 * 1024;
@@ -83,11 +83,11 @@ impl TurnSocket {
     }
 
     /// Asks what to do.
-    pub(crate) async fn turn(&self) -> Result<TurnRequest, SocketError> {
+    pub(crate) async fn turn(&self) -> Result<ToldTurn, SocketError> {
         let path = path::TURN;
         let response = self.send(Method::GET, path, None, Bytes::new()).await?;
         let body = read_body(path, response, MAX_TURN_BYTES).await?;
-        TurnRequest::read(&body).map_err(SocketError::Turn)
+        ToldTurn::read(&body).map_err(SocketError::Turn)
     }
 
     /// Takes what is new since it was last asked.

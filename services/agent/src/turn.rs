@@ -67,11 +67,12 @@ async fn run(out: &Emitter) -> ExitCode {
 async fn turn(out: &Emitter) -> Result<Done, TurnError> {
     let socket = TurnSocket::from_stdin().await.map_err(internal)?;
     let socket = Arc::new(socket);
-    let mut request = socket.turn().await.map_err(internal)?;
+    let told = socket.turn().await.map_err(internal)?;
+    let (mut request, history) = (told.request, told.history);
     let tools = Tools::new(&request, &socket, out)?;
     let registry = tools.registry(std::mem::take(&mut request.offer))?;
     match request.mode {
-        Mode::Native => native::run(request, registry, &tools, &socket, out).await,
+        Mode::Native => native::run((request, history), registry, &tools, &socket, out).await,
         Mode::Offline => offline::run(&request, &registry, &socket, out).await,
     }
 }

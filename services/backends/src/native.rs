@@ -11,6 +11,8 @@ use crate::{prompt, thinking};
 
 mod history;
 
+pub use history::written as history;
+
 /// Where the step limit is set.
 const STEPS: &str = "agents.defaults.limits.steps";
 
@@ -42,7 +44,6 @@ pub fn request(
         identical_call_limit: agent.limits.identical_calls,
         workspace: places.workspace.clone(),
         system: prompt::system(turn, places, &agent.persona),
-        history: turn.history.iter().map(history::entry).collect(),
         text: match model {
             Some(_) => prompt::message(&turn.text, &turn.passages),
             None => turn.text.clone(),

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path};
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, OpenHow, ResolveFlag, openat, openat2};
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag, OpenHow, ResolveFlag, openat, openat2};
 use nix::sys::stat::{Mode, fstatat};
 
 use crate::kind::Kind;
@@ -46,6 +46,17 @@ pub(crate) fn open(
         Err(Errno::ENOSYS | Errno::EPERM) => walk(root, path, flags, mode),
         result => result,
     }
+}
+
+/// Opens what lies at an absolute path, not for reading, by openat2(2) alone: EXDEV where the path
+/// is not absolute or has `..` in it, ELOOP as [`open`] has it.
+pub(crate) fn open_absolute(path: &Path) -> Result<OwnedFd, Errno> {
+    let beneath = path.strip_prefix("/").map_err(|_| Errno::EXDEV)?;
+    names(beneath).try_for_each(|name| name.map(drop))?;
+    let how = OpenHow::new()
+        .flags(OFlag::O_PATH | OFlag::O_CLOEXEC)
+        .resolve(ResolveFlag::RESOLVE_NO_SYMLINKS | ResolveFlag::RESOLVE_NO_MAGICLINKS);
+    openat2(AT_FDCWD, path, how)
 }
 
 /// Every name is opened in the folder before it and never through a link, so

@@ -35,10 +35,15 @@ pub struct Folder {
 /// # Errors
 /// ELOOP where a link is on the way or in its place; otherwise as open(2).
 pub fn open_resolved(path: &Path) -> std::io::Result<OwnedFd> {
-    let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-    let root = openat(AT_FDCWD, "/", flags, Mode::empty())?;
-    let path = path.strip_prefix("/").unwrap_or(path);
-    Ok(beneath::open(root, path, OFlag::O_PATH, Mode::empty())?)
+    match beneath::open_absolute(path) {
+        Err(Errno::ENOSYS | Errno::EPERM) => {
+            let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+            let root = openat(AT_FDCWD, "/", flags, Mode::empty())?;
+            let path = path.strip_prefix("/").unwrap_or(path);
+            Ok(beneath::open(root, path, OFlag::O_PATH, Mode::empty())?)
+        }
+        result => Ok(result?),
+    }
 }
 
 impl Folder {

@@ -1,13 +1,18 @@
 //! What a turn's processes used: from their control group where they have one
 //! of their own; else their processor time alone, from /proc.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use openclaw_proto::event::Resources;
 
 /// Clock ticks a second in /proc (sysconf(_SC_CLK_TCK), 100 on Linux).
 const TICKS_PER_SECOND: u64 = 100;
+/// Bytes that are read at once, as many as the kernel makes of most of these files,
+const PAGE: usize = 4096;
+/// and at most.
+const LONGEST: u64 = 1 << 20;
 /// Processes that are looked at; more are not counted.
 const PROCESS_LIMIT: usize = 4096;
 
@@ -89,7 +94,7 @@ fn of_processes(top: u32) -> u64 {
         let folder = PathBuf::from(format!("/proc/{pid}"));
         ticks += used_ticks(&folder).unwrap_or_default();
         seen += 1;
-        let children = fs::read_to_string(folder.join(format!("task/{pid}/children")));
+        let children = read(&folder.join(format!("task/{pid}/children")));
         let children = children.unwrap_or_default();
         next.extend(
             children
@@ -103,10 +108,18 @@ fn of_processes(top: u32) -> u64 {
     ticks * 1000 / TICKS_PER_SECOND
 }
 
+/// A file of the kernel's, which tells no size: as a rule in one piece.
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = Vec::with_capacity(PAGE);
+    File::open(path)?.take(LONGEST).read_to_end(&mut text)?;
+    // Names of processes are any bytes.
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
 /// Fields 14 to 17 of proc_pid_stat(5): user and system time, its own and its
 /// children's.
 fn used_ticks(folder: &Path) -> Option<u64> {
-    let stat = fs::read_to_string(folder.join("stat")).ok()?;
+    let stat = read(&folder.join("stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
     let numbers = fields.split_whitespace().skip(11).take(4);
     Some(

@@ -1,8 +1,10 @@
-//! What a turn's process is told, over its standard input: two lines of JSON.
+//! What a turn's process is told, over its standard input: lines of JSON.
 //!
 //! The first one starts the agent; a process that stands ready for the next
-//! turn has had it already. The second one is the turn. Credentials go this
-//! way and no other: not on the disk, not through the environment.
+//! turn has had it already. The second one is the turn. For an agent of ours a
+//! third one is the conversation before it, which the process passes on unread.
+//! Credentials go this way and no other: not on the disk, not through the
+//! environment.
 
 use std::path::PathBuf;
 
@@ -166,7 +168,7 @@ impl Allowance {
 pub enum Speech {
     /// Our own agent, over the turn socket.
     Socket {
-        /// What the agent is told, but for the tools of servers.
+        /// What the agent is told, but for the tools of servers and the conversation.
         request: Box<TurnRequest>,
         /// Where the model is asked, in order; empty: there is none.
         route: Vec<Stop>,

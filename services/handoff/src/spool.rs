@@ -20,6 +20,8 @@ use crate::torn;
 /// Text and tool output of one turn, in bytes, that is kept and passed on. An
 /// agent that prints more than this is not talking to anybody.
 const SIZE_LIMIT: u64 = 32 * 1024 * 1024;
+/// Bytes that are read at once.
+const PIECE: usize = 8 << 10;
 /// The file name's ending.
 const ENDING: &str = "events";
 /// The line that says that the process has its turn. What comes before it may
@@ -214,9 +216,13 @@ impl Spool {
         inner.append(&line).map_err(|error| self.cannot(error))
     }
 
-    /// Appends the terminal event after what was used, in one piece.
-    pub fn end(&self, resources: Resources, terminal: Kind) -> Result<(), Refused> {
-        self.push_all(vec![Kind::Resources(resources), terminal])
+    /// Appends the terminal event after what was used, in one piece. That is not read where the
+    /// run has ended already.
+    pub fn end(&self, used: impl FnOnce() -> Resources, terminal: Kind) -> Result<(), Refused> {
+        if self.lock().ended {
+            return Ok(());
+        }
+        self.push_all(vec![Kind::Resources(used()), terminal])
     }
 
     fn push_all(&self, kinds: Vec<Kind>) -> Result<(), Refused> {
@@ -336,7 +342,10 @@ impl Reader {
     /// is left out: it was torn by a crash of the machine. So is an event that
     /// does not come after the one before it.
     pub fn news(&mut self) -> io::Result<Vec<Event>> {
-        self.file.read_to_end(&mut self.rest)?;
+        // Not asked for its size: what came is mostly a line or two.
+        self.rest.reserve(PIECE);
+        let mut unread = (&mut self.file).take(u64::MAX);
+        unread.read_to_end(&mut self.rest)?;
         let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
             return Ok(Vec::new());
         };
@@ -416,7 +425,7 @@ mod tests {
         assert_eq!(reader.header(), Some(&header()));
         assert!(reader.news().unwrap().is_empty());
         spool
-            .end(Resources::default(), Kind::Done(Done::default()))
+            .end(Resources::default, Kind::Done(Done::default()))
             .unwrap();
         spool.push(delta("after the end")).unwrap();
         let seqs: Vec<u64> = reader.news().unwrap().iter().map(|e| e.seq).collect();

@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::AtFlags;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, Signal};
 use nix::unistd::{chdir, execve, execveat, setsid};
 
 use crate::failure::{
@@ -20,7 +20,7 @@ use crate::failure::{
 use crate::valid::{Grant, ValidPlan};
 use crate::{
     capabilities, descriptors, doors, environment, filter, ids, init, limits, namespaces, paths,
-    root, sys, view,
+    root, view,
 };
 
 /// Confines this process and executes the program. Returns when that failed, after saying so; or,
@@ -79,8 +79,10 @@ fn confine(
     // one. The new session has no terminal to type into.
     let session = setsid().map_err(system("make", "session"));
     session.map(drop).map_err(named("session"))?;
-    // Masks and ignored signals pass through execve; the supervisor's are not the agent's.
-    sys::reset_signals()
+    // The mask passes through execve; the supervisor's is not the agent's. It has left every
+    // signal its default action.
+    SigSet::empty()
+        .thread_set_mask()
         .map_err(system("reset", "signals"))
         .map_err(named("signals"))?;
     // Namespaces, interfaces and mounts need capabilities: before the ids. The grants are opened

@@ -3,35 +3,26 @@
 //! A list of what is allowed was rejected: the turn runs whatever compiler, interpreter or browser
 //! the workspace needs, and each would need its own list.
 
-use std::collections::BTreeMap;
 use std::os::fd::RawFd;
 
 use nix::libc;
 use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
-    SeccompFilter, SeccompRule, TargetArch,
+    BackendError, BpfProgram, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule,
 };
 
+use self::program::{Rules, compile};
 use crate::failure::StepError;
 use crate::plan::Network;
 use crate::syscalls::{ABSENT, CHANGES, REFUSED, SIGNALS};
 
-#[cfg(target_arch = "x86_64")]
-const ARCH: TargetArch = TargetArch::x86_64;
-#[cfg(target_arch = "aarch64")]
-const ARCH: TargetArch = TargetArch::aarch64;
+mod program;
 
 /// Landlock judges truncation from this version on.
 const ABI_TRUNCATE: i32 = 3;
 /// Bits of a socket's type without its flags, `SOCK_TYPE_MASK` of linux/net.h.
 const SOCKET_TYPE: u64 = 0xf;
-/// Bit in the call numbers of the x32 table (`__X32_SYSCALL_BIT`), a second way to every call.
-#[cfg(target_arch = "x86_64")]
-const X32_BIT: u32 = 0x4000_0000;
 /// Execution domains that change nothing that matters: Linux, the query, 32-bit names, 2.6 names.
 const HARMLESS_PERSONALITIES: [u64; 5] = [0, 0xffff_ffff, 0x0008, 0x2_0000, 0x2_0008];
-
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The programs to stack, for a kernel with this Landlock version. The kernel takes the strictest
 /// answer of all.
@@ -62,12 +53,7 @@ pub(crate) fn programs(
     if abi < ABI_TRUNCATE {
         absent.insert(libc::SYS_openat2, Vec::new());
     }
-    let mut programs = vec![
-        compile(refused, libc::EPERM)?,
-        compile(absent, libc::ENOSYS)?,
-    ];
-    programs.extend(other_table());
-    Ok(programs)
+    Ok(vec![compile(refused, absent)?])
 }
 
 /// What a program of [`Level::Text`](crate::Level::Text) may not do beside that: execute anything
@@ -99,10 +85,7 @@ pub(crate) fn text(program: RawFd) -> Result<Vec<BpfProgram>, BackendError> {
     }
     // Its flags are behind a pointer.
     let absent = Rules::from([(libc::SYS_openat2, Vec::new())]);
-    Ok(vec![
-        compile(refused, libc::EPERM)?,
-        compile(absent, libc::ENOSYS)?,
-    ])
+    Ok(vec![compile(refused, absent)?])
 }
 
 /// Puts the programs into force for this thread and all it starts. Needs no_new_privs.
@@ -111,13 +94,6 @@ pub(crate) fn apply(programs: &[BpfProgram]) -> Result<(), StepError> {
         seccompiler::apply_filter(program)?;
     }
     Ok(())
-}
-
-/// A call through the table of another architecture (32-bit on a 64-bit kernel) ends the process:
-/// its numbers mean other calls.
-fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, BackendError> {
-    let answer = SeccompAction::Errno(errno.unsigned_abs());
-    SeccompFilter::new(rules, SeccompAction::Allow, answer, ARCH)?.try_into()
 }
 
 /// An argument compared as the 32 bits the kernel reads of it.
@@ -271,34 +247,6 @@ fn refuse_truncation(rules: &mut Rules) -> Result<(), BackendError> {
         }
     }
     Ok(())
-}
-
-/// Refuses the x32 table, whose numbers the compiled filters do not contain. Written by hand
-/// because the compiler of seccompiler compares numbers for equality only. The architecture was
-/// checked by those filters, which run too.
-#[cfg(target_arch = "x86_64")]
-fn other_table() -> Option<BpfProgram> {
-    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-    const JUMP_IF_AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
-    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-    /// Offset of the call number in `struct seccomp_data`.
-    const NUMBER: u32 = 0;
-    let op = |code, jt, k| seccompiler::sock_filter { code, jt, jf: 0, k };
-    Some(vec![
-        op(LOAD, 0, NUMBER),
-        op(JUMP_IF_AT_LEAST, 1, X32_BIT),
-        op(RETURN, 0, libc::SECCOMP_RET_ALLOW),
-        op(
-            RETURN,
-            0,
-            libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs(),
-        ),
-    ])
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn other_table() -> Option<BpfProgram> {
-    None
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::unistd::{Gid, Uid, User, geteuid};
 
+use crate::sys;
+
 /// Taken where the wanted user does not exist. Shared with other software, so files of one turn
 /// are open to whatever else runs as it; the installer creates the wanted user.
 const FALLBACK: &str = "nobody";
@@ -66,20 +68,14 @@ pub fn is_stuck_root() -> bool {
 }
 
 fn can_become_others() -> bool {
-    let read = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).ok();
-    let (Some(status), Some(users)) = (read("status"), read("uid_map")) else {
-        // Without /proc the steps themselves say what fails.
-        return true;
-    };
-    has_capabilities(&status) && has_others(&users)
+    // Where neither can be asked, the steps themselves say what fails.
+    let users = fs::read_to_string("/proc/self/uid_map").ok();
+    sys::effective_capabilities().is_none_or(has_capabilities)
+        && users.is_none_or(|users| has_others(&users))
 }
 
-/// By `/proc/self/status`.
-fn has_capabilities(status: &str) -> bool {
-    let mut lines = status.lines();
-    let effective = lines.find_map(|line| line.strip_prefix("CapEff:"));
-    let effective = effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
-    effective.is_none_or(|set| set & TO_GIVE_UP == TO_GIVE_UP)
+fn has_capabilities(effective: u64) -> bool {
+    effective & TO_GIVE_UP == TO_GIVE_UP
 }
 
 /// By `/proc/self/uid_map`: whether there is more than one user.
@@ -160,9 +156,9 @@ mod tests {
 
     #[test]
     fn root_becomes_others_with_the_rights_to_and_where_there_are_some() {
-        assert!(has_capabilities("CapPrm:\t0\nCapEff:\t00000000800405fb\n"));
-        for stuck in ["0000000000000000", "0000000000000080", "0000000000000041"] {
-            assert!(!has_capabilities(&format!("CapEff:\t{stuck}\n")), "{stuck}");
+        assert!(has_capabilities(0x8004_05fb));
+        for stuck in [0, 0x80, 0x41] {
+            assert!(!has_capabilities(stuck), "{stuck:x}");
         }
         assert!(has_others("         0          0 4294967295\n"));
         assert!(has_others("0 1000 1\n1 100000 65536\n"));

@@ -39,7 +39,7 @@ pub(crate) fn apply<'a>(
             rules = rules.add_rule(NetPort::new(*port, AccessNet::ConnectTcp))?;
         }
     }
-    for grant in grants {
+    for grant in outermost(grants) {
         let opened = real::open(&grant.real).map_err(io("open", grant.path.display()));
         let (object, directory) = opened?;
         let rights = rights(grant.access, directory);
@@ -51,6 +51,22 @@ pub(crate) fn apply<'a>(
         (_, LandlockStatus::Available { effective_abi, .. }) => Ok(effective_abi as i32),
         _ => Err(StepError::NotEnforced),
     }
+}
+
+/// Without those that lie in another one of the same access: what holds for a folder holds for what
+/// is in it.
+fn outermost<'a>(grants: impl IntoIterator<Item = &'a Grant>) -> Vec<&'a Grant> {
+    let mut sorted: Vec<&Grant> = grants.into_iter().collect();
+    sorted.sort_by_key(|grant| grant.real.components().count());
+    let mut outermost: Vec<&Grant> = Vec::new();
+    for grant in sorted {
+        let covers =
+            |other: &&Grant| other.access == grant.access && grant.real.starts_with(&other.real);
+        if !outermost.iter().any(covers) {
+            outermost.push(grant);
+        }
+    }
+    outermost
 }
 
 /// Device nodes and sockets cannot be made anywhere: no turn needs them.
@@ -70,5 +86,38 @@ fn rights(access: Access, directory: bool) -> BitFlags<AccessFs> {
     } else {
         // The kernel refuses a rule that gives a file the rights of a directory.
         rights & AccessFs::from_file(ABI_KNOWN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outermost_leaves_out_what_another_grant_of_the_same_access_covers() {
+        let grant = |path: &str, access| Grant {
+            path: path.into(),
+            real: path.into(),
+            access,
+        };
+        let grants = [
+            grant("/usr/bin", Access::ReadOnly),
+            grant("/usr", Access::ReadOnly),
+            grant("/usr/x", Access::ReadWrite),
+            grant("/usr/x/y", Access::ReadOnly),
+            grant("/usrlocal", Access::ReadOnly),
+            grant("/usr", Access::ReadOnly),
+        ];
+        let left = outermost(&grants);
+        let left: Vec<_> = left
+            .iter()
+            .map(|grant| (grant.real.to_str().unwrap_or_default(), grant.access))
+            .collect();
+        let expected = [
+            ("/usr", Access::ReadOnly),
+            ("/usrlocal", Access::ReadOnly),
+            ("/usr/x", Access::ReadWrite),
+        ];
+        assert_eq!(left, expected);
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::plan::Plan;
+use crate::real::{Real, Resolver};
 
 /// Describes a package of npm, in its folder.
 const PACKAGE: &str = "package.json";
@@ -98,14 +99,16 @@ impl Plan {
     /// else the folder that holds it where that is neither `closed` nor in a home. An absent
     /// program changes nothing; [`Plan::validate`] reports it.
     pub fn grant_program(&mut self, program: &Path, closed: &Closed) {
-        let Ok(file) = program.canonicalize() else {
+        let mut resolver = Resolver::default();
+        let found = std::path::absolute(program).and_then(|program| resolver.resolve(&program));
+        let Ok(Real { path: file, .. }) = found else {
             return;
         };
         if self.covers(&file) {
             return;
         }
         // What lies there, its first line among it, is an agent's to say.
-        if self.is_contested(&file) {
+        if self.is_contested_by(&mut resolver, &file) {
             return self.grant(file);
         }
         if let Some(interpreter) = interpreter(&file) {
@@ -116,9 +119,15 @@ impl Plan {
 
     /// Whether any agent writes at this place, links resolved.
     pub fn is_contested(&self, file: &Path) -> bool {
-        let places = self.contested.iter().chain(&self.read_write);
-        let mut places = places.filter_map(|place| place.canonicalize().ok());
-        places.any(|place| file.starts_with(place))
+        self.is_contested_by(&mut Resolver::default(), file)
+    }
+
+    fn is_contested_by(&self, resolver: &mut Resolver, file: &Path) -> bool {
+        let mut places = self.contested.iter().chain(&self.read_write);
+        places.any(|place| {
+            let place = resolver.resolve(place);
+            place.is_ok_and(|place| file.starts_with(place.path))
+        })
     }
 
     fn grant(&mut self, path: PathBuf) {

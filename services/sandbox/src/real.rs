@@ -1,7 +1,7 @@
 //! Paths as they really are, found with a record of the links on the way, and opened through none:
 //! an agent may change the links where it writes, also between one look and the next.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -33,11 +33,25 @@ impl Real {
     }
 }
 
-/// Resolves an absolute path.
-///
-/// # Errors
-/// Nothing is there, it cannot be reached, or too many links lead to it.
-pub(crate) fn resolve(path: &Path) -> io::Result<Real> {
+/// Resolves paths, and looks at each name on the way to them once: those of one plan have most of
+/// their way in common. What changes meanwhile is found when a path is opened, through no link.
+#[derive(Debug, Default)]
+pub(crate) struct Resolver {
+    /// Names without links on the way to them that are no links.
+    plain: HashSet<PathBuf>,
+}
+
+impl Resolver {
+    /// Resolves an absolute path.
+    ///
+    /// # Errors
+    /// Nothing is there, it cannot be reached, or too many links lead to it.
+    pub(crate) fn resolve(&mut self, path: &Path) -> io::Result<Real> {
+        resolve(path, &mut self.plain)
+    }
+}
+
+fn resolve(path: &Path, plain: &mut HashSet<PathBuf>) -> io::Result<Real> {
     let mut rest: VecDeque<OsString> = parts(path);
     let mut real = PathBuf::from("/");
     let (mut links, mut followed) = (Vec::new(), 0);
@@ -47,6 +61,10 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Real> {
             continue;
         }
         let next = real.join(part);
+        if plain.contains(&next) {
+            real = next;
+            continue;
+        }
         match fs::read_link(&next) {
             Ok(target) => {
                 followed += 1;
@@ -64,7 +82,10 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Real> {
                 }
             }
             // It is no link.
-            Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => real = next,
+            Err(error) if error.raw_os_error() == Some(Errno::EINVAL as i32) => {
+                plain.insert(next.clone());
+                real = next;
+            }
             Err(error) => return Err(error),
         }
     }
@@ -109,6 +130,8 @@ mod tests {
         symlink("../../relative/b/./..", top.join("a/b/up")).unwrap();
         symlink("loop", top.join("loop")).unwrap();
         symlink("/nowhere", top.join("broken")).unwrap();
+        // Of one that has seen the others, too.
+        let mut resolver = Resolver::default();
         for name in [
             "a",
             "a/b",
@@ -124,13 +147,14 @@ mod tests {
             "absolute/up/b/up/b",
         ] {
             let path = top.join(name);
-            let ours = resolve(&path).map(|real| real.path);
+            let ours = resolver.resolve(&path).map(|real| real.path);
             let theirs = path.canonicalize();
             assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{name}");
             let kinds = [ours.err(), theirs.err()].map(|error| error.map(|e| e.raw_os_error()));
             assert_eq!(kinds[0], kinds[1], "{name}");
         }
-        assert_eq!(resolve(Path::new("/")).unwrap().path, Path::new("/"));
+        let root = Resolver::default().resolve(Path::new("/"));
+        assert_eq!(root.unwrap().path, Path::new("/"));
     }
 
     #[test]

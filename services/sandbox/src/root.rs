@@ -4,6 +4,7 @@
 //! stat(2)); and they say nothing about sockets and pipes of the file system before version 9.
 
 use std::fs::{self, DirBuilder, File};
+use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
@@ -126,15 +127,27 @@ fn inside(path: &Path) -> PathBuf {
 /// What is already there came with an enclosing grant. Otherwise nothing on the way is a link: the
 /// places are real paths, and links are made last.
 fn make_place(target: &Path, directory: bool) -> std::io::Result<()> {
-    if target.exists() {
-        return Ok(());
+    let make = || {
+        if directory {
+            DirBuilder::new().mode(0o755).create(target)
+        } else {
+            File::create_new(target).map(drop)
+        }
+    };
+    match make() {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        // An enclosing grant may be read-only.
+        Err(_) if target.exists() => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let around = target.parent().unwrap_or(target);
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o755)
+                .create(around)?;
+            make()
+        }
+        result => result,
     }
-    let make = |path: &Path| DirBuilder::new().recursive(true).mode(0o755).create(path);
-    if directory {
-        return make(target);
-    }
-    make(target.parent().unwrap_or(target))?;
-    File::create(target).map(drop)
 }
 
 /// What every turn has for itself alone.
@@ -168,9 +181,11 @@ fn put_own(grants: &[Grant], temporary: Option<&OwnedFd>) -> Result<Vec<Grant>, 
         ("stderr", "/proc/self/fd/2"),
     ] {
         let path = inside(Path::new("/dev")).join(name);
-        // There is one where all of /dev is granted.
-        if fs::symlink_metadata(&path).is_err() {
-            symlink(target, &path).map_err(io("make", path.display()))?;
+        match symlink(target, &path) {
+            Ok(()) => {}
+            // There is one where all of /dev is granted.
+            Err(_) if fs::symlink_metadata(&path).is_ok() => {}
+            Err(error) => return Err(io("make", path.display())(error)),
         }
     }
     let grant = |path: &str, access| Grant {

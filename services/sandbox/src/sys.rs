@@ -4,6 +4,7 @@
 //! back (`mapping`, `text`).
 
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,8 +31,7 @@ const SIGNAL_MAX: i32 = 64;
 /// `EDEADLK` when other threads run: one of them could hold a lock, of the allocator for one, that
 /// nobody would release in the child.
 pub(crate) fn fork() -> Result<ForkResult, Errno> {
-    let tasks = std::fs::read_dir("/proc/self/task").map_err(|_| Errno::ENOSYS)?;
-    if tasks.count() != 1 {
+    if !is_alone().map_err(|_| Errno::ENOSYS)? {
         return Err(Errno::EDEADLK);
     }
     // SAFETY: this is the only thread of the process, so no lock is held elsewhere and the child
@@ -39,8 +39,19 @@ pub(crate) fn fork() -> Result<ForkResult, Errno> {
     unsafe { nix::unistd::fork() }
 }
 
+/// Whether this process has one thread.
+fn is_alone() -> std::io::Result<bool> {
+    /// Links of this folder: its own two, and one for each thread (proc(5)).
+    const TASKS: &str = "/proc/self/task";
+    const LINKS_OF_ONE: u64 = 3;
+    if std::fs::metadata(TASKS)?.nlink() == LINKS_OF_ONE {
+        return Ok(true);
+    }
+    Ok(std::fs::read_dir(TASKS)?.count() == 1)
+}
+
 /// Every signal gets its default action and none is blocked. Both are inherited through execve:
-/// the standard library ignores SIGPIPE, and the supervisor blocks what it waits for.
+/// the standard library ignores SIGPIPE, and a caller may ignore others.
 pub(crate) fn reset_signals() -> Result<(), Errno> {
     // The kernel's sigaction, all of it zero: default action, no flags, empty mask. Not signal(3),
     // which refuses the two signals glibc keeps to itself, and a caller may have ignored those.
@@ -98,6 +109,12 @@ pub(crate) fn clear_capabilities() -> Result<(), Errno> {
         inheritable: CapabilitySet::empty(),
     };
     thread::set_capabilities(None, sets).map_err(errno)
+}
+
+/// The effective set of this process; `None` where it cannot be asked.
+pub(crate) fn effective_capabilities() -> Option<u64> {
+    let sets = thread::capabilities(None).ok()?;
+    Some(sets.effective.bits())
 }
 
 /// The Landlock version the running kernel offers, if it is enabled.

@@ -1,11 +1,9 @@
 //! The plan, checked: what the irreversible steps consume.
 
-use std::cell::OnceCell;
-use std::ffi::CString;
 use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit};
@@ -13,10 +11,13 @@ use seccompiler::BpfProgram;
 
 use crate::identity::{self, Identity, IdentityError};
 use crate::plan::{Level, Limits, Network, Plan};
-use crate::real::{self, Real};
+use crate::real::Resolver;
 use crate::{filter, sys};
+use granting::{Granting, count, resolve};
 
-/// Paths of one list. Each costs three system calls at every start.
+mod granting;
+
+/// Paths of one list. Each costs some system calls at every start.
 const PATHS_MAX: usize = 256;
 /// Variable names passed on.
 const NAMES_MAX: usize = 256;
@@ -210,8 +211,9 @@ impl Plan {
         granting.add("devices", self.devices, Access::Device)?;
         let grants = granting.grants;
         let confined = self.level != Level::Off;
-        check_program(program, &grants, confined)?;
-        check_directory("cwd", &self.cwd, &grants, confined)?;
+        let mut resolver = granting.resolver;
+        check_program(&mut resolver, program, &grants, confined)?;
+        check_directory(&mut resolver, "cwd", &self.cwd, &grants, confined)?;
         let confinement = match self.level {
             Level::Off => None,
             level => {
@@ -248,7 +250,7 @@ impl Plan {
         let covers =
             |c: &Confinement| c.identity.is_some() && c.apart.is_none() && c.only_program.is_none();
         let hide = if confinement.as_ref().is_some_and(covers) {
-            hidden(&self.hide, &grants)?
+            hidden(&mut resolver, &self.hide, &grants)?
         } else {
             Vec::new()
         };
@@ -353,92 +355,6 @@ fn check_names(names: &[String]) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// The grants, as they are checked.
-struct Granting {
-    grants: Vec<Grant>,
-    contested: Vec<PathBuf>,
-    /// Those without links, when somebody's link asked for them.
-    real: OnceCell<Vec<PathBuf>>,
-}
-
-impl Granting {
-    fn new(contested: Vec<PathBuf>) -> Self {
-        Self {
-            grants: Vec::new(),
-            contested,
-            real: OnceCell::new(),
-        }
-    }
-
-    fn add(
-        &mut self,
-        what: &'static str,
-        paths: Vec<PathBuf>,
-        access: Access,
-    ) -> Result<(), PlanError> {
-        count(what, paths.len(), PATHS_MAX)?;
-        for path in paths {
-            let real = resolve(what, &path)?;
-            if let Some(link) = self.contested(&real) {
-                let link = link.to_owned();
-                return Err(PlanError::Contested { what, path, link });
-            }
-            let real = real.path;
-            self.grants.push(Grant { path, real, access });
-        }
-        Ok(())
-    }
-
-    /// The link on the way that an agent may have made.
-    fn contested<'a>(&self, found: &'a Real) -> Option<&'a Path> {
-        if found.links.is_empty() {
-            return None;
-        }
-        let places = self.real.get_or_init(|| places(&self.contested));
-        found.link_in(places.iter().map(PathBuf::as_path))
-    }
-}
-
-/// Where `contested` really is. Enclosing ones come first; one that a link in such a place leads
-/// elsewhere is where the agent put it, and says nothing.
-fn places(contested: &[PathBuf]) -> Vec<PathBuf> {
-    let mut sorted: Vec<&PathBuf> = contested.iter().collect();
-    sorted.sort_by_key(|path| path.components().count());
-    let mut places: Vec<PathBuf> = Vec::new();
-    for path in sorted {
-        // What is not there holds no link.
-        let Ok(found) = real::resolve(path) else {
-            continue;
-        };
-        if found.link_in(places.iter().map(PathBuf::as_path)).is_none() {
-            places.push(found.path);
-        }
-    }
-    places
-}
-
-fn count(what: &'static str, count: usize, max: usize) -> Result<(), PlanError> {
-    if count > max {
-        Err(PlanError::TooMany { what, count, max })
-    } else {
-        Ok(())
-    }
-}
-
-fn resolve(what: &'static str, path: &Path) -> Result<Real, PlanError> {
-    let nul = CString::new(path.as_os_str().as_encoded_bytes()).is_err();
-    let climbs = path.components().any(|part| part == Component::ParentDir);
-    if nul || climbs || !path.is_absolute() {
-        let path = path.to_owned();
-        return Err(PlanError::NotAbsolute { what, path });
-    }
-    real::resolve(path).map_err(|source| PlanError::Missing {
-        what,
-        path: path.to_owned(),
-        source,
-    })
-}
-
 fn check_granted(what: &'static str, path: PathBuf, grants: &[Grant]) -> Result<(), PlanError> {
     if grants.iter().any(|grant| path.starts_with(&grant.real)) {
         Ok(())
@@ -447,8 +363,13 @@ fn check_granted(what: &'static str, path: PathBuf, grants: &[Grant]) -> Result<
     }
 }
 
-fn check_program(program: &Path, grants: &[Grant], confined: bool) -> Result<(), PlanError> {
-    let real = resolve("program", program)?.path;
+fn check_program(
+    resolver: &mut Resolver,
+    program: &Path,
+    grants: &[Grant],
+    confined: bool,
+) -> Result<(), PlanError> {
+    let real = resolve(resolver, "program", program)?.path;
     let metadata = real.metadata().map_err(|source| PlanError::Missing {
         what: "program",
         path: real.clone(),
@@ -465,12 +386,13 @@ fn check_program(program: &Path, grants: &[Grant], confined: bool) -> Result<(),
 }
 
 fn check_directory(
+    resolver: &mut Resolver,
     what: &'static str,
     path: &Path,
     grants: &[Grant],
     confined: bool,
 ) -> Result<(), PlanError> {
-    let real = resolve(what, path)?.path;
+    let real = resolve(resolver, what, path)?.path;
     if !real.is_dir() {
         let path = path.to_owned();
         return Err(PlanError::NotDirectory { what, path });
@@ -483,11 +405,15 @@ fn check_directory(
 }
 
 /// The directories to hide, links resolved, without those inside another one.
-fn hidden(hide: &[PathBuf], grants: &[Grant]) -> Result<Vec<PathBuf>, PlanError> {
+fn hidden(
+    resolver: &mut Resolver,
+    hide: &[PathBuf],
+    grants: &[Grant],
+) -> Result<Vec<PathBuf>, PlanError> {
     count("hide", hide.len(), PATHS_MAX)?;
     let mut all: Vec<PathBuf> = Vec::new();
     for path in hide {
-        let real = resolve("hide", path)?.path;
+        let real = resolve(resolver, "hide", path)?.path;
         if !real.is_dir() {
             return Err(PlanError::NotDirectory {
                 what: "hide",

@@ -154,7 +154,7 @@ impl Agent {
         {
             // Nobody waits for the end of processes that have nothing to say.
             outcome.tell_usage();
-            let _ = outcome.spool.end(outcome.resources(), terminal.clone());
+            let _ = outcome.spool.end(|| outcome.resources(), terminal.clone());
         }
         let status = end(&mut self.child, followed.is_err()).await?;
         // The stream is at its end when the tree is gone.

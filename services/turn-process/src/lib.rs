@@ -14,6 +14,7 @@ mod disk;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod host;
+mod line;
 mod message_id;
 mod native;
 mod tool_pipe;

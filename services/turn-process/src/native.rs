@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use openclaw_handoff::steering::Inbox;
 use openclaw_turn::{Offer, TurnRequest};
 use tokio::sync::watch;
@@ -48,10 +49,11 @@ impl TurnSocket {
         Ok((socket, theirs.into()))
     }
 
-    /// Gives the agent its turn. Without `asking` the turn is offline.
+    /// Gives the agent its turn, with the conversation before it. Without `asking` the turn is
+    /// offline.
     pub(crate) fn give(
         &self,
-        request: TurnRequest,
+        request: (TurnRequest, Bytes),
         asking: Option<Arc<Asking>>,
         tools: host::Tools,
         inbox: Inbox,

@@ -2,7 +2,7 @@
 //! until the turn has ended.
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +12,7 @@ use openclaw_daemon::failure;
 use openclaw_daemon::panics;
 use openclaw_daemon::telemetry::Telemetry;
 use openclaw_handoff::meter::Meter;
-use openclaw_handoff::order::{Hello, LINE_LIMIT, Order, ProcessSpec, Speech};
-use openclaw_handoff::passed::{Passed, Reader};
+use openclaw_handoff::order::{Hello, Order, ProcessSpec, Speech};
 use openclaw_handoff::spool::{Header, Spool};
 use openclaw_handoff::steering::Inbox;
 use openclaw_handoff::{child, failed, own_limits};
@@ -26,12 +25,9 @@ use openclaw_proxy::{Bound, ModelAccess, Serving};
 use openclaw_sandbox::{Launcher, Level};
 use openclaw_settings::LogLevel;
 use openclaw_tools::approval::effect::TurnPaths;
-use serde::de::DeserializeOwned;
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
-use tokio_util::codec::{FramedRead, LinesCodec};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -39,6 +35,7 @@ use crate::activity::Activity;
 use crate::agent::{Agent, Bounds, Input, Outcome};
 use crate::approvals::Approvals;
 use crate::disk::Disk;
+use crate::line::{Line, OrderWithHistory};
 use crate::native::{Asking, Lines, TurnSocket};
 use crate::tool_pipe::ToolPipe;
 use crate::translate::Translate;
@@ -81,7 +78,7 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
         // The daemon sees that nothing stands ready, and starts another one.
         () = killed(&mut agent) => return Ok(()),
         _ = terminate.recv() => Ok(None),
-        order = line.hear::<Order>() => order,
+        order = line.hear_order() => order,
     };
     let order = match order {
         Ok(Some(order)) => order,
@@ -93,14 +90,14 @@ async fn run(telemetry: &Telemetry) -> anyhow::Result<()> {
             return Ok(());
         }
     };
-    let servers = servers(line.passed.take(), &order);
+    let servers = servers(line.passed.take(), &order.0);
     spool.begin().context("begin the turn")?;
     let span = tracing::info_span!(
         "turn",
         openclaw_run = %spec.run_id,
-        openclaw_session = %order.session_key,
+        openclaw_session = %order.0.session_key,
         openclaw_agent = %spec.agent_id,
-        openclaw_channel = %order.channel,
+        openclaw_channel = %order.0.channel,
     );
     let cancel = CancellationToken::new();
     let ended = cancel.clone();
@@ -137,46 +134,6 @@ fn servers(connection: Option<OwnedFd>, order: &Order) -> Servers {
         failure::report("reach the MCP servers", &error);
         Servers::none()
     })
-}
-
-/// The line to the daemon: standard input, in both directions.
-struct Line {
-    reader: FramedRead<Reader, LinesCodec>,
-    /// What came with it.
-    passed: Passed,
-    writer: tokio::net::unix::OwnedWriteHalf,
-}
-
-impl Line {
-    async fn open() -> io::Result<Self> {
-        let descriptor: OwnedFd = io::stdin().as_fd().try_clone_to_owned()?;
-        let stream = std::os::unix::net::UnixStream::from(descriptor);
-        stream.set_nonblocking(true)?;
-        let (reader, writer) = UnixStream::from_std(stream)?.into_split();
-        let passed = Passed::default();
-        let reader = Reader::new(reader, passed.clone());
-        Ok(Self {
-            passed,
-            reader: FramedRead::new(reader, LinesCodec::new_with_max_length(LINE_LIMIT)),
-            writer,
-        })
-    }
-
-    /// The next line; `None` when the daemon is gone.
-    async fn hear<T: DeserializeOwned>(&mut self) -> anyhow::Result<Option<T>> {
-        use futures_util::StreamExt as _;
-        match self.reader.next().await {
-            Some(line) => Ok(Some(serde_json::from_str(&line?)?)),
-            None => Ok(None),
-        }
-    }
-
-    async fn say(&mut self, hello: &Hello) -> anyhow::Result<()> {
-        let mut text = serde_json::to_vec(hello)?;
-        text.push(b'\n');
-        self.writer.write_all(&text).await?;
-        Ok(())
-    }
 }
 
 /// The agent's process, with our end of its turn socket.
@@ -296,7 +253,12 @@ struct Turn {
 }
 
 impl Turn {
-    async fn run(&self, agent: Result<Started, StartError>, order: Order, servers: Servers) {
+    async fn run(
+        &self,
+        agent: Result<Started, StartError>,
+        (order, history): OrderWithHistory,
+        servers: Servers,
+    ) {
         for text in &order.notes {
             let _ = self.spool.push(Kind::Note { text: text.clone() });
         }
@@ -321,14 +283,14 @@ impl Turn {
         let terminal = match agent {
             Ok(started) => {
                 let shared = (Arc::clone(&bill), Arc::clone(&activity));
-                self.attend((started, servers), order, outcome, shared)
+                self.attend((started, servers), (order, history), outcome, shared)
                     .await
             }
             Err(error) => failed("start the agent", Code::Internal, &error),
         };
         outcome.tell_usage();
         let terminal = self.named(limited(terminal, &bill), &backend);
-        if let Err(error) = self.spool.end(outcome.resources(), terminal) {
+        if let Err(error) = self.spool.end(|| outcome.resources(), terminal) {
             failure::report("keep the end of the turn", &error);
         }
     }
@@ -336,7 +298,7 @@ impl Turn {
     async fn attend(
         &self,
         (started, servers): (Started, Servers),
-        order: Order,
+        (order, history): OrderWithHistory,
         outcome: Outcome<'_>,
         (bill, activity): (Arc<Bill>, Arc<Activity>),
     ) -> Kind {
@@ -385,7 +347,7 @@ impl Turn {
                 let _telling = notes.follow();
                 if let Some(socket) = &socket {
                     let inbox = Inbox::beside(&self.spec.spool);
-                    socket.give(*request, asking.clone(), tools, inbox);
+                    socket.give((*request, history), asking.clone(), tools, inbox);
                 }
                 let mut lines = Lines {
                     backend: order.backend,

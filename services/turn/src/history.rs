@@ -1,5 +1,7 @@
 //! The conversation before a turn.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -8,20 +10,20 @@ use serde_json::Value;
 // By its name and not by a field: such a tag has each entry copied before it is read,
 // and a conversation has hundreds.
 #[serde(rename_all = "snake_case")]
-pub enum HistoryEntry {
+pub enum HistoryEntry<'a> {
     /// What the user said.
     User {
         /// The words.
-        text: String,
+        text: Cow<'a, str>,
     },
     /// What the agent said and which tools it asked for.
     Assistant {
         /// The words, possibly none.
         #[serde(default)]
-        text: String,
+        text: Cow<'a, str>,
         /// The tools that it asked for, in order.
         #[serde(default)]
-        tool_calls: Vec<HistoryCall>,
+        tool_calls: Vec<HistoryCall<'a>>,
         /// What was thought before it, for the model that thought it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thinking: Option<SignedThinking>,
@@ -29,9 +31,9 @@ pub enum HistoryEntry {
     /// What a tool answered.
     Tool {
         /// The call that it answers.
-        call_id: String,
+        call_id: Cow<'a, str>,
         /// What it said.
-        output: String,
+        output: Cow<'a, str>,
         /// Whether it failed.
         #[serde(default)]
         is_error: bool,
@@ -40,14 +42,14 @@ pub enum HistoryEntry {
 
 /// A tool call of an earlier entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HistoryCall {
+pub struct HistoryCall<'a> {
     /// Names the call.
-    pub id: String,
+    pub id: Cow<'a, str>,
     /// The tool.
-    pub name: String,
+    pub name: Cow<'a, str>,
     /// A JSON object.
     #[serde(default)]
-    pub arguments: Value,
+    pub arguments: Cow<'a, Value>,
 }
 
 /// What one model thought before an earlier entry, signed.

@@ -2,7 +2,7 @@
 //! `openclaw-agent` in the sandbox. Both sides use these types and no others.
 //!
 //! Over the turn socket (HTTP/2) the agent asks for its turn ([`path::TURN`],
-//! answered with a [`TurnRequest`]), for [`News`], for host tools
+//! answered with a [`ToldTurn`]), for [`News`], for host tools
 //! ([`path::TOOLS`], answered with a [`HostAnswer`]), and asks the model
 //! ([`path::MODEL`]). What it does it tells as JSON lines on standard output, one
 //! [`Event`] each. The tool server of another agent's CLI asks for host tools
@@ -31,5 +31,5 @@ pub use host_answer::{ApprovalQuestion, HostAnswer, HostCall, HostFailure, HostL
 pub use host_tool::{APPROVAL, HostTool, OFFER};
 pub use news::{News, RenewedTools, SteeringMessage};
 pub use offer::{Offer, OfferAnswer, OfferQuestion};
-pub use request::{Api, Mode, Passage, Target, TurnRequest};
+pub use request::{Api, Mode, Passage, Target, ToldTurn, TurnRequest};
 pub use version::{Mismatch, ReadError, VERSION, check, read};

@@ -9,8 +9,8 @@ use crate::history::HistoryEntry;
 use crate::offer::Offer;
 use crate::version::{self, ReadError};
 
-/// Everything about one turn. Every limit is stated by the runner, which has it
-/// from the settings.
+/// Everything about one turn but the conversation before it. Every limit is stated by the runner,
+/// which has it from the settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnRequest {
     /// The version of the contract that the runner speaks.
@@ -43,8 +43,6 @@ pub struct TurnRequest {
     pub workspace: PathBuf,
     /// What the model is told before everything else.
     pub system: String,
-    /// The conversation before the turn.
-    pub history: Vec<HistoryEntry>,
     /// The message.
     pub text: String,
     /// Passages of memory that fit the message.
@@ -58,13 +56,39 @@ pub struct TurnRequest {
     pub sees_images: bool,
 }
 
-impl TurnRequest {
+/// What the agent is told of its turn: two lines, of which whoever passes the second one on need not
+/// understand it. A conversation is most of what is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToldTurn {
+    /// The turn.
+    pub request: TurnRequest,
+    /// The conversation before it.
+    pub history: Vec<HistoryEntry<'static>>,
+}
+
+impl ToldTurn {
+    /// Writes both lines; `history` is the second one, as JSON.
+    ///
+    /// # Errors
+    /// When the request cannot be written.
+    pub fn write(request: &TurnRequest, history: &[u8]) -> serde_json::Result<Vec<u8>> {
+        let mut lines = serde_json::to_vec(request)?;
+        lines.push(b'\n');
+        lines.extend_from_slice(history);
+        Ok(lines)
+    }
+
     /// Reads the answer to a question for the turn.
     ///
     /// # Errors
     /// When it is of another version, or not as ours has it.
-    pub fn read(json: &[u8]) -> Result<Self, ReadError> {
-        version::read("the agent-runner", json)
+    pub fn read(lines: &[u8]) -> Result<Self, ReadError> {
+        let end = lines.iter().position(|byte| *byte == b'\n');
+        let (request, history) = lines.split_at(end.unwrap_or(lines.len()));
+        Ok(Self {
+            request: version::read("the agent-runner", request)?,
+            history: serde_json::from_slice(history).map_err(ReadError::Malformed)?,
+        })
     }
 }
 
@@ -127,6 +151,8 @@ pub struct Passage {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use serde_json::{Value, json};
 
     use super::*;
@@ -148,33 +174,6 @@ mod tests {
             identical_call_limit: 4,
             workspace: "/w".into(),
             system: "s".to_owned(),
-            history: vec![
-                HistoryEntry::User {
-                    text: "q".to_owned(),
-                },
-                HistoryEntry::Assistant {
-                    text: "a".to_owned(),
-                    tool_calls: vec![HistoryCall {
-                        id: "1".to_owned(),
-                        name: "t".to_owned(),
-                        arguments: json!({"a": 1}),
-                    }],
-                    thinking: Some(SignedThinking {
-                        provider: "p".to_owned(),
-                        model: "m".to_owned(),
-                        thoughts: vec![Thought {
-                            text: "hm".to_owned(),
-                            signature: "s".to_owned(),
-                            redacted: false,
-                        }],
-                    }),
-                },
-                HistoryEntry::Tool {
-                    call_id: "1".to_owned(),
-                    output: "o".to_owned(),
-                    is_error: true,
-                },
-            ],
             text: "now".to_owned(),
             hits: vec![Passage {
                 path: "MEMORY.md".to_owned(),
@@ -195,13 +194,61 @@ mod tests {
         }
     }
 
-    fn read(json: &Value) -> Result<TurnRequest, ReadError> {
-        TurnRequest::read(json.to_string().as_bytes())
+    fn history() -> Vec<HistoryEntry<'static>> {
+        vec![
+            HistoryEntry::User { text: "q\n".into() },
+            HistoryEntry::Assistant {
+                text: "a".into(),
+                tool_calls: vec![HistoryCall {
+                    id: "1".into(),
+                    name: "t".into(),
+                    arguments: Cow::Owned(json!({"a": 1})),
+                }],
+                thinking: Some(SignedThinking {
+                    provider: "p".to_owned(),
+                    model: "m".to_owned(),
+                    thoughts: vec![Thought {
+                        text: "hm".to_owned(),
+                        signature: "s".to_owned(),
+                        redacted: false,
+                    }],
+                }),
+            },
+            HistoryEntry::Tool {
+                call_id: "1".into(),
+                output: "o".into(),
+                is_error: true,
+            },
+        ]
+    }
+
+    fn read(json: &Value) -> Result<ToldTurn, ReadError> {
+        ToldTurn::read(format!("{json}\n[]").as_bytes())
     }
 
     #[test]
-    fn request_is_read_as_it_was_written() {
-        assert_eq!(read(&json!(request())).unwrap(), request());
+    fn turn_is_read_as_it_was_written() {
+        let history = serde_json::to_vec(&super::tests::history()).unwrap();
+        let lines = ToldTurn::write(&request(), &history).unwrap();
+        let told = ToldTurn::read(&lines).unwrap();
+        assert_eq!(
+            (told.request, told.history),
+            (request(), super::tests::history())
+        );
+    }
+
+    #[test]
+    fn turn_without_its_conversation_is_refused() {
+        let lines = ToldTurn::write(&request(), b"").unwrap();
+        assert!(matches!(
+            ToldTurn::read(&lines),
+            Err(ReadError::Malformed(_))
+        ));
+        let lines = serde_json::to_vec(&request()).unwrap();
+        assert!(matches!(
+            ToldTurn::read(&lines),
+            Err(ReadError::Malformed(_))
+        ));
     }
 
     #[test]

@@ -187,7 +187,7 @@ pub(crate) fn close_spool(
         let spool = Spool::take_over(path, run_id, entry.log.last())?;
         let spool = spool.ok_or(io::ErrorKind::WouldBlock)?;
         spool
-            .end(Resources::default(), terminal.clone())
+            .end(Resources::default, terminal.clone())
             .map_err(io::Error::other)
     });
     if let Err(error) = closed {

@@ -108,7 +108,8 @@ impl TurnStart<'_> {
         } else {
             self.servers(&mut order).await
         };
-        held.order(&order, servers).await?;
+        let history = native::history(&self.turn.history)?;
+        held.order_with(&order, &history, servers).await?;
         Ok(Begun {
             held,
             passing: self.passing(),

@@ -59,14 +59,14 @@ pub(super) struct Conversation {
 
 impl Conversation {
     /// The history, repaired where it was cut or interrupted, and the new message.
-    pub(super) fn begin(history: Vec<HistoryEntry>, text: String) -> Self {
+    pub(super) fn begin(history: Vec<HistoryEntry<'_>>, text: String) -> Self {
         let mut conversation = Self {
             entries: Vec::new(),
         };
         let mut history = history.into_iter().peekable();
         while let Some(entry) = history.next() {
             match entry {
-                HistoryEntry::User { text } => conversation.push_user(text),
+                HistoryEntry::User { text } => conversation.push_user(text.into_owned()),
                 HistoryEntry::Assistant {
                     text,
                     tool_calls,
@@ -76,7 +76,7 @@ impl Conversation {
                     while let Some(HistoryEntry::Tool { .. }) = history.peek() {
                         results.extend(history.next());
                     }
-                    conversation.push_assistant(text, thinking, tool_calls, results);
+                    conversation.push_assistant(text.into_owned(), thinking, tool_calls, results);
                 }
                 // Its call was cut off the beginning.
                 HistoryEntry::Tool { .. } => {}
@@ -151,8 +151,8 @@ impl Conversation {
         &mut self,
         text: String,
         earlier: Option<SignedThinking>,
-        calls: Vec<HistoryCall>,
-        results: Vec<HistoryEntry>,
+        calls: Vec<HistoryCall<'_>>,
+        results: Vec<HistoryEntry<'_>>,
     ) {
         let nothing = text.trim().is_empty() && calls.is_empty();
         if self.entries.is_empty() || nothing {
@@ -175,13 +175,13 @@ impl Conversation {
     }
 }
 
-fn outcome_of(id: &str, results: &[HistoryEntry]) -> Outcome {
+fn outcome_of(id: &str, results: &[HistoryEntry<'_>]) -> Outcome {
     let recorded = results.iter().find_map(|entry| match entry {
         HistoryEntry::Tool {
             call_id,
             output,
             is_error,
-        } if call_id == id => Some((output.clone(), *is_error)),
+        } if call_id == id => Some((output.clone().into_owned(), *is_error)),
         _ => None,
     });
     let (text, is_error) = recorded.unwrap_or_else(|| (NO_RESULT.to_owned(), true));
@@ -193,9 +193,13 @@ fn outcome_of(id: &str, results: &[HistoryEntry]) -> Outcome {
     }
 }
 
-impl From<HistoryCall> for Call {
-    fn from(call: HistoryCall) -> Self {
-        Self::new(call.id, &call.name, call.arguments)
+impl From<HistoryCall<'_>> for Call {
+    fn from(call: HistoryCall<'_>) -> Self {
+        Self::new(
+            call.id.into_owned(),
+            &call.name,
+            call.arguments.into_owned(),
+        )
     }
 }
 

@@ -139,7 +139,7 @@ pub(crate) fn request(workspace: &Path, api: &str, text: &str) -> Value {
         "model": "test-model", "max_tokens": 1024, "thinking_tokens": 0, "step_limit": 10,
         "step_limit_key": "agents.defaults.limits.steps", "identical_call_limit": 3,
         "workspace": workspace, "sees_images": false,
-        "system": "You are a test.", "history": [], "text": text, "hits": [],
+        "system": "You are a test.", "text": text, "hits": [],
         "tools": ["read_file", "write_file", "list_directory", "execute_shell", "memory_search"],
         "hint": {"lack": "the model a/b needs a key", "thinks_only": false}
     })
@@ -219,7 +219,10 @@ async fn handle(
         .to_owned();
     let body = request.into_body().collect().await.unwrap().to_bytes();
     if path == "/turn" {
-        return Ok(whole(script.lock().unwrap().turn.to_string()));
+        let mut turn = script.lock().unwrap().turn.clone();
+        let history = turn.as_object_mut().unwrap().remove("history");
+        let history = history.unwrap_or_else(|| json!([]));
+        return Ok(whole(format!("{turn}\n{history}")));
     }
     // Nobody says anything in between.
     if path == "/news" {

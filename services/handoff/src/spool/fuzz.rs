@@ -64,7 +64,7 @@ fn close(path: &Path, before: &Said) {
     let spool = Spool::take_over(path, "r", seq).expect("take over");
     let spool = spool.expect("nobody writes it");
     let done = Kind::Done(Done::default());
-    spool.end(Resources::default(), done).expect("write");
+    spool.end(Resources::default, done).expect("write");
     spool
         .push(Kind::Note {
             text: String::new(),

@@ -114,7 +114,7 @@ impl ApprovalLog {
     /// The commands that were allowed for good.
     pub async fn grants(&self) -> Result<Vec<Grant>, Fault> {
         let work = |connection: &Connection| {
-            let mut statement = connection.prepare(
+            let mut statement = connection.prepare_cached(
                 "SELECT agent_id, command, created_ms, granted_by, directory, form
                  FROM command_grants ORDER BY agent_id, command, directory",
             )?;

@@ -63,7 +63,7 @@ pub fn agent_output(bytes: &[u8]) {
 pub fn turn_socket(bytes: &[u8]) {
     let scene = Scene::new();
     let inbox = Inbox::beside(&scene.folder.path().join("r.events"));
-    let host = socket::Host::new(offline(), None, scene.tools(), inbox);
+    let host = socket::Host::new((offline(), "[]".into()), None, scene.tools(), inbox);
     scene.runtime.block_on(async {
         // Programs of Rust's ignore it; libFuzzer's main does not.
         let _pipes = signal(SignalKind::pipe()).expect("a handler");
@@ -103,7 +103,6 @@ fn offline() -> TurnRequest {
         identical_call_limit: 3,
         workspace: "/".into(),
         system: String::new(),
-        history: Vec::new(),
         text: String::new(),
         hits: Vec::new(),
         offer: Offer::default(),
@@ -146,6 +145,9 @@ async fn ask(theirs: tokio::net::UnixStream, request: &[u8]) {
     };
     let status = answer.status();
     let body = answer.into_body().collect().await.expect("it is whole");
-    let is_json = serde_json::from_slice::<Value>(&body.to_bytes()).is_ok();
+    let body = body.to_bytes();
+    // A turn is two documents.
+    let mut documents = serde_json::Deserializer::from_slice(&body).into_iter::<Value>();
+    let is_json = !body.is_empty() && documents.all(|document| document.is_ok());
     assert!(is_json || status.is_client_error(), "{status}");
 }

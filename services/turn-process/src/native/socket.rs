@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use openclaw_daemon::failure;
 use openclaw_handoff::steering::Inbox;
 use openclaw_mcp_servers::Changes;
-use openclaw_turn::{Code, Mismatch, News, Problem, RenewedTools, TurnRequest, path};
+use openclaw_turn::{Code, Mismatch, News, Problem, RenewedTools, ToldTurn, TurnRequest, path};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::net::UnixStream;
@@ -34,6 +34,9 @@ const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
 /// them.
 const ARGUMENTS_LIMIT: usize = 4 * 1024 * 1024;
 
+/// Pieces of a model's answer that are passed on together.
+const AT_ONCE: usize = 64;
+
 /// Requests that are answered at a time: more than an answer of a model may have
 /// calls. The next one waits at the client.
 const REQUESTS: u32 = 80;
@@ -43,6 +46,8 @@ const REQUESTS: u32 = 80;
 pub(super) struct Host {
     /// Without the tools of servers.
     request: TurnRequest,
+    /// The conversation before the turn, as JSON. It is not looked at.
+    history: Bytes,
     asking: Option<Arc<Asking>>,
     /// Held while the model begins to answer: an agent asks one thing at a time,
     /// and what it asks is kept in memory.
@@ -81,13 +86,14 @@ pub(super) async fn serve(stream: UnixStream, turn: watch::Receiver<Option<Arc<H
 
 impl Host {
     pub(super) fn new(
-        request: TurnRequest,
+        (request, history): (TurnRequest, Bytes),
         asking: Option<Arc<Asking>>,
         tools: Tools,
         inbox: Inbox,
     ) -> Self {
         Self {
             request,
+            history,
             asking,
             turn_to_ask: tokio::sync::Mutex::default(),
             changes: Mutex::new(tools.servers.changes()),
@@ -138,10 +144,15 @@ impl Host {
             );
         }
         self.is_changed();
-        reply(
-            StatusCode::OK,
-            &with_tools(&self.request, self.tools.offer()),
-        )
+        let request = with_tools(&self.request, self.tools.offer());
+        match ToldTurn::write(&request, &self.history) {
+            Ok(told) => json(StatusCode::OK, told),
+            Err(error) => problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                Code::Internal,
+                &error.to_string(),
+            ),
+        }
     }
 
     /// Whether there are other tools than were told last.
@@ -258,7 +269,11 @@ fn streamed(upstream: reqwest::Response, mut metered: Metered) -> Response<Body>
     let pieces = pieces.chain(futures_util::stream::once(async { None }));
     let pieces = pieces.map(move |piece| counted(piece, &mut metered));
     let pieces = pieces.take_while(|piece| std::future::ready(piece.is_some()));
-    let frames = pieces.filter_map(|piece| async move { Some(Ok(Frame::data(piece?))) });
+    let pieces = pieces.filter_map(std::future::ready);
+    // What came at once goes on at once: providers send each event by itself.
+    let frames = pieces
+        .ready_chunks(AT_ONCE)
+        .map(|pieces| Ok(Frame::data(joined(pieces))));
     let mut response = Response::new(http_body_util::BodyExt::boxed(StreamBody::new(frames)));
     *response.status_mut() = status;
     pass_on(&headers, &mut response);
@@ -296,13 +311,23 @@ fn counted(piece: Option<reqwest::Result<Bytes>>, metered: &mut Metered) -> Opti
         .ok()
 }
 
+fn joined(pieces: Vec<Bytes>) -> Bytes {
+    match <[Bytes; 1]>::try_from(pieces) {
+        Ok([piece]) => piece,
+        Err(pieces) => pieces.concat().into(),
+    }
+}
+
 fn reply(status: StatusCode, answer: &impl Serialize) -> Response<Body> {
-    let json = serde_json::to_vec(answer).unwrap_or_default();
-    let body = Full::new(Bytes::from(json)).boxed();
+    json(status, serde_json::to_vec(answer).unwrap_or_default())
+}
+
+fn json(status: StatusCode, text: Vec<u8>) -> Response<Body> {
+    let body = Full::new(Bytes::from(text)).boxed();
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
     response
 }
 
