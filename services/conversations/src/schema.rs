@@ -1,12 +1,14 @@
 //! The tables of the ledger's file: the one place that makes and changes them.
 
+mod job_runs;
+
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 8;
+pub(crate) const VERSION: i64 = 9;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -365,7 +367,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
             4 => transaction.execute_batch(OUTBOX)?,
             5 => transaction.execute_batch(CHANNELS)?,
             6 => transaction.execute_batch(NOTICES)?,
-            _ => transaction.execute_batch(ROWS)?,
+            7 => transaction.execute_batch(ROWS)?,
+            _ => transaction.execute_batch(job_runs::JOB_RUNS)?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
@@ -554,6 +557,55 @@ mod tests {
         // What a turn cost goes with its run.
         old.execute("DELETE FROM runs", []).unwrap();
         assert!(rows(&old)[1].is_empty());
+    }
+
+    #[test]
+    fn schema_of_version_8_keeps_each_run_of_a_job_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut old = Connection::open(folder.path().join("8")).unwrap();
+        for step in [
+            RUNS,
+            TURNS,
+            SMALL_TABLES,
+            SESSION_NOTES,
+            EVENTS,
+            OUTBOX,
+            CHANNELS,
+            NOTICES,
+            ROWS,
+        ] {
+            old.execute_batch(step).unwrap();
+        }
+        old.pragma_update(None, "user_version", 8).unwrap();
+        old.execute_batch(
+            r#"INSERT INTO job_runs (job_id, run_id, ended_ms, entry) VALUES
+                ('j', 'cron:j:1', 9, '{"status": "ok", "runAtMs": 1, "delivered": true}'),
+                ('j', 'cron:j:1', 9, '{"status": "error", "runAtMs": 1}'),
+                ('j', NULL, 8, '{"status": "error"}');
+            INSERT INTO jobs (job_id, job, updated_ms) VALUES
+                ('j', '{"state": {"runningAtMs": 7}}', 1), ('k', '{"state": {}}', 1);"#,
+        )
+        .unwrap();
+        bring_up_to_date(&mut old).unwrap();
+        let sql =
+            "SELECT run_id, state, started_ms, ended_ms IS NULL FROM job_runs ORDER BY number";
+        let mut statement = old.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        });
+        let rows: Vec<(String, String, Option<i64>, bool)> =
+            rows.unwrap().map(Result::unwrap).collect();
+        let row = |run: &str, state: &str, started, is_open| {
+            (run.to_owned(), state.to_owned(), started, is_open)
+        };
+        assert_eq!(
+            rows,
+            [
+                row("cron:j:1", "delivered", Some(1), false),
+                row("earlier:3", "failed", None, false),
+                row("cron:j:7", "started", Some(7), true),
+            ]
+        );
     }
 
     #[test]
