@@ -177,27 +177,13 @@ const EVENTS: &str = "
 /// What there is to say on channels. Since version 5.
 const OUTBOX: &str = "
     CREATE TABLE outbox (
-        delivery_id   INTEGER PRIMARY KEY AUTOINCREMENT,
-        name          TEXT NOT NULL UNIQUE,
-        kind          TEXT NOT NULL,
-        channel       TEXT NOT NULL,
-        account       TEXT NOT NULL,
-        target        TEXT NOT NULL,
-        chat          TEXT,
-        thread        TEXT NOT NULL,
-        session_key   TEXT NOT NULL,
-        agent_id      TEXT NOT NULL,
-        run_id        TEXT NOT NULL,
-        facts         TEXT NOT NULL,
-        about         INTEGER,
-        state         TEXT NOT NULL CHECK (state IN
-            ('pending', 'leased', 'delivered', 'failed')),
-        attempts      INTEGER NOT NULL,
-        not_before_ms INTEGER NOT NULL,
-        provider_ids  TEXT NOT NULL,
-        reason        TEXT NOT NULL,
-        created_ms    INTEGER NOT NULL,
-        changed_ms    INTEGER NOT NULL
+        delivery_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, kind TEXT NOT
+        NULL, channel TEXT NOT NULL, account TEXT NOT NULL, target TEXT NOT NULL, chat TEXT,
+        thread TEXT NOT NULL, session_key TEXT NOT NULL, agent_id TEXT NOT NULL, run_id TEXT NOT
+        NULL, facts TEXT NOT NULL, about INTEGER, state TEXT NOT NULL CHECK (state IN
+        ('pending', 'leased', 'delivered', 'failed')), attempts INTEGER NOT NULL, not_before_ms
+        INTEGER NOT NULL, provider_ids TEXT NOT NULL, reason TEXT NOT NULL, created_ms INTEGER
+        NOT NULL, changed_ms INTEGER NOT NULL
     );
     CREATE INDEX open_deliveries ON outbox (channel, account, target, thread, delivery_id)
         WHERE state IN ('pending', 'leased');
@@ -259,42 +245,21 @@ const ROWS: &str = "
     ALTER TABLE runs RENAME TO old_runs;
     ALTER TABLE session_notes RENAME TO old_session_notes;
     CREATE TABLE runs (
-        run_id          TEXT NOT NULL PRIMARY KEY,
-        idempotency_key TEXT UNIQUE,
-        session_key     TEXT NOT NULL,
-        agent_id        TEXT NOT NULL,
-        session_id      TEXT NOT NULL,
-        channel         TEXT NOT NULL,
-        state           TEXT NOT NULL CHECK (state IN
-            ('accepted', 'running', 'done', 'failed', 'aborted', 'interrupted')),
-        user_entry_id   TEXT NOT NULL,
-        created_ms      INTEGER NOT NULL,
-        ended_ms        INTEGER,
-        reason          TEXT,
-        outcome         TEXT,
-        accepted_seq    INTEGER,
-        started_seq     INTEGER,
-        started_ms      INTEGER,
-        ended_seq       INTEGER,
-        entries         TEXT,
-        route           TEXT
+        run_id TEXT NOT NULL PRIMARY KEY, idempotency_key TEXT UNIQUE, session_key TEXT NOT
+        NULL, agent_id TEXT NOT NULL, session_id TEXT NOT NULL, channel TEXT NOT NULL, state
+        TEXT NOT NULL CHECK (state IN ('accepted', 'running', 'done', 'failed', 'aborted',
+        'interrupted')), user_entry_id TEXT NOT NULL, created_ms INTEGER NOT NULL, ended_ms
+        INTEGER, reason TEXT, outcome TEXT, accepted_seq INTEGER, started_seq INTEGER,
+        started_ms INTEGER, ended_seq INTEGER, entries TEXT, route TEXT
     );
     CREATE TABLE turns (
-        run_id            TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE,
-        unit              TEXT NOT NULL,
-        cpu_ms            INTEGER NOT NULL,
-        memory_peak_bytes INTEGER NOT NULL,
-        tasks_peak        INTEGER NOT NULL,
-        input_tokens      INTEGER NOT NULL,
-        output_tokens     INTEGER NOT NULL,
-        cost_usd          REAL
+        run_id TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE, unit TEXT NOT NULL,
+        cpu_ms INTEGER NOT NULL, memory_peak_bytes INTEGER NOT NULL, tasks_peak INTEGER NOT
+        NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost_usd REAL
     ) WITHOUT ROWID;
     CREATE TABLE session_notes (
-        agent_id      TEXT NOT NULL,
-        session_key   TEXT NOT NULL,
-        entry         TEXT NOT NULL,
-        base          TEXT NOT NULL,
-        PRIMARY KEY (agent_id, session_key)
+        agent_id TEXT NOT NULL, session_key TEXT NOT NULL, entry TEXT NOT NULL, base TEXT NOT
+        NULL, PRIMARY KEY (agent_id, session_key)
     );
     INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, channel, state,
             user_entry_id, created_ms, ended_ms, reason, outcome, accepted_seq, started_seq,

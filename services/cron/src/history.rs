@@ -4,7 +4,8 @@ use clap::Args;
 use openclaw_proto::schedule::JobRun;
 use openclaw_terminal::{Failure, output, table};
 
-use crate::{Gateway, job, named, when};
+use crate::gateway::Gateway;
+use crate::{job, named, when};
 
 /// Arguments of `cron history`.
 #[derive(Debug, Args)]

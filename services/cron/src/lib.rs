@@ -1,6 +1,7 @@
 //! `openclawctl cron`: what is done when, and how it went.
 
 mod fields;
+mod gateway;
 mod history;
 mod job;
 mod list;
@@ -8,26 +9,13 @@ mod named;
 mod when;
 
 use clap::{Args, Subcommand};
-use openclaw_proto::call::CallError;
-use openclaw_proto::schedule::{Client, Job};
+use openclaw_proto::schedule::Job;
 use openclaw_terminal::{Failure, output};
 use serde_json::{Value, json};
 
 use fields::Fields;
 
-/// The gateway, and what its errors are to people.
-pub struct Gateway<'a> {
-    /// The way to it.
-    pub client: Client,
-    /// The failure that an error is.
-    pub failure: &'a dyn Fn(&CallError) -> Failure,
-}
-
-impl Gateway<'_> {
-    fn said<T>(&self, answer: Result<T, CallError>) -> Result<T, Failure> {
-        answer.map_err(|error| (self.failure)(&error))
-    }
-}
+pub use gateway::Gateway;
 
 /// Arguments of `cron`.
 #[derive(Debug, Args)]

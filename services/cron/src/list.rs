@@ -4,7 +4,8 @@ use clap::Args;
 use openclaw_terminal::{Failure, output, table};
 use serde_json::Value;
 
-use crate::{Gateway, job};
+use crate::gateway::Gateway;
+use crate::job;
 
 /// Arguments of `cron list`.
 #[derive(Debug, Default, Args)]

@@ -3,7 +3,8 @@
 use openclaw_proto::schedule::Job;
 use openclaw_terminal::Failure;
 
-use crate::{Gateway, job};
+use crate::gateway::Gateway;
+use crate::job;
 
 /// Shows the jobs.
 const LIST: &str = "`openclawctl cron list` shows the jobs";
