@@ -4,12 +4,13 @@ use std::{env, error::Error, fs, path::PathBuf};
 
 use prost::Message as _;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "openclaw/channel/v1/channel.proto",
     "openclaw/gateway/v1/channels.proto",
     "openclaw/gateway/v1/events.proto",
     "openclaw/gateway/v1/gateway.proto",
     "openclaw/gateway/v1/outbox.proto",
+    "openclaw/gateway/v1/schedule.proto",
     "openclaw/gateway/v1/sessions.proto",
     "openclaw/memory/v1/memory.proto",
     "openclaw/run/v1/run.proto",

@@ -20,6 +20,7 @@ pub mod memory;
 pub mod origin;
 pub mod outbox;
 pub mod runner;
+pub mod schedule;
 pub mod sessions;
 
 #[allow(

@@ -135,6 +135,43 @@ pub struct End<'a> {
     pub at_once: bool,
 }
 
+/// When the gateway is to be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alarm {
+    /// In Unix milliseconds.
+    pub at_ms: i64,
+    /// Whether a machine that sleeps is woken for it.
+    pub wakes_system: bool,
+}
+
+impl Alarm {
+    /// The time that a request names, if it names one.
+    pub fn of(request: &wire::ArmTimerRequest) -> Option<Self> {
+        (request.at_ms > 0).then_some(Self {
+            at_ms: request.at_ms,
+            wakes_system: request.wakes_system,
+        })
+    }
+}
+
+/// What came of that.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Armed {
+    /// There is a service manager that does it.
+    pub is_armed: bool,
+    /// It may wake the machine.
+    pub wakes_system: bool,
+}
+
+impl From<Armed> for wire::ArmTimerResponse {
+    fn from(armed: Armed) -> Self {
+        Self {
+            is_armed: armed.is_armed,
+            wakes_system: armed.wakes_system,
+        }
+    }
+}
+
 /// A session that a backend keeps itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendSession {
@@ -256,6 +293,20 @@ impl Client {
         Ok(turns
             .map(|turn| (turn.run_id, turn.resources.unwrap_or_default().into()))
             .collect())
+    }
+
+    /// Has the service manager start the gateway at `at_ms`, which replaces the
+    /// time before; None: at none.
+    pub async fn arm_timer(&self, alarm: Option<Alarm>) -> Result<Armed, CallError> {
+        let request = wire::ArmTimerRequest {
+            at_ms: alarm.map_or(0, |alarm| alarm.at_ms),
+            wakes_system: alarm.is_some_and(|alarm| alarm.wakes_system),
+        };
+        let armed = self.0.clone().arm_timer(request).await?.into_inner();
+        Ok(Armed {
+            is_armed: armed.is_armed,
+            wakes_system: armed.wakes_system,
+        })
     }
 
     /// What the daemon says of itself.

@@ -22,7 +22,7 @@ use openclaw_model_api::upstream::Upstream;
 use openclaw_proto::approval::Decision;
 use openclaw_proto::call;
 use openclaw_proto::memory;
-use openclaw_proto::runner::{Purpose, Turn};
+use openclaw_proto::runner::{Alarm, Purpose, Turn};
 use openclaw_proto::wire::run as wire_run;
 use openclaw_proto::wire::runner as wire;
 use openclaw_sandbox::Launcher;
@@ -354,6 +354,16 @@ impl AgentRunner for Runner {
         Ok(Response::new(wire::ListTurnsResponse {
             turns: turns.collect(),
         }))
+    }
+
+    async fn arm_timer(
+        &self,
+        request: Request<wire::ArmTimerRequest>,
+    ) -> Result<Response<wire::ArmTimerResponse>, Status> {
+        let alarm = Alarm::of(&request.into_inner());
+        let armed = self.0.runs.context.units.arm(alarm).await;
+        let armed = armed.map_err(|error| Status::internal(failure::chain(&error)))?;
+        Ok(Response::new(armed.into()))
     }
 
     async fn status(

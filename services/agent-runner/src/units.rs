@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use openclaw_config::Environment;
+use openclaw_proto::runner::{Alarm, Armed};
 use openclaw_settings::{AgentSettings, RunnerSettings};
 
 mod spawner;
 mod systemd;
+mod timer;
 mod unit_ref;
 
 pub(crate) use spawner::Spawner;
@@ -195,6 +197,15 @@ impl Units {
                 spawner.start(&order, request.stdin.as_fd(), request.settings)?;
                 Ok(None)
             }
+        }
+    }
+
+    /// Has the user's service manager start the gateway at a time, or at none;
+    /// without one, whoever runs the suite has the gateway there.
+    pub(crate) async fn arm(&self, alarm: Option<Alarm>) -> Result<Armed, Error> {
+        match self {
+            Self::Systemd(systemd) if systemd.is_users() => systemd.arm(alarm).await,
+            Self::Systemd(_) | Self::Spawner(_) => Ok(Armed::default()),
         }
     }
 

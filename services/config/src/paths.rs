@@ -168,7 +168,14 @@ impl Paths {
         self.state.join("state").join("ledger.sqlite")
     }
 
+    /// There while a job is due at some time, for whoever starts the gateway.
+    #[must_use]
+    pub fn scheduled(&self) -> PathBuf {
+        self.state.join("state").join("scheduled")
+    }
+
     /// Where a state directory says that it was restored.
+    #[must_use]
     pub fn restored(&self) -> PathBuf {
         self.state.join("state").join("restored.json")
     }

@@ -5,6 +5,7 @@ use openclaw_sessions::store::InvalidPatch;
 use openclaw_sessions::{AgentId, InvalidAgentId, InvalidKey, InvalidRoute, SessionKey};
 use openclaw_settings::{InvalidLimit, UnknownModel};
 
+use crate::database;
 use crate::fault::Fault;
 use crate::lanes::Crowded;
 
@@ -160,6 +161,9 @@ pub enum Refusal {
     /// The entry of a message is not on the disk.
     #[error("the message was not accepted")]
     NotDurable(#[source] Fault),
+    /// What is to be kept is not in the ledger.
+    #[error(transparent)]
+    Unrecorded(#[from] database::Fault),
     /// What is stored cannot be read.
     #[error("cannot read what is stored")]
     Unreadable(#[source] Fault),

@@ -1,12 +1,14 @@
 //! The tables of the ledger's file: the one place that makes and changes them.
 
+mod job_runs;
+
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 8;
+pub(crate) const VERSION: i64 = 9;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -175,27 +177,13 @@ const EVENTS: &str = "
 /// What there is to say on channels. Since version 5.
 const OUTBOX: &str = "
     CREATE TABLE outbox (
-        delivery_id   INTEGER PRIMARY KEY AUTOINCREMENT,
-        name          TEXT NOT NULL UNIQUE,
-        kind          TEXT NOT NULL,
-        channel       TEXT NOT NULL,
-        account       TEXT NOT NULL,
-        target        TEXT NOT NULL,
-        chat          TEXT,
-        thread        TEXT NOT NULL,
-        session_key   TEXT NOT NULL,
-        agent_id      TEXT NOT NULL,
-        run_id        TEXT NOT NULL,
-        facts         TEXT NOT NULL,
-        about         INTEGER,
-        state         TEXT NOT NULL CHECK (state IN
-            ('pending', 'leased', 'delivered', 'failed')),
-        attempts      INTEGER NOT NULL,
-        not_before_ms INTEGER NOT NULL,
-        provider_ids  TEXT NOT NULL,
-        reason        TEXT NOT NULL,
-        created_ms    INTEGER NOT NULL,
-        changed_ms    INTEGER NOT NULL
+        delivery_id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, kind TEXT NOT
+        NULL, channel TEXT NOT NULL, account TEXT NOT NULL, target TEXT NOT NULL, chat TEXT,
+        thread TEXT NOT NULL, session_key TEXT NOT NULL, agent_id TEXT NOT NULL, run_id TEXT NOT
+        NULL, facts TEXT NOT NULL, about INTEGER, state TEXT NOT NULL CHECK (state IN
+        ('pending', 'leased', 'delivered', 'failed')), attempts INTEGER NOT NULL, not_before_ms
+        INTEGER NOT NULL, provider_ids TEXT NOT NULL, reason TEXT NOT NULL, created_ms INTEGER
+        NOT NULL, changed_ms INTEGER NOT NULL
     );
     CREATE INDEX open_deliveries ON outbox (channel, account, target, thread, delivery_id)
         WHERE state IN ('pending', 'leased');
@@ -257,42 +245,21 @@ const ROWS: &str = "
     ALTER TABLE runs RENAME TO old_runs;
     ALTER TABLE session_notes RENAME TO old_session_notes;
     CREATE TABLE runs (
-        run_id          TEXT NOT NULL PRIMARY KEY,
-        idempotency_key TEXT UNIQUE,
-        session_key     TEXT NOT NULL,
-        agent_id        TEXT NOT NULL,
-        session_id      TEXT NOT NULL,
-        channel         TEXT NOT NULL,
-        state           TEXT NOT NULL CHECK (state IN
-            ('accepted', 'running', 'done', 'failed', 'aborted', 'interrupted')),
-        user_entry_id   TEXT NOT NULL,
-        created_ms      INTEGER NOT NULL,
-        ended_ms        INTEGER,
-        reason          TEXT,
-        outcome         TEXT,
-        accepted_seq    INTEGER,
-        started_seq     INTEGER,
-        started_ms      INTEGER,
-        ended_seq       INTEGER,
-        entries         TEXT,
-        route           TEXT
+        run_id TEXT NOT NULL PRIMARY KEY, idempotency_key TEXT UNIQUE, session_key TEXT NOT
+        NULL, agent_id TEXT NOT NULL, session_id TEXT NOT NULL, channel TEXT NOT NULL, state
+        TEXT NOT NULL CHECK (state IN ('accepted', 'running', 'done', 'failed', 'aborted',
+        'interrupted')), user_entry_id TEXT NOT NULL, created_ms INTEGER NOT NULL, ended_ms
+        INTEGER, reason TEXT, outcome TEXT, accepted_seq INTEGER, started_seq INTEGER,
+        started_ms INTEGER, ended_seq INTEGER, entries TEXT, route TEXT
     );
     CREATE TABLE turns (
-        run_id            TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE,
-        unit              TEXT NOT NULL,
-        cpu_ms            INTEGER NOT NULL,
-        memory_peak_bytes INTEGER NOT NULL,
-        tasks_peak        INTEGER NOT NULL,
-        input_tokens      INTEGER NOT NULL,
-        output_tokens     INTEGER NOT NULL,
-        cost_usd          REAL
+        run_id TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE, unit TEXT NOT NULL,
+        cpu_ms INTEGER NOT NULL, memory_peak_bytes INTEGER NOT NULL, tasks_peak INTEGER NOT
+        NULL, input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cost_usd REAL
     ) WITHOUT ROWID;
     CREATE TABLE session_notes (
-        agent_id      TEXT NOT NULL,
-        session_key   TEXT NOT NULL,
-        entry         TEXT NOT NULL,
-        base          TEXT NOT NULL,
-        PRIMARY KEY (agent_id, session_key)
+        agent_id TEXT NOT NULL, session_key TEXT NOT NULL, entry TEXT NOT NULL, base TEXT NOT
+        NULL, PRIMARY KEY (agent_id, session_key)
     );
     INSERT INTO runs (run_id, idempotency_key, session_key, agent_id, session_id, channel, state,
             user_entry_id, created_ms, ended_ms, reason, outcome, accepted_seq, started_seq,
@@ -365,7 +332,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
             4 => transaction.execute_batch(OUTBOX)?,
             5 => transaction.execute_batch(CHANNELS)?,
             6 => transaction.execute_batch(NOTICES)?,
-            _ => transaction.execute_batch(ROWS)?,
+            7 => transaction.execute_batch(ROWS)?,
+            _ => transaction.execute_batch(job_runs::JOB_RUNS)?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
@@ -554,6 +522,55 @@ mod tests {
         // What a turn cost goes with its run.
         old.execute("DELETE FROM runs", []).unwrap();
         assert!(rows(&old)[1].is_empty());
+    }
+
+    #[test]
+    fn schema_of_version_8_keeps_each_run_of_a_job_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut old = Connection::open(folder.path().join("8")).unwrap();
+        for step in [
+            RUNS,
+            TURNS,
+            SMALL_TABLES,
+            SESSION_NOTES,
+            EVENTS,
+            OUTBOX,
+            CHANNELS,
+            NOTICES,
+            ROWS,
+        ] {
+            old.execute_batch(step).unwrap();
+        }
+        old.pragma_update(None, "user_version", 8).unwrap();
+        old.execute_batch(
+            r#"INSERT INTO job_runs (job_id, run_id, ended_ms, entry) VALUES
+                ('j', 'cron:j:1', 9, '{"status": "ok", "runAtMs": 1, "delivered": true}'),
+                ('j', 'cron:j:1', 9, '{"status": "error", "runAtMs": 1}'),
+                ('j', NULL, 8, '{"status": "error"}');
+            INSERT INTO jobs (job_id, job, updated_ms) VALUES
+                ('j', '{"state": {"runningAtMs": 7}}', 1), ('k', '{"state": {}}', 1);"#,
+        )
+        .unwrap();
+        bring_up_to_date(&mut old).unwrap();
+        let sql =
+            "SELECT run_id, state, started_ms, ended_ms IS NULL FROM job_runs ORDER BY number";
+        let mut statement = old.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        });
+        let rows: Vec<(String, String, Option<i64>, bool)> =
+            rows.unwrap().map(Result::unwrap).collect();
+        let row = |run: &str, state: &str, started, is_open| {
+            (run.to_owned(), state.to_owned(), started, is_open)
+        };
+        assert_eq!(
+            rows,
+            [
+                row("cron:j:1", "delivered", Some(1), false),
+                row("earlier:3", "failed", None, false),
+                row("cron:j:7", "started", Some(7), true),
+            ]
+        );
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub(crate) enum Command {
     Pairing(openclaw_contacts::Pairing),
     /// Say something on a channel
     Send(openclaw_contacts::Send),
+    /// List, add and change what is done at its time, and see how that went
+    Cron(Box<openclaw_cron::Cron>),
     /// Decide about logins of agent CLIs
     Auth(Auth),
     /// Print the token that WebSocket and HTTP clients need

@@ -15,6 +15,7 @@ mod cli;
 mod config;
 mod connection;
 mod contacts;
+mod cron;
 mod doctor;
 mod events;
 mod export;
@@ -60,6 +61,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Channels(arguments) => contacts::channels(&arguments, environment),
         Command::Pairing(arguments) => contacts::pairing(&arguments, environment),
         Command::Send(arguments) => contacts::send(&arguments, environment),
+        Command::Cron(arguments) => cron::execute(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Setup(arguments) => setup::execute(&arguments, environment),

@@ -343,6 +343,11 @@ mod tests {
             "{memory}"
         );
 
+        let schedule = scene.drop_in("openclaw-schedule.service").unwrap();
+        let condition =
+            "ConditionPathExists=\nConditionPathExists=/srv/my claw 5%%/state/scheduled\n";
+        assert!(schedule.contains(condition), "{schedule}");
+
         let sockets = ["memory", "control", "gateway", "cli"];
         let sockets = sockets.map(|name| format!("openclaw-{name}.socket"));
         let line =

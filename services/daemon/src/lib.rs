@@ -6,6 +6,7 @@
 
 pub mod arguments;
 pub mod client;
+pub mod clock;
 pub mod configuration;
 pub mod connections;
 pub mod credentials;

@@ -7,7 +7,7 @@ use openclaw_config::{Environment, Paths};
 use crate::check::Check;
 
 /// What must be installed for `systemctl --user start openclaw.target`.
-pub(crate) const UNITS: [&str; 10] = [
+pub(crate) const UNITS: [&str; 11] = [
     "openclaw.target",
     "openclaw-control.socket",
     "openclaw-cli.socket",
@@ -17,6 +17,7 @@ pub(crate) const UNITS: [&str; 10] = [
     "openclaw-agent-runner.service",
     "openclaw-memory.socket",
     "openclaw-memory.service",
+    "openclaw-schedule.service",
     "openclaw-telegram.service",
 ];
 /// Where units of all users' managers are (systemd.unit(5)).

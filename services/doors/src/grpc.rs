@@ -9,6 +9,7 @@ mod classes;
 mod events;
 mod outbox;
 mod refused;
+mod schedule;
 mod sessions;
 mod status;
 mod token;
@@ -36,6 +37,7 @@ pub use channels::ChannelsService;
 pub use classes::Classes;
 pub use events::EventsService;
 pub use outbox::OutboxService;
+pub use schedule::ScheduleService;
 pub use sessions::SessionsService;
 
 type Streaming<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;

@@ -19,7 +19,7 @@ mod readiness;
 pub use doors::Doors;
 pub use grpc::{
     ChannelAdminService, ChannelsService, Classes, EventsService, GatewayService, OutboxService,
-    SessionsService,
+    ScheduleService, SessionsService,
 };
 pub use http::resident;
 pub use listener::{Open, WebSocket, open};

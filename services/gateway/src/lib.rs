@@ -10,7 +10,7 @@ use openclaw_conversations::storage::Storage;
 use openclaw_daemon::Daemon;
 use openclaw_doors::{
     ChannelAdminService, ChannelsService, Classes, Doors, EventsService, GatewayService,
-    OutboxService, SessionsService, WebSocket,
+    OutboxService, ScheduleService, SessionsService, WebSocket,
 };
 use openclaw_proto::MESSAGE_LIMIT;
 use openclaw_proto::wire::channel::channels_server::ChannelsServer;
@@ -18,6 +18,7 @@ use openclaw_proto::wire::gateway::channel_admin_server::ChannelAdminServer;
 use openclaw_proto::wire::gateway::events_server::EventsServer;
 use openclaw_proto::wire::gateway::gateway_server::{GatewayServer, SERVICE_NAME};
 use openclaw_proto::wire::gateway::outbox_server::OutboxServer;
+use openclaw_proto::wire::gateway::schedule_server::ScheduleServer;
 use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
 use openclaw_runs::Core;
 use openclaw_websocket::Server;
@@ -42,6 +43,8 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
 
     let time = Arc::clone(&core.schedule).keep_time();
     let _time = AbortOnDropHandle::new(tokio::spawn(time));
+    let arming = Arc::clone(&core.schedule).keep_armed();
+    let _arming = AbortOnDropHandle::new(tokio::spawn(arming));
     let pruning = Arc::clone(&core.feed).prune_now_and_then();
     let _pruning = AbortOnDropHandle::new(tokio::spawn(pruning));
     let tidying = Arc::clone(&core.outbox).tidy_now_and_then();
@@ -65,12 +68,15 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
         .max_encoding_message_size(MESSAGE_LIMIT);
     let channels = ChannelsServer::new(ChannelsService(Arc::clone(&doors)))
         .max_decoding_message_size(MESSAGE_LIMIT);
+    let schedule = ScheduleServer::new(ScheduleService(Arc::clone(&doors)))
+        .max_encoding_message_size(MESSAGE_LIMIT);
     let of_channels = ChannelAdminServer::new(ChannelAdminService(Arc::clone(&doors)));
     let front = Arc::clone(&doors.front);
     let routes = Routes::new(Classes::around(door, Arc::clone(&front)))
         .add_service(Classes::around(sessions, Arc::clone(&front)))
         .add_service(Classes::around(events, Arc::clone(&front)))
         .add_service(Classes::around(outbox, Arc::clone(&front)))
+        .add_service(Classes::around(schedule, Arc::clone(&front)))
         .add_service(Classes::around(channels, Arc::clone(&front)))
         .add_service(Classes::around(of_channels, Arc::clone(&front)));
     let guests = Arc::new(move |uid| front.settings().gateway.channel_uids.contains(&uid));

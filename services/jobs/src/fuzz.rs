@@ -7,6 +7,9 @@ use super::Job;
 /// 2026-11-21 09:00 UTC, a Saturday.
 const NOW: i64 = 1_795_251_600_000;
 
+/// Some weeks after.
+const LATER: i64 = NOW + 4_000_000_000;
+
 /// What a job has that the input does not say.
 const TEMPLATE: &str = r#"{"name":"n","sessionTarget":"main","wakeMode":"now",
     "payload":{"kind":"systemEvent","text":"t"}}"#;
@@ -43,6 +46,10 @@ fn check(job: &Job) {
     let mut ran = job.clone();
     ran.begin(NOW);
     assert!(ran.is_running());
-    ran.forget_run(NOW);
-    assert!(ran.next_ms().is_none_or(|next| next >= NOW), "{ran:?}");
+    ran.forget_run();
+    assert_eq!(ran, *job);
+    let due = ran.fall_due(LATER);
+    let in_order = due.windows(2).all(|two| two[0].until_ms < two[1].at_ms);
+    assert!(in_order, "{due:?}");
+    assert!(ran.next_ms().is_none_or(|next| next > LATER), "{ran:?}");
 }

@@ -1,11 +1,14 @@
 //! Jobs: what is done when, and how it went.
 
+mod calendar;
 mod delivery;
 #[cfg(fuzzing)]
 pub mod fuzz;
 mod invalid;
+mod planned;
 mod state;
 mod timing;
+mod when;
 
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
@@ -17,6 +20,7 @@ use timing::Timing;
 
 pub use delivery::{Delivered, Delivery};
 pub use invalid::Invalid;
+pub use planned::{CatchUp, Cause, Planned};
 pub use state::Ended;
 
 /// Failures in a row of which somebody is told when the job does not say how
@@ -25,9 +29,17 @@ const ALERT_AFTER: u64 = 2;
 
 /// Fields of OpenClaw's that change what a job does, and that are not done
 /// here: without them it would do something else.
-const REFUSED_FIELDS: [(&str, &str); 2] = [
+const REFUSED_FIELDS: [(&str, &str); 4] = [
     ("trigger", "conditions are not run here; leave it out"),
     ("pacing", "is not offered; use schedule"),
+    (
+        "owner",
+        "is not offered: all jobs are this user's; leave it out",
+    ),
+    (
+        "scheduledToolPolicy",
+        "is not offered: a job has the tools of its agent (agents.list[].tools); leave it out",
+    ),
 ];
 
 /// What a job does.
@@ -80,23 +92,34 @@ pub struct Job {
     /// Where its results go beside that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
+    /// What is done about times that were missed.
+    #[serde(default, skip_serializing_if = "is_default")]
+    catch_up: CatchUp,
+    /// How many of them, where it is `all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    catch_up_limit: Option<u32>,
+    /// Whether a machine that sleeps is woken for it, where that can be.
+    #[serde(default, skip_serializing_if = "is_default")]
+    wake_system: bool,
     #[serde(default)]
     state: State,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Fields that clients may set beside those that are typed.
-const OTHER_FIELDS: [&str; 9] = [
+const OTHER_FIELDS: [&str; 7] = [
     "agentId",
     "sessionKey",
     "description",
     "displayName",
     "declarationKey",
-    "owner",
     "deleteAfterRun",
     "failureAlert",
-    "scheduledToolPolicy",
 ];
 
 impl Job {
@@ -189,6 +212,7 @@ impl Job {
         if text.trim().is_empty() {
             return Err(Invalid::field("payload", "must say something"));
         }
+        self.checked_tools()?;
         self.delivery.as_ref().map_or(Ok(()), Delivery::checked)?;
         if self
             .rest
@@ -197,9 +221,28 @@ impl Job {
         {
             return Err(Invalid::field("failureAlert/mode", "must be announce"));
         }
+        self.checked_catch_up()?;
         self.schedule = self.schedule.checked(now)?;
         self.plan(now);
         Ok(self)
+    }
+
+    /// A list of tools that nobody obeys would leave more than it says.
+    fn checked_tools(&self) -> Result<(), Invalid> {
+        let (Payload::SystemEvent { rest, .. } | Payload::AgentTurn { rest, .. }) = &self.payload;
+        match rest.get("toolsAllow") {
+            None => Ok(()),
+            Some(all) if *all == json!(["*"]) => Ok(()),
+            Some(_) => Err(Invalid::field(
+                "payload/toolsAllow",
+                "is not offered: a job has the tools of its agent (agents.list[].tools)",
+            )),
+        }
+    }
+
+    /// The name under which whoever declares it again means this job.
+    pub fn declaration_key(&self) -> Option<&str> {
+        self.rest.get("declarationKey")?.as_str()
     }
 
     /// Reads a job that is kept.
@@ -247,9 +290,9 @@ impl Job {
         self.state.running_at_ms.is_some()
     }
 
-    /// When the run began that is under way.
-    pub fn running_since(&self) -> Option<i64> {
-        self.state.running_at_ms
+    /// Whether a machine that sleeps is to be woken for it.
+    pub fn wakes_system(&self) -> bool {
+        self.wake_system
     }
 
     /// Whether it goes away after its run.
@@ -266,16 +309,11 @@ impl Job {
     /// A run begins.
     pub fn begin(&mut self, now: i64) {
         self.state.running_at_ms = Some(now);
-        self.plan(now);
     }
 
-    /// A run that a gateway did not see the end of is over.
-    pub fn forget_run(&mut self, now: i64) {
+    /// A run that nobody knows of any more is over.
+    pub fn forget_run(&mut self) {
         self.state.running_at_ms = None;
-        // What was missed while nothing ran is done once, now.
-        if self.state.next_run_at_ms.is_some_and(|next| next <= now) {
-            self.state.next_run_at_ms = Some(now);
-        }
     }
 
     /// A run ended. Ten failures in a row switch the job off. Returns what
@@ -382,112 +420,4 @@ fn change(field: &mut Value, value: Value) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOW: i64 = 1_795_251_600_000;
-
-    fn params() -> Value {
-        json!({
-            "name": "t1", "schedule": {"kind": "every", "everyMs": 3_600_000},
-            "sessionTarget": "isolated", "wakeMode": "now",
-            "payload": {"kind": "agentTurn", "message": "ping"}, "delivery": {"mode": "none"},
-        })
-    }
-
-    fn job() -> Job {
-        Job::new("j".to_owned(), params(), NOW).unwrap()
-    }
-
-    #[test]
-    fn a_job_is_what_was_sent_with_its_next_time() {
-        let json = job().to_json();
-        assert_eq!(json["state"]["nextRunAtMs"], NOW + 3_600_000);
-        assert_eq!(json["schedule"]["anchorMs"], NOW);
-        assert_eq!(json["delivery"], json!({"mode": "none"}));
-        assert_eq!(Job::read(&job().stored()), Some(job()));
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        let wrong = |name: &str, value: Value| {
-            let mut params = params();
-            params[name] = value;
-            Job::new("j".to_owned(), params, NOW)
-                .unwrap_err()
-                .to_string()
-        };
-        assert!(wrong("sessionTarget", json!("elsewhere")).contains("sessionTarget"));
-        assert!(wrong("wakeMode", json!("later")).contains("wakeMode"));
-        assert!(wrong("payload", json!({"kind": "script"})).contains("payload"));
-        assert!(wrong("unknown", json!(1)).contains("unexpected property 'unknown'"));
-        assert!(wrong("schedule", json!({"kind": "cron", "expr": "x"})).contains("expr"));
-        assert!(wrong("name", json!("")).contains("name"));
-        assert!(wrong("trigger", json!({"script": "x"})).contains("trigger"));
-        assert!(
-            wrong("delivery", json!({"mode": "webhook", "to": "http://x"})).contains("webhook")
-        );
-        assert!(wrong("delivery", json!({"mode": "later"})).contains("delivery"));
-        assert!(wrong("failureAlert", json!({"mode": "webhook"})).contains("failureAlert"));
-    }
-
-    #[test]
-    fn a_change_of_a_part_leaves_the_rest() {
-        let patch = |patch: Value| {
-            job()
-                .patched(patch.as_object().unwrap().clone(), NOW)
-                .unwrap()
-        };
-        let said = patch(json!({"payload": {"kind": "agentTurn", "model": "a/b"}})).to_json();
-        assert_eq!(
-            said["payload"],
-            json!({"kind": "agentTurn", "message": "ping", "model": "a/b"})
-        );
-        let told = patch(json!({"payload": {"kind": "systemEvent", "text": "x"}})).to_json();
-        assert_eq!(told["payload"], json!({"kind": "systemEvent", "text": "x"}));
-        let other = patch(json!({"delivery": {"mode": "announce"}})).to_json();
-        assert_eq!(other["delivery"], json!({"mode": "announce"}));
-    }
-
-    #[test]
-    fn who_is_told_of_failures_follows_from_the_delivery() {
-        let after = |delivery: Value, alert: Value| {
-            let mut params = params();
-            params["delivery"] = delivery;
-            params["failureAlert"] = alert;
-            Job::new("j".to_owned(), params, NOW).unwrap().alert_after()
-        };
-        let announce = json!({"mode": "announce"});
-        assert_eq!(after(announce.clone(), Value::Null), Some(ALERT_AFTER));
-        assert_eq!(after(announce.clone(), json!(false)), None);
-        assert_eq!(after(json!({"mode": "none"}), Value::Null), None);
-        assert_eq!(after(json!({"mode": "none"}), json!({"after": 5})), Some(5));
-        let quiet = json!({"mode": "announce", "bestEffort": true});
-        assert_eq!(after(quiet, Value::Null), None);
-    }
-
-    #[test]
-    fn changes_take_effect_and_failures_switch_it_off() {
-        let patch = json!({"enabled": false, "delivery": null});
-        let off = job()
-            .patched(patch.as_object().unwrap().clone(), NOW + 1)
-            .unwrap();
-        assert_eq!(off.next_ms(), None);
-        assert_eq!(off.to_json().get("delivery"), None);
-        assert_ne!(off.revision(), job().revision());
-
-        let mut failing = job();
-        for _ in 0..FAILURES_LIMIT {
-            failing.begin(NOW);
-            let ended = Ended {
-                at_ms: NOW,
-                took_ms: 1,
-                error: Some("no".to_owned()),
-                delivered: Delivered::NotRequested,
-            };
-            assert_eq!(failing.end(&ended, NOW), None);
-        }
-        assert!(!failing.enabled);
-        assert_eq!(failing.last_status(), Some("error"));
-    }
-}
+mod tests;

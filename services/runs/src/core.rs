@@ -246,6 +246,7 @@ impl Base {
             bus: self.bus.clone(),
             submitter: submitter.clone(),
             waker: waker.clone(),
+            runner: self.runner.clone(),
             tasks: self.tasks.clone(),
         };
         Schedule::new(self.database.clone(), needs)

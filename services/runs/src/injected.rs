@@ -15,6 +15,9 @@ pub const PROVIDER: &str = "openclaw";
 /// Likewise.
 pub const MODEL: &str = "gateway-injected";
 
+/// The field with a message's id.
+const ID: &str = "messageId";
+
 /// Puts `text` into the transcript as the assistant's and tells whoever listens;
 /// durable when this returns. Returns the message's id.
 pub async fn say(
@@ -24,20 +27,36 @@ pub async fn say(
     text: &str,
 ) -> Result<String, Fault> {
     let id = Uuid::new_v4().to_string();
+    say_as(storage, bus, key, (&id, text)).await?;
+    Ok(id)
+}
+
+/// As [`say`], as the message `id`.
+pub(crate) async fn say_as(
+    storage: &Storage,
+    bus: &Bus,
+    key: &SessionKey,
+    (id, text): (&str, &str),
+) -> Result<(), Fault> {
     let message = Message::Assistant(AssistantMessage {
         content: Content::Blocks(vec![Block::text(text)]),
         api: API.to_owned(),
         provider: PROVIDER.to_owned(),
         model: MODEL.to_owned(),
         timestamp: now_ms(),
-        rest: Map::from_iter([("messageId".to_owned(), json!(id))]),
+        rest: Map::from_iter([(ID.to_owned(), json!(id))]),
         ..AssistantMessage::default()
     });
     storage.announce(key, message, text).await?;
     bus.publish(&DomainEvent::Said {
         key,
-        message_id: &id,
+        message_id: id,
         text,
     });
-    Ok(id)
+    Ok(())
+}
+
+/// Whether `message` was said as `id`.
+pub(crate) fn is(message: &Message, id: &str) -> bool {
+    matches!(message, Message::Assistant(said) if said.rest.get(ID).is_some_and(|it| it == id))
 }

@@ -39,12 +39,31 @@ struct Event {
     notice: Option<i64>,
 }
 
-/// Events that waited, in words.
+/// Events that waited.
 #[derive(Debug)]
 pub(crate) struct WaitingEvents {
-    pub(crate) text: String,
+    events: VecDeque<Event>,
+}
+
+impl WaitingEvents {
+    /// The events in words.
+    pub(crate) fn text(&self) -> String {
+        let lines = self.events.iter().map(|event| {
+            let at = event.at.strftime("%Y-%m-%d %H:%M:%S UTC");
+            // Its own lines are told from the next event's.
+            let words = event.text.replace('\n', "\nSystem: ");
+            format!("System: [{at}] {words}")
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
     /// Notices of the ledger, to be forgotten when the words are durable.
-    pub(crate) notices: Vec<i64>,
+    pub(crate) fn notices(&self) -> Vec<i64> {
+        self.events
+            .iter()
+            .filter_map(|event| event.notice)
+            .collect()
+    }
 }
 
 impl SystemEvents {
@@ -57,14 +76,15 @@ impl SystemEvents {
         }
     }
 
-    /// As [`Self::push`], and kept over a crash until it is told. `with` is done
-    /// in the same transaction.
-    pub async fn push_durably(
+    /// Has the agent of session `key` told with its next turn; kept over a crash
+    /// until it is. `with` is done in the same transaction. The same event twice
+    /// in a row is kept once; whether it is a new one.
+    pub async fn push(
         &self,
         key: &SessionKey,
         text: &str,
         with: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<()> + Send + 'static,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let text = trimmed(text);
         let notice = match &self.database {
             None => None,
@@ -72,13 +92,24 @@ impl SystemEvents {
                 let (name, text) = (key.to_string(), text.clone());
                 let keep = move |connection: &rusqlite::Connection| {
                     with(connection)?;
+                    if text.is_empty() {
+                        return Ok(None);
+                    }
                     notices::add(connection, &name, &text, now_ms())
                 };
                 database.call("keep what an agent is to know", keep).await?
             }
         };
-        self.add(key, text, Timestamp::now(), notice);
-        Ok(())
+        Ok(self.add(key, text, Timestamp::now(), notice))
+    }
+
+    /// Has events wait again that were taken and not told.
+    pub(crate) fn put_back(&self, key: &SessionKey, told: WaitingEvents) {
+        let mut sessions = self.lock();
+        let waiting = sessions.entry(key.clone()).or_default();
+        for event in told.events.into_iter().rev() {
+            waiting.push_front(event);
+        }
     }
 
     /// Has those wait again that the gateway before kept and did not tell.
@@ -111,12 +142,6 @@ impl SystemEvents {
         }
     }
 
-    /// Has the agent of session `key` told with its next turn. The same event
-    /// twice in a row is kept once; whether it is a new one.
-    pub fn push(&self, key: &SessionKey, text: &str) -> bool {
-        self.add(key, trimmed(text), Timestamp::now(), None)
-    }
-
     fn add(&self, key: &SessionKey, text: String, at: Timestamp, notice: Option<i64>) -> bool {
         let mut sessions = self.lock();
         if text.is_empty() || (sessions.len() >= SESSIONS && !sessions.contains_key(key)) {
@@ -140,18 +165,10 @@ impl SystemEvents {
         true
     }
 
-    /// The events that wait, in words; they wait no more.
+    /// The events that wait; they wait no more.
     pub(crate) fn take(&self, key: &SessionKey) -> Option<WaitingEvents> {
         let events = self.lock().remove(key)?;
-        let notices = events.iter().filter_map(|event| event.notice).collect();
-        let lines = events.into_iter().map(|event| {
-            let at = event.at.strftime("%Y-%m-%d %H:%M:%S UTC");
-            // Its own lines are told from the next event's.
-            let words = event.text.replace('\n', "\nSystem: ");
-            format!("System: [{at}] {words}")
-        });
-        let text = lines.collect::<Vec<_>>().join("\n");
-        Some(WaitingEvents { text, notices })
+        Some(WaitingEvents { events })
     }
 
     /// The events that wait for the session's next turn, the oldest first.
@@ -186,14 +203,22 @@ mod tests {
 
     use super::*;
 
+    impl SystemEvents {
+        fn push_lightly(&self, key: &SessionKey, text: &str) -> bool {
+            self.add(key, trimmed(text), Timestamp::now(), None)
+        }
+    }
+
     #[test]
     fn events_are_told_once_and_in_their_order() {
         let (events, key) = (SystemEvents::default(), SessionKey::main(&AgentId::main()));
         assert!(events.take(&key).is_none());
-        events.push(&key, "backup done");
-        events.push(&key, "backup done");
-        events.push(&key, "disk\nfull");
-        let text = events.take(&key).unwrap().text;
+        events.push_lightly(&key, "backup done");
+        events.push_lightly(&key, "backup done");
+        events.push_lightly(&key, "disk\nfull");
+        let told = events.take(&key).unwrap();
+        events.put_back(&key, told);
+        let text = events.take(&key).unwrap().text();
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines.len(), 3, "{text}");
         assert!(lines[0].ends_with("] backup done") && lines[2] == "System: full");
@@ -206,7 +231,7 @@ mod tests {
         for session in 0..SESSIONS + 9 {
             let key = SessionKey::parse(&format!("s{session}"), &AgentId::main()).unwrap();
             for n in 0..PER_SESSION + 5 {
-                events.push(&key, &format!("{n}{}", "x".repeat(LENGTH)));
+                events.push_lightly(&key, &format!("{n}{}", "x".repeat(LENGTH)));
             }
         }
         let sessions = events.lock();

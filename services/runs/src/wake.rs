@@ -8,7 +8,7 @@ use openclaw_sessions::transcript::SYSTEM;
 
 use crate::heartbeat::Heartbeats;
 use crate::submission::Submitter;
-use crate::system_event::{PROMPT, SystemEvents};
+use crate::system_event::{PROMPT, SystemEvents, Told};
 use crate::turn::Extra;
 
 /// When an event reaches the agent.
@@ -39,7 +39,7 @@ pub struct Waker {
 
 impl Waker {
     /// Tells the agent of session `key` about an event that came by way of
-    /// `reason`.
+    /// `reason`. The event is durable when this returns.
     pub async fn wake(
         &self,
         key: &SessionKey,
@@ -47,32 +47,60 @@ impl Waker {
         when: When,
         reason: &'static str,
     ) -> Result<Woken, Refusal> {
-        let is_new = self.events.push(key, text);
-        if when == When::NextTurn {
-            return Ok(Woken { is_new, run: None });
-        }
-        // Where another turn was told of it meanwhile, there is nothing but to look.
-        let (text, notices) = match self.events.take(key) {
-            Some(told) => (Some(told.text), told.notices),
-            None => (None, Vec::new()),
+        let is_new = self.note(key, text, |_| Ok(())).await?;
+        let run = match when {
+            When::NextTurn => None,
+            When::Now => Some(self.rouse(key, "", reason).await?),
         };
+        Ok(Woken { is_new, run })
+    }
+
+    /// Has the agent of session `key` told with its next turn; durable when this
+    /// returns. `with` is done in the same transaction. Whether it is not the last
+    /// event that waits already.
+    pub(crate) async fn note(
+        &self,
+        key: &SessionKey,
+        text: &str,
+        with: impl FnOnce(&rusqlite::Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) -> Result<bool, Refusal> {
+        Ok(self.events.push(key, text, with).await?)
+    }
+
+    /// Has the agent of session `key` told of what waits, in a turn of its own.
+    /// Under the same idempotency key, unless it is empty, there is one such turn.
+    pub(crate) async fn rouse(
+        &self,
+        key: &SessionKey,
+        idempotency_key: &str,
+        reason: &'static str,
+    ) -> Result<Accepted, Refusal> {
+        // Where another turn was told of it meanwhile, there is nothing but to look.
+        let told = self.events.take(key);
         let message = Message {
-            text: text.unwrap_or_else(|| PROMPT.to_owned()),
+            text: told.as_ref().map_or_else(|| PROMPT.to_owned(), Told::text),
             session_key: key.to_string(),
             channel: SYSTEM.to_owned(),
+            idempotency_key: idempotency_key.to_owned(),
             ..Message::default()
         };
         let extra = Extra {
             sender: Sender::program(),
             ..Extra::default()
         };
-        let started = self.submitter.begin(message, extra).await?;
-        // The message is durable by now.
-        self.events.forget(notices).await;
-        self.heartbeats.follow(started.events, reason);
-        Ok(Woken {
-            is_new,
-            run: Some(started.accepted),
-        })
+        let started = self.submitter.begin(message, extra).await;
+        let is_told = started.as_ref().is_ok_and(|it| !it.accepted.existing);
+        match told {
+            // The message is durable by now.
+            Some(told) if is_told => self.events.forget(told.notices()).await,
+            // They wait for the next turn.
+            Some(told) => self.events.put_back(key, told),
+            None => {}
+        }
+        let started = started?;
+        if !started.accepted.existing {
+            self.heartbeats.follow(started.events, reason);
+        }
+        Ok(started.accepted)
     }
 }

@@ -25,6 +25,7 @@ pub(crate) fn refused(refusal: Refusal) -> Failure {
         })),
         Refusal::NotDurable(_)
         | Refusal::NotSaved(_)
+        | Refusal::Unrecorded(_)
         | Refusal::Unreadable(_)
         | Refusal::LeftOpen(_) => Failure::unavailable(message),
         Refusal::Busy(key) => Failure::invalid(format!(

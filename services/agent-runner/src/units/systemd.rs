@@ -20,7 +20,7 @@ use super::{Error, Part, Request, STANDBY, UnitRef};
 /// What all units of turns have in common.
 const SLICE: &str = "openclaw-turns.slice";
 /// Stopping the suite stops its turns.
-const TARGET: &str = "openclaw.target";
+pub(super) const TARGET: &str = "openclaw.target";
 /// The turn's own deadline comes first and says what happened; this one is for
 /// a process that hangs.
 const RUNTIME_SLACK: Duration = Duration::from_secs(60);
@@ -32,6 +32,8 @@ const NAMESPACES: &str = "OPENCLAW_TURN_NAMESPACES";
 
 /// The manager says that a unit of the name is there.
 const EXISTS: &str = "org.freedesktop.systemd1.UnitExists";
+/// And that none is.
+const NO_UNIT: &str = "org.freedesktop.systemd1.NoSuchUnit";
 /// Between two attempts to take its name.
 const EXISTS_PAUSE: Duration = Duration::from_millis(10);
 const EXISTS_ATTEMPTS: u32 = 1500;
@@ -83,7 +85,7 @@ struct Bind {
     options: u64,
 }
 
-type Properties<'a> = Vec<(&'static str, Value<'a>)>;
+pub(super) type Properties<'a> = Vec<(&'static str, Value<'a>)>;
 
 /// The bus of the manager that started this very process, if one did
 /// ($SYSTEMD_EXEC_PID, systemd.exec(5)) that takes orders from it: the
@@ -165,24 +167,41 @@ impl Systemd {
         }
         let stdin: OwnedFd = request.stdin;
         properties.push(("StandardInputFileDescriptor", Fd::from(stdin).into()));
-        let none: Vec<(&str, Properties<'_>)> = Vec::new();
-        let call = (unit.as_str(), "fail", properties, none);
         // From here on, for whoever waits for this may lose interest.
         let hold = UnitRef::new(Arc::clone(self), unit.clone());
-        // A process that stood ready under this name and did not fit takes a
-        // moment to end, and its unit one more to be forgotten.
+        self.start_transient(&unit, properties)
+            .await
+            .map_err(failed)?;
+        Ok(hold)
+    }
+
+    /// Starts a unit that the manager makes. One that had its name and has ended,
+    /// a process that stood ready and did not fit, or a timer that was stopped,
+    /// takes a moment to be forgotten.
+    pub(super) async fn start_transient(
+        &self,
+        unit: &str,
+        properties: Properties<'_>,
+    ) -> zbus::Result<()> {
+        let none: Vec<(&str, Properties<'_>)> = Vec::new();
+        let call = (unit, "fail", properties, none);
         for _ in 0..EXISTS_ATTEMPTS {
             match self.ask("StartTransientUnit", &call).await {
                 Err(zbus::Error::MethodError(name, ..)) if name.as_str() == EXISTS => {
                     tokio::time::sleep(EXISTS_PAUSE).await;
                 }
-                other => return other.map(|_| hold).map_err(failed),
+                other => return other.map(|_| ()),
             }
         }
-        Err(failed(zbus::Error::Failure(format!(
+        Err(zbus::Error::Failure(format!(
             "a unit of this name does not end within {:?}",
             EXISTS_PAUSE * EXISTS_ATTEMPTS
-        ))))
+        )))
+    }
+
+    /// Whether the manager is a user's.
+    pub(super) fn is_users(&self) -> bool {
+        !self.bus.is_system
     }
 
     /// What the manager said to a call about a unit.
@@ -214,6 +233,11 @@ impl Systemd {
         *line = Some(fresh.clone());
         Ok(fresh)
     }
+}
+
+/// Whether the manager said that there is no such unit.
+pub(super) fn is_no_unit(error: &zbus::Error) -> bool {
+    matches!(error, zbus::Error::MethodError(name, ..) if name.as_str() == NO_UNIT)
 }
 
 fn microseconds(duration: Duration) -> u64 {

@@ -33,6 +33,9 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// index; the default of 2 MB would be most of the daemon's memory.
 const CACHE_KIB: i64 = 128;
 
+/// Why what was open is not gone on with.
+const RESTORED: &str = "it was restored from a backup";
+
 pub(crate) struct Ledger {
     connection: Connection,
     numbers: Numbers,
@@ -72,11 +75,12 @@ impl Ledger {
     }
 
     /// Leaves to the suite that was backed up what it has gone on with: what was
-    /// to be said on channels, and the numbers of what happens.
+    /// to be said on channels, runs of jobs, and the numbers of what happens.
     pub(crate) fn part_from_original(&mut self, now_ms: i64) -> Result<(), LedgerError> {
         let transaction = self.connection.transaction().map_err(failed("write to"))?;
-        outbox::withdraw(&transaction, "it was restored from a backup", now_ms)
-            .and_then(|_| feed::begin_anew(&transaction))
+        outbox::withdraw(&transaction, RESTORED, now_ms)
+            .and_then(|_| leave_job_runs(&transaction, now_ms))
+            .and_then(|()| feed::begin_anew(&transaction))
             .map_err(failed("write to"))?;
         transaction.commit().map_err(failed("write to"))
     }
@@ -215,6 +219,17 @@ impl Ledger {
             .and_then(|mut statement| statement.query_row([value], record).optional())
             .map_err(failed("read"))
     }
+}
+
+/// Ends the runs of jobs that the suite before goes on with.
+fn leave_job_runs(connection: &Connection, now_ms: i64) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE job_runs SET state = 'failed', ended_ms = ?1, entry = json_object('ts', ?1,
+            'jobId', job_id, 'runId', run_id, 'action', 'finished', 'status', 'error', 'error', ?2)
+         WHERE ended_ms IS NULL",
+        rusqlite::params![now_ms, RESTORED],
+    )?;
+    Ok(())
 }
 
 fn configure(connection: &Connection) -> Result<(), LedgerError> {
@@ -386,10 +401,11 @@ mod tests {
         let ledger = Ledger::open(&path, NOW).unwrap();
         ledger
             .connection
-            .pragma_update(None, "user_version", 9)
+            .pragma_update(None, "user_version", crate::schema::VERSION + 1)
             .unwrap();
         drop(ledger);
         let error = Ledger::open(&path, NOW).err().unwrap();
-        assert!(error.to_string().contains("version 9"), "{error}");
+        let newer = format!("version {}", crate::schema::VERSION + 1);
+        assert!(error.to_string().contains(&newer), "{error}");
     }
 }

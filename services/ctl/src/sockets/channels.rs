@@ -14,7 +14,7 @@ use openclaw_settings::Settings;
 use openclaw_settings::channels::{CHANNELS, DEFAULT_ACCOUNT, state_folder, token_file, unit};
 use openclaw_terminal::Failure;
 
-use super::unit_text::{CONFINING, escaped, unnameable};
+use super::unit_text::{CONFINING, escaped, unnameable, unquoted};
 use super::{DROP_IN, HEADER, state};
 
 /// What starts the units that are linked there.
@@ -150,10 +150,4 @@ fn one(path: &Path) -> Result<String, Failure> {
         return Err(unnameable(path));
     }
     Ok(word)
-}
-
-fn unquoted(path: &Path) -> Result<String, Failure> {
-    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
-    let text = text.ok_or_else(|| unnameable(path))?;
-    Ok(text.replace('%', "%%"))
 }

@@ -8,10 +8,17 @@ use openclaw_config::Paths;
 use openclaw_terminal::Failure;
 
 use super::HEADER;
-use super::unit_text::{CONFINING, escaped, unnameable};
+use super::unit_text::{CONFINING, escaped, unnameable, unquoted};
 
 /// Services whose drop-in says nothing else; memory's has workspaces, too.
-pub(super) const UNITS: [&str; 2] = ["openclaw-gateway.service", "openclaw-agent-runner.service"];
+pub(super) const UNITS: [&str; 3] = [
+    "openclaw-gateway.service",
+    "openclaw-agent-runner.service",
+    SCHEDULE,
+];
+
+/// The service whose condition is a file of the state.
+const SCHEDULE: &str = "openclaw-schedule.service";
 
 /// Sockets that listen at nothing the configuration can change. They make the
 /// state folder, as the two others do: without it the services cannot see it.
@@ -38,7 +45,14 @@ pub(super) fn wanted(paths: &Paths, unit: &str, units: &Path) -> Result<Option<S
         }
         lines.push_str(&format!("BindPaths=\"-{state}\"\n"));
     }
-    Ok(Some(format!("{HEADER}[Service]\n{lines}")))
+    let head = if unit == SCHEDULE {
+        // The rest of the line is the path, without quotes (systemd.unit(5)).
+        let path = unquoted(&paths.scheduled())?;
+        format!("[Unit]\nConditionPathExists=\nConditionPathExists={path}\n")
+    } else {
+        String::new()
+    };
+    Ok(Some(format!("{HEADER}{head}[Service]\n{lines}")))
 }
 
 /// The lines of a socket that make this folder and no other; none where the

@@ -27,3 +27,10 @@ pub(super) fn escaped(path: &Path) -> Result<String, Failure> {
         .replace('"', "\\\"")
         .replace('%', "%%"))
 }
+
+/// As the rest of a line of a unit file, which has no quotes.
+pub(super) fn unquoted(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
+    let text = text.ok_or_else(|| unnameable(path))?;
+    Ok(text.replace('%', "%%"))
+}

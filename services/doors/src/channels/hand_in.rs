@@ -390,10 +390,7 @@ impl Channels {
         let keep = move |connection: &rusqlite::Connection| {
             ledger::keep(connection, &account, &name, &kept, now_ms())
         };
-        self.core
-            .system_events
-            .push_durably(&key, text, keep)
-            .await?;
+        self.core.system_events.push(&key, text, keep).await?;
         Ok((outcome, true))
     }
 

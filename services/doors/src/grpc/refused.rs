@@ -40,6 +40,7 @@ pub(super) fn refused(refusal: Refusal) -> Status {
         Refusal::Missed(_) => Status::out_of_range(message),
         Refusal::LeftOpen(_) => Status::unavailable(message),
         Refusal::UnknownRun(_) | Refusal::UnknownSession(_) => Status::not_found(message),
+        Refusal::Unrecorded(_) => Status::internal(message),
         Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
             if fault.is_disk_full() {
                 Status::resource_exhausted(message)

@@ -158,6 +158,7 @@ impl From<Refusal> for Problem {
             Refusal::Missed(_) => (StatusCode::INTERNAL_SERVER_ERROR, "events_lost"),
             Refusal::LeftOpen(_) => (StatusCode::SERVICE_UNAVAILABLE, "run_open"),
             Refusal::UnknownRun(_) => (StatusCode::NOT_FOUND, "unknown_run"),
+            Refusal::Unrecorded(_) => (StatusCode::INTERNAL_SERVER_ERROR, "storage"),
             Refusal::NotDurable(fault) | Refusal::NotSaved(fault) | Refusal::Unreadable(fault) => {
                 if fault.is_disk_full() {
                     (StatusCode::INSUFFICIENT_STORAGE, "disk_full")

@@ -243,6 +243,13 @@ impl runner::agent_runner_server::AgentRunner for RunnerPlay {
         }))
     }
 
+    async fn arm_timer(
+        &self,
+        _: Request<runner::ArmTimerRequest>,
+    ) -> Result<Response<runner::ArmTimerResponse>, Status> {
+        Ok(Response::new(runner::ArmTimerResponse::default()))
+    }
+
     async fn status(
         &self,
         _: Request<runner::StatusRequest>,

@@ -1,10 +1,13 @@
 //! Tells a job's result where it goes beside the session it was made in.
 
+use openclaw_conversations::sessions::Wanted;
 use openclaw_daemon::failure;
 use openclaw_sessions::SessionKey;
 use openclaw_settings::Settings;
+use uuid::Uuid;
 
 use super::Needs;
+use super::perform::Run;
 use crate::reply_text::SILENT;
 use crate::{injected, keys};
 use openclaw_jobs::{Delivered, Delivery, Job};
@@ -16,49 +19,67 @@ const SESSIONS: &str = "webchat";
 /// other channels are clients of their own.
 const LAST: &str = "last";
 
-/// Announces what a run of `job` in the session `made_in` answered, if the job
-/// asks for it.
+/// Messages that are looked at to see whether a result was told before the
+/// gateway was started again.
+const LOOKED_AT: usize = 200;
+
+/// Announces what `run` answered in the session `made_in`, if its job asks for
+/// it.
 pub(super) async fn announce(
     needs: &Needs,
-    job: &Job,
+    run: &Run,
     made_in: &SessionKey,
     text: &str,
 ) -> Delivered {
+    let job = &run.job;
     let Some(delivery) = job.delivery.as_ref().filter(|it| it.announces()) else {
         return Delivered::NotRequested;
     };
-    match text.trim() {
-        "" => Delivered::Suppressed("empty"),
-        silent if SILENT.contains(&silent) => Delivered::Suppressed("silent"),
-        text => tell(needs, job, delivery, Some(made_in), text).await,
-    }
-}
-
-/// Tells that `job` fails, or does so no more.
-pub(super) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
-    tell(needs, job, &job.alert_route(), None, text).await
-}
-
-async fn tell(
-    needs: &Needs,
-    job: &Job,
-    delivery: &Delivery,
-    made_in: Option<&SessionKey>,
-    text: &str,
-) -> Delivered {
+    let text = match text.trim() {
+        "" => return Delivered::Suppressed("empty"),
+        silent if SILENT.contains(&silent) => return Delivered::Suppressed("silent"),
+        text => text,
+    };
     let key = match target(&needs.configuration.settings(), delivery, job) {
         Ok(key) => key,
         Err(problem) => return Delivered::Failed(problem),
     };
-    if made_in == Some(&key) {
-        // It is said there already.
+    // It may be said there already.
+    if *made_in == key || (run.is_resumed && was_told(needs, &key, &run.id).await) {
         return Delivered::Yes;
     }
+    tell(needs, job, &key, (&run.id, text)).await
+}
+
+/// Tells that `job` fails, or does so no more.
+pub(super) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
+    let settings = needs.configuration.settings();
+    match target(&settings, &job.alert_route(), job) {
+        Ok(key) => tell(needs, job, &key, (&Uuid::new_v4().to_string(), text)).await,
+        Err(problem) => Delivered::Failed(problem),
+    }
+}
+
+async fn tell(needs: &Needs, job: &Job, key: &SessionKey, (id, text): (&str, &str)) -> Delivered {
     let text = format!("[{}]\n\n{text}", job.name);
-    match injected::say(&needs.storage, &needs.bus, &key, &text).await {
-        Ok(_) => Delivered::Yes,
+    match injected::say_as(&needs.storage, &needs.bus, key, (id, &text)).await {
+        Ok(()) => Delivered::Yes,
         Err(fault) => Delivered::Failed(failure::chain(&fault)),
     }
+}
+
+/// Whether the result of a run was told before it was known that it was.
+async fn was_told(needs: &Needs, key: &SessionKey, run_id: &str) -> bool {
+    let wanted = Wanted {
+        skip: 0,
+        limit: LOOKED_AT,
+        all: true,
+    };
+    let history = needs.sessions.history(key, wanted).await;
+    history.is_ok_and(|history| {
+        let mut entries = history.entries.iter();
+        entries.any(|entry| injected::is(&entry.message, run_id))
+    })
 }
 
 /// The session to tell, or why there is none.

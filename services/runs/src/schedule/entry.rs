@@ -9,53 +9,63 @@ use openclaw_jobs::{Delivered, Job};
 /// Characters of a run's summary. All of it is in the session.
 const SUMMARY_LIMIT: usize = 2000;
 
-/// The entry of a run in OpenClaw's fields.
+/// The entry of a run in OpenClaw's fields, of the job as it is when that is
+/// written.
 pub(super) fn of(
-    job: &Job,
     run: &Run,
     ended_ms: i64,
     key: Option<&SessionKey>,
     outcome: &Outcome,
     delivered: &Delivered,
-) -> Value {
-    let undelivered = matches!(delivered, Delivered::Failed(_)) && job.needs_delivery();
-    let failed = outcome.error().is_some() || undelivered;
-    let mut entry = json!({
-        "ts": ended_ms,
-        "jobId": job.id(),
-        "action": "finished",
-        "status": if outcome.error().is_some() { "error" } else { "ok" },
-        "completionStatus": if failed { "failed" } else { "succeeded" },
-        "runId": run.id,
-        "runAtMs": run.started_ms,
-        "durationMs": (ended_ms - run.started_ms).max(0),
-        "delivered": *delivered == Delivered::Yes,
-        "deliveryStatus": delivered.status(),
-        "jobName": job.name,
-    });
+) -> impl FnOnce(&Job) -> Value + Send + use<> {
+    let (run_id, started_ms) = (run.id.clone(), run.started_ms);
+    let status = if outcome.error().is_some() {
+        "error"
+    } else {
+        "ok"
+    };
+    let (key, delivered) = (key.map(|key| json!(key.as_str())), delivered.clone());
     let summary = outcome.summary().map(|text| {
         let cut: String = text.chars().take(SUMMARY_LIMIT).collect();
         cut
     });
-    let delivery_error = match delivered {
-        Delivered::Failed(error) => Some(error.as_str()),
-        _ => None,
-    };
-    let reason = match delivered {
-        Delivered::Suppressed(reason) => Some(*reason),
-        _ => None,
-    };
-    for (name, value) in [
-        ("summary", summary.map(Value::from)),
-        ("error", outcome.error().map(Value::from)),
-        ("deliveryError", delivery_error.map(Value::from)),
-        ("deliverySuppressionReason", reason.map(Value::from)),
-        ("sessionKey", key.map(|key| json!(key.as_str()))),
-        ("nextRunAtMs", job.next_ms().map(Value::from)),
-    ] {
-        if let Some(value) = value {
-            entry[name] = value;
+    let error = outcome.error().map(str::to_owned);
+    move |job: &Job| {
+        let undelivered = matches!(delivered, Delivered::Failed(_)) && job.needs_delivery();
+        let failed = error.is_some() || undelivered;
+        let mut entry = json!({
+            "ts": ended_ms,
+            "jobId": job.id(),
+            "action": "finished",
+            "status": status,
+            "completionStatus": if failed { "failed" } else { "succeeded" },
+            "runId": run_id,
+            "runAtMs": started_ms,
+            "durationMs": (ended_ms - started_ms).max(0),
+            "delivered": delivered == Delivered::Yes,
+            "deliveryStatus": delivered.status(),
+            "jobName": job.name,
+        });
+        let delivery_error = match &delivered {
+            Delivered::Failed(error) => Some(error.as_str()),
+            _ => None,
+        };
+        let reason = match delivered {
+            Delivered::Suppressed(reason) => Some(reason),
+            _ => None,
+        };
+        for (name, value) in [
+            ("summary", summary.map(Value::from)),
+            ("error", error.map(Value::from)),
+            ("deliveryError", delivery_error.map(Value::from)),
+            ("deliverySuppressionReason", reason.map(Value::from)),
+            ("sessionKey", key),
+            ("nextRunAtMs", job.next_ms().map(Value::from)),
+        ] {
+            if let Some(value) = value {
+                entry[name] = value;
+            }
         }
+        entry
     }
-    entry
 }

@@ -1,19 +1,18 @@
 //! The jobs as the ledger keeps them.
 
 use openclaw_conversations::database::{Database, Fault};
+use openclaw_proto::schedule::JobRun;
 use openclaw_sessions::now_ms;
-use rusqlite::{Connection, OptionalExtension as _, params};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use openclaw_jobs::{Invalid, Job};
+use openclaw_jobs::{Ended, Invalid, Job};
+
+use super::rows::{self, Begun, Look, State};
 
 /// Jobs that may be kept.
 const JOB_LIMIT: usize = 1000;
-
-/// Runs that are remembered, over all jobs, as in OpenClaw.
-const RUN_LIMIT: i64 = 2000;
 
 /// The jobs.
 #[derive(Debug)]
@@ -21,20 +20,45 @@ pub struct Jobs {
     database: Database,
     /// Told when a job was added or changed.
     changed: Notify,
+    /// Told when the next time may be another one.
+    planned: Notify,
 }
 
-/// Why a job cannot be kept.
+/// Why something is not done with a job.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
     /// There is no room for one more.
     #[error("{JOB_LIMIT} jobs are kept already")]
     TooMany,
+    /// There is no such job.
+    #[error("cron job not found: {0}")]
+    Unknown(String),
+    /// It is not the one that was read.
+    #[error("the job has changed since; read it again and retry")]
+    Changed,
+    /// A run of it is under way.
+    #[error("a run of this job is under way")]
+    Running,
     /// Its fields make no job.
     #[error(transparent)]
     Invalid(#[from] Invalid),
     /// It is not on the disk.
     #[error(transparent)]
     Fault(#[from] Fault),
+}
+
+/// How a run of a job ended, and what follows from that.
+pub(super) struct Closed {
+    /// The job after it; as it was, where it is gone.
+    pub(super) job: Job,
+    /// What somebody is to be told.
+    pub(super) notice: Option<String>,
+    pub(super) entry: Value,
+}
+
+/// Whether both are declared as the same job.
+fn is_same(one: &Job, other: &Job) -> bool {
+    one.declaration_key() == other.declaration_key() && one.agent_id() == other.agent_id()
 }
 
 /// A page of runs.
@@ -51,12 +75,14 @@ impl Jobs {
         Self {
             database,
             changed: Notify::new(),
+            planned: Notify::new(),
         }
     }
 
     /// Looks at the jobs once more: what holds for them may have changed.
     pub(super) fn look_again(&self) {
         self.changed.notify_one();
+        self.planned.notify_one();
     }
 
     /// Waits until a job was added or changed.
@@ -64,9 +90,14 @@ impl Jobs {
         self.changed.notified().await;
     }
 
+    /// Waits until the next time may be another one.
+    pub(super) async fn planned(&self) {
+        self.planned.notified().await;
+    }
+
     /// All jobs, in the order in which they were made.
     pub async fn all(&self) -> Result<Vec<Job>, Fault> {
-        let mut jobs = self.database.read("list the jobs", read_all).await?;
+        let mut jobs = self.database.read("list the jobs", rows::read_all).await?;
         jobs.sort_by_key(Job::created_ms);
         Ok(jobs)
     }
@@ -75,46 +106,67 @@ impl Jobs {
     pub async fn find(&self, id: &str) -> Result<Option<Job>, Fault> {
         let id = id.to_owned();
         self.database
-            .read("look a job up", move |connection| read(connection, &id))
+            .read("look a job up", move |connection| {
+                rows::read(connection, &id)
+            })
             .await
     }
 
-    /// Adds a job made from `params`.
+    /// Adds a job made from `params`. One that is declared again is changed.
     pub(super) async fn add(&self, params: Value) -> Result<Job, Refused> {
-        let job = Job::new(Uuid::new_v4().to_string(), params, now_ms())?;
-        let added = job.clone();
-        let there = self
-            .database
-            .call("add a job", move |connection| {
-                let count: i64 =
-                    connection.query_row("SELECT count(*) FROM jobs", [], |row| row.get(0))?;
-                let room = usize::try_from(count).unwrap_or(usize::MAX) < JOB_LIMIT;
-                if room {
-                    write(connection, &added)?;
-                }
-                Ok(room)
-            })
-            .await?;
-        if !there {
-            return Err(Refused::TooMany);
-        }
+        let job = Job::new(Uuid::new_v4().to_string(), params.clone(), now_ms())?;
+        let add = move |connection: &rusqlite::Connection| {
+            let all = rows::read_all(connection)?;
+            let same = |it: &&Job| job.declaration_key().is_some_and(|_| is_same(it, &job));
+            let job = match (all.iter().find(same), params) {
+                (Some(declared), Value::Object(fields)) => declared.patched(fields, now_ms()),
+                _ if all.len() >= JOB_LIMIT => return Ok(Err(Refused::TooMany)),
+                _ => Ok(job),
+            };
+            let job = match job {
+                Ok(job) => job,
+                Err(invalid) => return Ok(Err(invalid.into())),
+            };
+            rows::write(connection, &job, now_ms())?;
+            Ok(Ok(job))
+        };
+        let added = self.database.call("add a job", add).await?;
         self.look_again();
-        Ok(job)
+        added
     }
 
-    /// Writes a job that was changed, unless it was removed meanwhile.
-    pub(super) async fn update(&self, job: &Job) -> Result<(), Fault> {
-        let job = job.clone();
-        self.database
-            .call("change a job", move |connection| {
-                if read(connection, job.id())?.is_some() {
-                    write(connection, &job)?;
-                }
-                Ok(())
-            })
-            .await?;
+    /// Changes fields of a job, which is still as `revision` says, where one is
+    /// given. Its times that have come by then are noted before, where
+    /// `is_on`.
+    pub(super) async fn patch(
+        &self,
+        id: &str,
+        fields: Map<String, Value>,
+        revision: Option<String>,
+        is_on: bool,
+    ) -> Result<Job, Refused> {
+        let id = id.to_owned();
+        let patch = move |connection: &rusqlite::Connection| {
+            let now = now_ms();
+            let Some(mut job) = rows::read(connection, &id)? else {
+                return Ok(Err(Refused::Unknown(id)));
+            };
+            if revision.is_some_and(|revision| revision != job.revision()) {
+                return Ok(Err(Refused::Changed));
+            }
+            let patched = match job.patched(fields, now) {
+                Ok(patched) => patched,
+                Err(invalid) => return Ok(Err(invalid.into())),
+            };
+            if is_on {
+                rows::fall_due(connection, &mut job, now)?;
+            }
+            rows::write(connection, &patched, now)?;
+            Ok(Ok(patched))
+        };
+        let patched = self.database.call("change a job", patch).await?;
         self.look_again();
-        Ok(())
+        patched
     }
 
     /// Removes a job; false when there is none.
@@ -130,27 +182,90 @@ impl Jobs {
         Ok(removed)
     }
 
-    /// Notes how a run of a job ended.
-    pub(super) async fn note(
+    /// Notes the times that have come, and begins the runs that can.
+    pub(super) async fn take_due(&self) -> Result<Look, Fault> {
+        let look = |connection: &rusqlite::Connection| rows::look(connection, now_ms());
+        let look = self.database.call("look for jobs that are due", look);
+        let look = look.await?;
+        if !look.begun.is_empty() {
+            self.planned.notify_one();
+        }
+        Ok(look)
+    }
+
+    /// When the next job is due, and whether a machine that sleeps is woken for it.
+    pub(super) async fn next(&self) -> Result<Option<(i64, bool)>, Fault> {
+        let next = self.database.read("look for the next job", rows::next);
+        next.await
+    }
+
+    /// The runs that the gateway before did not see the end of.
+    pub(super) async fn left(&self) -> Result<Vec<Begun>, Fault> {
+        let left = |connection: &rusqlite::Connection| rows::left(connection, now_ms());
+        self.database.call("take up runs of jobs", left).await
+    }
+
+    /// Begins a run of a job now.
+    pub(super) async fn begin(&self, id: &str) -> Result<Begun, Refused> {
+        let id = id.to_owned();
+        let begin = move |connection: &rusqlite::Connection| {
+            let Some(mut job) = rows::read(connection, &id)? else {
+                return Ok(Err(Refused::Unknown(id)));
+            };
+            let begun = rows::begin_by_hand(connection, &mut job, now_ms())?;
+            Ok(begun.ok_or(Refused::Running))
+        };
+        self.database.call("begin a run of a job", begin).await?
+    }
+
+    /// Notes that a run was answered.
+    pub(super) async fn ran(&self, run_id: &str) -> Result<(), Fault> {
+        let run_id = run_id.to_owned();
+        let ran = move |connection: &rusqlite::Connection| rows::ran(connection, &run_id);
+        self.database.call("note that a job ran", ran).await
+    }
+
+    /// Notes how a run of `job` ended, with the entry that is made of the job as
+    /// it is then; None when that is noted already.
+    pub(super) async fn close(
         &self,
-        job_id: &str,
-        run_id: Option<String>,
-        entry: Value,
-    ) -> Result<(), Fault> {
-        let job_id = job_id.to_owned();
+        job: &Job,
+        (run_id, state): (&str, State),
+        ended: Ended,
+        entry: impl FnOnce(&Job) -> Value + Send + 'static,
+    ) -> Result<Option<Closed>, Fault> {
+        let (begun, run_id) = (job.clone(), run_id.to_owned());
+        let close = move |connection: &rusqlite::Connection| {
+            let now = now_ms();
+            // It may have been changed or removed meanwhile.
+            let found = rows::read(connection, begun.id())?;
+            let is_there = found.is_some();
+            let mut job = found.unwrap_or(begun);
+            let notice = job.end(&ended, now);
+            let entry = entry(&job);
+            if !rows::end(connection, &run_id, state, &entry, now)? {
+                return Ok(None);
+            }
+            if job.ends_with_its_run() {
+                connection.execute("DELETE FROM jobs WHERE job_id = ?1", [job.id()])?;
+            } else if is_there {
+                rows::write(connection, &job, now)?;
+            }
+            Ok(Some(Closed { job, notice, entry }))
+        };
+        let closed = self.database.call("note how a job ended", close).await;
+        self.look_again();
+        closed
+    }
+
+    /// The last runs, the newest first, also those that are not over; of one job or
+    /// of all.
+    pub async fn history(&self, job_id: Option<String>, limit: u32) -> Result<Vec<JobRun>, Fault> {
         self.database
-            .call("note a job's run", move |connection| {
-                connection.execute(
-                    "INSERT INTO job_runs (job_id, run_id, ended_ms, entry) VALUES (?1, ?2, ?3, ?4)",
-                    params![job_id, run_id, now_ms(), entry.to_string()],
-                )?;
-                connection.execute(
-                    "DELETE FROM job_runs WHERE number <= (SELECT max(number) FROM job_runs) - ?1",
-                    [RUN_LIMIT],
-                )
+            .read("list the jobs' runs", move |connection| {
+                rows::history(connection, job_id.as_deref(), limit)
             })
             .await
-            .map(|_| ())
     }
 
     /// How runs ended, the newest first; of one job or of all.
@@ -164,8 +279,8 @@ impl Jobs {
         self.database
             .read("list the jobs' runs", move |connection| {
                 let mut statement = connection.prepare(
-                    "SELECT entry FROM job_runs WHERE ?1 IS NULL OR job_id = ?1 \
-                     ORDER BY number DESC",
+                    "SELECT entry FROM job_runs WHERE ended_ms IS NOT NULL \
+                     AND (?1 IS NULL OR job_id = ?1) ORDER BY number DESC",
                 )?;
                 let rows = statement.query_map([job_id], |row| row.get::<_, String>(0))?;
                 let mut entries = Vec::new();
@@ -181,32 +296,4 @@ impl Jobs {
             })
             .await
     }
-}
-
-fn read(connection: &Connection, id: &str) -> rusqlite::Result<Option<Job>> {
-    let text: Option<String> = connection
-        .query_row("SELECT job FROM jobs WHERE job_id = ?1", [id], |row| {
-            row.get(0)
-        })
-        .optional()?;
-    Ok(text.and_then(|text| Job::read(&text)))
-}
-
-fn read_all(connection: &Connection) -> rusqlite::Result<Vec<Job>> {
-    let mut statement = connection.prepare("SELECT job FROM jobs")?;
-    let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
-    let mut jobs = Vec::new();
-    for row in rows {
-        jobs.extend(Job::read(&row?));
-    }
-    Ok(jobs)
-}
-
-fn write(connection: &Connection, job: &Job) -> rusqlite::Result<()> {
-    connection
-        .execute(
-            "INSERT OR REPLACE INTO jobs (job_id, job, next_ms, updated_ms) VALUES (?1, ?2, ?3, ?4)",
-            params![job.id(), job.stored(), job.next_ms(), now_ms()],
-        )
-        .map(|_| ())
 }

@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use super::Needs;
+use super::rows::{self, Begun};
 use crate::keys;
 use crate::reply_text;
 use crate::submission::Started;
 use crate::turn::Extra;
-use crate::wake::When;
 use openclaw_jobs::{Job, Payload};
 
 /// The channel of turns that a job asks for.
@@ -34,7 +34,9 @@ pub(super) struct Run {
     pub(super) id: String,
     pub(super) started_ms: i64,
     /// It was begun by the gateway before this one.
-    is_resumed: bool,
+    pub(super) is_resumed: bool,
+    /// What it says was said already.
+    has_run: bool,
 }
 
 /// What a run came to.
@@ -82,20 +84,21 @@ pub(super) fn target(settings: &Settings, job: &Job) -> Result<SessionKey, Refus
 
 impl Run {
     /// A run that begins now.
-    pub(super) fn begun(job: Job, started_ms: i64) -> Self {
+    pub(super) fn begun(begun: Begun) -> Self {
         Self {
-            id: format!("cron:{}:{started_ms}", job.id()),
-            job,
-            started_ms,
+            id: begun.run_id,
+            job: begun.job,
+            started_ms: begun.started_ms,
             is_resumed: false,
+            has_run: begun.has_run,
         }
     }
 
     /// A run that the last gateway began. What it is asked again is the same.
-    pub(super) fn resumed(job: Job, started_ms: i64) -> Self {
+    pub(super) fn resumed(begun: Begun) -> Self {
         Self {
             is_resumed: true,
-            ..Self::begun(job, started_ms)
+            ..Self::begun(begun)
         }
     }
 
@@ -109,11 +112,14 @@ impl Run {
     }
 
     async fn tell(&self, needs: &Needs, key: &SessionKey, text: &str) -> Result<Outcome, Refusal> {
-        let when = match self.job.wake_mode.as_str() {
-            "now" => When::Now,
-            _ => When::NextTurn,
-        };
-        needs.waker.wake(key, text, when, CHANNEL).await?;
+        if !self.has_run {
+            let run_id = self.id.clone();
+            let noted = move |connection: &rusqlite::Connection| rows::ran(connection, &run_id);
+            needs.waker.note(key, text, noted).await?;
+        }
+        if self.job.wake_mode == "now" {
+            needs.waker.rouse(key, &self.id, CHANNEL).await?;
+        }
         Ok(Outcome::Told)
     }
 

@@ -54,7 +54,7 @@ impl Asked {
         let text = system_event::asked(&run.channel, text);
         let events = turns.system_events.take(&run.key);
         let text = match &events {
-            Some(events) => format!("{}\n\n{text}", events.text),
+            Some(events) => format!("{}\n\n{text}", events.text()),
             None => text,
         };
         let settings = turns.configuration.settings();
@@ -109,8 +109,8 @@ impl Asked {
         let Some(events) = self.events.take() else {
             return;
         };
-        let system_event::WaitingEvents { text, notices } = events;
-        let event = UserMessage::of_event(&reply.run.id, text, now_ms());
+        let notices = events.notices();
+        let event = UserMessage::of_event(&reply.run.id, events.text(), now_ms());
         let event = vec![Message::User(event)];
         if notices.is_empty() {
             reply.append(event).await;

@@ -22,6 +22,8 @@ fn refused(method: &str, refused: Refused) -> Failure {
     match refused {
         Refused::Invalid(invalid) => Failure::params(method, &invalid.to_string()),
         Refused::Fault(fault) => unrecorded(fault),
+        Refused::Unknown(id) => unknown(&id),
+        Refused::Changed | Refused::Running => Failure::invalid(refused.to_string()),
         Refused::TooMany => Failure::unavailable(refused.to_string()),
     }
 }
@@ -196,21 +198,10 @@ pub(super) async fn update(mut call: Call) -> Result<Answer, Failure> {
     let params: Update = call.params()?;
     let id = params.id.or(params.job_id);
     let id = id.ok_or_else(|| Failure::params(call.method, "must have required property 'id'"))?;
-    let job = find(&call, &id).await?;
-    let expected = params.expected_config_revision;
-    if expected.is_some_and(|expected| expected.0 != job.revision()) {
-        return Err(Failure::invalid(
-            "the job has changed since; read it again and retry",
-        ));
-    }
-    let patched = job.patched(params.patch, now_ms());
-    let job = patched.map_err(|invalid| refused(call.method, invalid.into()))?;
-    call.context
-        .core
-        .schedule
-        .change(&job)
-        .await
-        .map_err(unrecorded)?;
+    let expected = params.expected_config_revision.map(|expected| expected.0);
+    let schedule = &call.context.core.schedule;
+    let changed = schedule.change(&id, params.patch, expected).await;
+    let job = changed.map_err(|error| refused(call.method, error))?;
     Ok(job.to_json().into())
 }
 
@@ -245,7 +236,13 @@ pub(super) async fn run(mut call: Call) -> Result<Answer, Failure> {
     if let Some(reason) = reason {
         return Ok(json!({ "ok": true, "ran": false, "reason": reason }).into());
     }
-    let started = call.context.core.schedule.run_now(job).await;
+    let started = match call.context.core.schedule.run_now(job.id()).await {
+        Err(Refused::Running) => {
+            let reason = "already-running";
+            return Ok(json!({ "ok": true, "ran": false, "reason": reason }).into());
+        }
+        started => started,
+    };
     let run_id = started.map_err(|error| refused(call.method, error))?;
     Ok(json!({ "ok": true, "enqueued": true, "runId": run_id }).into())
 }

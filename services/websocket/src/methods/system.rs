@@ -64,7 +64,9 @@ pub(super) async fn event(mut call: Call) -> Result<Answer, Failure> {
         entry.extend(value.map(|value| (name.to_owned(), value.clone())));
     }
     let key = call.context.core.key("", "").map_err(refused)?;
-    call.context.core.system_events.push(&key, &text);
+    let events = &call.context.core.system_events;
+    let kept = events.push(&key, &text, |_| Ok(())).await;
+    kept.map_err(unrecorded)?;
     entry.insert("text".to_owned(), json!(text));
     entry.insert("ts".to_owned(), json!(now_ms()));
     call.context.presence.noted(entry);

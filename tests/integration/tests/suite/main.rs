@@ -40,6 +40,7 @@ mod guests;
 mod hooks;
 mod http;
 mod http_abuse;
+mod jobs;
 mod level;
 mod logins;
 mod logs;

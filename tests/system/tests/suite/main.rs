@@ -12,6 +12,7 @@ mod escape;
 mod front;
 mod grants;
 mod installation;
+mod jobs;
 mod journal;
 mod kernels;
 mod kills;

@@ -95,7 +95,7 @@ mod tests {
     use crate::schema;
 
     /// What the other columns of text have: names of ours, and what a person set.
-    const NOT_SAID: [(&str, &str); 73] = [
+    const NOT_SAID: [(&str, &str); 75] = [
         ("channel_peers", "account"),
         ("channel_peers", "channel"),
         ("channel_peers", "peer"),
@@ -132,8 +132,10 @@ mod tests {
         ("events", "agent_id"),
         ("events", "run_id"),
         ("events", "session_key"),
+        ("job_runs", "cause"),
         ("job_runs", "job_id"),
         ("job_runs", "run_id"),
+        ("job_runs", "state"),
         ("jobs", "job"),
         ("jobs", "job_id"),
         ("notices", "session_key"),

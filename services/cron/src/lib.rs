@@ -1,0 +1,198 @@
+//! `openclawctl cron`: what is done when, and how it went.
+
+mod fields;
+mod gateway;
+mod history;
+mod job;
+mod list;
+mod named;
+mod when;
+
+use clap::{Args, Subcommand};
+use openclaw_proto::schedule::Job;
+use openclaw_terminal::{Failure, output};
+use serde_json::{Value, json};
+
+use fields::Fields;
+
+pub use gateway::Gateway;
+
+/// Arguments of `cron`.
+#[derive(Debug, Args)]
+pub struct Cron {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+/// What to do with the jobs.
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List the jobs, the one that is due next first
+    List(list::List),
+    /// Add a job: a message that the agent answers when it is due
+    Add(Add),
+    /// Show all of a job
+    Show(Show),
+    /// Change a job
+    Edit(Edit),
+    /// Run a job now
+    Run(Named),
+    /// Switch a job off
+    Pause(Named),
+    /// Switch a job on
+    Resume(Named),
+    /// Remove jobs
+    Remove(Several),
+    /// List how runs went, the newest first
+    History(history::History),
+    /// Has the gateway look whether a job is due; part of the systemd units.
+    #[command(hide = true)]
+    Wake,
+}
+
+/// Arguments of `cron add`.
+#[derive(Debug, Args)]
+struct Add {
+    /// What the agent is asked, several words are joined
+    text: Vec<String>,
+    #[command(flatten)]
+    fields: Fields,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `cron edit`.
+#[derive(Debug, Args)]
+struct Edit {
+    /// The job's name or id, or the beginning of that
+    job: String,
+    /// What the agent is asked, several words are joined
+    text: Vec<String>,
+    #[command(flatten)]
+    fields: Fields,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of `cron show`.
+#[derive(Debug, Args)]
+struct Show {
+    /// The job's name or id, or the beginning of that
+    job: String,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// A job.
+#[derive(Debug, Args)]
+struct Named {
+    /// The job's name or id, or the beginning of that
+    job: String,
+}
+
+/// Jobs.
+#[derive(Debug, Args)]
+struct Several {
+    /// Names or ids, or the beginnings of those
+    #[arg(required = true)]
+    jobs: Vec<String>,
+}
+
+impl Cron {
+    /// Does it.
+    ///
+    /// # Errors
+    /// What the gateway does not do, and why.
+    pub async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        match &self.action {
+            None => list::List::default().execute(gateway).await,
+            Some(Action::List(list)) => list.execute(gateway).await,
+            Some(Action::Add(add)) => add.execute(gateway).await,
+            Some(Action::Show(show)) => show.execute(gateway).await,
+            Some(Action::Edit(edit)) => edit.execute(gateway).await,
+            Some(Action::Run(named)) => run(gateway, &named.job).await,
+            Some(Action::Pause(named)) => switch(gateway, &named.job, false).await,
+            Some(Action::Resume(named)) => switch(gateway, &named.job, true).await,
+            Some(Action::Remove(several)) => remove(gateway, &several.jobs).await,
+            Some(Action::History(history)) => history.execute(gateway).await,
+            Some(Action::Wake) => gateway.said(gateway.client.wake().await).map(drop),
+        }
+    }
+}
+
+impl Add {
+    async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let fields = self.fields.of_new(&self.text.join(" "))?;
+        let job = gateway.said(gateway.client.add(&fields).await)?;
+        told(gateway, &job, "added", self.json).await
+    }
+}
+
+impl Edit {
+    async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let job = named::find(gateway, &self.job).await?;
+        let fields = self.fields.of_change(&self.text.join(" "), &job)?;
+        let job = gateway.said(gateway.client.change(&job.id, &fields).await)?;
+        told(gateway, &job, "changed", self.json).await
+    }
+}
+
+impl Show {
+    async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let found = named::find(gateway, &self.job).await?;
+        if self.json {
+            return output::document(&found.fields);
+        }
+        output::stdout(&job::shown(&found))
+    }
+}
+
+async fn told(gateway: &Gateway<'_>, job: &Job, done: &str, json: bool) -> Result<(), Failure> {
+    if json {
+        return output::document(&job.fields);
+    }
+    let id = job::short(&job.id);
+    let next = match (job.is_enabled, job.next_ms) {
+        (false, _) => "it is switched off".to_owned(),
+        (true, Some(next)) => format!("due {}", when::local(next)),
+        (true, None) => "due at no time to come".to_owned(),
+    };
+    output::stdout_line(&format!(
+        "{done} {} ({id}): {next}",
+        output::line(&job.name)
+    ))?;
+    let (_, is_on) = gateway.said(gateway.client.jobs().await)?;
+    list::warn(is_on);
+    Ok(())
+}
+
+async fn run(gateway: &Gateway<'_>, name: &str) -> Result<(), Failure> {
+    let job = named::find(gateway, name).await?;
+    let run = gateway.said(gateway.client.run(&job.id).await)?;
+    output::stdout_line(&format!("running {}: {run}", output::line(&job.name)))
+}
+
+async fn switch(gateway: &Gateway<'_>, name: &str, is_on: bool) -> Result<(), Failure> {
+    let job = named::find(gateway, name).await?;
+    let fields: Value = json!({ "enabled": is_on });
+    let job = gateway.said(gateway.client.change(&job.id, &fields).await)?;
+    told(
+        gateway,
+        &job,
+        if is_on { "resumed" } else { "paused" },
+        false,
+    )
+    .await
+}
+
+async fn remove(gateway: &Gateway<'_>, names: &[String]) -> Result<(), Failure> {
+    for name in names {
+        let job = named::find(gateway, name).await?;
+        gateway.said(gateway.client.remove(&job.id).await)?;
+        output::stdout_line(&format!("removed {}", output::line(&job.name)))?;
+    }
+    Ok(())
+}

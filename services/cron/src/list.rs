@@ -1,0 +1,50 @@
+//! `cron list`.
+
+use clap::Args;
+use openclaw_terminal::{Failure, output, table};
+use serde_json::Value;
+
+use crate::gateway::Gateway;
+use crate::job;
+
+/// Arguments of `cron list`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct List {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(crate) async fn execute(&self, gateway: &Gateway<'_>) -> Result<(), Failure> {
+        let (jobs, is_on) = gateway.said(gateway.client.jobs().await)?;
+        if self.json {
+            let all: Vec<Value> = jobs.into_iter().map(|job| job.fields).collect();
+            return output::document(&all);
+        }
+        warn(is_on);
+        if jobs.is_empty() {
+            let add = "openclawctl cron add --at \"tomorrow 9:00\" TEXT";
+            return output::stdout_line(&format!("there is no job; `{add}` adds one"));
+        }
+        let head = ["ID", "NAME", "WHEN", "NEXT", "LAST"].map(str::to_owned);
+        let rows = jobs.iter().map(|it| {
+            vec![
+                job::short(&it.id),
+                it.name.clone(),
+                job::schedule(it),
+                job::next(it),
+                job::last(it),
+            ]
+        });
+        let rows: Vec<_> = std::iter::once(head.to_vec()).chain(rows).collect();
+        output::stdout(&table::render(&rows))
+    }
+}
+
+/// Says that no job runs by itself, where that is so.
+pub(crate) fn warn(is_on: bool) {
+    if !is_on {
+        output::stderr_line("no job runs by itself: cron.enabled is false");
+    }
+}

@@ -1,0 +1,105 @@
+//! Times and spans, as people read and write them.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+/// Units of spans, with their milliseconds.
+const UNITS: [(&str, i64); 6] = [
+    ("ms", 1),
+    ("s", 1000),
+    ("m", 60_000),
+    ("h", 3_600_000),
+    ("d", 86_400_000),
+    ("w", 604_800_000),
+];
+
+/// A time on the clock here, with the zone.
+pub(crate) fn local(at_ms: i64) -> String {
+    shown(at_ms, &TimeZone::system())
+}
+
+fn shown(at_ms: i64, zone: &TimeZone) -> String {
+    let Ok(at) = Timestamp::from_millisecond(at_ms) else {
+        return "-".to_owned();
+    };
+    at.to_zoned(zone.clone())
+        .strftime("%a %-d %b %Y %H:%M:%S %Z")
+        .to_string()
+}
+
+/// Milliseconds of `15m`, `1h30m`, `2d`.
+pub(crate) fn span(text: &str) -> Result<i64, String> {
+    let misfit = || "give a span, such as 15m, 1h30m or 2d".to_owned();
+    let mut rest = text.trim();
+    let mut total: i64 = 0;
+    while !rest.is_empty() {
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit())
+            .ok_or_else(misfit)?;
+        let (number, unit) = rest.split_at(end);
+        let end = unit.find(|c: char| c.is_ascii_digit());
+        let (unit, more) = unit.split_at(end.unwrap_or(unit.len()));
+        let number: i64 = number.parse().map_err(|_| misfit())?;
+        let known = UNITS.iter().find(|(name, _)| *name == unit.trim());
+        let (_, each) = known.ok_or_else(misfit)?;
+        let part = number.checked_mul(*each).ok_or_else(misfit)?;
+        total = total.checked_add(part).ok_or_else(misfit)?;
+        rest = more;
+    }
+    if total > 0 { Ok(total) } else { Err(misfit()) }
+}
+
+/// A span in words.
+pub(crate) fn in_words(ms: i64) -> String {
+    format!("{:#}", SignedDuration::from_millis(ms))
+}
+
+/// The name of the zone here, where it has one.
+pub(crate) fn zone() -> Option<String> {
+    let zone = TimeZone::system();
+    zone.iana_name().map(str::to_owned)
+}
+
+/// The name of a zone that there is.
+pub(crate) fn named_zone(name: &str) -> Result<String, String> {
+    TimeZone::get(name)
+        .map(|_| name.to_owned())
+        .map_err(|_| "give an IANA time zone, such as Europe/Berlin".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn span_is_read_in_its_parts() {
+        for (text, expected) in [
+            ("15m", 900_000),
+            ("1h30m", 5_400_000),
+            ("2d", 172_800_000),
+            ("1w", 604_800_000),
+            ("90s", 90_000),
+            ("250ms", 250),
+        ] {
+            assert_eq!(span(text), Ok(expected), "{text}");
+        }
+        for text in ["", "0m", "15", "m", "5y", "-5m", "99999999999999999999w"] {
+            span(text).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn shown_is_the_local_time_with_its_zone() {
+        let berlin = TimeZone::get("Europe/Berlin").unwrap();
+        assert_eq!(
+            shown(1_795_251_600_000, &berlin),
+            "Sat 21 Nov 2026 10:00:00 CET"
+        );
+    }
+
+    #[test]
+    fn named_zone_is_one_that_there_is() {
+        assert!(named_zone("Europe/Berlin").is_ok());
+        assert!(named_zone("Mars/Olympus").is_err());
+    }
+}

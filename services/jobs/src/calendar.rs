@@ -1,0 +1,122 @@
+//! Cron expressions on the clock of a place.
+
+use std::str::FromStr as _;
+
+use croner::Cron;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{Timestamp, Zoned};
+
+use crate::invalid::Invalid;
+
+/// Fields without seconds.
+const FIELDS: usize = 5;
+/// Fields with seconds first.
+const WITH_SECONDS: usize = 6;
+
+/// How far ahead a time is looked for: leap days on a given weekday come every
+/// 28 years, and every 40 where a century has none.
+const YEARS_AHEAD: i16 = 40;
+
+/// What a person may write.
+pub(crate) fn check(expr: &str) -> Result<(), Invalid> {
+    let fields = expr.split_whitespace().count();
+    if !expr.trim().starts_with('@') && !(FIELDS..=WITH_SECONDS).contains(&fields) {
+        let problem = "must have five fields, or six with seconds first";
+        return Err(Invalid::field("schedule/expr", problem));
+    }
+    parse(expr).map(drop)
+}
+
+/// The first time after `now`, in Unix milliseconds.
+///
+/// An expression for every hour goes on as the hours do, whatever the clock
+/// says of them. Any other names times on the clock: one that the clock skips is
+/// the moment after, and of one that it shows twice only the first counts.
+pub(crate) fn next(expr: &str, zone: &TimeZone, now: i64) -> Option<i64> {
+    let at = Timestamp::from_millisecond(now).ok()?;
+    let there = at.to_zoned(zone.clone());
+    let cron = parse(&within(expr, there.year())).ok()?;
+    if is_hourly(expr) {
+        let next = cron.find_next_occurrence(&there, false).ok()?;
+        return Some(next.timestamp().as_millisecond());
+    }
+    let mut from = there.datetime();
+    let mut inclusive = false;
+    // The second round begins after an hour that the clock shows again.
+    for _ in 0..2 {
+        let civil = on_the_clock(&cron, from, inclusive)?;
+        let moment = moment(zone, civil)?;
+        if moment > at {
+            return Some(moment.as_millisecond());
+        }
+        from = end_of_repetition(zone, at)?;
+        inclusive = true;
+    }
+    None
+}
+
+/// The expression's next time as if there were no zones.
+fn on_the_clock(cron: &Cron, from: DateTime, inclusive: bool) -> Option<DateTime> {
+    let from = from.to_zoned(TimeZone::UTC).ok()?;
+    let next: Zoned = cron.find_next_occurrence(&from, inclusive).ok()?;
+    Some(next.datetime())
+}
+
+/// When the clock shows that first; where it never does, when it shows what comes
+/// after.
+fn moment(zone: &TimeZone, civil: DateTime) -> Option<Timestamp> {
+    let ambiguous = zone.to_ambiguous_zoned(civil);
+    match ambiguous.offset() {
+        AmbiguousOffset::Gap { before, .. } => {
+            // What is meant is past the gap by that offset: the gap is what lies
+            // just before it.
+            let past = before.to_timestamp(civil).ok()?;
+            let change = zone
+                .preceding(past + jiff::SignedDuration::from_nanos(1))
+                .next()?;
+            Some(change.timestamp())
+        }
+        _ => Some(ambiguous.earlier().ok()?.timestamp()),
+    }
+}
+
+/// What the clock shows at the end of the times that it shows twice, the second
+/// of which is `at`.
+fn end_of_repetition(zone: &TimeZone, at: Timestamp) -> Option<DateTime> {
+    let change = zone
+        .preceding(at + jiff::SignedDuration::from_nanos(1))
+        .next()?
+        .timestamp();
+    let before = zone.to_offset(change - jiff::SignedDuration::from_nanos(1));
+    Some(before.to_datetime(change))
+}
+
+/// Whether the field of hours is a star.
+fn is_hourly(expr: &str) -> bool {
+    let fields: Vec<&str> = expr.split_whitespace().collect();
+    let hours = fields.len().checked_sub(FIELDS - 1);
+    hours.and_then(|place| fields.get(place)) == Some(&"*") || expr.trim() == "@hourly"
+}
+
+fn parse(expr: &str) -> Result<Cron, Invalid> {
+    Cron::from_str(expr).map_err(|error| Invalid::Field {
+        path: "schedule/expr",
+        problem: error.to_string(),
+    })
+}
+
+/// The expression for the years in which a time is looked for. One that fits no
+/// day at all would be tried up to the year 5000, which takes seconds.
+fn within(expr: &str, year: i16) -> String {
+    let expr = expr.trim();
+    let years = format!("{year}-{}", year.saturating_add(YEARS_AHEAD));
+    match expr.split_whitespace().count() {
+        FIELDS => format!("0 {expr} {years}"),
+        WITH_SECONDS => format!("{expr} {years}"),
+        _ => expr.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+use jiff::Timestamp;
+
+use super::*;
+use serde_json::json;
+
+/// 2026-11-21 09:00 UTC, a Saturday.
+const NOW: i64 = 1_795_251_600_000;
+const HOUR: i64 = 3_600_000;
+
+fn next(timing: serde_json::Value) -> Option<i64> {
+    let timing: Timing = serde_json::from_value(timing).unwrap();
+    timing.checked(NOW).unwrap().next(NOW)
+}
+
+#[test]
+fn the_next_time_is_after_now() {
+    assert_eq!(
+        next(json!({"kind": "at", "at": "2026-11-21T10:00:00Z"})),
+        Some(NOW + HOUR)
+    );
+    assert_eq!(
+        next(json!({"kind": "at", "at": "2026-11-21T10:00"})),
+        Some(NOW + HOUR)
+    );
+    assert_eq!(
+        next(json!({"kind": "at", "at": "2026-11-21T08:00:00Z"})),
+        None
+    );
+    assert_eq!(
+        next(json!({"kind": "every", "everyMs": HOUR})),
+        Some(NOW + HOUR)
+    );
+    assert_eq!(
+        next(json!({"kind": "every", "everyMs": HOUR, "anchorMs": NOW - 10})),
+        Some(NOW - 10 + HOUR)
+    );
+    assert_eq!(
+        next(json!({"kind": "cron", "expr": "30 9 * * *", "tz": "UTC"})),
+        Some(NOW + HOUR / 2)
+    );
+    // Berlin is an hour ahead in winter.
+    assert_eq!(
+        next(json!({"kind": "cron", "expr": "0 11 * * *", "tz": "Europe/Berlin"})),
+        Some(NOW + HOUR)
+    );
+}
+
+#[test]
+fn next_looks_as_far_as_calendars_need() {
+    let next = |expr: &str| {
+        let timing = json!({"kind": "cron", "expr": expr, "tz": "UTC"});
+        let timing: Timing = serde_json::from_value(timing).unwrap();
+        let next = timing.checked(NOW).unwrap().next(NOW);
+        next.map(|at| Timestamp::from_millisecond(at).unwrap().to_string())
+    };
+    for (expr, expected) in [
+        ("15 30 9 * * *", Some("2026-11-21T09:30:15Z")),
+        ("@daily", Some("2026-11-22T00:00:00Z")),
+        ("0 0 29 2 *", Some("2028-02-29T00:00:00Z")),
+        ("0 0 1 1 *", Some("2027-01-01T00:00:00Z")),
+        // No such day, and no second at all: not until the year 5000.
+        ("0 0 30 2 *", None),
+        (", 0 12 L * 5#2", None),
+    ] {
+        assert_eq!(next(expr).as_deref(), expected, "{expr}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    for (timing, words) in [
+        (json!({"kind": "at", "at": "soon"}), "schedule/at"),
+        (json!({"kind": "every", "everyMs": 0}), "schedule/everyMs"),
+        (json!({"kind": "cron", "expr": "x"}), "schedule/expr"),
+        (
+            json!({"kind": "cron", "expr": "0 0 0 1 1 * 2030"}),
+            "five fields, or six",
+        ),
+        (
+            json!({"kind": "cron", "expr": "* * * * *", "tz": "Mars"}),
+            "schedule/tz",
+        ),
+    ] {
+        let timing: Timing = serde_json::from_value(timing).unwrap();
+        let error = timing.checked(NOW).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
