@@ -8,7 +8,7 @@ use openclaw_sessions::transcript::SYSTEM;
 
 use crate::heartbeat::Heartbeats;
 use crate::submission::Submitter;
-use crate::system_event::{PROMPT, SystemEvents, Told};
+use crate::system_event::{PROMPT, SystemEvents, WaitingEvents};
 use crate::turn::Extra;
 
 /// When an event reaches the agent.
@@ -78,7 +78,9 @@ impl Waker {
         // Where another turn was told of it meanwhile, there is nothing but to look.
         let told = self.events.take(key);
         let message = Message {
-            text: told.as_ref().map_or_else(|| PROMPT.to_owned(), Told::text),
+            text: told
+                .as_ref()
+                .map_or_else(|| PROMPT.to_owned(), WaitingEvents::text),
             session_key: key.to_string(),
             channel: SYSTEM.to_owned(),
             idempotency_key: idempotency_key.to_owned(),
