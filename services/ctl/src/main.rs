@@ -14,12 +14,11 @@ mod cancel;
 mod cli;
 mod config;
 mod connection;
-mod contacts;
-mod cron;
 mod doctor;
 mod events;
 mod export;
 mod import;
+mod libraries;
 mod memory;
 mod message;
 mod run;
@@ -58,10 +57,10 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Approvals(arguments) => approvals::execute(&arguments, environment),
         Command::Auth(arguments) => auth::execute(&arguments, environment),
-        Command::Channels(arguments) => contacts::channels(&arguments, environment),
-        Command::Pairing(arguments) => contacts::pairing(&arguments, environment),
-        Command::Send(arguments) => contacts::send(&arguments, environment),
-        Command::Cron(arguments) => cron::execute(&arguments, environment),
+        Command::Channels(arguments) => libraries::channels(&arguments, environment),
+        Command::Pairing(arguments) => libraries::pairing(&arguments, environment),
+        Command::Send(arguments) => libraries::send(&arguments, environment),
+        Command::Cron(arguments) => libraries::cron(&arguments, environment),
         Command::Token(arguments) => token::execute(&arguments, environment),
         Command::Sockets(arguments) => sockets::execute(&arguments, environment),
         Command::Setup(arguments) => setup::execute(&arguments, environment),

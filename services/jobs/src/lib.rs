@@ -143,6 +143,18 @@ impl Job {
         Self::of(params)?.checked(now)
     }
 
+    /// The times that have come since they were looked at last, the first one
+    /// first; the next one is after `now`.
+    pub fn fall_due(&mut self, now: i64) -> Vec<Planned> {
+        let Some(first) = self.next_ms().filter(|first| *first <= now) else {
+            return Vec::new();
+        };
+        let times = self.schedule.due(first, now);
+        self.plan(now);
+        self.catch_up
+            .planned(first, &times, now, self.catch_up_limit)
+    }
+
     /// The job with some fields changed; `null` takes one away.
     pub fn patched(&self, patch: Map<String, Value>, now: i64) -> Result<Self, Invalid> {
         let Value::Object(mut fields) = json!(self) else {
@@ -221,7 +233,7 @@ impl Job {
         {
             return Err(Invalid::field("failureAlert/mode", "must be announce"));
         }
-        self.checked_catch_up()?;
+        planned::checked_limit(self.catch_up_limit)?;
         self.schedule = self.schedule.checked(now)?;
         self.plan(now);
         Ok(self)

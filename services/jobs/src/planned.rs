@@ -1,9 +1,10 @@
 //! The times that have come, and what is done about those that nobody was there
 //! for.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 
-use crate::Job;
 use crate::invalid::Invalid;
 
 /// A time that is later than this was missed: the machine was off or asleep, or
@@ -68,21 +69,23 @@ pub struct Planned {
     pub skipped: Option<&'static str>,
 }
 
-impl Job {
-    /// The times that have come since they were looked at last, the first one
-    /// first; the next one is after `now`.
-    pub fn fall_due(&mut self, now: i64) -> Vec<Planned> {
-        let Some(first) = self.next_ms().filter(|first| *first <= now) else {
-            return Vec::new();
-        };
-        let times = self.schedule.due(first, now);
-        self.plan(now);
+impl CatchUp {
+    /// What is done at `times`, the last ones of those that have come by `now`, of
+    /// which `first` was the first. At most `limit` of those that were missed have a
+    /// run of their own, where that is said.
+    pub(crate) fn planned(
+        self,
+        first: i64,
+        times: &VecDeque<i64>,
+        now: i64,
+        limit: Option<u32>,
+    ) -> Vec<Planned> {
         let is_late = |at: i64| now.saturating_sub(at) > GRACE_MS;
         let last_is_late = times.back().is_none_or(|last| is_late(*last));
-        let runs = match self.catch_up {
-            CatchUp::Once => 1,
-            CatchUp::All => self.catch_up_limit.unwrap_or(CATCH_UP) as usize,
-            CatchUp::Skip => usize::from(!last_is_late),
+        let runs = match self {
+            Self::Once => 1,
+            Self::All => limit.unwrap_or(CATCH_UP) as usize,
+            Self::Skip => usize::from(!last_is_late),
         };
         let skipped = times.len().saturating_sub(runs);
         let reason = if runs == 0 { NOT_CAUGHT_UP } else { STOOD_FOR };
@@ -105,12 +108,13 @@ impl Job {
         });
         earlier.into_iter().chain(each).collect()
     }
+}
 
-    pub(crate) fn checked_catch_up(&self) -> Result<(), Invalid> {
-        match self.catch_up_limit {
-            None | Some(1..=CATCH_UP_LIMIT) => Ok(()),
-            Some(_) => Err(Invalid::field("catchUpLimit", "must be 1 to 50")),
-        }
+/// Whether a job may say so many.
+pub(crate) fn checked_limit(limit: Option<u32>) -> Result<(), Invalid> {
+    match limit {
+        None | Some(1..=CATCH_UP_LIMIT) => Ok(()),
+        Some(_) => Err(Invalid::field("catchUpLimit", "must be 1 to 50")),
     }
 }
 
@@ -119,6 +123,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::Job;
 
     /// 2026-11-21 09:00 UTC, a Saturday.
     const NOW: i64 = 1_795_251_600_000;

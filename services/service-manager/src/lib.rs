@@ -1,7 +1,7 @@
 //! The user's service manager, asked through systemd's own programs.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use nix::unistd::{User, geteuid};
@@ -133,6 +133,20 @@ pub fn tell(name: &str, arguments: &[&str], environment: &Environment) -> Result
         line: format!("{name} {}", arguments.join(" ")),
         complaint: said.complaint(),
     })
+}
+
+/// `path` as a word between double quotes of a unit file (systemd.syntax(7),
+/// systemd.unit(5)); None where no unit can name it.
+pub fn quoted(path: &Path) -> Option<String> {
+    let text = unquoted(path)?;
+    Some(text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// `path` as the rest of a line of a unit file, without quotes; None where no unit
+/// can name it.
+pub fn unquoted(path: &Path) -> Option<String> {
+    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']))?;
+    Some(text.replace('%', "%%"))
 }
 
 #[cfg(test)]

@@ -45,13 +45,11 @@ pub(super) fn wanted(paths: &Paths, unit: &str, units: &Path) -> Result<Option<S
         }
         lines.push_str(&format!("BindPaths=\"-{state}\"\n"));
     }
-    let head = if unit == SCHEDULE {
-        // The rest of the line is the path, without quotes (systemd.unit(5)).
+    let mut head = String::new();
+    if unit == SCHEDULE {
         let path = unquoted(&paths.scheduled())?;
-        format!("[Unit]\nConditionPathExists=\nConditionPathExists={path}\n")
-    } else {
-        String::new()
-    };
+        head = format!("[Unit]\nConditionPathExists=\nConditionPathExists={path}\n");
+    }
     Ok(Some(format!("{HEADER}{head}[Service]\n{lines}")))
 }
 

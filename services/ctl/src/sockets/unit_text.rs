@@ -18,19 +18,12 @@ pub(super) fn unnameable(path: &Path) -> Failure {
     )
 }
 
-/// As a quoted word of a unit file (systemd.syntax(7), systemd.unit(5)).
+/// As a quoted word of a unit file.
 pub(super) fn escaped(path: &Path) -> Result<String, Failure> {
-    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
-    let text = text.ok_or_else(|| unnameable(path))?;
-    Ok(text
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('%', "%%"))
+    openclaw_service_manager::quoted(path).ok_or_else(|| unnameable(path))
 }
 
 /// As the rest of a line of a unit file, which has no quotes.
 pub(super) fn unquoted(path: &Path) -> Result<String, Failure> {
-    let text = path.to_str().filter(|text| !text.contains(['\n', '\r']));
-    let text = text.ok_or_else(|| unnameable(path))?;
-    Ok(text.replace('%', "%%"))
+    openclaw_service_manager::unquoted(path).ok_or_else(|| unnameable(path))
 }

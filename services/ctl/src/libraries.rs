@@ -1,11 +1,12 @@
-//! `channels`, `pairing` and `send`, which are a library of their own.
+//! `channels`, `pairing`, `send` and `cron`, which are libraries of their own.
 
 use std::process::ExitCode;
 
 use openclaw_config::{Environment, Paths};
 use openclaw_contacts::{Channels, Gateway as Contacts, Pairing, Send};
+use openclaw_cron::{Cron, Gateway as Schedule};
 use openclaw_proto::call::CallError;
-use openclaw_proto::channel_admin;
+use openclaw_proto::{channel_admin, schedule};
 use openclaw_terminal::Failure;
 
 use crate::connection::{self, Gateway};
@@ -31,23 +32,38 @@ pub(crate) fn send(arguments: &Send, environment: &Environment) -> Result<ExitCo
     })
 }
 
+pub(crate) fn cron(arguments: &Cron, environment: &Environment) -> Result<ExitCode, Failure> {
+    reach(environment, async |paths, failure| {
+        let client = schedule::Client::new(paths.gateway_socket());
+        arguments.execute(&Schedule { client, failure }).await
+    })
+}
+
 fn execute(
     environment: &Environment,
     command: impl AsyncFnOnce(&Contacts<'_>) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
-    let paths = Paths::resolve(environment)?;
-    connection::runtime()?.block_on(async {
-        let gateway = Gateway::at(&paths);
-        let failure = |error: &CallError| gateway.failure(error);
+    reach(environment, async |paths, failure| {
         let contacts = Contacts {
             client: channel_admin::Client::new(paths.gateway_socket()),
-            failure: &failure,
-            paths: &paths,
+            failure,
+            paths,
             environment,
-            reload: &|| openclaw_foreground::reload(&paths),
+            reload: &|| openclaw_foreground::reload(paths),
             align: &|| crate::sockets::bring_in_line(environment, false, |_| Ok(())),
         };
         command(&contacts).await
+    })
+}
+
+fn reach(
+    environment: &Environment,
+    command: impl AsyncFnOnce(&Paths, &dyn Fn(&CallError) -> Failure) -> Result<(), Failure>,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    connection::runtime()?.block_on(async {
+        let gateway = Gateway::at(&paths);
+        command(&paths, &|error| gateway.failure(error)).await
     })?;
     Ok(ExitCode::SUCCESS)
 }
