@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use openclaw_runs::Core;
+use openclaw_schedule::Schedule;
 
 use crate::answers::Answers;
 use crate::channels::Channels;
@@ -16,17 +17,20 @@ pub struct Doors {
     pub front: Arc<Front>,
     /// The accounts of channels, and who speaks for them.
     pub channels: Arc<Channels>,
+    /// The jobs.
+    pub schedule: Arc<Schedule>,
     readiness: Readiness,
     /// What HTTP was answered.
     pub(crate) answers: Answers,
 }
 
 impl Doors {
-    /// Ways into `core`.
-    pub fn new(core: Arc<Core>) -> Arc<Self> {
+    /// Ways into `core`, and to its `schedule`.
+    pub fn new(core: Arc<Core>, schedule: Arc<Schedule>) -> Arc<Self> {
         Arc::new(Self {
             front: Front::new(core.configuration.clone()),
             channels: Channels::new(Arc::clone(&core)),
+            schedule,
             readiness: Readiness::default(),
             answers: Answers::default(),
             core,

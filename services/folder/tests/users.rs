@@ -79,7 +79,7 @@ const ALLOWED: [(&str, &str); 39] = [
     ("doors/src/readiness/disk.rs", STATE),
     ("doors/src/http/metrics.rs", KERNEL),
     ("runs/src/recovery.rs", KERNEL),
-    ("runs/src/schedule/timer.rs", STATE),
+    ("schedule/src/timer.rs", STATE),
     ("conversations/src/sessions/export.rs", STATE),
     ("conversations/src/sessions/import.rs", STATE),
     ("conversations/src/storage/state_files.rs", STATE),

@@ -21,6 +21,7 @@ use openclaw_proto::wire::gateway::outbox_server::OutboxServer;
 use openclaw_proto::wire::gateway::schedule_server::ScheduleServer;
 use openclaw_proto::wire::gateway::sessions_server::SessionsServer;
 use openclaw_runs::Core;
+use openclaw_schedule::Schedule;
 use openclaw_websocket::Server;
 use tokio_util::task::AbortOnDropHandle;
 use tonic::service::Routes;
@@ -35,16 +36,14 @@ pub async fn run(mut daemon: Daemon) -> anyhow::Result<()> {
     let (storage, thread, open_runs) =
         Storage::start(configuration.clone()).context("open the state directory")?;
     let core = Core::new(configuration, storage.clone(), daemon.notifier.clone());
-    let doors = Doors::new(Arc::clone(&core));
+    let doors = Doors::new(Arc::clone(&core), Schedule::new(&core));
     let server = Server::new(Arc::clone(&core), Arc::clone(&doors));
     core.take_up(open_runs).await;
     let reload = Arc::clone(&core).follow_configuration();
     let _reload = AbortOnDropHandle::new(tokio::spawn(reload));
 
-    let time = Arc::clone(&core.schedule).keep_time();
-    let _time = AbortOnDropHandle::new(tokio::spawn(time));
-    let arming = Arc::clone(&core.schedule).keep_armed();
-    let _arming = AbortOnDropHandle::new(tokio::spawn(arming));
+    let running = Arc::clone(&doors.schedule).run();
+    let _running = AbortOnDropHandle::new(tokio::spawn(running));
     let pruning = Arc::clone(&core.feed).prune_now_and_then();
     let _pruning = AbortOnDropHandle::new(tokio::spawn(pruning));
     let tidying = Arc::clone(&core.outbox).tidy_now_and_then();

@@ -140,7 +140,7 @@ impl Bus {
     }
 
     /// Tells everybody.
-    pub(crate) fn publish(&self, event: &DomainEvent<'_>) {
+    pub fn publish(&self, event: &DomainEvent<'_>) {
         let subscribers = self.0.read().unwrap_or_else(PoisonError::into_inner);
         for subscriber in subscribers.iter() {
             subscriber.take(event);

@@ -26,7 +26,6 @@ use crate::outbox::{Dispatcher, Outbox};
 use crate::queue::Queue;
 use crate::recovery::Recovery;
 use crate::run::Registry;
-use crate::schedule::{self, Schedule};
 use crate::standby::Standby;
 use crate::status_line::StatusLine;
 use crate::submission::Submitter;
@@ -70,8 +69,6 @@ pub struct Core {
     pub approvals: Arc<Approvals>,
     /// Makes room in conversations.
     pub compactor: Compactor,
-    /// The jobs.
-    pub schedule: Arc<Schedule>,
     /// What agents answered that were woken.
     pub heartbeats: Heartbeats,
     /// When the gateway was started.
@@ -83,8 +80,8 @@ pub struct Core {
     standby: Standby,
     status: StatusLine,
     turns: Arc<Turns>,
-    /// Closed when nothing is accepted any more.
-    tasks: TaskTracker,
+    /// What is done beside the calls. Closed when nothing is accepted any more.
+    pub tasks: TaskTracker,
 }
 
 /// The lowest parts, from which the others are made.
@@ -237,20 +234,6 @@ impl Base {
             tasks: self.tasks.clone(),
         }
     }
-
-    fn schedule(&self, submitter: &Submitter, waker: &Waker) -> Arc<Schedule> {
-        let needs = schedule::Needs {
-            configuration: self.configuration.clone(),
-            storage: self.storage.clone(),
-            sessions: self.sessions.clone(),
-            bus: self.bus.clone(),
-            submitter: submitter.clone(),
-            waker: waker.clone(),
-            runner: self.runner.clone(),
-            tasks: self.tasks.clone(),
-        };
-        Schedule::new(self.database.clone(), needs)
-    }
 }
 
 impl Core {
@@ -274,7 +257,6 @@ impl Core {
             heartbeats: heartbeats.clone(),
         };
         Arc::new(Self {
-            schedule: base.schedule(&submitter, &waker),
             started: Instant::now(),
             configuration: base.configuration,
             storage: base.storage,
@@ -370,7 +352,6 @@ impl Core {
         while configuration.changed().await {
             let settings = configuration.settings();
             self.lanes.set_cap(settings.concurrent_turns as usize);
-            self.schedule.look_again();
             if let Err(fault) = self.storage.maintain().await {
                 failure::report("look after old sessions", &fault);
             }

@@ -32,7 +32,7 @@ pub async fn say(
 }
 
 /// As [`say`], as the message `id`.
-pub(crate) async fn say_as(
+pub async fn say_as(
     storage: &Storage,
     bus: &Bus,
     key: &SessionKey,
@@ -57,6 +57,6 @@ pub(crate) async fn say_as(
 }
 
 /// Whether `message` was said as `id`.
-pub(crate) fn is(message: &Message, id: &str) -> bool {
+pub fn is(message: &Message, id: &str) -> bool {
     matches!(message, Message::Assistant(said) if said.rest.get(ID).is_some_and(|it| it == id))
 }

@@ -8,7 +8,7 @@ use openclaw_settings::SessionScope;
 use openclaw_settings::Settings;
 
 /// The canonical key, of an agent that is configured.
-pub(crate) fn named(
+pub fn named(
     settings: &Settings,
     session_key: &str,
     agent_id: &str,

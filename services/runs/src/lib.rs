@@ -1,5 +1,5 @@
-//! Runs: how a message becomes a turn and an answer, and whatever starts one by
-//! itself. Tells what happened on one bus, and knows none of the doors.
+//! Runs: how a message becomes a turn and an answer, and whatever wakes an
+//! agent. Tells what happened on one bus, and knows none of the doors.
 
 pub mod approval;
 mod approvals;
@@ -16,15 +16,14 @@ mod heartbeat;
 pub mod held;
 pub mod injected;
 mod kept;
-mod keys;
+pub mod keys;
 pub mod model;
 mod notable;
 pub mod outbox;
 pub mod queue;
 mod recovery;
-mod reply_text;
+pub mod reply_text;
 mod run;
-pub mod schedule;
 mod standby;
 mod status_line;
 pub mod stream;
@@ -34,11 +33,10 @@ mod turn;
 mod wake;
 
 pub use self::core::Core;
-pub use bus::{DomainEvent, JobAction, Subscriber};
+pub use bus::{Bus, DomainEvent, JobAction, Subscriber};
 pub use counters::Counter;
 pub use openclaw_commands::{Sender, SenderRole};
-pub use openclaw_jobs as job;
 pub use run::{MessageStatus, Run};
 pub use submission::{Started, Submitter, TEXT_LIMIT, is_model};
 pub use turn::Extra;
-pub use wake::{When, Woken};
+pub use wake::{Waker, When, Woken};

@@ -14,7 +14,7 @@ use crate::stream::Events;
 
 /// What an agent that was woken answers when nobody needs to hear of it, as in
 /// OpenClaw.
-pub(crate) const SILENT: [&str; 2] = [silence::NO_REPLY, "HEARTBEAT_OK"];
+pub const SILENT: [&str; 2] = [silence::NO_REPLY, "HEARTBEAT_OK"];
 
 /// What is answered on the channel of a run's message, with the files of the
 /// agent's `workspace` that it names; None where nobody is to hear of it.
@@ -61,7 +61,7 @@ pub(crate) async fn on_channel(
 }
 
 /// All that a run says, or why it did not come to its end.
-pub(crate) async fn of(mut events: Events) -> Result<String, String> {
+pub async fn of(mut events: Events) -> Result<String, String> {
     let mut text = String::new();
     while let Some(event) = events.next().await {
         match event.map(|event| event.kind) {

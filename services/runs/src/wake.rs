@@ -58,7 +58,7 @@ impl Waker {
     /// Has the agent of session `key` told with its next turn; durable when this
     /// returns. `with` is done in the same transaction. Whether it is not the last
     /// event that waits already.
-    pub(crate) async fn note(
+    pub async fn note(
         &self,
         key: &SessionKey,
         text: &str,
@@ -69,7 +69,7 @@ impl Waker {
 
     /// Has the agent of session `key` told of what waits, in a turn of its own.
     /// Under the same idempotency key, unless it is empty, there is one such turn.
-    pub(crate) async fn rouse(
+    pub async fn rouse(
         &self,
         key: &SessionKey,
         idempotency_key: &str,

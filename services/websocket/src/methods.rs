@@ -30,6 +30,7 @@ use openclaw_protocol::client::Role;
 use openclaw_protocol::scope::Scope;
 use openclaw_protocol::{Failure, Request, params, response};
 use openclaw_runs::{Core, Sender, SenderRole};
+use openclaw_schedule::Schedule;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -62,6 +63,8 @@ pub(super) struct Context {
     pub(super) core: Arc<Core>,
     /// The accounts of channels, and who speaks for them.
     pub(super) channels: Arc<Channels>,
+    /// The jobs.
+    pub(super) schedule: Arc<Schedule>,
     pub(super) hub: Arc<Hub>,
     pub(super) presence: Presence,
     pub(super) health: Health,

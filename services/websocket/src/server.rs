@@ -44,6 +44,7 @@ impl Server {
             health: Health::new(Arc::clone(&core), Arc::clone(&doors), Arc::clone(&hub)),
             core: Arc::clone(&core),
             channels: Arc::clone(&doors.channels),
+            schedule: Arc::clone(&doors.schedule),
             hub: Arc::clone(&hub),
             devices: Arc::clone(&devices),
             reporter,

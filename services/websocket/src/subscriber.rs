@@ -4,8 +4,8 @@ use std::sync::{Arc, Weak};
 
 use openclaw_protocol::scope::Scope;
 use openclaw_runs::approval::{Approval, Outcome};
-use openclaw_runs::job::Job;
 use openclaw_runs::{DomainEvent, JobAction, Subscriber};
+use openclaw_schedule::job::Job;
 use openclaw_sessions::now_ms;
 use serde_json::{Value, json};
 

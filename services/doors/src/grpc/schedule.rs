@@ -7,8 +7,7 @@ use openclaw_proto::call::refused as refusal;
 use openclaw_proto::schedule::Job;
 use openclaw_proto::wire::gateway as wire;
 use openclaw_proto::wire::gateway::schedule_server;
-use openclaw_runs::job;
-use openclaw_runs::schedule::{Refused, Schedule};
+use openclaw_schedule::{Refused, Schedule, job};
 use serde_json::{Map, Value};
 use tonic::{Code, Request, Response, Status};
 
@@ -112,7 +111,7 @@ impl schedule_server::Schedule for ScheduleService {
 
 impl ScheduleService {
     fn schedule(&self) -> &Arc<Schedule> {
-        &self.0.core.schedule
+        &self.0.schedule
     }
 
     /// A job of an agent that is not there would never run.

@@ -7,8 +7,8 @@ use openclaw_sessions::now_ms;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use openclaw_runs::job::{self, Job};
-use openclaw_runs::schedule::Refused;
+use openclaw_schedule::Refused;
+use openclaw_schedule::job::{self, Job};
 
 use super::{Answer, Call};
 
@@ -53,7 +53,6 @@ impl Named {
 async fn find(call: &Call, id: &str) -> Result<Job, Failure> {
     let found = call
         .context
-        .core
         .schedule
         .jobs
         .find(id)
@@ -80,14 +79,7 @@ struct List {
 /// `cron.list`
 pub(super) async fn list(mut call: Call) -> Result<Answer, Failure> {
     let params: List = call.params()?;
-    let mut jobs = call
-        .context
-        .core
-        .schedule
-        .jobs
-        .all()
-        .await
-        .map_err(unrecorded)?;
+    let mut jobs = call.context.schedule.jobs.all().await.map_err(unrecorded)?;
     jobs.retain(|job| params.wants(job));
     match params.sort_by.as_deref() {
         Some("name") => jobs.sort_by(|a, b| a.name.cmp(&b.name)),
@@ -145,14 +137,7 @@ impl List {
 
 /// `cron.status`
 pub(super) async fn status(call: Call) -> Result<Answer, Failure> {
-    let jobs = call
-        .context
-        .core
-        .schedule
-        .jobs
-        .all()
-        .await
-        .map_err(unrecorded)?;
+    let jobs = call.context.schedule.jobs.all().await.map_err(unrecorded)?;
     let settings = call.context.core.configuration.settings();
     let is_on = settings.cron_enabled && !call.context.core.is_stopping();
     let next = jobs.iter().filter_map(Job::next_ms).min();
@@ -179,7 +164,7 @@ pub(super) async fn add(mut call: Call) -> Result<Answer, Failure> {
     if let Some(agent) = agent {
         super::agents::known(&call.context.core.configuration.settings(), agent)?;
     }
-    let added = call.context.core.schedule.add(Value::Object(params)).await;
+    let added = call.context.schedule.add(Value::Object(params)).await;
     let job = added.map_err(|error| refused(call.method, error))?;
     Ok(job.to_json().into())
 }
@@ -199,7 +184,7 @@ pub(super) async fn update(mut call: Call) -> Result<Answer, Failure> {
     let id = params.id.or(params.job_id);
     let id = id.ok_or_else(|| Failure::params(call.method, "must have required property 'id'"))?;
     let expected = params.expected_config_revision.map(|expected| expected.0);
-    let schedule = &call.context.core.schedule;
+    let schedule = &call.context.schedule;
     let changed = schedule.change(&id, params.patch, expected).await;
     let job = changed.map_err(|error| refused(call.method, error))?;
     Ok(job.to_json().into())
@@ -210,7 +195,6 @@ pub(super) async fn remove(mut call: Call) -> Result<Answer, Failure> {
     let id = call.params::<Named>()?.id(call.method)?;
     if !call
         .context
-        .core
         .schedule
         .remove(&id)
         .await
@@ -236,7 +220,7 @@ pub(super) async fn run(mut call: Call) -> Result<Answer, Failure> {
     if let Some(reason) = reason {
         return Ok(json!({ "ok": true, "ran": false, "reason": reason }).into());
     }
-    let started = match call.context.core.schedule.run_now(job.id()).await {
+    let started = match call.context.schedule.run_now(job.id()).await {
         Err(Refused::Running) => {
             let reason = "already-running";
             return Ok(json!({ "ok": true, "ran": false, "reason": reason }).into());
@@ -276,7 +260,6 @@ pub(super) async fn runs(mut call: Call) -> Result<Answer, Failure> {
     let job_id = params.id.or(params.job_id).map(|id| id.0);
     let runs = call
         .context
-        .core
         .schedule
         .jobs
         .runs(job_id, keep, offset, limit)

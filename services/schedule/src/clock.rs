@@ -8,11 +8,11 @@ use openclaw_daemon::{clock, failure};
 use openclaw_sessions::{SessionKey, now_ms};
 use tokio::time::sleep;
 
-use super::perform::{self, Outcome, Run};
-use super::rows::State;
-use super::{Refused, Schedule, delivery, entry};
-use crate::bus::JobAction;
+use crate::perform::{self, Outcome, Run};
+use crate::rows::State;
+use crate::{Refused, Schedule, delivery, entry};
 use openclaw_jobs::{Delivered, Ended, Job};
+use openclaw_runs::JobAction;
 
 /// What could not be read or written, on a full disk maybe, is tried again after
 /// this long.
@@ -22,7 +22,7 @@ impl Schedule {
     /// Runs what is due, while `cron.enabled` does not say otherwise. Jobs that
     /// were due while the gateway was not there are run as they say, and so are
     /// those that are due while it stops: the next one runs them.
-    pub async fn keep_time(self: Arc<Self>) {
+    pub(crate) async fn keep_time(self: Arc<Self>) {
         self.take_up().await;
         let mut was_off = false;
         while !self.needs.tasks.is_closed() {
@@ -174,7 +174,7 @@ impl Schedule {
     }
 
     /// Whether jobs run by themselves.
-    pub(super) fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.needs.configuration.settings().cron_enabled
     }
 }

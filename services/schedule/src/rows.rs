@@ -16,7 +16,7 @@ const RUN_LIMIT: i64 = 2000;
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     /// Its time has come.
     Due,
     /// It was begun.
@@ -33,7 +33,7 @@ pub(super) enum State {
 
 impl State {
     /// As it is written.
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Due => "due",
             Self::Started => "started",
@@ -47,27 +47,27 @@ impl State {
 
 /// A run that is to be made.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Begun {
-    pub(super) job: Job,
-    pub(super) run_id: String,
-    pub(super) started_ms: i64,
+pub(crate) struct Begun {
+    pub(crate) job: Job,
+    pub(crate) run_id: String,
+    pub(crate) started_ms: i64,
     /// It has been answered already.
-    pub(super) has_run: bool,
+    pub(crate) has_run: bool,
 }
 
 /// What there is to do.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Look {
+pub(crate) struct Look {
     /// Runs that begin now.
-    pub(super) begun: Vec<Begun>,
+    pub(crate) begun: Vec<Begun>,
     /// Whether there may be more that do.
-    pub(super) has_more: bool,
+    pub(crate) has_more: bool,
     /// When the next job is due, in Unix milliseconds.
-    pub(super) next_ms: Option<i64>,
+    pub(crate) next_ms: Option<i64>,
 }
 
 /// Notes the times that have come, and begins the runs of those that are free.
-pub(super) fn look(connection: &Connection, now: i64) -> rusqlite::Result<Look> {
+pub(crate) fn look(connection: &Connection, now: i64) -> rusqlite::Result<Look> {
     let due = jobs(
         connection,
         "SELECT job FROM jobs WHERE next_ms <= ?1 ORDER BY next_ms LIMIT ?2",
@@ -95,7 +95,7 @@ pub(super) fn look(connection: &Connection, now: i64) -> rusqlite::Result<Look> 
 }
 
 /// When the next job is due, and whether a machine that sleeps is woken for it.
-pub(super) fn next(connection: &Connection) -> rusqlite::Result<Option<(i64, bool)>> {
+pub(crate) fn next(connection: &Connection) -> rusqlite::Result<Option<(i64, bool)>> {
     let next = connection
         .prepare_cached("SELECT job FROM jobs WHERE next_ms IS NOT NULL ORDER BY next_ms LIMIT 1")?
         .query_row([], |row| row.get::<_, String>(0))
@@ -106,7 +106,7 @@ pub(super) fn next(connection: &Connection) -> rusqlite::Result<Option<(i64, boo
 
 /// Notes the times of `job` that have come. One that has a row, as after the
 /// clock was set back, gets no other.
-pub(super) fn fall_due(connection: &Connection, job: &mut Job, now: i64) -> rusqlite::Result<()> {
+pub(crate) fn fall_due(connection: &Connection, job: &mut Job, now: i64) -> rusqlite::Result<()> {
     for planned in job.fall_due(now) {
         plan(connection, job, &planned, now)?;
     }
@@ -204,7 +204,7 @@ fn begin_due(
 }
 
 /// Begins a run that somebody wants now; None: one is under way.
-pub(super) fn begin_by_hand(
+pub(crate) fn begin_by_hand(
     connection: &Connection,
     job: &mut Job,
     now: i64,
@@ -245,7 +245,7 @@ pub(super) fn begin_by_hand(
 
 /// The runs that the gateway before did not see the end of. A job that says it
 /// runs and has none does not.
-pub(super) fn left(connection: &Connection, now: i64) -> rusqlite::Result<Vec<Begun>> {
+pub(crate) fn left(connection: &Connection, now: i64) -> rusqlite::Result<Vec<Begun>> {
     let mut statement = connection.prepare(
         "SELECT run_id, job_id, started_ms, state FROM job_runs
          WHERE ended_ms IS NULL AND state <> 'due' ORDER BY number",
@@ -291,7 +291,7 @@ fn open_row(row: &Row<'_>) -> rusqlite::Result<(String, String, i64, String)> {
 }
 
 /// The last runs of a job, or of all, the newest first.
-pub(super) fn history(
+pub(crate) fn history(
     connection: &Connection,
     job_id: Option<&str>,
     limit: u32,
@@ -325,7 +325,7 @@ fn job_run(row: &Row<'_>) -> rusqlite::Result<JobRun> {
 }
 
 /// Notes that a run was answered.
-pub(super) fn ran(connection: &Connection, run_id: &str) -> rusqlite::Result<()> {
+pub(crate) fn ran(connection: &Connection, run_id: &str) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "UPDATE job_runs SET state = 'ran' WHERE run_id = ?1 AND state = 'started'",
@@ -335,7 +335,7 @@ pub(super) fn ran(connection: &Connection, run_id: &str) -> rusqlite::Result<()>
 }
 
 /// Notes how a run ended; false when that is noted already.
-pub(super) fn end(
+pub(crate) fn end(
     connection: &Connection,
     run_id: &str,
     state: State,
@@ -357,7 +357,7 @@ pub(super) fn end(
     Ok(ended == 1)
 }
 
-pub(super) fn read(connection: &Connection, id: &str) -> rusqlite::Result<Option<Job>> {
+pub(crate) fn read(connection: &Connection, id: &str) -> rusqlite::Result<Option<Job>> {
     let text: Option<String> = connection
         .prepare_cached("SELECT job FROM jobs WHERE job_id = ?1")?
         .query_row([id], |row| row.get(0))
@@ -365,7 +365,7 @@ pub(super) fn read(connection: &Connection, id: &str) -> rusqlite::Result<Option
     Ok(text.and_then(|text| Job::read(&text)))
 }
 
-pub(super) fn read_all(connection: &Connection) -> rusqlite::Result<Vec<Job>> {
+pub(crate) fn read_all(connection: &Connection) -> rusqlite::Result<Vec<Job>> {
     jobs(connection, "SELECT job FROM jobs", [])
 }
 
@@ -383,7 +383,7 @@ fn jobs(
     Ok(jobs)
 }
 
-pub(super) fn write(connection: &Connection, job: &Job, now: i64) -> rusqlite::Result<()> {
+pub(crate) fn write(connection: &Connection, job: &Job, now: i64) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "INSERT OR REPLACE INTO jobs (job_id, job, next_ms, updated_ms) VALUES (?1, ?2, ?3, ?4)",

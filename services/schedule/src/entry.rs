@@ -3,7 +3,7 @@
 use openclaw_sessions::SessionKey;
 use serde_json::{Value, json};
 
-use super::perform::{Outcome, Run};
+use crate::perform::{Outcome, Run};
 use openclaw_jobs::{Delivered, Job};
 
 /// Characters of a run's summary. All of it is in the session.
@@ -11,7 +11,7 @@ const SUMMARY_LIMIT: usize = 2000;
 
 /// The entry of a run in OpenClaw's fields, of the job as it is when that is
 /// written.
-pub(super) fn of(
+pub(crate) fn of(
     run: &Run,
     ended_ms: i64,
     key: Option<&SessionKey>,

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use openclaw_jobs::{Ended, Invalid, Job};
 
-use super::rows::{self, Begun, Look, State};
+use crate::rows::{self, Begun, Look, State};
 
 /// Jobs that may be kept.
 const JOB_LIMIT: usize = 1000;
@@ -48,12 +48,12 @@ pub enum Refused {
 }
 
 /// How a run of a job ended, and what follows from that.
-pub(super) struct Closed {
+pub(crate) struct Closed {
     /// The job after it; as it was, where it is gone.
-    pub(super) job: Job,
+    pub(crate) job: Job,
     /// What somebody is to be told.
-    pub(super) notice: Option<String>,
-    pub(super) entry: Value,
+    pub(crate) notice: Option<String>,
+    pub(crate) entry: Value,
 }
 
 /// Whether both are declared as the same job.
@@ -71,7 +71,7 @@ pub struct Runs {
 }
 
 impl Jobs {
-    pub(super) fn new(database: Database) -> Self {
+    pub(crate) fn new(database: Database) -> Self {
         Self {
             database,
             changed: Notify::new(),
@@ -80,18 +80,18 @@ impl Jobs {
     }
 
     /// Looks at the jobs once more: what holds for them may have changed.
-    pub(super) fn look_again(&self) {
+    pub(crate) fn look_again(&self) {
         self.changed.notify_one();
         self.planned.notify_one();
     }
 
     /// Waits until a job was added or changed.
-    pub(super) async fn changed(&self) {
+    pub(crate) async fn changed(&self) {
         self.changed.notified().await;
     }
 
     /// Waits until the next time may be another one.
-    pub(super) async fn planned(&self) {
+    pub(crate) async fn planned(&self) {
         self.planned.notified().await;
     }
 
@@ -113,7 +113,7 @@ impl Jobs {
     }
 
     /// Adds a job made from `params`. One that is declared again is changed.
-    pub(super) async fn add(&self, params: Value) -> Result<Job, Refused> {
+    pub(crate) async fn add(&self, params: Value) -> Result<Job, Refused> {
         let job = Job::new(Uuid::new_v4().to_string(), params.clone(), now_ms())?;
         let add = move |connection: &rusqlite::Connection| {
             let all = rows::read_all(connection)?;
@@ -138,7 +138,7 @@ impl Jobs {
     /// Changes fields of a job, which is still as `revision` says, where one is
     /// given. Its times that have come by then are noted before, where
     /// `is_on`.
-    pub(super) async fn patch(
+    pub(crate) async fn patch(
         &self,
         id: &str,
         fields: Map<String, Value>,
@@ -170,7 +170,7 @@ impl Jobs {
     }
 
     /// Removes a job; false when there is none.
-    pub(super) async fn remove(&self, id: &str) -> Result<bool, Fault> {
+    pub(crate) async fn remove(&self, id: &str) -> Result<bool, Fault> {
         let id = id.to_owned();
         let removed = self
             .database
@@ -183,7 +183,7 @@ impl Jobs {
     }
 
     /// Notes the times that have come, and begins the runs that can.
-    pub(super) async fn take_due(&self) -> Result<Look, Fault> {
+    pub(crate) async fn take_due(&self) -> Result<Look, Fault> {
         let look = |connection: &rusqlite::Connection| rows::look(connection, now_ms());
         let look = self.database.call("look for jobs that are due", look);
         let look = look.await?;
@@ -194,19 +194,19 @@ impl Jobs {
     }
 
     /// When the next job is due, and whether a machine that sleeps is woken for it.
-    pub(super) async fn next(&self) -> Result<Option<(i64, bool)>, Fault> {
+    pub(crate) async fn next(&self) -> Result<Option<(i64, bool)>, Fault> {
         let next = self.database.read("look for the next job", rows::next);
         next.await
     }
 
     /// The runs that the gateway before did not see the end of.
-    pub(super) async fn left(&self) -> Result<Vec<Begun>, Fault> {
+    pub(crate) async fn left(&self) -> Result<Vec<Begun>, Fault> {
         let left = |connection: &rusqlite::Connection| rows::left(connection, now_ms());
         self.database.call("take up runs of jobs", left).await
     }
 
     /// Begins a run of a job now.
-    pub(super) async fn begin(&self, id: &str) -> Result<Begun, Refused> {
+    pub(crate) async fn begin(&self, id: &str) -> Result<Begun, Refused> {
         let id = id.to_owned();
         let begin = move |connection: &rusqlite::Connection| {
             let Some(mut job) = rows::read(connection, &id)? else {
@@ -219,7 +219,7 @@ impl Jobs {
     }
 
     /// Notes that a run was answered.
-    pub(super) async fn ran(&self, run_id: &str) -> Result<(), Fault> {
+    pub(crate) async fn ran(&self, run_id: &str) -> Result<(), Fault> {
         let run_id = run_id.to_owned();
         let ran = move |connection: &rusqlite::Connection| rows::ran(connection, &run_id);
         self.database.call("note that a job ran", ran).await
@@ -227,7 +227,7 @@ impl Jobs {
 
     /// Notes how a run of `job` ended, with the entry that is made of the job as
     /// it is then; None when that is noted already.
-    pub(super) async fn close(
+    pub(crate) async fn close(
         &self,
         job: &Job,
         (run_id, state): (&str, State),

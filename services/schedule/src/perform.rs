@@ -12,13 +12,10 @@ use openclaw_settings::Settings;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use super::Needs;
-use super::rows::{self, Begun};
-use crate::keys;
-use crate::reply_text;
-use crate::submission::Started;
-use crate::turn::Extra;
+use crate::Needs;
+use crate::rows::{self, Begun};
 use openclaw_jobs::{Job, Payload};
+use openclaw_runs::{Extra, Started, keys, reply_text};
 
 /// The channel of turns that a job asks for.
 const CHANNEL: &str = "cron";
@@ -27,21 +24,21 @@ const CHANNEL: &str = "cron";
 const TOLD: &str = "told";
 
 /// A run under way.
-pub(super) struct Run {
+pub(crate) struct Run {
     /// As it was when the run began.
-    pub(super) job: Job,
+    pub(crate) job: Job,
     /// What clients know it by.
-    pub(super) id: String,
-    pub(super) started_ms: i64,
+    pub(crate) id: String,
+    pub(crate) started_ms: i64,
     /// It was begun by the gateway before this one.
-    pub(super) is_resumed: bool,
+    pub(crate) is_resumed: bool,
     /// What it says was said already.
     has_run: bool,
 }
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// The agent was told something and has not answered yet.
     Told,
     Answered(String),
@@ -50,7 +47,7 @@ pub(super) enum Outcome {
 
 impl Outcome {
     /// What is noted of it.
-    pub(super) fn summary(&self) -> Option<&str> {
+    pub(crate) fn summary(&self) -> Option<&str> {
         match self {
             Self::Told => Some(TOLD),
             Self::Answered(text) => Some(text),
@@ -59,7 +56,7 @@ impl Outcome {
     }
 
     /// Why it failed, if it did.
-    pub(super) fn error(&self) -> Option<&str> {
+    pub(crate) fn error(&self) -> Option<&str> {
         match self {
             Self::Failed(error) => Some(error),
             Self::Told | Self::Answered(_) => None,
@@ -68,7 +65,7 @@ impl Outcome {
 }
 
 /// The session a job is run in.
-pub(super) fn target(settings: &Settings, job: &Job) -> Result<SessionKey, Refusal> {
+pub(crate) fn target(settings: &Settings, job: &Job) -> Result<SessionKey, Refusal> {
     let agent = job.agent_id().unwrap_or_default();
     match job.session_target.as_str() {
         "main" => keys::named(settings, "", agent),
@@ -84,7 +81,7 @@ pub(super) fn target(settings: &Settings, job: &Job) -> Result<SessionKey, Refus
 
 impl Run {
     /// A run that begins now.
-    pub(super) fn begun(begun: Begun) -> Self {
+    pub(crate) fn begun(begun: Begun) -> Self {
         Self {
             id: begun.run_id,
             job: begun.job,
@@ -95,7 +92,7 @@ impl Run {
     }
 
     /// A run that the last gateway began. What it is asked again is the same.
-    pub(super) fn resumed(begun: Begun) -> Self {
+    pub(crate) fn resumed(begun: Begun) -> Self {
         Self {
             is_resumed: true,
             ..Self::begun(begun)
@@ -103,7 +100,7 @@ impl Run {
     }
 
     /// Does what the job says, in the session `key`.
-    pub(super) async fn perform(&self, needs: &Needs, key: &SessionKey) -> Outcome {
+    pub(crate) async fn perform(&self, needs: &Needs, key: &SessionKey) -> Outcome {
         let done = match &self.job.payload {
             Payload::SystemEvent { text, .. } => self.tell(needs, key, text).await,
             Payload::AgentTurn { message, rest, .. } => self.ask(needs, key, message, rest).await,

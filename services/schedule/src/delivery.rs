@@ -6,11 +6,11 @@ use openclaw_sessions::SessionKey;
 use openclaw_settings::Settings;
 use uuid::Uuid;
 
-use super::Needs;
-use super::perform::Run;
-use crate::reply_text::SILENT;
-use crate::{injected, keys};
+use crate::Needs;
+use crate::perform::Run;
 use openclaw_jobs::{Delivered, Delivery, Job};
+use openclaw_runs::reply_text::SILENT;
+use openclaw_runs::{injected, keys};
 
 /// The one channel that is always there: the sessions themselves.
 const SESSIONS: &str = "webchat";
@@ -25,7 +25,7 @@ const LOOKED_AT: usize = 200;
 
 /// Announces what `run` answered in the session `made_in`, if its job asks for
 /// it.
-pub(super) async fn announce(
+pub(crate) async fn announce(
     needs: &Needs,
     run: &Run,
     made_in: &SessionKey,
@@ -52,7 +52,7 @@ pub(super) async fn announce(
 }
 
 /// Tells that `job` fails, or does so no more.
-pub(super) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
+pub(crate) async fn alert(needs: &Needs, job: &Job, text: &str) -> Delivered {
     let settings = needs.configuration.settings();
     match target(&settings, &job.alert_route(), job) {
         Ok(key) => tell(needs, job, &key, (&Uuid::new_v4().to_string(), text)).await,

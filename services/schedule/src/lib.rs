@@ -1,4 +1,5 @@
-//! Scheduled jobs: kept in the ledger, run when they are due.
+//! The schedule: jobs kept in the ledger and run when they are due. It begins runs
+//! as clients do, and knows none of the doors.
 
 mod clock;
 mod delivery;
@@ -10,7 +11,7 @@ mod timer;
 
 use std::sync::Arc;
 
-use openclaw_conversations::database::{Database, Fault};
+use openclaw_conversations::database::Fault;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_conversations::storage::Storage;
 use openclaw_daemon::Configuration;
@@ -19,12 +20,11 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 use tokio_util::task::TaskTracker;
 
-use crate::bus::{Bus, DomainEvent, JobAction};
-use crate::submission::Submitter;
-use crate::wake::Waker;
 use openclaw_jobs::Job;
+use openclaw_runs::{Bus, Core, DomainEvent, JobAction, Submitter, Waker};
 
 pub use jobs::{Jobs, Refused};
+pub use openclaw_jobs as job;
 
 /// The jobs, and what running them takes.
 pub struct Schedule {
@@ -36,28 +36,54 @@ pub struct Schedule {
 }
 
 /// What running a job takes.
-pub(crate) struct Needs {
-    pub(crate) configuration: Configuration,
-    pub(crate) storage: Storage,
-    pub(crate) sessions: Sessions,
-    pub(crate) bus: Bus,
-    pub(crate) submitter: Submitter,
-    pub(crate) waker: Waker,
-    pub(crate) runner: runner::Client,
-    pub(crate) tasks: TaskTracker,
+struct Needs {
+    configuration: Configuration,
+    storage: Storage,
+    sessions: Sessions,
+    bus: Bus,
+    submitter: Submitter,
+    waker: Waker,
+    runner: runner::Client,
+    tasks: TaskTracker,
 }
 
 impl Schedule {
-    pub(crate) fn new(database: Database, needs: Needs) -> Arc<Self> {
+    /// The schedule of `core`, whose ledger has the jobs.
+    pub fn new(core: &Core) -> Arc<Self> {
         Arc::new(Self {
-            jobs: Jobs::new(database),
-            needs,
+            jobs: Jobs::new(core.database.clone()),
+            needs: Needs {
+                configuration: core.configuration.clone(),
+                storage: core.storage.clone(),
+                sessions: core.sessions.clone(),
+                bus: core.bus.clone(),
+                submitter: core.submitter.clone(),
+                waker: core.waker.clone(),
+                runner: core.runner.clone(),
+                tasks: core.tasks.clone(),
+            },
             marking: Mutex::default(),
         })
     }
 
+    /// Runs what is due, and has the gateway be there when something is.
+    pub async fn run(self: Arc<Self>) {
+        tokio::join!(
+            Arc::clone(&self).keep_time(),
+            Arc::clone(&self).keep_armed(),
+            self.follow_configuration(),
+        );
+    }
+
+    async fn follow_configuration(&self) {
+        let mut configuration = self.needs.configuration.clone();
+        while configuration.changed().await {
+            self.look_again();
+        }
+    }
+
     /// Looks at the jobs once more: what holds for them may have changed.
-    pub(crate) fn look_again(&self) {
+    fn look_again(&self) {
         self.jobs.look_again();
     }
 

@@ -14,7 +14,7 @@ use openclaw_daemon::failure;
 use openclaw_proto::runner::Alarm;
 use tokio::time::sleep;
 
-use super::Schedule;
+use crate::Schedule;
 
 /// A timer is replaced at most this often: a job of every second would keep the
 /// service manager busy, and the gateway that runs it is there.
@@ -29,7 +29,7 @@ const MARK: &str = "A job is due at some time. openclaw-gateway keeps this file,
 
 impl Schedule {
     /// Keeps the timer at the time of the next job.
-    pub async fn keep_armed(self: Arc<Self>) {
+    pub(crate) async fn keep_armed(self: Arc<Self>) {
         // Nobody is told of nothing where nothing was before.
         let mut armed = (!self.mark_path().exists()).then_some(None);
         while !self.needs.tasks.is_closed() {
@@ -54,7 +54,7 @@ impl Schedule {
     }
 
     /// Marks, on the disk, that something is due at some time.
-    pub(super) async fn mark(&self) {
+    pub(crate) async fn mark(&self) {
         let _only = self.marking.lock().await;
         mark(self.mark_path()).await;
     }
