@@ -166,7 +166,8 @@ impl Spare {
         let mut inner = self.lock();
         let name = inner.names.entry(agent_id.to_owned()).or_default();
         if name.is_empty() || name == run_id {
-            *name = Uuid::new_v4().to_string();
+            // In order of time, as the ledger's index of runs is best added to.
+            *name = Uuid::now_v7().to_string();
         }
         name.clone()
     }

@@ -1,6 +1,7 @@
 //! The tables of the ledger's file: the one place that makes and changes them.
 
 mod job_runs;
+mod run_numbers;
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Counted up with every change of the tables.
-pub(crate) const VERSION: i64 = 9;
+pub(crate) const VERSION: i64 = 10;
 
 /// Bytes of a page. A message changes one row here and there, and each costs
 /// its page in the log: SQLite's 4096 would be four times as much to write.
@@ -333,7 +334,8 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection) -> Result<(), Schema
             5 => transaction.execute_batch(CHANNELS)?,
             6 => transaction.execute_batch(NOTICES)?,
             7 => transaction.execute_batch(ROWS)?,
-            _ => transaction.execute_batch(job_runs::JOB_RUNS)?,
+            8 => transaction.execute_batch(job_runs::JOB_RUNS)?,
+            _ => transaction.execute_batch(run_numbers::RUN_NUMBERS)?,
         }
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
@@ -458,7 +460,14 @@ mod tests {
             )
             .unwrap();
         }
+        old.execute_batch("INSERT INTO turns VALUES ('b', 'unit', 12, 1, 2, 3, 4, 0.5)")
+            .unwrap();
         bring_up_to_date(&mut old).unwrap();
+        let cost = "SELECT run_id, cpu_ms, cost_usd FROM runs JOIN turns USING (accepted_seq)";
+        let cost: (String, i64, f64) = old
+            .query_row(cost, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+            .unwrap();
+        assert_eq!(cost, ("b".to_owned(), 12, 0.5));
         let mut statement = old
             .prepare("SELECT run_id, accepted_seq FROM runs ORDER BY accepted_seq")
             .unwrap();
@@ -504,9 +513,8 @@ mod tests {
         )
         .unwrap();
         let rows = |connection: &Connection| {
-            let of = |table: &str| {
-                let sql = format!("SELECT * FROM {table}");
-                let mut statement = connection.prepare(&sql).unwrap();
+            let of = |sql: &str| {
+                let mut statement = connection.prepare(sql).unwrap();
                 let width = statement.column_count();
                 let rows = statement.query_map([], |row| {
                     let all = (0..width).map(|column| row.get(column));
@@ -514,7 +522,15 @@ mod tests {
                 });
                 rows.unwrap().map(Result::unwrap).collect::<Vec<_>>()
             };
-            ["runs", "turns", "session_notes"].map(of)
+            [
+                "SELECT run_id, idempotency_key, session_key, agent_id, session_id, channel, state, \
+                 user_entry_id, created_ms, ended_ms, reason, outcome, accepted_seq, started_seq, \
+                 started_ms, ended_seq, entries, route FROM runs",
+                "SELECT run_id, unit, cpu_ms, memory_peak_bytes, tasks_peak, input_tokens, \
+                 output_tokens, cost_usd FROM turns NATURAL JOIN runs",
+                "SELECT * FROM session_notes",
+            ]
+            .map(of)
         };
         let before = rows(&old);
         bring_up_to_date(&mut old).unwrap();

@@ -32,7 +32,7 @@ pub(crate) fn execute(
         agent_id: arguments.agent.unwrap_or_default(),
         // Sent again with the same key after a broken connection, the message
         // is still one message.
-        idempotency_key: uuid::Uuid::new_v4().to_string(),
+        idempotency_key: uuid::Uuid::now_v7().to_string(),
         channel: "cli".to_owned(),
         route: None,
     };

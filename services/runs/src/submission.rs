@@ -104,7 +104,7 @@ impl Submitter {
                 None => self.standby.take(&key),
                 Some(_) => None,
             })
-            .unwrap_or_else(|| Uuid::new_v4().to_string());
+            .unwrap_or_else(|| Uuid::now_v7().to_string());
         let run = Run::new(run_id, key, channel, message.route, idempotency_key);
         if let Some(name) = command.as_ref().map(Reading::name) {
             run.set_command(name);

@@ -171,7 +171,7 @@ impl Turns {
             may_begin_anew,
             ..command::incoming(run, text.to_owned())
         };
-        let admitted = self.admit(run, incoming).await?;
+        let admitted = new_or_settled(run, self.storage.accept(incoming).await)?;
         notable::accepted();
         run.settle(MessageStatus::Accepted(admitted.accepted.clone()));
         if let (Some(wish), Said::Text(text)) = (wish, &admitted.said) {
@@ -179,23 +179,6 @@ impl Turns {
         }
         self.status.announce();
         Some(admitted)
-    }
-
-    /// Makes the message durable; when that is not done, whoever waits for it is
-    /// told why.
-    async fn admit(&self, run: &Run, incoming: Incoming) -> Option<Box<Admitted>> {
-        let standing = match self.storage.accept(incoming).await {
-            Ok(Acceptance::New(admitted)) => return Some(admitted),
-            Ok(Acceptance::Existing(record)) => MessageStatus::Existing(record),
-            Err(Fault::Blocked) => MessageStatus::Refused(Fault::Blocked),
-            Err(fault) => {
-                failure::report("accept the message", &fault);
-                MessageStatus::Refused(fault)
-            }
-        };
-        run.settle(standing);
-        run.cancel.cancel();
-        None
     }
 
     /// Waits for the lane and asks memory; what the turn is asked may be more than
@@ -222,6 +205,22 @@ impl Turns {
             context = context => Some(context),
         }
     }
+}
+
+/// What was made durable; when it was not, whoever waits for it is told why.
+fn new_or_settled(run: &Run, accepted: Result<Acceptance, Fault>) -> Option<Box<Admitted>> {
+    let status = match accepted {
+        Ok(Acceptance::New(admitted)) => return Some(admitted),
+        Ok(Acceptance::Existing(record)) => MessageStatus::Existing(record),
+        Err(Fault::Blocked) => MessageStatus::Refused(Fault::Blocked),
+        Err(fault) => {
+            failure::report("accept the message", &fault);
+            MessageStatus::Refused(fault)
+        }
+    };
+    run.settle(status);
+    run.cancel.cancel();
+    None
 }
 
 /// Makes the end durable, tells it, and lets the runner forget the turn.

@@ -80,7 +80,7 @@ const ENDED: &str = "
     SELECT ended_seq, ended_ms, agent_id, session_key, run_id,
            entries, state, outcome, unit, cpu_ms, memory_peak_bytes, tasks_peak,
            input_tokens, output_tokens, cost_usd
-    FROM runs LEFT JOIN turns USING (run_id) WHERE accepted_seq >= ?5 AND ended_seq > ?1
+    FROM runs LEFT JOIN turns USING (accepted_seq) WHERE accepted_seq >= ?5 AND ended_seq > ?1
         AND (?3 IS NULL OR agent_id = ?3) AND (?4 IS NULL OR session_key = ?4)
     ORDER BY ended_seq LIMIT ?2";
 

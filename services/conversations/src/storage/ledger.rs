@@ -199,7 +199,7 @@ impl Ledger {
     pub(crate) fn last(&self, limit: u32) -> Result<Vec<(Record, Option<Spent>)>, LedgerError> {
         let sql = format!(
             "SELECT {COLUMNS}, unit, cpu_ms, memory_peak_bytes, tasks_peak, input_tokens, \
-             output_tokens, cost_usd FROM runs LEFT JOIN turns USING (run_id) \
+             output_tokens, cost_usd FROM runs LEFT JOIN turns USING (accepted_seq) \
              ORDER BY accepted_seq DESC LIMIT ?1"
         );
         let mut statement = self

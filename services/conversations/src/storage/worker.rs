@@ -207,6 +207,11 @@ impl Worker {
         let now = Instant::now();
         let is_due = |at: Option<Instant>| at.is_some_and(|at| at <= now);
         if is_due(self.sync_at) {
+            // In the same blocks of the disk: a moment later they would be
+            // written once more.
+            if self.state_files.session_files.is_unnoted() && is_due(Some(self.flush_after)) {
+                self.save(Self::save_indexes);
+            }
             self.sync_ledger();
         }
         if is_due(self.follow_at) {

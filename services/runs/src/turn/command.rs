@@ -8,7 +8,7 @@ use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
 
 use super::reply::Reply;
-use super::{Turns, conclude};
+use super::{Turns, conclude, new_or_settled};
 use crate::notable;
 use crate::run::Run;
 
@@ -26,7 +26,7 @@ impl Turns {
             may_begin_anew: false,
             ..incoming(run, text)
         };
-        let admitted = self.admit(run, incoming).await?;
+        let admitted = new_or_settled(run, self.storage.accept(incoming).await)?;
         notable::accepted();
         Some(admitted.accepted)
     }

@@ -85,8 +85,9 @@ fn keep(connection: &Connection, run_id: &str, spent: &Spent) -> rusqlite::Resul
     let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO turns (run_id, unit, cpu_ms, memory_peak_bytes, tasks_peak, \
-             input_tokens, output_tokens, cost_usd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT OR REPLACE INTO turns (accepted_seq, unit, cpu_ms, memory_peak_bytes, \
+             tasks_peak, input_tokens, output_tokens, cost_usd) \
+             SELECT accepted_seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM runs WHERE run_id = ?1",
         )?
         .execute(params![
             run_id,
