@@ -9,6 +9,9 @@ use sd_notify::NotifyState;
 /// shows one line.
 const NOTE_LENGTH: usize = 300;
 
+/// The longest status line, in characters.
+const LINE_LENGTH: usize = 1000;
+
 /// Tells the service manager about this daemon; says nothing where there is
 /// none. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +24,20 @@ struct Line {
     status: String,
     note: String,
     sent: String,
+}
+
+impl Line {
+    /// What is told. A provider or a configuration may have said a part of it, and
+    /// behind a line end the service manager reads the next of its own words, such as
+    /// `MAINPID=` (sd_notify(3)): so it is one line, whatever it is made of.
+    fn text(&self) -> String {
+        let text = match (self.status.as_str(), self.note.as_str()) {
+            (status, "") => status.to_owned(),
+            ("", note) => note.to_owned(),
+            (status, note) => format!("{status}; {note}"),
+        };
+        openclaw_escape::line_within(&text, LINE_LENGTH)
+    }
 }
 
 impl Notifier {
@@ -63,11 +80,7 @@ impl Notifier {
     fn change(&self, change: impl FnOnce(&mut Line)) {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut line);
-        let text = match (line.status.as_str(), line.note.as_str()) {
-            (status, "") => status.to_owned(),
-            ("", note) => note.to_owned(),
-            (status, note) => format!("{status}; {note}"),
-        };
+        let text = line.text();
         if line.sent != text {
             send(&[NotifyState::Status(&text)]);
             line.sent = text;
@@ -86,5 +99,30 @@ impl Notifier {
 fn send(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
         tracing::debug!(%error, "the service manager cannot be notified");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn status_is_one_line_whoever_said_it() {
+        let line = Line {
+            status: "connected; gone\nMAINPID=1\rSTOPPING=1".to_owned(),
+            note: "\u{85}WATCHDOG=trigger\u{2028}x".to_owned(),
+            sent: String::new(),
+        };
+        let text = line.text();
+        assert!(!text.contains(char::is_control), "{text:?}");
+        assert_eq!(
+            text,
+            r"connected; gone⏎MAINPID=1\rSTOPPING=1; \x85WATCHDOG=trigger\u{2028}x"
+        );
+        let long = Line {
+            status: "x".repeat(10 * LINE_LENGTH),
+            ..Line::default()
+        };
+        assert!(long.text().chars().count() <= LINE_LENGTH);
     }
 }
