@@ -19,6 +19,8 @@ mod capture;
 mod check;
 mod database;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzz;
 mod layout;
 mod manifest;
 mod member;

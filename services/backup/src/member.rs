@@ -22,7 +22,7 @@ pub(crate) fn header(mode: u32, modified: u64, size: u64) -> Header {
 
 /// Bytes after `size` of them to the next block.
 pub(crate) fn padding(size: u64) -> u64 {
-    size.next_multiple_of(BLOCK) - size
+    (BLOCK - size % BLOCK) % BLOCK
 }
 
 /// A member whose content comes next.

@@ -5,10 +5,15 @@
 //! wrong beside a copy that is older or newer (SQLite's logs, the journal of a
 //! gateway that writes).
 
+use std::path::{Path, PathBuf};
+
 use openclaw_config::Paths;
 
 use crate::layout::STATE;
 use crate::manifest::place_of_agents;
+
+/// Folders of channel daemons, of which each sees its own and no other part of the state.
+const CHANNELS: &str = "state/state/channels/";
 
 /// The ending of databases.
 const DATABASE: &str = ".sqlite";
@@ -32,17 +37,28 @@ pub(crate) struct Rules {
     /// Whether a gateway writes: its journal says nothing that its transcripts
     /// do not, and would be put over what is newer.
     pub(crate) running: bool,
+    /// Where agents write, whatever that is called in the archive.
+    written: Vec<PathBuf>,
     /// Where the sockets are, if in the state directory.
     runtime: Option<String>,
 }
 
 impl Rules {
-    pub(crate) fn new(paths: &Paths, running: bool) -> Self {
+    pub(crate) fn new(paths: &Paths, written: &[PathBuf], running: bool) -> Self {
+        let real = written.iter().filter_map(|path| path.canonicalize().ok());
         let runtime = paths.runtime.strip_prefix(&paths.state).ok();
         Self {
+            written: real.chain(written.iter().cloned()).collect(),
             running,
             runtime: runtime.and_then(|it| it.to_str()).map(str::to_owned),
         }
+    }
+
+    /// Whether an agent writes at `path`, which is called `name` in the archive, or
+    /// somebody else who is to lead nobody to files of the state.
+    pub(crate) fn is_written(&self, name: &str, path: &Path) -> bool {
+        let is_known = self.written.iter().any(|written| path.starts_with(written));
+        is_known || place_of_agents(name).is_some() || name.starts_with(CHANNELS)
     }
 
     /// That of `path`, relative to the state directory.
@@ -113,7 +129,7 @@ mod tests {
     fn rules(running: bool) -> Rules {
         let variables = [("OPENCLAW_STATE_DIR", "/s"), ("HOME", "/h")];
         let paths = Paths::resolve(&variables.into_iter().collect()).unwrap();
-        Rules::new(&paths, running)
+        Rules::new(&paths, &[], running)
     }
 
     #[test]

@@ -80,6 +80,7 @@ impl Scene {
                 ("main".to_owned(), self.state().join("workspace")),
                 ("work".to_owned(), self.home().join("notes")),
             ],
+            written: vec![self.state().join("shared"), self.home().join("notes")],
             program: "1.2.3".to_owned(),
         }
     }
@@ -210,29 +211,6 @@ fn backup_takes_a_configuration_that_lies_elsewhere_and_follows_the_users_links(
     assert_eq!(made.manifest.configuration, Some(kept.join("claw.json")));
     let restored = scene.restored("new", Existing::Kept).unwrap();
     assert_eq!(text(restored.state.join("openclaw.json")), "{ a: 1 }");
-}
-
-#[test]
-fn backup_keeps_links_of_agents_that_stay_and_names_those_that_leave() {
-    let scene = Scene::new();
-    let workspace = scene.state().join("workspace");
-    symlink("er/note.md", workspace.join("deep/stays")).unwrap();
-    symlink("/etc/passwd", workspace.join("leaves")).unwrap();
-    symlink("../openclaw.json", workspace.join("climbs")).unwrap();
-    nix::unistd::mkfifo(&workspace.join("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let made = backup(&scene.source(), &scene.file(), true).unwrap();
-    let mut left: Vec<&str> = made
-        .manifest
-        .left_out
-        .iter()
-        .map(|it| it.path.as_str())
-        .collect();
-    left.sort();
-    let expected = ["climbs", "fifo", "leaves"].map(|name| format!("state/workspace/{name}"));
-    assert_eq!(left, expected);
-    let restored = scene.restored("new", Existing::Refused).unwrap();
-    assert_eq!(text(restored.state.join("workspace/deep/stays")), "note");
-    assert!(!restored.state.join("workspace/leaves").is_symlink());
 }
 
 #[test]

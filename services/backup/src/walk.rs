@@ -33,6 +33,8 @@ pub(crate) struct Item {
     relative: PathBuf,
     /// What becomes of it.
     pub(crate) rule: Rule,
+    /// Whether an agent writes there: that it cannot be read is no fault then.
+    pub(crate) is_agents: bool,
 }
 
 impl Item {
@@ -66,6 +68,12 @@ struct Place {
     folder: Rc<Folder>,
     relative: PathBuf,
     depth: usize,
+}
+
+impl Place {
+    fn is_written(&self, rules: &Rules) -> bool {
+        rules.is_written(&self.name, &self.folder.path().join(&self.relative))
+    }
 }
 
 impl Inventory {
@@ -113,7 +121,7 @@ impl Inventory {
         let opened = match place.folder.folder(&place.relative) {
             Ok(Some(opened)) => opened,
             Ok(None) => return Ok(()),
-            Err(error) => return self.unreadable(&place.name, error),
+            Err(error) => return self.unreadable(place, rules, error),
         };
         if self.known.insert(place.name.clone()) {
             let mode = mode(&opened)?;
@@ -122,7 +130,7 @@ impl Inventory {
         }
         let entries = match opened.entries(FILES_LIMIT) {
             Ok(entries) => entries,
-            Err(error) => return self.unreadable(&place.name, error),
+            Err(error) => return self.unreadable(place, rules, error),
         };
         for entry in entries {
             self.entry(place, &entry, rules, waiting)?;
@@ -164,11 +172,20 @@ impl Inventory {
                 depth: place.depth + 1,
             }),
             Kind::Folder => self.leave_out(name, "it lies too deep"),
-            Kind::File => self.file(name, Rc::clone(&place.folder), relative, rule),
+            Kind::File => self.file(Item {
+                name,
+                folder: Rc::clone(&place.folder),
+                relative,
+                rule,
+                is_agents: place.is_written(rules),
+            }),
             Kind::Link if place_of_agents(&place.name).is_some() => {
-                self.link(name, &place.folder.path().join(relative));
+                self.link(name, &place.folder, &relative);
             }
-            Kind::Link => self.follow(name, place, &relative, rule, waiting),
+            Kind::Link if place.is_written(rules) => {
+                self.leave_out(name, "it is a link in a place where an agent writes");
+            }
+            Kind::Link => self.follow((name, place, &relative), (rule, rules), waiting),
             // Sockets are made by whoever listens.
             Kind::Other if place_of_agents(&name).is_none() => {}
             Kind::Other => self.leave_out(name, "it is no file"),
@@ -176,24 +193,19 @@ impl Inventory {
         Ok(())
     }
 
-    fn file(&mut self, name: String, folder: Rc<Folder>, relative: PathBuf, rule: Rule) {
-        if self.known.insert(name.clone()) {
-            self.items.push(Item {
-                name,
-                folder,
-                relative,
-                rule,
-            });
+    fn file(&mut self, item: Item) {
+        if self.known.insert(item.name.clone()) {
+            self.items.push(item);
         }
     }
 
     /// A link that an agent may have made.
-    fn link(&mut self, path: String, at: &Path) {
+    fn link(&mut self, path: String, folder: &Folder, relative: &Path) {
         if !self.known.insert(path.clone()) {
             return;
         }
-        let target = fs::read_link(at).ok();
-        let target = target.and_then(|it| it.into_os_string().into_string().ok());
+        let target = folder.read_link(relative).ok().flatten();
+        let target = target.and_then(|it| it.into_string().ok());
         let link = target.map(|target| Link {
             path: path.clone(),
             target,
@@ -210,10 +222,8 @@ impl Inventory {
     /// A link of the user's own: what it leads to is held in its place.
     fn follow(
         &mut self,
-        name: String,
-        place: &Place,
-        relative: &Path,
-        rule: Rule,
+        (name, place, relative): (String, &Place, &Path),
+        (rule, rules): (Rule, &Rules),
         waiting: &mut Vec<Place>,
     ) {
         let target = place.folder.path().join(relative).canonicalize();
@@ -237,18 +247,29 @@ impl Inventory {
                 relative,
                 depth: place.depth + 1,
             }),
-            Some((folder, relative, false)) => self.file(name, folder, relative, rule),
+            Some((folder, relative, false)) => self.file(Item {
+                is_agents: rules.is_written(&name, &folder.path().join(&relative)),
+                name,
+                folder,
+                relative,
+                rule,
+            }),
             _ => self.leave_out(name, "it is a link that leads nowhere"),
         }
     }
 
     /// An agent may make a folder that nobody can read; that is no reason to
     /// hold nothing at all.
-    fn unreadable(&mut self, name: &str, error: openclaw_folder::Error) -> Result<(), Error> {
-        if place_of_agents(name).is_none() {
+    fn unreadable(
+        &mut self,
+        place: &Place,
+        rules: &Rules,
+        error: openclaw_folder::Error,
+    ) -> Result<(), Error> {
+        if !place.is_written(rules) {
             return Err(error.into());
         }
-        self.leave_out(name.to_owned(), "it cannot be read");
+        self.leave_out(place.name.clone(), "it cannot be read");
         Ok(())
     }
 

@@ -35,6 +35,8 @@ pub struct Source {
     pub paths: Paths,
     /// Every agent with its workspace.
     pub workspaces: Vec<(String, PathBuf)>,
+    /// Where agents write: these, and what else is granted to them.
+    pub written: Vec<PathBuf>,
     /// The version of this program.
     pub program: String,
 }
@@ -135,14 +137,12 @@ impl Writer {
     fn write(mut self, source: &Source, target: &NamedTempFile) -> Result<Manifest, Error> {
         let begun = Timestamp::now();
         let running = state_lock::holder(&source.paths, GATEWAY).is_some();
-        let rules = Rules::new(&source.paths, running);
+        let rules = Rules::new(&source.paths, &source.written, running);
         let mut found = Inventory::default();
         for _ in 0..PASSES {
             found.state(&source.paths.state, &rules)?;
             let items = std::mem::take(&mut found.items);
-            let is_settled = items
-                .iter()
-                .all(|item| manifest::place_of_agents(&item.name).is_some());
+            let is_settled = items.iter().all(|item| item.is_agents);
             self.items(items, &mut found, begun)?;
             self.before = self.files.iter().map(|file| file.path.clone()).collect();
             if is_settled {
@@ -215,7 +215,7 @@ impl Writer {
             Ok(Some(file)) => file,
             // It is gone by now.
             Ok(None) => return Ok(()),
-            Err(_) if manifest::place_of_agents(&item.name).is_some() => {
+            Err(_) if item.is_agents => {
                 found.leave_out(item.name.clone(), "it cannot be read");
                 return Ok(());
             }

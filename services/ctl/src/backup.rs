@@ -46,10 +46,16 @@ fn source(environment: &Environment) -> Result<Source, Failure> {
     let paths = Paths::resolve(environment)?;
     // A configuration that is broken is backed up as it is.
     let settings = openclaw_settings::load_usable(environment)?;
+    let written = settings.agents.values().flat_map(|agent| {
+        let granted = agent.sandbox.read_write.iter().cloned();
+        granted.chain([agent.workspace.clone()])
+    });
+    let written = written.collect();
     let agents = settings.agents.into_iter();
-    let workspaces = agents.map(|(id, agent)| (id, agent.workspace)).collect();
+    let workspaces: Vec<_> = agents.map(|(id, agent)| (id, agent.workspace)).collect();
     Ok(Source {
         paths,
+        written,
         workspaces,
         program: env!("CARGO_PKG_VERSION").to_owned(),
     })

@@ -1,11 +1,12 @@
 //! Looking at files and reading them.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag};
+use nix::fcntl::{AtFlags, OFlag, readlinkat};
 use nix::sys::stat::{FileStat, fstat, fstatat};
 
 use crate::error::Error;
@@ -97,6 +98,21 @@ impl Folder {
         let status = fstat(&file).map_err(|errno| self.error("read", relative, errno))?;
         let is_file = Kind::from_mode(status.st_mode) == Kind::File;
         Ok(is_file.then(|| (File::from(file), status)))
+    }
+
+    /// Where the symbolic link at `relative` says that it leads, itself reached through
+    /// none; None when nothing, or something else, is there.
+    ///
+    /// # Errors
+    /// When a link is on the way, or it cannot be read.
+    pub fn read_link(&self, relative: impl AsRef<Path>) -> Result<Option<OsString>, Error> {
+        let relative = relative.as_ref();
+        let (folder, name) = self.parent("read", relative)?;
+        match readlinkat(&folder, name) {
+            Ok(target) => Ok(Some(target)),
+            Err(Errno::ENOENT | Errno::EINVAL) => Ok(None),
+            Err(errno) => Err(self.error("read", relative, errno)),
+        }
     }
 
     /// Whether a regular file is at `relative`, reached through no link.

@@ -356,5 +356,8 @@ fn a_link_is_made_for_others_and_replaces_nothing() {
     assert!(!folder.create_link("link", Path::new("/usr")).unwrap());
     let link = fs::read_link(base.path().join("own/link")).unwrap();
     assert_eq!(link, Path::new("/etc"));
+    assert_eq!(folder.read_link("link").unwrap().unwrap(), "/etc");
+    assert_eq!(folder.read_link("nothing").unwrap(), None);
+    assert!(folder.read_link("link/passwd").is_err());
     assert!(is_link(&folder.folder("link").unwrap_err()));
 }

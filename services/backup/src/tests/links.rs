@@ -1,0 +1,63 @@
+//! Links where agents write, and elsewhere.
+
+use super::*;
+
+#[test]
+fn backup_keeps_links_of_agents_that_stay_and_names_those_that_leave() {
+    let scene = Scene::new();
+    let workspace = scene.state().join("workspace");
+    symlink("er/note.md", workspace.join("deep/stays")).unwrap();
+    symlink("/etc/passwd", workspace.join("leaves")).unwrap();
+    symlink("../openclaw.json", workspace.join("climbs")).unwrap();
+    nix::unistd::mkfifo(&workspace.join("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    let made = backup(&scene.source(), &scene.file(), true).unwrap();
+    let mut left: Vec<&str> = made
+        .manifest
+        .left_out
+        .iter()
+        .map(|it| it.path.as_str())
+        .collect();
+    left.sort();
+    let expected = ["climbs", "fifo", "leaves"].map(|name| format!("state/workspace/{name}"));
+    assert_eq!(left, expected);
+    let restored = scene.restored("new", Existing::Refused).unwrap();
+    assert_eq!(text(restored.state.join("workspace/deep/stays")), "note");
+    assert!(!restored.state.join("workspace/leaves").is_symlink());
+}
+
+/// A workspace may have any name in the state directory, and so may what else is granted.
+#[test]
+fn backup_follows_no_link_where_an_agent_writes_whatever_that_is_called() {
+    let scene = Scene::new();
+    let secret = scene.folder.path().join("secret");
+    scene.write(&secret.join("key"), "the secret");
+    let shared = scene.state().join("shared");
+    scene.write(&shared.join("deep/own"), "own");
+    symlink(&secret, shared.join("folder")).unwrap();
+    symlink(secret.join("key"), shared.join("deep/file")).unwrap();
+    symlink("own", shared.join("deep/stays")).unwrap();
+    nix::unistd::mkfifo(&shared.join("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    // By another name it is the same place.
+    symlink(scene.home().join("notes"), scene.state().join("other")).unwrap();
+    symlink(&secret, scene.home().join("notes/folder")).unwrap();
+    // A channel's daemon sees its own folder alone.
+    let channel = scene.state().join("state/channels/telegram/default");
+    fs::create_dir_all(&channel).unwrap();
+    symlink(secret.join("key"), channel.join("taken")).unwrap();
+    let made = backup(&scene.source(), &scene.file(), true).unwrap();
+    let left = made.manifest.left_out.iter().map(|it| it.path.as_str());
+    let left: std::collections::BTreeSet<_> = left.collect();
+    for name in [
+        "shared/folder",
+        "shared/deep/file",
+        "other/folder",
+        "state/channels/telegram/default/taken",
+    ] {
+        assert!(left.contains(format!("state/{name}").as_str()), "{left:?}");
+    }
+    let restored = scene.restored("new", Existing::Refused).unwrap();
+    assert_eq!(text(restored.state.join("shared/deep/own")), "own");
+    let held = made.manifest.files.iter().map(|file| file.path.as_str());
+    let mut held = held.filter(|path| path.contains("folder") || path.ends_with("deep/file"));
+    assert_eq!(held.next(), None);
+}
