@@ -44,10 +44,10 @@ impl Kept {
         for one in agents.filter(|one| agent.is_empty() || one.id == agent) {
             let home = settings.paths.agent_home(&one.id);
             kept.place(&home, Folder::open(&home), words, forget);
-            let extra = one.memory.extra_paths.iter();
-            let extra = extra.map(|path| one.workspace.join(path));
-            for folder in std::iter::once(one.workspace.clone()).chain(extra) {
-                kept.place(&folder, Folder::open_configured(&folder), words, false);
+            let workspace = Folder::open_configured(&one.workspace);
+            kept.place(&one.workspace, workspace, words, false);
+            for path in &one.memory.extra_paths {
+                kept.extra(&one.workspace.join(path), settings, words);
             }
         }
         for list in [&mut kept.sessions, &mut kept.files, &mut kept.unread] {
@@ -72,9 +72,6 @@ impl Kept {
         let root = match opened {
             Ok(Some(root)) => root,
             Ok(None) => return,
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return self.lone_file(path, words);
-            }
             Err(_) => return self.unread.push(path.to_owned()),
         };
         let mut left = FILES;
@@ -121,14 +118,36 @@ impl Kept {
         }
     }
 
-    /// A file that the configuration names itself.
-    fn lone_file(&mut self, path: &Path, words: &Words) {
-        match File::open(path).and_then(|file| has(file, path, words)) {
-            Ok(true) => self.files.push(path.to_owned()),
-            Ok(false) => {}
+    /// A folder or a file that the configuration names, which may lie where an agent
+    /// writes.
+    fn extra(&mut self, path: &Path, settings: &Settings, words: &Words) {
+        match opened(path, settings) {
+            Ok(None) => {}
+            Ok(Some((root, relative))) => match root.folder(&relative) {
+                Ok(None) => self.file(&root, &relative, words, false),
+                folder => self.place(path, folder, words, false),
+            },
             Err(_) => self.unread.push(path.to_owned()),
         }
     }
+}
+
+/// The folder from which on no link on the way to `path` is followed, and the rest of
+/// the way; None when nothing is there.
+fn opened(path: &Path, settings: &Settings) -> io::Result<Option<(Folder, PathBuf)>> {
+    let real = match settings.written_around(path) {
+        Some(_) => path.to_owned(),
+        // The user's own links lead where they lead.
+        None => match path.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            real => real?,
+        },
+    };
+    let above = settings.written_around(&real);
+    let above = above.unwrap_or_else(|| real.parent().unwrap_or(Path::new("/")).to_owned());
+    let relative = real.strip_prefix(&above).unwrap_or(&real).to_owned();
+    let root = Folder::open_configured(&above)?;
+    Ok(root.map(|root| (root, relative)))
 }
 
 fn is_session(relative: &Path) -> bool {
@@ -191,5 +210,39 @@ mod tests {
         assert!(!session.exists() && other.exists() && draft.exists());
         let kept = Kept::look(&settings, "", &words, false);
         assert_eq!((kept.sessions.len(), kept.files), (0, vec![draft]));
+    }
+
+    /// An agent may put anything in the place of what the configuration names there.
+    #[test]
+    fn extra_paths_are_reached_through_nothing_that_an_agent_left() {
+        let root = tempfile::tempdir().unwrap();
+        let (state, own) = (root.path().join("state"), root.path().join("own"));
+        fs::create_dir_all(&state).unwrap();
+        fs::create_dir_all(&own).unwrap();
+        let note = own.join("note.md");
+        fs::write(&note, "the blue flowerpot").unwrap();
+        let link = root.path().join("mine.md");
+        std::os::unix::fs::symlink(&note, &link).unwrap();
+        let configuration = serde_json::json!({"agents": {"defaults": {"memorySearch": {
+            "extraPaths": ["fifo.md", "link.md", "way/note.md", "docs", "kept.md", link, own]}}}});
+        fs::write(state.join("openclaw.json"), configuration.to_string()).unwrap();
+        let environment = [("OPENCLAW_STATE_DIR", state.to_str().unwrap())];
+        let settings = openclaw_settings::load(&environment.into_iter().collect()).unwrap();
+        let workspace = settings.agent("main").unwrap().workspace.clone();
+        fs::create_dir_all(&workspace).unwrap();
+        nix::unistd::mkfifo(&workspace.join("fifo.md"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        for (target, name) in [(&note, "link.md"), (&own, "way"), (&own, "docs")] {
+            std::os::unix::fs::symlink(target, workspace.join(name)).unwrap();
+        }
+        let kept_note = workspace.join("kept.md");
+        fs::write(&kept_note, "a blue flowerpot").unwrap();
+        let words = Words::new("blue flowerpot").unwrap();
+        let kept = Kept::look(&settings, "", &words, false);
+        // The user's own link and folder are followed, to the one file.
+        let mut expected = vec![note.canonicalize().unwrap(), kept_note];
+        expected.sort();
+        assert_eq!(kept.files, expected);
+        let unread = ["docs", "link.md", "way/note.md"].map(|it| workspace.join(it));
+        assert_eq!(kept.unread, unread);
     }
 }

@@ -1,6 +1,7 @@
 //! Validated settings: typed, with the units in the types.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use openclaw_config::environment::Environment;
@@ -207,6 +208,20 @@ impl Settings {
     /// The agent `id`; `None` when the configuration does not name it.
     pub fn agent(&self, id: &str) -> Option<&AgentSettings> {
         self.agents.get(id)
+    }
+
+    /// The folder in which agents write, any of them, that `path` lies in, if it does;
+    /// of several the outermost one, as all beneath is theirs. From there on to `path`
+    /// no link is to be followed.
+    pub fn written_around(&self, path: &Path) -> Option<PathBuf> {
+        let of_agent = |agent: &AgentSettings| {
+            let own = [agent.workspace.clone(), self.paths.agent(&agent.id)];
+            own.into_iter().chain(agent.sandbox.read_write.clone())
+        };
+        let written = self.agents.values().flat_map(of_agent);
+        written
+            .filter(|written| path.starts_with(written))
+            .min_by_key(|written| written.components().count())
     }
 }
 

@@ -32,8 +32,7 @@ impl Places {
                 prefix: String::new(),
             });
             let extra = search.extra_paths.iter();
-            let written = written(settings);
-            let place = |path| extra_place(&workspace.join(path), &workspace, &written);
+            let place = |path| extra_place(&workspace.join(path), &workspace, settings);
             all.extend(extra.filter_map(place));
         }
         if search.enabled && search.sessions {
@@ -66,20 +65,9 @@ impl Places {
     }
 }
 
-/// The folders in which agents write, any of them.
-fn written(settings: &Settings) -> Vec<PathBuf> {
-    let mut written = Vec::new();
-    for agent in settings.agents.values() {
-        written.push(agent.workspace.clone());
-        written.push(settings.paths.agent(&agent.id));
-        written.extend(agent.sandbox.read_write.iter().cloned());
-    }
-    written
-}
-
 /// Names of documents are texts, so a path that is none is left out. What ends
 /// like a Markdown file is one; a folder of such a name is found by looking.
-fn extra_place(path: &Path, workspace: &Path, written: &[PathBuf]) -> Option<Place> {
+fn extra_place(path: &Path, workspace: &Path, settings: &Settings) -> Option<Place> {
     let is_file = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("md"))
@@ -93,13 +81,9 @@ fn extra_place(path: &Path, workspace: &Path, written: &[PathBuf]) -> Option<Pla
         "" => String::new(),
         named => format!("{}/", named.trim_end_matches('/')),
     };
-    let around = written.iter().filter(|above| folder.starts_with(above));
     Some(Place {
         folder: folder.to_owned(),
-        // The outermost one: all beneath is theirs.
-        inside: around
-            .min_by_key(|above| above.components().count())
-            .cloned(),
+        inside: settings.written_around(folder),
         shape,
         prefix,
     })
