@@ -71,11 +71,11 @@ impl<P: Provider> Intake<P> {
                 }
                 Err(error) => error,
             };
-            if error.is_refused(RefusalCode::InvalidArgument)
-                && !incoming.files.is_empty()
-                && !was_refused
-            {
+            if error.is_refused(RefusalCode::NotFound) && !incoming.files.is_empty() {
                 // The gateway keeps a file that no message names for an hour.
+                if was_refused {
+                    pauses.wait("hand in what came", &error).await;
+                }
                 was_refused = true;
                 what = self.with_files(&incoming.what, &incoming.files, chat).await;
             } else if link::is_final(&error) {

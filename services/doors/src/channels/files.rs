@@ -30,6 +30,10 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(3600);
 /// Bytes of a megabyte, as channels count them.
 pub(super) const MEGABYTE: u64 = 1024 * 1024;
 
+/// Megabytes of one account's files that wait for their messages. They come before it
+/// is known who sends them.
+const WAITING_MB: u64 = 1024;
+
 /// Bytes of a name, and of its extension, that are kept: with an id between
 /// them they are shorter than a file's name may be.
 const NAME: usize = 60;
@@ -57,6 +61,12 @@ pub enum FileFault {
         /// Its limit.
         limit: u64,
     },
+    /// It cannot be put into the workspace, where an agent writes too.
+    #[error(transparent)]
+    Place(#[from] openclaw_folder::Error),
+    /// So much waits for its message already.
+    #[error("{0} MB of files wait for their messages already; send it again later")]
+    TooMuch(u64),
     /// The disk refuses.
     #[error("cannot {operation} {}", path.display())]
     Io {
@@ -144,6 +154,12 @@ impl Channels {
         let folder = self.waiting(&canonical);
         let made = fs::create_dir_all(&folder).await;
         made.map_err(io_fault("make the folder", &folder))?;
+        let held = folder.clone();
+        let held = tokio::task::spawn_blocking(move || bytes_in(&held)).await;
+        let held = held.map_err(|_| Refused::Stopping)?;
+        if held.map_err(io_fault("read the folder", &folder))? > WAITING_MB * MEGABYTE {
+            return Err(FileFault::TooMuch(WAITING_MB).into());
+        }
         let path = folder.join(&id);
         let file = fs::OpenOptions::new()
             .write(true)
@@ -199,8 +215,8 @@ impl Channels {
         };
         let copy = move || {
             let each = wanted.into_iter();
-            let copied = each.map(|it| it.map(|it| copied(&workspace, it)).transpose());
-            copied.collect::<Result<Vec<_>, _>>()
+            let placed = each.map(|it| it.map_or(Ok(None), |it| placed(&workspace, it)));
+            placed.collect::<Result<Vec<_>, _>>()
         };
         let copied = tokio::task::spawn_blocking(copy).await;
         let copied = copied.map_err(|_| Refused::Stopping)?;
@@ -284,6 +300,22 @@ fn open_beneath(workspace: &Path, path: &str) -> Option<std::fs::File> {
     Some(file)
 }
 
+/// Copies a file that waits into the workspace; where it is beneath it. `None`: an
+/// agent left something there that is in the way. The message goes without the file
+/// then, and is not held up.
+fn placed(
+    workspace: &Path,
+    wanted: (String, PathBuf, String),
+) -> Result<Option<String>, FileFault> {
+    match copied(workspace, wanted) {
+        Err(FileFault::Place(error)) if error.kind() != io::ErrorKind::StorageFull => {
+            failure::report("put a file that came into the workspace", &error);
+            Ok(None)
+        }
+        copied => copied.map(Some),
+    }
+}
+
 /// Copies a file that waits into the workspace; where it is beneath it.
 fn copied(
     workspace: &Path,
@@ -297,12 +329,10 @@ fn copied(
         Err(error) => return Err(io_fault("open", &from)(error)),
     };
     let place = workspace.join(INBOUND);
-    let of_folder =
-        |error: openclaw_folder::Error| io_fault("make a file in", &place)(io::Error::other(error));
-    let folder = Folder::open_or_create_configured(workspace).map_err(of_folder)?;
-    let folder = folder.create_folder(INBOUND).map_err(of_folder)?;
+    let folder = Folder::open_or_create_configured(workspace)?;
+    let folder = folder.create_folder(INBOUND)?;
     let name = file_name(&name);
-    let made = folder.create_file(&name, PRIVATE_FILE).map_err(of_folder)?;
+    let made = folder.create_file(&name, PRIVATE_FILE)?;
     let taken = || io_fault("make a file in", &place)(io::ErrorKind::AlreadyExists.into());
     let mut target = made.ok_or_else(taken)?;
     let copied = io::copy(&mut source, &mut target).and_then(|_| target.sync_all());
@@ -335,6 +365,17 @@ fn file_name(given: &str) -> String {
         ("", extension) => format!("{id}.{extension}"),
         (stem, extension) => format!("{stem}---{id}.{extension}"),
     }
+}
+
+/// Bytes of all files in `folder`.
+fn bytes_in(folder: &Path) -> io::Result<u64> {
+    let mut bytes = 0_u64;
+    for entry in std::fs::read_dir(folder)? {
+        // One that is gone by now takes nothing.
+        let size = entry?.metadata().map_or(0, |status| status.len());
+        bytes = bytes.saturating_add(size);
+    }
+    Ok(bytes)
 }
 
 /// Removes old files `depth` folders below `root`.
@@ -379,6 +420,44 @@ mod tests {
         assert_ne!(file_name("a.b"), file_name("a.b"));
     }
 
+    type Plant = fn(&Path, &Path);
+
+    /// What an agent may leave where its files are put.
+    #[test]
+    fn placed_file_goes_through_nothing_that_an_agent_left() {
+        let root = tempfile::tempdir().unwrap();
+        let (outside, waits) = (root.path().join("outside"), root.path().join("waits"));
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(&waits, "came").unwrap();
+        let wanted = || (String::new(), waits.clone(), "a.png".to_owned());
+        let plant: [(&str, Plant); 4] = [
+            ("link", |place, outside| {
+                std::os::unix::fs::symlink(outside, place).unwrap();
+            }),
+            ("link below", |place, outside| {
+                std::fs::create_dir(place).unwrap();
+                std::os::unix::fs::symlink(outside, place.join("inbound")).unwrap();
+            }),
+            ("file", |place, _| std::fs::write(place, "x").unwrap()),
+            ("FIFO", |place, _| {
+                let mode = nix::sys::stat::Mode::S_IRWXU;
+                nix::unistd::mkfifo(place, mode).unwrap();
+            }),
+        ];
+        for (name, plant) in plant {
+            let workspace = root.path().join(name);
+            std::fs::create_dir(&workspace).unwrap();
+            plant(&workspace.join("media"), &outside);
+            assert_eq!(placed(&workspace, wanted()).unwrap(), None, "{name}");
+        }
+        assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+        let gone = (String::new(), root.path().join("gone"), String::new());
+        let gone = placed(root.path(), gone);
+        assert!(matches!(gone, Err(FileFault::Missing(_))), "{gone:?}");
+        let path = placed(root.path(), wanted()).unwrap().unwrap();
+        assert_eq!(std::fs::read(root.path().join(path)).unwrap(), b"came");
+    }
+
     #[test]
     fn sweep_removes_what_is_old_and_keeps_the_rest() {
         let root = tempfile::tempdir().unwrap();
@@ -388,6 +467,8 @@ mod tests {
             let file = std::fs::File::create(folder.join(name)).unwrap();
             file.set_modified(SystemTime::now() - age).unwrap();
         }
+        std::fs::write(folder.join("new"), "1234").unwrap();
+        assert_eq!(bytes_in(&folder).unwrap(), 4);
         sweep(root.path(), 2).unwrap();
         assert!(!folder.join("old").exists() && folder.join("new").exists());
     }

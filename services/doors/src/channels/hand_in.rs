@@ -1,5 +1,6 @@
 //! What somebody said, did or pressed: judged, made durable, and answered.
 
+use openclaw_commands::SenderRole;
 use openclaw_conversations::channels::{self as ledger, Asked, Request};
 use openclaw_conversations::outbox::{self, NewDelivery};
 use openclaw_conversations::{Refusal, storage};
@@ -170,7 +171,9 @@ impl Channels {
             }
             What::Reaction(reaction) => return self.reacted(incoming, reaction, &agent).await,
             What::Press(press) if said_by(&press.data).is_some() => {
-                let extra = self.extra(incoming, sender, prompt);
+                // An agent put the words there: whoever presses commands nothing with
+                // them, and decides nothing.
+                let extra = self.extra(incoming, Sender::program(), prompt);
                 let message = Message {
                     text: said_by(&press.data).unwrap_or_default().to_owned(),
                     provider_ids: vec![press.provider_id.clone()],
@@ -227,11 +230,12 @@ impl Channels {
         let place = &incoming.hand_in.place;
         let abilities = self.abilities(&incoming.canonical);
         let channel = abilities.map(|it| about(&incoming.canonical.channel, &it, place));
-        let channel = channel.map(|content| ContextFile {
-            name: CHANNEL_PROMPT.to_owned(),
+        let file = |name: &str, content| ContextFile {
+            name: name.to_owned(),
             content,
-        });
-        let prompt = prompt.map(instructions);
+        };
+        let channel = channel.map(|content| file(CHANNEL_PROMPT, content));
+        let prompt = prompt.map(|content| file(GROUP_PROMPT, content));
         Extra {
             sender,
             instructions: channel.into_iter().chain(prompt).collect(),
@@ -261,7 +265,7 @@ impl Channels {
         let paths = self
             .taken_files(&incoming.canonical, message, workspace)
             .await?;
-        let text = self.text(incoming, message, &paths);
+        let text = self.text(incoming, message, &paths, extra.sender.standing);
         let started = gateway::Message {
             text,
             session_key: String::new(),
@@ -289,13 +293,19 @@ impl Channels {
         }))
     }
 
-    /// What the agent is told; a command is what it is.
-    fn text(&self, incoming: &Incoming<'_>, message: &Message, paths: &[Option<String>]) -> String {
+    /// What the agent is told; a command is what it is, unless a program says it.
+    fn text(
+        &self,
+        incoming: &Incoming<'_>,
+        message: &Message,
+        paths: &[Option<String>],
+        role: SenderRole,
+    ) -> String {
         let text = message.text.trim();
         let is_command = text.starts_with('/')
             || openclaw_commands::read(text).is_some()
             || storage::only_begins_anew(&incoming.settings.session, text);
-        if is_command && message.attachments.is_empty() {
+        if is_command && role != SenderRole::Program && message.attachments.is_empty() {
             return text.to_owned();
         }
         let text = said(incoming.hand_in, message, paths);
@@ -468,13 +478,6 @@ fn ignored(code: IgnoredCode, reason: &str) -> Outcome {
         code,
         reason: reason.to_owned(),
     })
-}
-
-fn instructions(prompt: String) -> ContextFile {
-    ContextFile {
-        name: GROUP_PROMPT.to_owned(),
-        content: prompt,
-    }
 }
 
 /// What a stranger is told.

@@ -114,8 +114,16 @@ pub(super) fn refused(refused: Refused) -> Status {
         Refused::Stopping => Status::unavailable(message),
         Refused::Message(refusal) => refused_message(refusal),
         Refused::File(FileFault::Missing(_) | FileFault::Gone) => Status::not_found(message),
-        Refused::File(FileFault::TooLarge { .. } | FileFault::TooLargeToSend(_)) => {
-            Status::resource_exhausted(message)
+        Refused::File(
+            FileFault::TooLarge { .. } | FileFault::TooLargeToSend(_) | FileFault::TooMuch(_),
+        ) => Status::resource_exhausted(message),
+        Refused::File(FileFault::Place(ref error)) => {
+            failure::report("keep a channel's file", error);
+            if error.kind() == std::io::ErrorKind::StorageFull {
+                Status::resource_exhausted(message)
+            } else {
+                Status::internal(message)
+            }
         }
         Refused::File(FileFault::Io { ref source, .. })
             if source.kind() == std::io::ErrorKind::StorageFull =>

@@ -374,3 +374,26 @@ async fn channels_ask_approvers_alone_and_take_their_word() {
     let again = hand_in(&suite, press("4", "42", &deny)).await;
     assert!(again.is_existing);
 }
+
+/// Whoever presses such a button says words that an agent chose.
+#[tokio::test]
+async fn channels_take_no_command_from_an_agents_button() {
+    for words in ["/approve a-1 allow-always", "/new", "stop"] {
+        let suite = Suite::configured(r#"{"channels": {"telegram": {"allowFrom": [42]}}}"#).await;
+        let press = HandIn {
+            what: What::Press(Press {
+                data: format!("say:{words}"),
+                provider_id: "m9".to_owned(),
+            }),
+            ..direct("1", "42", message(""))
+        };
+        let handed_in = hand_in(&suite, press).await;
+        let Outcome::Taken(taken) = handed_in.outcome else {
+            panic!("{handed_in:?}");
+        };
+        assert!(!taken.is_command, "{words}");
+        // It is the agent that hears them.
+        let turn = format!("{:?}", suite.runner.started().await);
+        assert!(turn.contains(words), "{words}: {turn}");
+    }
+}

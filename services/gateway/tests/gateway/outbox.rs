@@ -213,7 +213,9 @@ async fn outbox_asks_and_says_there_what_was_decided_elsewhere() {
     let asked = ApprovalRequested {
         id: "a-1".to_owned(),
         tool: "exec".to_owned(),
-        command: "make install".to_owned(),
+        command: "make # \u{202e}llatsni\nrm -rf \u{200b}x".to_owned(),
+        cwd: "/w\u{1b}[2J".to_owned(),
+        reason: "it\nwrites".to_owned(),
         expires_ms: i64::MAX,
         form: "line".to_owned(),
         ..ApprovalRequested::default()
@@ -222,10 +224,22 @@ async fn outbox_asks_and_says_there_what_was_decided_elsewhere() {
         .runner
         .say(&accepted.run_id, Said::ApprovalRequested(asked));
     let question = next(&mut deliveries).await;
-    let Kind::Question { id, command, .. } = &question.kind else {
+    let Kind::Question {
+        id,
+        command,
+        cwd,
+        reason,
+        ..
+    } = &question.kind
+    else {
         panic!("{question:?}");
     };
-    assert_eq!((id.as_str(), command.as_str()), ("a-1", "make install"));
+    // What is not seen is written out before somebody decides.
+    assert_eq!(
+        (id.as_str(), command.as_str()),
+        ("a-1", "make # \\u{202e}llatsni⏎\nrm -rf \\u{200b}x")
+    );
+    assert_eq!((cwd.as_str(), reason.as_str()), (r"/w\x1b[2J", "it⏎writes"));
     report(&suite, &question, delivered("m7")).await;
     soon(suite.client.decide_approval("a-1", Decision::Deny, "cli"))
         .await

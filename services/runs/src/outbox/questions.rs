@@ -35,10 +35,11 @@ pub(super) fn asked(dispatcher: &Dispatcher, approval: &Approval) {
         run_id: of_turn.run_id.clone(),
         kind: Kind::Question {
             id: approval.id.clone(),
-            tool: of_turn.tool.clone(),
-            command: of_turn.command.clone(),
-            cwd: of_turn.cwd.clone(),
-            reason: of_turn.reason.clone(),
+            // As it is decided about, so as it is seen, on every channel.
+            tool: openclaw_escape::line(&of_turn.tool),
+            command: openclaw_escape::block(&of_turn.command),
+            cwd: openclaw_escape::line(&of_turn.cwd),
+            reason: openclaw_escape::line(&of_turn.reason),
             expires_ms: approval.expires_ms,
             can_be_always: !of_turn.form.is_empty(),
         },
