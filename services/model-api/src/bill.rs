@@ -11,6 +11,7 @@ use openclaw_proto::event::{Kind, Usage};
 use openclaw_settings::price::Price;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::spending::{self, as_cost};
 
@@ -205,8 +206,13 @@ impl Bill {
         spending::today(&budget.spending, &self.agent_id, budget.utc_offset).max(budget.spent_today)
     }
 
+    /// The turn is over: no answer is heard any further.
+    pub fn cut_off(&self) {
+        self.lock().cut_off(Instant::now());
+    }
+
     fn close(&self, id: u64, counts: bool) {
-        self.lock().close(id, counts);
+        self.lock().close(id, counts, Instant::now());
         self.settled.send_replace(());
     }
 

@@ -51,6 +51,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the provider heard nothing of the question.
+    pub fn is_unsent(&self) -> bool {
+        match self {
+            Self::Client(_) | Self::Key { .. } => true,
+            Self::Send { source, .. } => source.is_connect() || source.is_builder(),
+        }
+    }
+
     /// The code of the turn that fails for it.
     pub fn code(&self) -> Code {
         match self {

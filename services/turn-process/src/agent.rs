@@ -62,8 +62,10 @@ impl Outcome<'_> {
         }
     }
 
-    /// Tells what was counted of the model's answers and not told yet.
+    /// The turn is over: tells what was counted of the model's answers and not told
+    /// yet.
     pub(crate) fn tell_usage(&self) {
+        self.bill.cut_off();
         if let Some(usage) = self.bill.untold() {
             // A spool that is full or gone has said so before.
             let _ = self.spool.push(Kind::Usage(usage));

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use openclaw_proto::event::Usage;
 use openclaw_settings::price::Price;
+use tokio::time::Instant;
 
 use super::Bill;
 
 /// An answer that was let through. Dropped, it is settled with what was seen of
-/// it.
+/// it, and where that is not its end, with what may have been made besides.
 #[derive(Debug)]
 pub struct Charge {
     bill: Arc<Bill>,
@@ -33,6 +34,16 @@ impl Charge {
     /// What the answer used so far.
     pub fn see(&self, usage: Usage) {
         self.bill.lock().see(self.id, usage);
+    }
+
+    /// The question goes out now.
+    pub fn send(&self) {
+        self.bill.lock().send(self.id, Instant::now());
+    }
+
+    /// The answer has come to its end: what was seen of it is what it used.
+    pub fn end(&self) {
+        self.bill.lock().end(self.id);
     }
 
     /// There was no answer, and nothing is charged.

@@ -160,3 +160,39 @@ async fn bill_counts_what_is_asked_beside_the_model_too() {
     let late = bill(0.9999, true);
     assert!(late.may_add(0.001).unwrap_err().contains("costPerDay"));
 }
+
+/// What a model thinks is not told while it does: a program that leaves before the end
+/// does not think for nothing.
+#[test]
+fn bill_charges_what_may_have_been_made_where_nobody_heard_the_end() {
+    let asked = Estimate {
+        most_output: 5000,
+        ..ESTIMATE
+    };
+    let began = Instant::now();
+    let after = |seconds| began + std::time::Duration::from_secs(seconds);
+    let used_by = |seconds, is_heard: bool| {
+        let mut totals = Totals::default();
+        let id = totals.open(asked);
+        totals.send(id, began);
+        totals.see(id, used(7, 50));
+        if is_heard {
+            totals.end(id);
+        }
+        totals.close(id, true, after(seconds));
+        totals.used().output
+    };
+    assert_eq!(used_by(10, true), 50);
+    assert_eq!(used_by(0, false), 50);
+    assert_eq!(used_by(10, false), 2000);
+    // Not more than was asked for.
+    assert_eq!(used_by(1000, false), 5000);
+    let mut totals = Totals::default();
+    let id = totals.open(asked);
+    totals.send(id, began);
+    // The end of the turn.
+    totals.cut_off(after(5));
+    assert_eq!(totals.used().output, 1000);
+    totals.close(id, true, after(50));
+    assert_eq!(totals.used().output, 1000);
+}

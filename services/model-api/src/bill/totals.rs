@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 
 use openclaw_proto::event::Usage;
 use openclaw_settings::price::Price;
+use tokio::time::Instant;
 
 use super::Estimate;
 
 /// More tokens than a turn has, likewise. Sums of such do not overflow.
 pub const MOST_TOKENS: u64 = 1_000_000_000_000;
+
+/// What a model may have made in a second of an answer that nobody heard to its end:
+/// what it thinks is not told while it does, and is paid for. More than most make.
+const TOKENS_PER_SECOND: u64 = 200;
 
 /// What is used, answers that are under way included.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,9 +29,29 @@ pub(super) struct Open {
     price: Option<Price>,
     /// What it used so far.
     pub(super) seen: Usage,
+    /// When it was asked for.
+    sent: Instant,
+    /// What was seen is what it used: it came to its end.
+    is_whole: bool,
 }
 
 impl Open {
+    /// What it is charged with if it is over `now`: what was seen, and where it did not
+    /// come to its end what may have been made besides.
+    fn at_its_end(&self, now: Instant) -> Usage {
+        if self.is_whole {
+            return self.seen;
+        }
+        let lasted = now.saturating_duration_since(self.sent).as_millis();
+        let lasted = u64::try_from(lasted).unwrap_or(u64::MAX);
+        let made = lasted.saturating_mul(TOKENS_PER_SECOND) / 1000;
+        let output = made.min(self.asked.most_output).max(self.seen.output);
+        Usage {
+            output,
+            ..self.seen
+        }
+    }
+
     fn cost_of(&self, usage: &Usage) -> f64 {
         self.price.map_or(0.0, |price| cost(price, usage))
     }
@@ -68,6 +93,8 @@ impl Totals {
             asked,
             price: asked.price,
             seen: Usage::default(),
+            sent: Instant::now(),
+            is_whole: false,
         };
         self.open.insert(id, open);
         id
@@ -87,12 +114,34 @@ impl Totals {
         }
     }
 
+    /// An answer is asked for, maybe once more.
+    pub(super) fn send(&mut self, id: u64, now: Instant) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.sent = now;
+        }
+    }
+
+    /// What was seen of an answer is what it used.
+    pub(super) fn end(&mut self, id: u64) {
+        if let Some(open) = self.open.get_mut(&id) {
+            open.is_whole = true;
+        }
+    }
+
     /// An answer is over; unless it `counts`, there was none.
-    pub(super) fn close(&mut self, id: u64, counts: bool) {
+    pub(super) fn close(&mut self, id: u64, counts: bool, now: Instant) {
         if let Some(open) = self.open.remove(&id)
             && counts
         {
-            self.settle(open.seen, open.price);
+            self.settle(bounded(open.at_its_end(now)), open.price);
+        }
+    }
+
+    /// No answer is heard any further.
+    pub(super) fn cut_off(&mut self, now: Instant) {
+        for open in self.open.values_mut() {
+            open.seen = bounded(open.at_its_end(now));
+            open.is_whole = true;
         }
     }
 

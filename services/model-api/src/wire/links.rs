@@ -11,6 +11,36 @@ use super::{Grants, Unfit};
 /// or in what looks like one wherever it stands; elsewhere it says where
 /// something was found.
 const URL: &str = "_url";
+/// Kinds of content that servers other than the API's own take by a URL under another
+/// name: `{"type": "image", "image": "https://…"}`.
+const MEDIA: [&str; 12] = [
+    "audio",
+    "document",
+    "file",
+    "image",
+    "image_url",
+    "input_audio",
+    "input_file",
+    "input_image",
+    "input_video",
+    "media",
+    "video",
+    "video_url",
+];
+/// Bytes of the name of a scheme with what may stand before it: `https`.
+const SCHEME: usize = 40;
+/// What such content is under. Names and titles are none.
+const CONTENT: [&str; 9] = [
+    "audio",
+    "data",
+    "file",
+    "file_data",
+    "file_uri",
+    "image",
+    "uri",
+    "url",
+    "video",
+];
 /// What a call of a tool was given, which is the tool's own and opaque to the
 /// API.
 const ARGUMENTS: [&str; 4] = ["arguments", "input", "input_schema", "parameters"];
@@ -60,6 +90,11 @@ fn look_into(fields: &Fields<'_>, grants: &Grants) -> Result<(), Unfit> {
         match (name, inner) {
             (name, _) if is_call && ARGUMENTS.contains(&name) => {}
             ("file_id", Tree::Text(_)) => need_files("file_id", grants)?,
+            // Where data is meant there is no place to be fetched.
+            ("file_data", Tree::Text(data)) => fetch_if_place(data, grants)?,
+            (name, Tree::Text(text)) if MEDIA.contains(&kind) && CONTENT.contains(&name) => {
+                fetch_if_place(text, grants)?;
+            }
             ("source", Tree::Object(source)) => look_at_source(source, grants)?,
             (name, Tree::Text(url)) if name.ends_with(URL) => fetch(url, grants)?,
             (name, Tree::Object(inner)) if name.ends_with(URL) => {
@@ -93,6 +128,16 @@ fn need_files(what: &str, grants: &Grants) -> Result<(), Unfit> {
             what: what.to_owned(),
             tool: ProviderTool::Files,
         })
+    }
+}
+
+/// As [`fetch`], where it is data unless it names a place. What data is written in has no
+/// colon (RFC 4648).
+fn fetch_if_place(text: &str, grants: &Grants) -> Result<(), Unfit> {
+    let scheme = text.split(':').next().filter(|it| it.len() < text.len());
+    match scheme {
+        Some(scheme) if scheme.len() < SCHEME => fetch(text.trim_start(), grants),
+        _ => Ok(()),
     }
 }
 

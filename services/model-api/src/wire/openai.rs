@@ -105,11 +105,27 @@ pub(super) fn judge_responses(body: &mut Body<'_>, grants: &Grants) -> Result<()
     for name in ["input", "instructions"] {
         links::check(body.said.get(name), grants)?;
     }
+    if !grants.has_all() && has_nameless_items(body.said.get("input")) {
+        let what = "an item of the input without type and role".to_owned();
+        return Err(Unfit::NotPassed { what });
+    }
     tools::keep(&mut body.said, need, grants)
 }
 
 /// Judges a request for a chat completion, and takes out of it what it can do
 /// without.
+/// Whether `input` has an item that says neither what it is nor whose: the API takes such
+/// a one for a reference to what is kept at the provider, maybe of somebody else's.
+fn has_nameless_items(input: Option<&Tree<'_>>) -> bool {
+    let Some(Tree::List(items)) = input else {
+        return false;
+    };
+    items.iter().any(|item| {
+        let has = |name| matches!(item.get(name), Some(Tree::Text(text)) if !text.is_empty());
+        matches!(item, Tree::Object(_)) && !has("type") && !has("role")
+    })
+}
+
 pub(super) fn judge_chat(body: &mut Body<'_>, grants: &Grants) -> Result<(), Unfit> {
     const SEARCH: &str = "web_search_options";
     let request = &mut body.fields;

@@ -8,6 +8,9 @@ use super::frames::Frames;
 use super::reported::Reported;
 use super::sse::Lines;
 
+/// How the last event of a stream begins, where it does not say what was used.
+const LAST: [&[u8]; 2] = [b"[DONE]", b"{\"type\":\"message_stop\""];
+
 /// Bytes of text for a token where nobody counts them: fewer than in most
 /// languages, so that a guess is too much rather than too little.
 const BYTES_PER_TOKEN: u64 = 3;
@@ -61,6 +64,8 @@ pub struct Tally {
     bytes: usize,
     /// The most that it may be.
     most: Option<u64>,
+    /// It was told to its end.
+    is_over: bool,
 }
 
 #[derive(Debug)]
@@ -88,13 +93,16 @@ impl Tally {
             guessed: 0,
             bytes: 0,
             most,
+            is_over: false,
         }
     }
 
     /// Takes the next piece.
     pub fn feed(&mut self, piece: &[u8]) {
         let (api, reported, guessed) = (self.api, &mut self.reported, &mut self.guessed);
+        let is_over = &mut self.is_over;
         let told = |event: &[u8]| {
+            *is_over |= LAST.iter().any(|last| event.starts_with(last));
             let text = (event.len() as u64).saturating_sub(EVENT_FRAME);
             *guessed = guessed.saturating_add(1 + text / BYTES_PER_TOKEN);
             reported.read(api, event);
@@ -117,8 +125,14 @@ impl Tally {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
+    /// Whether it has said all that it will of what it used.
+    pub fn is_over(&self) -> bool {
+        self.is_over || self.reported.is_whole
+    }
+
     /// The answer has come to its end.
     pub fn end(&mut self) {
+        self.is_over = true;
         match &mut self.reader {
             Reader::Whole(all) => self.reported.read(self.api, all),
             Reader::Events(lines) => {

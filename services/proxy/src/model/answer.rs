@@ -65,11 +65,15 @@ impl Metered {
         let form = Form::Whole;
         let unknown = Tally::new(self.api, form, self.asked_bytes, self.most_output);
         // From here on it costs something.
+        self.charge.send();
         self.charge.see(unknown.usage());
         let response = match sending.await {
             Ok(response) => response,
             Err(error) => {
-                self.charge.forget();
+                // A provider that heard it may have begun to answer.
+                if error.is_unsent() {
+                    self.charge.forget();
+                }
                 let _ = answer.send(Err(error.into()));
                 return;
             }
@@ -95,16 +99,31 @@ impl Metered {
         // A break ends the body as its end does: hyper drops data that it has
         // not sent yet when the body fails. The program sees that the last
         // event is missing.
-        while let Some(Ok(piece)) = stream.next().await {
-            tally.feed(&piece);
-            self.charge.see(tally.usage());
-            is_heard = is_heard && pieces.send(piece).await.is_ok();
-            if !is_heard && form != Form::Whole {
-                return;
+        loop {
+            let piece = tokio::select! {
+                piece = stream.next() => piece,
+                // A whole answer is waited for: it alone says what it used.
+                () = pieces.closed(), if form != Form::Whole => return,
+            };
+            match piece {
+                Some(Ok(piece)) => {
+                    tally.feed(&piece);
+                    self.see(&tally);
+                    is_heard = is_heard && pieces.send(piece).await.is_ok();
+                }
+                Some(Err(_)) => return,
+                None => break,
             }
         }
         tally.end();
+        self.see(&tally);
+    }
+
+    fn see(&self, tally: &Tally) {
         self.charge.see(tally.usage());
+        if tally.is_over() {
+            self.charge.end();
+        }
     }
 }
 
@@ -134,4 +153,78 @@ fn with_body(upstream: &reqwest::Response, body: mpsc::Receiver<Bytes>) -> Respo
         }
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use openclaw_model_api::bill::{Bill, Budget, Estimate};
+    use tokio::time::advance;
+
+    use super::*;
+
+    const MOST: u64 = 100_000;
+
+    async fn metered(bill: &Arc<Bill>) -> Metered {
+        let asked = Estimate {
+            input: 10,
+            most_output: MOST,
+            price: None,
+        };
+        Metered {
+            api: Api::Responses,
+            asked_bytes: 30,
+            most_output: Some(MOST),
+            charge: bill.admit(asked).await.unwrap(),
+        }
+    }
+
+    /// A stream of events, said piece by piece.
+    fn events() -> (mpsc::Sender<io::Result<Bytes>>, reqwest::Response) {
+        let (pieces, body) = mpsc::channel(1);
+        let body = reqwest::Body::wrap_stream(ReceiverStream::new(body));
+        let response = hyper::Response::builder().header("content-type", "text/event-stream");
+        (pieces, response.body(body).unwrap().into())
+    }
+
+    /// A model that thinks says nothing for minutes, and is paid for each of them.
+    #[tokio::test(start_paused = true)]
+    async fn answer_is_charged_for_what_the_program_did_not_wait_for() {
+        let budget = Budget {
+            output_tokens: u64::MAX,
+            cost_per_turn: f64::MAX,
+            cost_per_day: f64::MAX,
+            spent_today: 0.0,
+            spending: PathBuf::from("/nonexistent"),
+            utc_offset: 0,
+        };
+        let bill = Arc::new(Bill::new(budget, "main", true));
+        let (pieces, upstream) = events();
+        let passed = metered(&bill).await.pass(async { Ok(upstream) }).await;
+        pieces.send(Ok(Bytes::from("data: {}\n\n"))).await.unwrap();
+        advance(Duration::from_secs(60)).await;
+        drop(passed);
+        // The provider is not kept at it either, though it says nothing.
+        pieces.closed().await;
+        assert!(bill.untold().unwrap().output >= 60 * 100);
+
+        // What came to its end is what the provider says that it was.
+        let (pieces, upstream) = events();
+        let passed = metered(&bill).await.pass(async { Ok(upstream) }).await;
+        let end = "data: {\"response\":{\"usage\":{\"input_tokens\":10,\"output_tokens\":7}}}\n\n";
+        pieces.send(Ok(Bytes::from(end))).await.unwrap();
+        let mut told = 0;
+        while told < 7 {
+            told += bill.untold().map_or(0, |usage| usage.output);
+            tokio::task::yield_now().await;
+        }
+        advance(Duration::from_secs(60)).await;
+        drop(passed);
+        pieces.closed().await;
+        assert_eq!(bill.untold(), None);
+    }
 }

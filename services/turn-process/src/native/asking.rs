@@ -11,7 +11,7 @@ use openclaw_model_api::bill::{self, Bill, Charge, MOST_OUTPUT};
 use openclaw_model_api::route::Stop;
 use openclaw_model_api::upstream::{self, Upstream};
 use openclaw_model_api::wire::{self, Api, Form, Grants, Judged, Tally, Unfit, tokens_of};
-use openclaw_proto::event::Kind;
+use openclaw_proto::event::{Kind, Usage};
 use openclaw_turn::{Code, Target};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
@@ -46,7 +46,8 @@ pub(super) enum Answer {
     Spent(String),
 }
 
-/// Counts an answer. Dropped, it is settled with what was seen of it.
+/// Counts an answer. Dropped before its end, it is settled as one that nobody heard
+/// further.
 #[derive(Debug)]
 pub(super) struct Metered {
     tally: Tally,
@@ -57,13 +58,20 @@ impl Metered {
     /// Takes the next piece.
     pub(super) fn feed(&mut self, piece: &[u8]) {
         self.tally.feed(piece);
-        self.charge.see(self.tally.usage());
+        self.count();
     }
 
     /// The answer has come to its end.
     pub(super) fn end(&mut self) {
         self.tally.end();
+        self.count();
+    }
+
+    fn count(&self) {
         self.charge.see(self.tally.usage());
+        if self.tally.is_over() {
+            self.charge.end();
+        }
     }
 }
 
@@ -179,6 +187,7 @@ impl Asking {
                     Err(answer) => return *answer,
                 },
             };
+            charge.send();
             let sent = self.upstream.post(stop, judged.bytes.clone()).await;
             failed = Some(match sent {
                 Ok(response) if response.status().is_success() => {
@@ -191,7 +200,13 @@ impl Asking {
                     (refusal.failure(), Answer::Refused(refusal))
                 }
                 Err(error) => {
-                    tracing::debug!(error = %failure::chain(&error), "the model was not asked");
+                    tracing::debug!(error = %failure::chain(&error), "the model did not answer");
+                    if !error.is_unsent() {
+                        // It may have begun to: this try is charged by itself.
+                        charge.see(unheard(stop, &judged));
+                        failed = Some((Failure::unsent(&error), Answer::Failed(error)));
+                        continue;
+                    }
                     (Failure::unsent(&error), Answer::Failed(error))
                 }
             });
@@ -306,6 +321,12 @@ fn wire_api(stop: &Stop) -> Api {
     } else {
         Api::Chat
     }
+}
+
+/// What a question used of which no answer was heard.
+fn unheard(stop: &Stop, judged: &Judged) -> Usage {
+    let asked_bytes = judged.bytes.len();
+    Tally::new(wire_api(stop), Form::Whole, asked_bytes, judged.most_output).usage()
 }
 
 fn stream(stop: &Stop, response: reqwest::Response, judged: &Judged, charge: Charge) -> Answer {

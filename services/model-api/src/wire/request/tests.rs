@@ -293,6 +293,12 @@ fn responses_request_cannot_have_the_provider_carry_data_out() {
         ),
         with("tools", json!([{"name": "untyped"}])),
         with("input", json!([{"type": "item_reference", "id": "i"}])),
+        // The API takes these for references too.
+        with("input", json!([{"id": "msg_1"}])),
+        with("input", json!([{"type": null, "id": "msg_1"}])),
+        with("input", json!([{"type": "", "role": "", "id": "msg_1"}])),
+        said(json!({"type": "input_file", "file_data": "https://x/?d=1"})),
+        said(json!({"type": "input_video", "video": "https://x"})),
         said(json!({"type": "input_image", "image_url": "https://x/?d=1"})),
         said(json!({"type": "input_image", "image_url": "HTTP://x"})),
         said(json!({"type": "input_image", "file_id": "f"})),
@@ -332,13 +338,25 @@ fn chat_request_cannot_have_the_provider_carry_data_out() {
         said(json!({"type": "image_url", "image_url": "https://x"})),
         said(json!({"type": "video_url", "video_url": {"url": "https://x"}})),
         said(json!({"type": "file", "file": {"file_id": "f"}})),
+        said(json!({"type": "file", "file": {"filename": "a", "file_data": "https://x/?d=1"}})),
+        said(json!({"type": "file", "file": {"file_data": " gs://bucket/x"}})),
+        said(json!({"type": "image", "image": "https://x/?d=1"})),
+        said(json!({"type": "image", "url": "HTTPS://x", "detail": "low"})),
+        said(json!({"type": "media", "mimeType": "image/png", "file_uri": "gs://bucket/x"})),
     ] {
         is_refused(Api::Chat, &body);
     }
     let plugins = passes(Api::Chat, &with("plugins", json!([{"id": "web"}])));
     assert!(plugins.get("plugins").is_none());
-    let image = said(json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,A"}}));
-    assert_eq!(passes(Api::Chat, &image), image);
+    for part in [
+        json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,A"}}),
+        json!({"type": "file", "file": {"filename": "https://x", "file_data": "data:a/b;base64,A"}}),
+        json!({"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}}),
+        json!({"type": "image", "image": "iVBORw0KGgo="}),
+    ] {
+        let data = said(part);
+        assert_eq!(passes(Api::Chat, &data), data);
+    }
 }
 
 #[test]
