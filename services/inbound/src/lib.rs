@@ -9,6 +9,8 @@ mod code;
 mod decision;
 mod directives;
 mod facts;
+#[cfg(fuzzing)]
+pub mod fuzz;
 mod media;
 mod peer;
 mod rules;

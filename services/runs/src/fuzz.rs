@@ -2,4 +2,4 @@
 //! at a boundary, and asserts what has to hold whatever that is. Built for
 //! fuzzing alone; what they look into stays private.
 
-pub use openclaw_jobs::fuzz::schedule;
+pub use openclaw_jobs::fuzz::{job_row, schedule, when};

@@ -39,7 +39,7 @@ enum Failure {
 /// Asks Telegram who the token is of, and prints its name.
 pub fn run(check: &Check) -> ExitCode {
     match asked(check) {
-        Ok(name) => match writeln!(io::stdout(), "@{name}") {
+        Ok(name) => match writeln!(io::stdout(), "@{}", openclaw_escape::line(&name)) {
             Ok(()) => ExitCode::from(exit::SUCCESS),
             Err(_) => ExitCode::from(exit::FAILURE),
         },
@@ -49,7 +49,7 @@ pub fn run(check: &Check) -> ExitCode {
                 Failure::Other(words) => (exit::FAILURE, words),
             };
             // Nobody is left to tell when standard error is gone.
-            let _ = writeln!(io::stderr(), "{words}");
+            let _ = writeln!(io::stderr(), "{}", openclaw_escape::line(&words));
             ExitCode::from(code)
         }
     }

@@ -6,6 +6,8 @@ mod batch;
 mod bot;
 pub mod check;
 mod form;
+#[cfg(fuzzing)]
+pub mod fuzz;
 mod html;
 mod live;
 mod pace;

@@ -146,7 +146,7 @@ async fn poll(
         spool.room().await;
         let mut asked = json!({"timeout": POLL_SECONDS, "limit": 100, "allowed_updates": KINDS});
         if let Some(position) = &position {
-            let is_silent = now_ms() - position.at_ms > SILENCE_MS;
+            let is_silent = now_ms().saturating_sub(position.at_ms) > SILENCE_MS;
             if !(is_confirmed && is_silent) {
                 asked["offset"] = position.offset.into();
             }
@@ -167,7 +167,7 @@ async fn poll(
         let last = updates.iter().rev().find_map(|it| it["update_id"].as_i64());
         let next = Position {
             bot: api.bot_id().to_owned(),
-            offset: last.unwrap_or_default() + 1,
+            offset: last.unwrap_or_default().saturating_add(1),
             at_ms: now_ms(),
         };
         let batch = updates.iter().filter_map(|it| update(api, it)).collect();

@@ -82,7 +82,7 @@ impl Reader {
         Some(Incoming {
             place: place(&message.chat, message.thread()),
             sender,
-            sent_ms: message.date.max(message.edit_date) * 1000,
+            sent_ms: message.date.max(message.edit_date).saturating_mul(1000),
             what: What::Message(Said {
                 text: words.text,
                 provider_ids: vec![message.message_id.to_string()],
@@ -184,7 +184,7 @@ fn other(place: Place, sender: Person, seconds: i64, what: What) -> Incoming {
     Incoming {
         place,
         sender,
-        sent_ms: seconds * 1000,
+        sent_ms: seconds.saturating_mul(1000),
         what,
         files: Vec::new(),
         is_urgent: false,

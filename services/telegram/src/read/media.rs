@@ -82,6 +82,6 @@ fn too_large(size: u64, options: &Options) -> Option<String> {
              or use a Bot API server of your own (channels.telegram.apiRoot)"
         ));
     }
-    (size > own * MEGABYTE)
+    (size > own.saturating_mul(MEGABYTE))
         .then(|| format!("it is larger than the {own} MB that channels.telegram.mediaMaxMb allows"))
 }

@@ -308,7 +308,7 @@ pub(super) async fn file(
         None => options.media_max_mb.min(SENT_MB),
     };
     let name = &file.name;
-    if file.size > limit * 1024 * 1024 {
+    if file.size > limit.saturating_mul(1024 * 1024) {
         let words = format!("{name} is larger than the {limit} MB that can be sent here.");
         let mut target = target.clone();
         return text(bot, &mut target, &Rich::plain(&words), None, None).await;
