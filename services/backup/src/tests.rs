@@ -80,7 +80,7 @@ impl Scene {
                 ("main".to_owned(), self.state().join("workspace")),
                 ("work".to_owned(), self.home().join("notes")),
             ],
-            written: vec![self.state().join("shared"), self.home().join("notes")],
+            granted: vec![self.state().join("shared")],
             program: "1.2.3".to_owned(),
         }
     }

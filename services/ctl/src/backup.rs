@@ -43,19 +43,16 @@ pub(crate) fn execute(
 }
 
 fn source(environment: &Environment) -> Result<Source, Failure> {
-    let paths = Paths::resolve(environment)?;
     // A configuration that is broken is backed up as it is.
     let settings = openclaw_settings::load_usable(environment)?;
-    let written = settings.agents.values().flat_map(|agent| {
-        let granted = agent.sandbox.read_write.iter().cloned();
-        granted.chain([agent.workspace.clone()])
-    });
-    let written = written.collect();
-    let agents = settings.agents.into_iter();
-    let workspaces: Vec<_> = agents.map(|(id, agent)| (id, agent.workspace)).collect();
+    let (mut workspaces, mut granted) = (Vec::new(), Vec::new());
+    for (id, agent) in settings.agents {
+        workspaces.push((id, agent.workspace));
+        granted.extend(agent.sandbox.read_write);
+    }
     Ok(Source {
-        paths,
-        written,
+        paths: Paths::resolve(environment)?,
+        granted,
         workspaces,
         program: env!("CARGO_PKG_VERSION").to_owned(),
     })
@@ -63,9 +60,8 @@ fn source(environment: &Environment) -> Result<Source, Failure> {
 
 fn default_name() -> PathBuf {
     let now = jiff::Zoned::now();
-    now.strftime("openclaw-backup-%Y-%m-%d-%H%M%S.tar.zst")
-        .to_string()
-        .into()
+    let name = now.strftime("openclaw-backup-%Y-%m-%d-%H%M%S.tar.zst");
+    name.to_string().into()
 }
 
 fn rendered(made: &Made, file: &Path, paths: &Paths) -> String {

@@ -3,6 +3,8 @@
 
 mod attending;
 mod files;
+#[cfg(fuzzing)]
+pub(crate) mod fuzz;
 mod hand_in;
 mod overheard;
 mod owner;

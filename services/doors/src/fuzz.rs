@@ -2,4 +2,5 @@
 //! at a boundary, and asserts what has to hold whatever that is. Built for
 //! fuzzing alone; what they look into stays private.
 
+pub use crate::channels::fuzz::hand_in;
 pub use crate::front::fuzz::front_head;
