@@ -56,7 +56,7 @@ fn follow_changes(hits: &mut [Hit]) {
                 && own.parts.evidence >= older.parts.evidence * CHANGED
                 && own.parts.told > 0.0
                 && is_later(own, older)
-                && have_common_words(&own.snippet, &older.snippet, |word| {
+                && have_common_words(&about(own), &about(older), |word| {
                     is_alike(own, older) || !is_general(word)
                 })
         });
@@ -102,7 +102,14 @@ fn replaces(newer: &Hit, older: &Hit) -> bool {
         && older.answers()
         && is_later(newer, older)
         && is_alike(newer, older)
-        && have_common_words(&newer.snippet, &older.snippet, |_| true)
+        && have_common_words(&about(newer), &about(older), |_| true)
+}
+
+/// A text with what it stands under.
+fn about(hit: &Hit) -> String {
+    let lines = hit.context.iter().map(String::as_str);
+    let lines: Vec<&str> = lines.chain([hit.snippet.as_str()]).collect();
+    lines.join("\n")
 }
 
 fn is_alike(newer: &Hit, older: &Hit) -> bool {
