@@ -1,15 +1,12 @@
 //! Questions that ask for several things.
 
+use super::reference::refers;
 use super::sought;
 
 /// Words that join questions.
 const JOINING: [&str; 7] = ["and", "und", "et", "y", "e", "sowie", "plus"];
 /// What parts questions.
 const MARKS: [char; 8] = ['?', '？', ';', '；', '、', '。', '¿', ','];
-/// Who was named before is meant with these.
-const REFERRING: &str = "he she him her his hers it its they them their er sie ihn ihm ihr ihre ihren sein seine seinen es il elle \
-    ils elles lui leur sa él ella ellos ellas su sus le les";
-
 /// The clauses of `text`: what is between marks and between words that join, as
 /// questions that can be put alone. A text that asks for one thing is one clause.
 pub fn clauses(text: &str) -> Vec<String> {
@@ -94,31 +91,6 @@ fn subject(first: &str, other: &str) -> Option<String> {
     (!names.is_empty()).then(|| names.join(" "))
 }
 
-/// Whether a word of `text` means somebody or something named before.
-fn refers(text: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric());
-    words.any(is_referring)
-}
-
-/// The next of what was spoken of before.
-const NEXT: &str = "next nächste nächster nächstes prochain prochaine próximo próxima siguiente danach afterwards ensuite después";
-
-/// Whether `text` begins with what means something named before: "She …", "The
-/// next …".
-pub fn refers_back(text: &str) -> bool {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    let mut words = words.filter(|word| !word.is_empty()).take(2);
-    let is_next = |word: &str| {
-        let lower = word.to_lowercase();
-        NEXT.split_whitespace().any(|other| other == lower)
-    };
-    let first = words.next().unwrap_or_default();
-    is_referring(first)
-        || is_next(first)
-        || words.next().is_some_and(is_next)
-        || text.starts_with("次")
-}
-
 /// Of a text that says something before it asks, what it asks: "I want to take part,
 /// where do we meet?" None of one that only asks.
 pub fn question_alone(text: &str) -> Option<String> {
@@ -128,11 +100,6 @@ pub fn question_alone(text: &str) -> Option<String> {
         .collect();
     let asking = pieces.iter().rposition(|piece| sought::asks(piece))?;
     (asking > 0).then(|| pieces[asking].trim().to_owned())
-}
-
-fn is_referring(word: &str) -> bool {
-    let lower = word.to_lowercase();
-    REFERRING.split_whitespace().any(|other| other == lower)
 }
 
 fn is_spaceless(text: &str) -> bool {
@@ -169,8 +136,6 @@ mod tests {
             Some("集合場所はどこでしょうか")
         );
         assert_eq!(question_alone("Where is the big, red key?"), None);
-        assert!(refers_back("The next is due in June") && refers_back("She left"));
-        assert!(!refers_back("Bob said she left next"));
     }
 
     #[test]

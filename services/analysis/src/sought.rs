@@ -2,6 +2,7 @@
 //! something is called. By words, as in `traits`.
 
 use super::language::{Language, Languages};
+use super::reference::refers_back;
 use super::stop_words;
 use super::terms::{Word, words};
 use super::traits::{Traits, facts};
@@ -182,30 +183,29 @@ impl Sought {
             return true;
         }
         let lower = sentence.to_lowercase();
-        let is_listed = [":", "：", "->", "→", "=", "「"];
-        let is_listed = is_listed.iter().any(|mark| sentence.contains(mark));
-        let tokens = tokens(sentence, is_asked);
-        let one = |wanted: Sought, there: bool| !self.has(wanted) || there;
+        let is_listed = || {
+            let marks = [":", "：", "->", "→", "=", "「"];
+            marks.iter().any(|mark| sentence.contains(mark))
+        };
         let is_spaceless = is_spaceless(sentence);
-        one(
-            Self::PLACE,
-            is_listed || is_spaceless || is_placed(&lower, language),
-        ) && one(Self::REASON, is_listed || has(&lower, REASONS))
-            && one(
-                Self::WEIGHT,
-                has(&lower, WEIGHTS) || has_unit(&lower, WEIGHTS),
-            )
-            && one(Self::SIZE, has(&lower, SIZES) || has_unit(&lower, SIZES))
-            && one(Self::COLOUR, has(&lower, COLOURS))
-            && one(Self::TRADE, has(&lower, TRADES))
-            && one(
-                Self::PERSON,
-                is_spaceless || has(&lower, PEOPLE) || tokens.iter().any(is_name),
-            )
-            && one(
-                Self::NAME,
-                is_spaceless || has(&lower, NAMING) || is_called(&tokens),
-            )
+        let tokens = if self.has(Self::PERSON) || self.has(Self::NAME) {
+            tokens(sentence, is_asked)
+        } else {
+            Vec::new()
+        };
+        // "It says hello", under "Parrot".
+        let is_somebody = || has(&lower, PEOPLE) || refers_back(sentence);
+        (!self.has(Self::PLACE) || is_listed() || is_spaceless || is_placed(&lower, language))
+            && (!self.has(Self::REASON) || is_listed() || has(&lower, REASONS))
+            && (!self.has(Self::WEIGHT) || has(&lower, WEIGHTS) || has_unit(&lower, WEIGHTS))
+            && (!self.has(Self::SIZE) || has(&lower, SIZES) || has_unit(&lower, SIZES))
+            && (!self.has(Self::COLOUR) || has(&lower, COLOURS))
+            && (!self.has(Self::TRADE) || has(&lower, TRADES))
+            && (!self.has(Self::PERSON)
+                || is_spaceless
+                || is_somebody()
+                || tokens.iter().any(is_name))
+            && (!self.has(Self::NAME) || is_spaceless || has(&lower, NAMING) || is_called(&tokens))
     }
 }
 
@@ -356,6 +356,7 @@ mod tests {
             own
         ));
         assert!(!is_in("Who has the ladder?", "the ladder on Monday", own));
+        assert!(is_in("Who has the ladder?", "It has the ladder", own));
         assert!(!is_in(
             "Wie heißt der Kanarienvogel?",
             "Den Kanarienvogel nimmt Tante Gerti",
