@@ -171,7 +171,10 @@ impl<'a> Words<'a> {
             foreign,
             factor: factor * self.written.factor(plain),
             is_name,
-            is_kind: self.written.kinds.contains(plain),
+            // Not of "what says …".
+            is_kind: !is_frame
+                && !analysis::is_doing(plain, self.own)
+                && self.written.kinds.contains(plain),
             is_doing: self.written.is_doing(plain, self.own, has_others),
             fact: lexicon::fact(plain, self.own),
         };
