@@ -1,22 +1,47 @@
 //! Whether a text says that something is no longer as it was.
 
 use super::terms::{Word, words};
+use super::traits::{Traits, facts};
 
 /// Words that say so, in lower case.
 const CHANGES: &str = "
-now moved changed instead anymore postponed rescheduled corrected switched
-jetzt nun statt stattdessen verschoben verlegt geändert umgestellt
-désormais dorénavant maintenant repoussé repousse reporté reporte déplacé déplace changé
-ahora movido mueve movió cambiado cambió aplazado aplazó retrasado";
+now moved changed changes instead anymore postponed rescheduled corrected switched slipped cancelled canceled replaced replaces new successor
+returned became raised lowered rises
+jetzt nun statt stattdessen verschoben verlegt geändert umgestellt umgezogen umgebucht abgesagt ersetzt übernimmt übernommen neu neue neuer
+neuen neues nachfolger nachfolgerin zurückgebracht inzwischen mittlerweile künftig erhöht gewechselt wechselt zieht
+désormais dorénavant maintenant repoussé repousse repoussée reporté reporte reportée déplacé déplace changé change changent nouveau nouvelle
+nouvel remplace remplacé remplacée annulé annulée déménagé déménage rendu retard successeur dorénavant
+ahora movido mueve movió cambiado cambió cambia cambian aplazado aplazó aplaza retrasado mudado mudó muda nuevo nueva nuevos sustituye
+reemplaza cancelado cancelada devuelto pasan trasladado";
 /// What says so of several words, or where words are not parted.
-const PHRASES: [&str; 13] = [
+const PHRASES: [&str; 33] = [
     "no longer",
+    "takes over",
+    "took over",
+    "as of ",
+    "starting ",
+    "from now",
+    "ab sofort",
+    "ab nächste",
+    "zieht um",
+    "à partir d",
+    "passe au ",
+    "passe à ",
+    "a partir de",
+    "pasa a ",
+    "pasó a ",
+    "月から",
+    "日から",
+    "後任",
+    "異動",
     "nicht mehr",
     "au lieu de",
     "ne plus",
     "n'est plus",
     "en vez de",
     "ya no",
+    "新しい",
+    "になった",
     "変わっ",
     "変わり",
     "変更",
@@ -34,7 +59,24 @@ pub fn tells_change(text: &str) -> bool {
         }
     });
     let lower = text.to_lowercase();
+    tells |= begins_on_a_day(&lower);
     tells || PHRASES.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// What stands before the day on which something begins.
+const FROM: [&str; 6] = ["from ", "ab ", "seit ", "since ", "dès ", "desde "];
+
+/// Whether `text`, in lower case, says from which day on something is so: "ab
+/// Dezember".
+fn begins_on_a_day(text: &str) -> bool {
+    FROM.iter().any(|from| {
+        text.match_indices(from).any(|(at, _)| {
+            let is_word = !text[..at].ends_with(char::is_alphanumeric);
+            let rest = text[at + from.len()..].split_whitespace();
+            let next: Vec<&str> = rest.take(2).collect();
+            is_word && facts(&next.join(" ")).meets(Traits::DATE.with(Traits::RELATIVE))
+        })
+    })
 }
 
 #[cfg(test)]
@@ -50,6 +92,9 @@ mod tests {
             "Le Goff repousse le début des travaux",
             "La profesora ha movido el depósito",
             "作業は12月2日に変わった",
+            "ab Dezember ist Rauch unser Steuerberater",
+            "木下先生が産休、来月から有村先生",
+            "Los ensayos pasan a los lunes",
         ] {
             assert!(tells_change(text), "{text}");
         }

@@ -9,10 +9,13 @@ pub mod calendar;
 mod change;
 mod clauses;
 mod detect;
+mod doing;
 mod fold;
 mod language;
 pub mod lexicon;
+mod reference;
 mod roots;
+mod sought;
 mod spaceless;
 mod spoken;
 mod stop_words;
@@ -21,15 +24,18 @@ mod traits;
 mod word;
 
 pub use change::tells_change;
-pub use clauses::clauses;
+pub use clauses::{clauses, question_alone};
+pub use doing::is_doing;
 pub use language::{Language, Languages};
-pub use spaceless::{pairs, pieces};
+pub use reference::refers_back;
+pub use sought::{Role, Sought, names_one, sought};
+pub use spaceless::{is_inflected, pairs, pieces};
 pub use spoken::spoken;
 pub use stop_words::Same;
 pub use terms::{
     Word, is_stop_word, language_among, language_of, runs, stem, terms, unaccented, words,
 };
-pub use traits::{Traits, asked, facts, is_question, traits};
+pub use traits::{Traits, asked, counts, facts, is_question, traits};
 
 #[cfg(test)]
 mod tests;

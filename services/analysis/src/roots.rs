@@ -16,23 +16,39 @@ const PREFIXES: [&str; 18] = [
 impl Language {
     /// The stems of verbs of which `word` may be a form that the stemmer leaves
     /// apart: in German "erntet", "geerntet" and "abgeholt" are of "ernt" and
-    /// "abhol".
+    /// "abhol", in French "exposons" is of "expos".
     pub fn roots(self, word: &str) -> Vec<String> {
-        if self != Self::German {
-            return Vec::new();
+        match self {
+            Self::German => german(word),
+            Self::French => french(word),
+            _ => Vec::new(),
         }
-        let prefixes = PREFIXES.iter();
-        let participles = prefixes.filter_map(|prefix| {
-            let form = word.strip_prefix(*prefix)?.strip_prefix("ge")?;
-            Some(format!("{prefix}{form}"))
-        });
-        let forms = participles.chain([word.to_owned()]);
-        let bare = |form: String| {
-            let bare = VERBS.iter().filter_map(|ending| form.strip_suffix(ending));
-            let long = bare.filter(|root| root.chars().count() >= ROOT);
-            let stems = long.map(|root| stem(root, self).into_owned());
-            stems.collect::<Vec<_>>()
-        };
-        forms.flat_map(bare).collect()
     }
+}
+
+/// What French verbs end with where the stemmer leaves it.
+const FRENCH: [&str; 6] = ["erons", "erez", "eront", "ons", "ez", "ent"];
+
+fn french(word: &str) -> Vec<String> {
+    let bare = FRENCH.iter().find_map(|ending| word.strip_suffix(ending));
+    let long = bare.filter(|root| root.chars().count() >= ROOT);
+    long.map(|root| stem(root, Language::French).into_owned())
+        .into_iter()
+        .collect()
+}
+
+fn german(word: &str) -> Vec<String> {
+    let prefixes = PREFIXES.iter();
+    let participles = prefixes.filter_map(|prefix| {
+        let form = word.strip_prefix(*prefix)?.strip_prefix("ge")?;
+        Some(format!("{prefix}{form}"))
+    });
+    let forms = participles.chain([word.to_owned()]);
+    let bare = |form: String| {
+        let bare = VERBS.iter().filter_map(|ending| form.strip_suffix(ending));
+        let long = bare.filter(|root| root.chars().count() >= ROOT);
+        let stems = long.map(|root| stem(root, Language::German).into_owned());
+        stems.collect::<Vec<_>>()
+    };
+    forms.flat_map(bare).collect()
 }

@@ -22,6 +22,14 @@ const ASKING: &[char] = &[
     '们', '在', '呢', '吧', '这', '那', '怎', '谁', '嗎', '麼', '這', '們', '誰',
 ];
 
+/// What is counted after "何".
+const COUNTED: &[char] = &[
+    '時', '日', '曜', '月', '年', '人', '個', '歳', '回', '本', '匹', '円', '階', '番', '度', '枚',
+    '冊', '分', '杯', '台', '色', '泊',
+];
+/// What follows a word that is no verb.
+const PARTICLES: &str = "はがをにのでとへもやかなだしすさ";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Script {
     Han,
@@ -54,7 +62,12 @@ pub fn pieces(run: &str) -> Vec<Range<usize>> {
             Script::Han => {
                 let asks = |text: &str| {
                     let first = text.chars().next().filter(|c| ASKING.contains(c))?;
-                    Some(first.len_utf8())
+                    // "何時" asks for a time, and has no word for it.
+                    let rest = &text[first.len_utf8()..];
+                    let counted = rest
+                        .chars()
+                        .take_while(|c| COUNTED.contains(c) && first == '何');
+                    Some(first.len_utf8() + counted.map(char::len_utf8).sum::<usize>())
                 };
                 pieces.extend(without(run, range, asks));
             }
@@ -73,6 +86,15 @@ pub fn pieces(run: &str) -> Vec<Range<usize>> {
         }
     }
     pieces
+}
+
+/// Whether the piece `piece` of `run` is a verb or an adjective: characters with an
+/// ending after them that is no particle.
+pub fn is_inflected(run: &str, piece: &Range<usize>) -> bool {
+    let last = run[piece.clone()].chars().next_back();
+    let next = run[piece.end..].chars().next();
+    last.is_some_and(|last| script(last) == Script::Han)
+        && next.is_some_and(|c| script(c) == Script::Hiragana && !PARTICLES.contains(c))
 }
 
 /// What is left of `range` without what `skip` finds at the beginning of a text.
@@ -127,6 +149,15 @@ mod tests {
         assert_eq!(said("パスワードは何ですか"), ["パスワード"]);
         assert_eq!(said("りんごが好きなのは誰"), ["りんご", "好"]);
         assert_eq!(said("我的猫叫什么名字"), ["猫叫", "名字"]);
+        assert_eq!(said("歯医者は何時に行けばいい"), ["歯医者", "行"]);
+    }
+
+    #[test]
+    fn verbs_have_endings_after_them() {
+        let run = "歯医者は何時に行けばいい";
+        let inflected = pieces(run).into_iter();
+        let inflected: Vec<bool> = inflected.map(|piece| is_inflected(run, &piece)).collect();
+        assert_eq!(inflected, [false, true]);
     }
 
     #[test]

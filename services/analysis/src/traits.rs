@@ -55,6 +55,11 @@ impl Traits {
         Self(self.0 & !other.0)
     }
 
+    /// The members that `other` has too.
+    pub const fn only(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// Whether the two have a member in common.
     pub const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -151,14 +156,15 @@ pub fn facts(text: &str) -> Traits {
     let mut found = Traits::default();
     let mut buffer = String::new();
     // "may" is a month beside a number only.
-    let (mut is_may, mut is_number) = (false, false);
+    let (mut is_may, mut is_number, mut is_no_price) = (false, false, false);
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         if word.is_empty() {
             continue;
         }
-        let was = (is_may, is_number);
+        let was = (is_may, is_number, is_no_price);
         is_may = word.eq_ignore_ascii_case("may");
         is_number = word.contains(|c: char| c.is_ascii_digit());
+        is_no_price = is_of_day(text, word);
         let kind = if is_number {
             Traits::NUMBER
         } else {
@@ -166,21 +172,77 @@ pub fn facts(text: &str) -> Traits {
             kind.copied().unwrap_or_default()
         };
         found = found.with(kind);
-        let is_of_day = kind.meets(Traits::DATE.with(Traits::RELATIVE));
-        if was.1 && !is_number && !is_of_day && !is_unit(&buffer) {
+        let is_day = kind.meets(Traits::DATE.with(Traits::RELATIVE));
+        if was.1 && !was.2 && !is_number && !is_day && !is_unit(&buffer) {
             found = found.with(Traits::AMOUNT);
         }
-        if (is_may && was.1) || (is_number && was.0) {
+        let is_hour = was.1 && matches!(buffer.as_str(), "h" | "am" | "pm");
+        if (is_may && was.1) || (is_number && was.0) || is_hour || is_joined_hour(word) {
             found = found.with(Traits::DATE);
         }
     }
-    if is_number {
+    if is_number && !is_no_price {
         found = found.with(Traits::AMOUNT);
     }
     if found.meets(Traits::NUMBER) {
         found = found.with(of_digits(text));
     }
     found.with(of_signs(text))
+}
+
+/// Whether the number `word` of `text` is a year, in brackets, or a part of a date or
+/// a code: no price.
+fn is_of_day(text: &str, word: &str) -> bool {
+    let at = word.as_ptr() as usize - text.as_ptr() as usize;
+    let before = text[..at].chars().next_back();
+    let after = text[at + word.len()..].chars().next();
+    let joins = |c: Option<char>| matches!(c, Some('-' | '/' | ':' | '('));
+    let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+    is_year || joins(before) || joins(after)
+}
+
+/// Whether a word is a time of day: "13h47", "7pm".
+fn is_joined_hour(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let rest = lower.trim_start_matches(|c: char| c.is_ascii_digit());
+    let hours = lower.len() - rest.len();
+    let minutes = rest.strip_prefix('h');
+    let is_hour = minutes
+        .is_some_and(|minutes| minutes.len() <= 2 && minutes.chars().all(|c| c.is_ascii_digit()));
+    (1..=2).contains(&hours) && (is_hour || rest == "am" || rest == "pm")
+}
+
+/// Whether `text` has a number that is no day, no time and no year.
+pub fn counts(text: &str) -> bool {
+    let table = table();
+    let mut buffer = String::new();
+    let mut open = false;
+    for word in
+        text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | ',' | '-' | ':' | '/'))
+    {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        if bare.is_empty() {
+            continue;
+        }
+        let kind = table
+            .get(&folded(bare, &mut buffer))
+            .copied()
+            .unwrap_or_default();
+        // "17. Juni", "16 h".
+        let is_of_time =
+            kind.meets(Traits::DATE) || matches!(buffer.as_str(), "h" | "uhr" | "am" | "pm");
+        if open && !is_of_time {
+            return true;
+        }
+        let is_date = of_digits(bare).meets(Traits::DATE);
+        open =
+            (bare.contains(|c: char| c.is_ascii_digit()) && !is_date) || kind.meets(Traits::NUMBER);
+    }
+    open || text.contains([
+        '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万',
+    ]) || (!text.is_ascii()
+        && text.contains(|c: char| c.is_ascii_digit())
+        && text.contains(|c: char| c >= '\u{2e80}'))
 }
 
 /// What is measured in no money, in lower case.
@@ -254,12 +316,14 @@ const ASKED: [(Traits, &str); 8] = [
         welchem jahr|quand|quel jour|quelle heure|quelle date|quel mois|quelle année|cuándo|cuando|qué día|\
         que dia|qué hora|qué fecha|qué mes|qué año|いつ|何時|何日|何曜|何月|何年"),
     (Traits::MONEY.with(Traits::NUMBER), "how much|wie viel|wieviel|combien|cuánto|cuanto"),
-    (Traits::MONEY.with(Traits::AMOUNT), "what does|price|cost|wie teuer|kostet|kosten|quel prix|coûte|precio|いくら|値段"),
+    (Traits::MONEY.with(Traits::AMOUNT), "price|prices|cost|costs|pay|pays|paid|paying|wie teuer|preis|kostet|kosten|kostete|\
+        gekostet|bezahlt|bezahlen|zahlt|zahlen|zahle|quel prix|prix|coûte|coûtent|coûté|coûter|paie|paye|payer|payé|precio|\
+        cuesta|cuestan|costó|costaron|costará|vale|paga|pago|pagar|pagué|いくら|値段|料金"),
     (Traits::NUMBER, "how hot|what temperature|which temperature|wie heiß|welche temperatur|welcher temperatur|\
         quelle température|qué temperatura|何度"),
     (Traits::NUMBER.with(WHEN), "how many|how old|how long|how tall|how far|how big|how large|how high|how heavy|wie viele|wieviele|\
         wie alt|wie lange|wie groß|wie hoch|wie schwer|wie weit|quel âge|cuántos|cuántas|何歳|何人|何個|何回|何本|何匹|何キロ"),
-    (Traits::DIGITS, "phone|telephone|telefon|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),
+    (Traits::DIGITS, "phone|telephone|telefon|telefonnummer|handynummer|rufnummer|téléphone|teléfono|móvil|電話"),
     (Traits::ADDRESS, "email|e-mail|mailadresse|courriel|correo electrónico|メール"),
     (Traits::NUMBER, "what number|which number|number of|nummer|numéro|número|番号"),
 ];
@@ -283,6 +347,12 @@ pub fn asked(text: &str) -> Traits {
         .iter()
         .filter(|(_, phrases)| phrases.split('|').any(is_there));
     let asked = asked.fold(Traits::default(), |all, (kinds, _)| all.with(*kinds));
+    // A price is no number of something else.
+    let asked = if asked.meets(Traits::AMOUNT) {
+        asked.without(Traits::NUMBER)
+    } else {
+        asked
+    };
     // The number of a telephone is no other.
     if asked.meets(Traits::DIGITS) && !asked.meets(Traits::MONEY) {
         asked.without(Traits::NUMBER)

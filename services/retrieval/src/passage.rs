@@ -124,11 +124,13 @@ impl<'a> Cutter<'a> {
                 frame => matches!(frame, Kind::Heading(_)),
             }),
             Kind::Row => {}
-            Kind::Lead => self.pop(|frame| matches!(frame, Kind::Heading(_))),
+            Kind::Lead => self.pop(|frame| matches!(frame, Kind::Heading(_) | Kind::Title)),
+            Kind::Title => self.pop(|_| false),
             Kind::Paragraph | Kind::Code => {
                 let is_apart = block.is_apart;
                 self.pop(|frame| match frame {
                     Kind::Lead => is_led || !is_apart,
+                    Kind::Title => !is_apart,
                     frame => matches!(frame, Kind::Heading(_)),
                 });
             }
@@ -138,7 +140,7 @@ impl<'a> Cutter<'a> {
                 self.use_all();
                 self.push(block, false);
             }
-            Kind::Item(_) => {
+            Kind::Item(_) | Kind::Title => {
                 self.emit(&block);
                 self.push(block, true);
             }

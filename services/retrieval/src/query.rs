@@ -162,4 +162,6 @@ pub struct Parts {
     /// How sure it is that the passage itself answers: 0 to 1. What a caller can
     /// set a threshold on ([`ANSWERS`]).
     pub evidence: f64,
+    /// 1 where it tells what kind of thing is asked for: a date, somebody, a place.
+    pub told: f64,
 }

@@ -164,7 +164,7 @@ pub(crate) fn candidates<'a>(
     );
     let candidates = Candidates {
         list,
-        wanted: Wanted::new(&keywords.weights, question.asked),
+        wanted: Wanted::new(&keywords.weights, (question.asked, question.sought)),
         weights: keywords.weights,
         cut_short: keywords.cut_short || meaning.as_ref().is_some_and(|m| m.cut_short),
     };

@@ -6,7 +6,7 @@ use crate::error::Error;
 
 /// What makes each version of the schema from the one before. The database
 /// itself has the number of the last that was applied (`PRAGMA user_version`).
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     "
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY,
@@ -66,6 +66,9 @@ const STEPS: [&str; 5] = [
     // and found as before until it is.
     "UPDATE documents SET stamp = '';",
     // The same of numbers that may be prices.
+    "UPDATE documents SET stamp = '';",
+    // A first line of few words is what the others stand under, and years are no
+    // prices: again.
     "UPDATE documents SET stamp = '';",
 ];
 

@@ -107,12 +107,13 @@ fn hit(
     let (part, ordinal) = search::place(snapshot, candidate);
     let hit = shown(reader, part, ordinal, wanted)?;
     Ok(hit.map(|hit| {
-        let evidence = hit.parts.evidence;
+        let Parts { evidence, told, .. } = hit.parts;
         Hit {
             timestamp_ms: candidate.dated.timestamp_ms,
             score: candidate.score,
             parts: Parts {
                 evidence,
+                told,
                 ..candidate.parts
             },
             ..hit
@@ -163,6 +164,7 @@ pub(super) fn shown(
         score: 0.0,
         parts: Parts {
             evidence: evidence.share,
+            told: f64::from(u8::from(evidence.is_told)),
             ..Parts::default()
         },
         snippet: shown.text,

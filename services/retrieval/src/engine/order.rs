@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::document::Kind;
 use crate::query::Hit;
-use openclaw_analysis::{self as analysis, Word};
+use openclaw_analysis::{self as analysis, Language, Word, lexicon};
 
 /// How much alike the evidence of two notes is that say the same thing anew.
 const ALIKE: f64 = 0.9;
@@ -12,7 +12,7 @@ const ALIKE: f64 = 0.9;
 const APART_MS: i64 = 60_000;
 
 /// The least evidence, of the older's, of a note that says what has changed.
-const CHANGED: f64 = 0.3;
+const CHANGED: f64 = 0.4;
 
 /// Puts questions, and answers that only repeat, behind what answers, and, where
 /// age counts, a newer note before an older one that answers the same. Scores
@@ -54,9 +54,11 @@ fn follow_changes(hits: &mut [Hit]) {
             older.kind == Kind::Note
                 && older.answers()
                 && own.parts.evidence >= older.parts.evidence * CHANGED
-                && own.parts.fact > 0.0
+                && own.parts.told > 0.0
                 && is_later(own, older)
-                && have_common_words(&own.snippet, &older.snippet)
+                && have_common_words(&about(own), &about(older), |word| {
+                    is_alike(own, older) || !is_general(word)
+                })
         });
         let most = older.map(|older| older.parts.evidence).fold(0.0, f64::max);
         let evidence = &mut hits[newer].parts.evidence;
@@ -99,16 +101,27 @@ fn replaces(newer: &Hit, older: &Hit) -> bool {
         && newer.answers()
         && older.answers()
         && is_later(newer, older)
-        && newer.parts.evidence >= older.parts.evidence * ALIKE
-        && have_common_words(&newer.snippet, &older.snippet)
+        && is_alike(newer, older)
+        && have_common_words(&about(newer), &about(older), |_| true)
+}
+
+/// A text with what it stands under.
+fn about(hit: &Hit) -> String {
+    let lines = hit.context.iter().map(String::as_str);
+    let lines: Vec<&str> = lines.chain([hit.snippet.as_str()]).collect();
+    lines.join("\n")
+}
+
+fn is_alike(newer: &Hit, older: &Hit) -> bool {
+    newer.parts.evidence >= older.parts.evidence * ALIKE
 }
 
 /// Shorter words are in any text, in characters.
 const WORD: usize = 4;
 
-/// Whether two texts have a word in common, or a pair of characters where words
-/// are written without spaces.
-fn have_common_words(a: &str, b: &str) -> bool {
+/// Whether two texts have a word in common that `counts`, or a pair of characters
+/// where words are written without spaces.
+fn have_common_words(a: &str, b: &str, counts: impl Fn(&str) -> bool) -> bool {
     let of = |text: &str| {
         let mut words = HashSet::new();
         analysis::words(text, |word| {
@@ -116,13 +129,29 @@ fn have_common_words(a: &str, b: &str) -> bool {
                 Word::Exact(word) => (word, true),
                 Word::Plain(word) => (word, word.chars().count() >= WORD),
             };
-            if is_long {
+            if is_long && counts(text) {
                 words.insert(text.to_owned());
             }
         });
         words
     };
     !of(a).is_disjoint(&of(b))
+}
+
+/// Whether a word is in texts about anything: a number, "number", "new".
+fn is_general(word: &str) -> bool {
+    let languages = [
+        Language::English,
+        Language::German,
+        Language::French,
+        Language::Spanish,
+    ];
+    let names_fact = |language: Language| !lexicon::fact(word, language).is_empty();
+    let has_fact = !analysis::facts(word).is_empty();
+    has_fact
+        || lexicon::is_frame(word)
+        || analysis::tells_change(word)
+        || languages.into_iter().any(names_fact)
 }
 
 #[cfg(test)]

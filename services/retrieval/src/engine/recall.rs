@@ -23,13 +23,20 @@ impl Engine {
         let mut found = self.search(query)?;
         let clauses = analysis::clauses(&query.text);
         found.hits = best(found.hits, query);
-        let is_whole = found
-            .hits
-            .first()
-            .is_some_and(|hit| hit.parts.evidence >= WHOLE);
-        if clauses.len() < 2 || is_whole {
+        if clauses.len() < 2 {
+            if let Some(text) = analysis::question_alone(&query.text)
+                && found.hits.is_empty()
+            {
+                let alone = Query {
+                    text,
+                    ..query.clone()
+                };
+                found.hits = best(self.search(&alone)?.hits, query);
+            }
             return Ok(found);
         }
+        let whole = std::mem::take(&mut found.hits);
+        let is_whole = whole.first().is_some_and(|hit| hit.parts.evidence >= WHOLE);
         let mut each: Vec<Vec<Hit>> = Vec::new();
         for text in clauses.into_iter().take(CLAUSES) {
             let clause = Query {
@@ -40,7 +47,8 @@ impl Engine {
             found.complete &= more.complete;
             each.push(best(more.hits, query));
         }
-        each.push(std::mem::take(&mut found.hits));
+        // What answers all of it is first, what answers some of it last.
+        each.insert(if is_whole { 0 } else { each.len() }, whole);
         found.hits = in_turn(each);
         Ok(found)
     }

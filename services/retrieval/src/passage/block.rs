@@ -8,6 +8,8 @@ const WRAPPED: usize = 60;
 const LEAD: usize = 60;
 /// and a name before a colon is no longer than this.
 const LABEL: usize = 30;
+/// The most words of a title.
+const TITLE_WORDS: usize = 3;
 /// The shortest line under a heading.
 const RULE: usize = 3;
 
@@ -28,6 +30,9 @@ pub(super) enum Kind {
     Row,
     /// A line that says what comes after it is about: "Shopping:", "**Car**".
     Lead,
+    /// A first line of a word or three that the lines below are about, and which may
+    /// be a fact itself.
+    Title,
     /// Lines that are one text.
     Paragraph,
 }
@@ -274,8 +279,11 @@ impl Parser<'_> {
             let next = lines.get(index + 1);
             if !next.is_some_and(|next| goes_into(line, next)) {
                 let is_apart = first == 0 && open.is_apart;
+                let is_above = next.is_some_and(|next| next.contains(char::is_alphanumeric));
+                let is_first = first == 0 && self.blocks.is_empty() && is_above;
                 let kind = match &self.text[start..end] {
                     text if is_lead(text) => Kind::Lead,
+                    text if is_first && is_title(text) => Kind::Title,
                     _ => Kind::Paragraph,
                 };
                 self.push(kind, start..end, open.line + first, is_apart);
@@ -342,6 +350,22 @@ fn is_lead(text: &str) -> bool {
         .strip_prefix("**")
         .and_then(|text| text.strip_suffix("**"));
     text.ends_with([':', '：']) || bold.is_some_and(|inner| !inner.contains("**"))
+}
+
+/// Whether a first line says what is below it: a few words, and no number, mark or
+/// word such as "in".
+fn is_title(text: &str) -> bool {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_plain = |c: char| c.is_alphabetic() || matches!(c, ' ' | '-' | '\'' | '’');
+    let says_little = |word: &&str| {
+        let mut languages = openclaw_analysis::Languages::all().iter();
+        let lower = word.to_lowercase();
+        languages.any(|language| openclaw_analysis::is_stop_word(&lower, language))
+    };
+    (1..=TITLE_WORDS).contains(&words.len())
+        && columns(text) <= LABEL
+        && text.chars().all(is_plain)
+        && !words.iter().any(says_little)
 }
 
 /// What stands before a colon at the beginning of a line, where that is a name

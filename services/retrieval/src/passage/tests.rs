@@ -276,3 +276,28 @@ fn pages_are_as_long_as_they_may_be_and_miss_nothing() {
     );
     assert_eq!(super::pages(""), [0..0; 0]);
 }
+
+#[test]
+fn first_line_of_few_words_is_above_the_others_and_a_passage() {
+    let text = "Sports club Andritz\nThe fee is 96 a year\nHandball on Mondays\n\nApart";
+    let found = cut(text);
+    let told: Vec<(&str, usize)> = found
+        .iter()
+        .map(|passage| (&text[passage.range.clone()], passage.context.len()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("Sports club Andritz", 0),
+            ("The fee is 96 a year", 1),
+            ("Handball on Mondays", 1),
+            ("Apart", 0)
+        ]
+    );
+    for text in ["Keys in the cellar\nPaint", "Room 12\nPaint", "Alone"] {
+        assert!(
+            cut(text).iter().all(|passage| passage.context.is_empty()),
+            "{text}"
+        );
+    }
+}

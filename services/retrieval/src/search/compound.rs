@@ -70,6 +70,8 @@ impl<'a> Compounds<'a> {
                     foreign: word.foreign.clone(),
                     factor: word.factor * SHARE,
                     is_name: false,
+                    is_doing: word.is_doing,
+                    is_kind: word.is_kind,
                     fact: word.fact,
                 };
                 part.keys.push(term::key(stem));

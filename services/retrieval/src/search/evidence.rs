@@ -6,19 +6,25 @@
 //! is asked for must be there, and so must the kind of fact.
 
 use super::snippet::{Matches, Wanted};
-use openclaw_analysis::{self as analysis, Language, Traits};
+use openclaw_analysis::{self as analysis, Language, Role, Traits};
 
-/// What a word counts that is in what the passage stands under only.
+/// What a word counts that is in what the passage stands under only, or in its
+/// other sentences.
 const ABOVE: f32 = 0.9;
 /// What a word counts more that is missing with all that means the same.
 const MISSING: f32 = 1.2;
+/// The same of what follows "which": nothing is told of it.
+const KIND: f32 = 1.7;
+/// What a verb counts that is missing where the kind of thing is told that is asked
+/// for, and where nothing tells.
+const DOING: (f32, f32) = (0.3, 0.5);
 /// What is left of the evidence where a name that is asked for is missing,
 const NAMELESS: f64 = 0.6;
-/// and where the kind of fact is.
-const FACTLESS: f64 = 0.8;
-/// What a sentence with the kind of fact that is asked for is worth more.
-const FACT: f32 = 1.2;
-/// Shorter passages are shown whole, in characters.
+/// and where the kind of thing is: it does not answer then.
+const UNTOLD: f64 = 0.54;
+/// What is left of it where only other sentences have words of the question.
+const APART: f64 = 0.6;
+/// Shorter passages of one line are shown whole, in characters.
 const WHOLE: usize = 240;
 
 /// What a passage tells of a question.
@@ -28,6 +34,8 @@ pub(crate) struct Evidence {
     pub(crate) share: f64,
     /// Whether it says nothing but the question's own words.
     pub(crate) is_repeat: bool,
+    /// Whether it tells the kind of thing that is asked for.
+    pub(crate) is_told: bool,
     /// The sentences that answer.
     pub(crate) answer: String,
 }
@@ -55,41 +63,110 @@ pub(crate) fn of(wanted: &Wanted, (text, above): (&str, &str), language: Languag
         }
     };
     let sentences: Vec<Sentence<'_>> = sentences(text).into_iter().map(read).collect();
-    let all = sentences.iter().map(|sentence| sentence.matches);
-    let mut inside = all.fold(Matches::default(), Matches::with);
-    let own = inside;
-    let traits = traits(&sentences);
     let outside = wanted.matches(above, language);
-    for (fact, bit) in wanted.facts.iter().zip(0..) {
-        // A number or a date is in many a line.
-        inside.foreign |= u64::from(fact.meets(traits)) << bit;
+    let mut best = (0, 0.0, false);
+    for index in 0..sentences.len() {
+        let (share, is_told) = share(wanted, (&sentences, index), outside, language);
+        if share > best.1 {
+            best = (index, share, is_told);
+        }
     }
-    let all = wanted.all(inside.with(outside));
-    let found = wanted.weight(inside);
-    let with_outside = wanted.weight(inside.with(outside));
-    let covered = found + (with_outside - found) * ABOVE;
-    let mut share = f64::from(covered / all.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
-    if wanted.names & !(inside.own | outside.own) != 0 {
-        share *= NAMELESS;
-    }
-    if !wanted.asked.is_empty() && !wanted.asked.meets(traits) {
-        share *= FACTLESS;
-    }
+    let own = sentences.iter().fold(0, |own, it| own | it.matches.own);
+    let (index, share, is_told) = best;
     Evidence {
         share,
-        is_repeat: others == 0 && own.own != 0,
-        answer: answer(wanted, text, &sentences),
+        is_repeat: others == 0 && own != 0,
+        is_told: is_told && !wanted.wants_nothing(),
+        answer: answer(wanted, text, (&sentences, index)),
     }
 }
 
+/// What the sentence with the number `index` tells among the others, and whether
+/// it tells the kind of thing that is asked for.
+fn share(
+    wanted: &Wanted,
+    (sentences, index): (&[Sentence<'_>], usize),
+    outside: Matches,
+    language: Language,
+) -> (f64, bool) {
+    let own = &sentences[index];
+    let others = sentences.iter().enumerate();
+    let others = others.filter(|(other, _)| *other != index);
+    let around = others.fold(outside, |all, (_, other)| all.with(other.matches));
+    let traits = traits(sentences, index);
+    let mut inside = own.matches;
+    let mut facts = 0;
+    for (fact, bit) in wanted.facts.iter().zip(0..) {
+        facts |= u64::from(fact.meets(traits)) << bit;
+    }
+    let role = |word: &str| {
+        let found = wanted.matches(word, language);
+        Role {
+            is_asked: found.own | found.related != 0,
+            is_kind: found.own & wanted.kinds != 0,
+            is_one: found.related & wanted.kinds != 0,
+        }
+    };
+    let has_kind = wanted.kinds & (own.matches.own | own.matches.related) != 0;
+    let is_told = wanted.has_fact(own.text, traits)
+        && (wanted.sought).is_in((own.text, language), |word| role(word).is_asked)
+        && (!has_kind || analysis::names_one((own.text, language), role));
+    let is_told_so = is_told && !wanted.wants_nothing();
+    let met = if is_told_so { facts } else { 0 };
+    if !is_told_so {
+        // A number or a date is in many a line.
+        inside.foreign |= facts;
+    }
+    let there = inside.with(around);
+    let all = wanted.all(there, (is_told_so, met));
+    let found = wanted.weight(inside);
+    let covered = found + (wanted.weight(there) - found) * ABOVE;
+    let mut share = f64::from(covered / all.max(f32::MIN_POSITIVE)).clamp(0.0, 1.0);
+    if wanted.names & !(inside.own | around.own) != 0 {
+        share *= NAMELESS;
+    }
+    if !is_told {
+        share *= UNTOLD;
+    }
+    if inside.with(outside) == Matches::default() && !analysis::refers_back(own.text) {
+        share *= APART;
+    }
+    (share, is_told)
+}
+
 impl Wanted {
-    /// What all words weigh, where those of `found` are found.
-    fn all(&self, found: Matches) -> f32 {
+    /// Whether no kind of thing is asked for.
+    fn wants_nothing(&self) -> bool {
+        self.asked.is_empty() && self.sought.is_empty()
+    }
+
+    /// Whether `text`, with `traits`, has the kind of fact that is asked for. What
+    /// counts something is no day.
+    fn has_fact(&self, text: &str, traits: Traits) -> bool {
+        let asked = self.asked;
+        let is_count = asked.meets(Traits::NUMBER) && !asked.meets(Traits::DATE);
+        if is_count && !asked.meets(traits.only(Traits::MONEY)) {
+            return asked.meets(traits) && analysis::counts(text);
+        }
+        asked.is_empty() || asked.meets(traits)
+    }
+
+    /// What all words weigh, where those of `found` are found. Words for the kind
+    /// of thing that is told, `met`, need not be there.
+    fn all(&self, found: Matches, (is_told, met): (bool, u64)) -> f32 {
         let there = found.own | found.related | found.foreign;
         let weights = self.weights.iter().enumerate();
         let weights = weights.map(|(bit, weight)| {
-            let is_missing = self.known_others & !there & (1 << bit) != 0;
-            if is_missing {
+            let bit = 1 << bit;
+            if there & bit != 0 {
+                *weight
+            } else if met & bit != 0 {
+                0.0
+            } else if self.doing & bit != 0 {
+                weight * if is_told { DOING.0 } else { DOING.1 }
+            } else if self.kinds & self.known_others & bit != 0 {
+                weight * KIND
+            } else if self.known_others & bit != 0 {
                 weight * MISSING
             } else {
                 *weight
@@ -99,38 +176,28 @@ impl Wanted {
     }
 }
 
-/// The kinds of facts in the sentences that have to do with the question; in all
-/// of them where none has.
-fn traits(sentences: &[Sentence<'_>]) -> Traits {
-    let is_about = |sentence: &&Sentence<'_>| sentence.matches != Matches::default();
-    let all = |total: Traits, sentence: &Sentence<'_>| total.with(sentence.traits);
-    if sentences.iter().any(|sentence| is_about(&sentence)) {
-        sentences
-            .iter()
-            .filter(is_about)
-            .fold(Traits::default(), all)
-    } else {
-        sentences.iter().fold(Traits::default(), all)
-    }
+/// The kinds of facts in a sentence, and in those beside it that have to do with
+/// the question too.
+fn traits(sentences: &[Sentence<'_>], index: usize) -> Traits {
+    let beside = [index.checked_sub(1), Some(index + 1)];
+    let beside = beside
+        .into_iter()
+        .flatten()
+        .filter_map(|at| sentences.get(at));
+    beside
+        .filter(|sentence| sentence.matches != Matches::default())
+        .fold(sentences[index].traits, |all, it| all.with(it.traits))
 }
 
-/// All of a short text; of a long one the sentence that has most of what is asked
-/// for, and one beside it that has more.
-fn answer(wanted: &Wanted, text: &str, sentences: &[Sentence<'_>]) -> String {
-    if text.chars().count() <= WHOLE || sentences.is_empty() {
-        return text.trim().to_owned();
+/// All of a short line; of what is longer the sentence that tells most, and one
+/// beside it that has more of what is asked for.
+fn answer(wanted: &Wanted, text: &str, (sentences, best): (&[Sentence<'_>], usize)) -> String {
+    let text = text.trim();
+    let is_short = text.chars().count() <= WHOLE && !text.contains('\n');
+    if is_short || sentences.is_empty() {
+        return text.to_owned();
     }
     let has_fact = |sentence: &Sentence<'_>| wanted.asked.meets(sentence.traits);
-    let worth = |sentence: &Sentence<'_>| {
-        let bonus = if has_fact(sentence) { FACT } else { 1.0 };
-        wanted.weight(sentence.matches) * bonus
-    };
-    let mut best = 0;
-    for index in 1..sentences.len() {
-        if worth(&sentences[index]) > worth(&sentences[best]) {
-            best = index;
-        }
-    }
     let own = &sentences[best];
     let has_more = |other: &Sentence<'_>| {
         wanted.weight(own.matches.with(other.matches)) > wanted.weight(own.matches)
@@ -176,6 +243,12 @@ fn sentences(text: &str) -> Vec<&str> {
     sentences
 }
 
+/// Words with a dot after which a sentence goes on.
+const SHORTENED: [&str; 20] = [
+    "mag", "prof", "ing", "dipl", "str", "tel", "mrs", "mme", "mlle", "sra", "srta", "dra", "ext",
+    "approx", "vol", "fam", "inkl", "bzw", "exkl", "ref",
+];
+
 fn is_end(before: &str, after: &str) -> bool {
     let word = before
         .rsplit(|c: char| !c.is_alphanumeric())
@@ -184,6 +257,7 @@ fn is_end(before: &str, after: &str) -> bool {
     let begins = after.trim_start().chars().next();
     let is_word = word.chars().count() > 2 && !word.chars().all(|c| c.is_ascii_digit())
         || word.len() == 4 && word.chars().all(|c| c.is_ascii_digit());
+    let is_word = is_word && !SHORTENED.contains(&word.to_lowercase().as_str());
     is_word && begins.is_none_or(|c| !c.is_lowercase())
 }
 

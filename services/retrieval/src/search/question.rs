@@ -9,7 +9,7 @@ use crate::embed::table::Table;
 use crate::embed::vector::{DIMENSIONS, Quantised};
 use crate::snapshot::Snapshot;
 use crate::term::{self, Key};
-use openclaw_analysis::{self as analysis, Language, Languages, Traits, calendar, lexicon};
+use openclaw_analysis::{self as analysis, Language, Languages, Sought, Traits, calendar, lexicon};
 
 /// Looked at of a question; what follows is a pasted document. In bytes.
 const TEXT_LIMIT: usize = 8 * 1024;
@@ -28,6 +28,8 @@ pub(crate) struct Question {
     pub(crate) speakers: Vec<Key>,
     /// What kind of fact it asks for.
     pub(crate) asked: Traits,
+    /// What else it wants to be told.
+    pub(crate) sought: Sought,
     /// Of its meaning, by [`Question::table`].
     pub(crate) vector: Option<Quantised>,
     /// The table the vector is of.
@@ -42,11 +44,18 @@ impl Question {
         let text = start(text);
         let vector = table.map(|table| Quantised::new(&table.sum(text)));
         let words = Words::new(text, snapshot);
+        let sought = analysis::sought(text);
         Self {
             language: words.own,
             words: words.read(text),
             speakers: speakers(text),
-            asked: analysis::asked(text),
+            asked: if sought.has(Sought::REASON) {
+                // "¿Por qué le cuesta …?" asks for no price.
+                Traits::default()
+            } else {
+                analysis::asked(text)
+            },
+            sought,
             vector: vector.filter(|v| v.scale > 0.0 && v.values.len() == DIMENSIONS),
             table: table.map_or(0, Table::identity),
         }
@@ -162,6 +171,11 @@ impl<'a> Words<'a> {
             foreign,
             factor: factor * self.written.factor(plain),
             is_name,
+            // Not of "what says …".
+            is_kind: !is_frame
+                && !analysis::is_doing(plain, self.own)
+                && self.written.kinds.contains(plain),
+            is_doing: self.written.is_doing(plain, self.own, has_others),
             fact: lexicon::fact(plain, self.own),
         };
         let mut words = self.compounds.expand(plain, word, &roots);
@@ -189,6 +203,7 @@ impl<'a> Words<'a> {
                     let word = SearchWord {
                         keys: vec![key],
                         factor: all / pairs.len() as f32,
+                        is_doing: analysis::is_inflected(run, &piece),
                         ..SearchWord::default()
                     };
                     found.push((range, word));
@@ -201,6 +216,7 @@ impl<'a> Words<'a> {
                 .find(|(own, _)| own.start < range.end && range.start < own.end);
             if let Some((_, word)) = word {
                 word.fact = word.fact.with(fact);
+                word.is_doing = false;
                 let key = term::key(term);
                 let list = if is_own {
                     &mut word.related
@@ -227,7 +243,20 @@ struct Written {
     nouns: HashSet<String>,
     /// Without it there.
     small: HashSet<String>,
+    /// After "which": what kind of thing an answer is.
+    kinds: HashSet<String>,
 }
+
+/// Before the name of somebody.
+const TITLES: [&str; 9] = [
+    "frau", "herr", "herrn", "dr", "prof", "mag", "tante", "onkel", "familie",
+];
+
+/// What the kind of thing comes after that is asked for.
+const WHICH: [&str; 17] = [
+    "which", "what", "welche", "welcher", "welches", "welchen", "welchem", "quel", "quelle",
+    "quels", "quelles", "qué", "cuál", "cuáles", "was", "que", "whose",
+];
 
 /// What each word of a name counts that has two.
 const JOINED: f32 = 0.6;
@@ -240,19 +269,25 @@ impl Written {
         let mut written = Self::default();
         let mut begins = true;
         let mut before: Option<String> = None;
+        let mut is_kind = false;
+        let mut title = false;
         for word in text.split_whitespace() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
             let bare = bare.split(['\'', '’', '-']).next().unwrap_or_default();
             let lower = bare.to_lowercase();
+            let is_titled = std::mem::replace(&mut title, TITLES.contains(&lower.as_str()));
+            if std::mem::replace(&mut is_kind, WHICH.contains(&lower.as_str())) {
+                written.kinds.insert(lower.clone());
+            }
             let is_capital = bare.starts_with(char::is_uppercase) && !begins;
             let mut is_joined = false;
             if is_capital {
-                let list = if is_german {
-                    &mut written.nouns
-                } else {
-                    &mut written.names
-                };
-                list.insert(lower.clone());
+                if is_german {
+                    written.nouns.insert(lower.clone());
+                }
+                if !is_german || is_titled {
+                    written.names.insert(lower.clone());
+                }
                 if let Some(before) = before.take() {
                     written.joined.extend([before, lower.clone()]);
                     is_joined = true;
@@ -269,6 +304,14 @@ impl Written {
             written.small.clear();
         }
         written
+    }
+
+    /// Whether `word` says little of what is asked for where it is missing. What
+    /// is known by other words is missing without all of them.
+    fn is_doing(&self, word: &str, language: Language, has_others: bool) -> bool {
+        analysis::is_doing(word, language)
+            || self.small.contains(word)
+            || (self.kinds.contains(word) && !has_others)
     }
 
     fn factor(&self, word: &str) -> f32 {

@@ -18,6 +18,10 @@ pub(crate) struct SearchWord {
     pub(crate) factor: f32,
     /// Whether it names somebody or something: no other will do.
     pub(crate) is_name: bool,
+    /// Whether it is a verb that says little of what is asked for, or the like.
+    pub(crate) is_doing: bool,
+    /// Whether it says what kind of thing is asked for.
+    pub(crate) is_kind: bool,
     /// What kind of fact it names, which can be there without the word.
     pub(crate) fact: Traits,
 }

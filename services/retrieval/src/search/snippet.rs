@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::keywords::{FOREIGN_SHARE, RELATED_SHARE};
 use super::search_word::SearchWord;
 use crate::term::{self, Key};
-use openclaw_analysis::{self as analysis, Language, Traits, Word};
+use openclaw_analysis::{self as analysis, Language, Sought, Traits, Word};
 
 /// The most characters shown of a passage (as OpenClaw's).
 const SIZE: usize = 700;
@@ -53,8 +53,14 @@ pub(crate) struct Wanted {
     pub(super) known_others: u64,
     /// Of each word the kind of fact that it names.
     pub(super) facts: Vec<Traits>,
-    /// What kind of fact is asked for.
+    /// Verbs and the like: a note that answers mostly has others.
+    pub(super) doing: u64,
+    /// What kinds of things are asked for: "which brand".
+    pub(super) kinds: u64,
+    /// What kind of fact is asked for,
     pub(super) asked: Traits,
+    /// and what else an answer has to tell.
+    pub(super) sought: Sought,
     /// What words match that were looked at, by their hashes: stems are dear,
     /// and the same words are in all that is found.
     known: RefCell<HashMap<u64, Matches>>,
@@ -62,12 +68,13 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// As many as there are bits.
-    pub(super) fn new(words: &[(&SearchWord, f32)], asked: Traits) -> Self {
+    pub(super) fn new(words: &[(&SearchWord, f32)], (asked, sought): (Traits, Sought)) -> Self {
         let words = &words[..words.len().min(u64::BITS as usize)];
         let mut wanted = Self {
             weights: words.iter().map(|(_, weight)| *weight).collect(),
             facts: words.iter().map(|(word, _)| word.fact).collect(),
             asked,
+            sought,
             ..Self::default()
         };
         for ((word, _), bit) in words.iter().zip(0..) {
@@ -81,6 +88,8 @@ impl Wanted {
                 wanted.bits.entry(*key).or_default().foreign |= 1 << bit;
             }
             wanted.names |= u64::from(word.is_name) << bit;
+            wanted.doing |= u64::from(word.is_doing) << bit;
+            wanted.kinds |= u64::from(word.is_kind) << bit;
             wanted.known_others |= u64::from(word.has_others()) << bit;
         }
         wanted

@@ -7,7 +7,7 @@ fn shown(passage: &str, question: &str) -> Snippet {
     };
     let words: Vec<SearchWord> = question.split(' ').map(word).collect();
     let words: Vec<(&SearchWord, f32)> = words.iter().map(|word| (word, 1.0)).collect();
-    let wanted = Wanted::new(&words, Traits::default());
+    let wanted = Wanted::new(&words, (Traits::default(), Sought::default()));
     best(passage, Language::English, &wanted)
 }
 
@@ -66,7 +66,7 @@ fn wanted(words: &[(&str, &str, &str, f32)]) -> Wanted {
         .collect();
     let words: Vec<(&SearchWord, f32)> =
         words.iter().map(|(word, weight)| (word, *weight)).collect();
-    Wanted::new(&words, Traits::default())
+    Wanted::new(&words, (Traits::default(), Sought::default()))
 }
 
 #[test]

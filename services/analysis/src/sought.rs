@@ -1,0 +1,397 @@
+//! What an answer tells beside kinds of facts: somebody, a place, a reason, what
+//! something is called. By words, as in `traits`.
+
+use super::language::{Language, Languages};
+use super::reference::refers_back;
+use super::stop_words;
+use super::terms::{Word, words};
+use super::traits::{Traits, facts};
+
+/// What a question wants to be told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sought(u16);
+
+impl Sought {
+    /// Somebody.
+    pub const PERSON: Self = Self(1);
+    /// Where something is.
+    pub const PLACE: Self = Self(2);
+    /// Why something is.
+    pub const REASON: Self = Self(4);
+    /// What something or somebody is called.
+    pub const NAME: Self = Self(8);
+    /// A colour.
+    pub const COLOUR: Self = Self(16);
+    /// What somebody does for a living.
+    pub const TRADE: Self = Self(32);
+    /// How much something weighs.
+    pub const WEIGHT: Self = Self(64);
+    /// How tall or long something is.
+    pub const SIZE: Self = Self(128);
+
+    /// Whether nothing is wanted in particular.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether `other` is wanted.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// How questions are put, in lower case, among their first words.
+const FIRST: [(Sought, &str); 3] = [
+    (
+        Sought::PERSON,
+        "who|whom|whose|with whom|wer|wem|wen|wessen|qui|quién|quiénes|quien|誰|だれ|どなた",
+    ),
+    (
+        Sought::PLACE,
+        "where|which place|wo|wohin|woher|welchem ort|welchem hafen|welcher stadt|où|quel endroit|quelle ville|\
+         dónde|adónde|donde|qué ciudad|qué lugar|どこ|どの部屋|どの店",
+    ),
+    (
+        Sought::REASON,
+        "why|how come|what reason|warum|wieso|weshalb|pourquoi|por qué|por que|なぜ|どうして|なんで|理由",
+    ),
+];
+/// The same, anywhere.
+const ANYWHERE: [(Sought, &str); 5] = [
+    (
+        Sought::NAME,
+        "name of|names of|'s name|what is the name|called|named|heißt|heisst|heißen|wie nennt|name von|name der|\
+         name des|s'appelle|s’appelle|s'appellent|nom de|nom du|nom des|se llama|se llaman|nombre de|nombre del|\
+         名前|何という|なんという",
+    ),
+    (
+        Sought::COLOUR,
+        "what colour|what color|which colour|which color|welche farbe|quelle couleur|qué color|de qué color|何色|色は",
+    ),
+    (
+        Sought::TRADE,
+        "for a living|what is the job|wovon lebt|beruflich|welchen beruf|was arbeitet|quel métier|dans la vie|\
+         a qué se dedica|en qué trabaja|仕事は何|職業",
+    ),
+    (
+        Sought::WEIGHT,
+        "weigh|weighs|weight|how heavy|wiegt|wiegen|gewicht|wie schwer|pèse|pèsent|poids|pesa|pesan|peso|体重|重さ|何キロ",
+    ),
+    (
+        Sought::SIZE,
+        "how tall|what height|how wide|wie breit|wie tief|körpergröße|mesure|quelle taille|cuánto mide|身長|何センチ|何メートル",
+    ),
+];
+/// Words before which a question begins.
+const EARLY: usize = 4;
+
+/// What the question `text` wants to be told.
+pub fn sought(text: &str) -> Sought {
+    let lower = text.to_lowercase();
+    let early: String = lower
+        .split_inclusive(char::is_whitespace)
+        .take(EARLY)
+        .collect();
+    let first = FIRST.iter().filter(|(_, phrases)| has(&early, phrases));
+    let others = ANYWHERE.iter().filter(|(_, phrases)| has(&lower, phrases));
+    let all = first.chain(others);
+    all.fold(Sought::default(), |sum, (one, _)| Sought(sum.0 | one.0))
+}
+
+fn is_placed(text: &str, language: Language) -> bool {
+    has(text, PLACES) || (language != Language::English && has(text, OTHER_PLACES))
+}
+
+/// Whether one of `units` stands right after a number: "64kg".
+fn has_unit(text: &str, units: &str) -> bool {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let ends = words.filter_map(|word| {
+        let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
+        (unit.len() < word.len()).then_some(unit)
+    });
+    ends.into_iter()
+        .any(|end| units.split('|').any(|unit| unit == end))
+}
+
+/// Whether one of `phrases` is in `text`, as words.
+fn has(text: &str, phrases: &str) -> bool {
+    phrases.split('|').any(|phrase| {
+        let is_spaced = phrase.chars().all(|c| c < '\u{2e80}');
+        text.match_indices(phrase).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let after = text[at + phrase.len()..].chars().next();
+            let is_edge = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
+            let begins = is_edge(before) || phrase.starts_with(['\'', '’']);
+            !is_spaced || (begins && is_edge(after))
+        })
+    })
+}
+
+/// Before where something is.
+const PLACES: &str = "in|on|at|under|behind|beside|near|next to|inside|above|below|beneath|between|from|into|onto|by|outside|\
+    upstairs|downstairs|im|ins|auf|unter|hinter|neben|bei|beim|vor|über|zwischen|aus|nach|ab|vom|zum|zur|von|oben|unten|\
+    dans|sur|sous|à|au|aux|chez|derrière|devant|en|près|entre|côté|sobre|debajo|bajo|detrás|junto|cerca|al|dentro|encima";
+/// The same, in languages other than English, where they say something else.
+const OTHER_PLACES: &str = "am|an|a";
+/// Before why something is.
+const REASONS: &str = "because|since|due|so that|for|otherwise|cause|caused|weil|da|denn|wegen|damit|sonst|aufgrund|deshalb|\
+    parce|car|cause|puisque|faute|pour|suite|afin|porque|por|pues|ya que|debido|para|から|ため|ので|せい|理由";
+/// What says that something is called so.
+const NAMING: &str = "named|called|name|names|nickname|heißt|heisst|heißen|namens|genannt|s'appelle|s’appelle|appelé|appelée|\
+    nom|prénom|llama|llaman|llamado|llamada|nombre|名前|という|と呼";
+const COLOURS: &str = "red|blue|green|yellow|black|white|grey|gray|brown|orange|pink|purple|violet|beige|silver|golden|turquoise|\
+    cream|navy|rot|blau|grün|gelb|schwarz|weiß|weiss|grau|braun|rosa|lila|violett|silbern|türkis|rouge|bleu|bleue|vert|verte|\
+    jaune|noir|noire|blanc|blanche|gris|grise|marron|rose|rojo|roja|azul|verde|amarillo|amarilla|negro|negra|blanco|blanca|\
+    morado|naranja|赤|青|緑|黄|黒|白|灰|茶色|紫|紺";
+const WEIGHTS: &str = "kg|kilo|kilos|kilogram|kilograms|g|gram|grams|gramm|grammes|gramos|pound|pounds|lb|lbs|stone|oz|t|tonnes|tons|pfund|\
+    キロ|グラム";
+const SIZES: &str = "m|cm|mm|km|metre|metres|meter|meters|meters|centimetres|feet|foot|ft|inch|inches|zentimeter|mètre|mètres|\
+    centimètres|metro|metros|centímetros|センチ|メートル";
+const TRADES: &str = "works|work|worked|job|arbeitet|beruf|angestellt|travaille|métier|trabaja|profesión|empleada|empleado|勤め|働|仕事";
+/// People without their names.
+const PEOPLE: &str = "i|we|he|she|mother|mom|mum|father|dad|sister|brother|aunt|uncle|grandma|grandpa|granny|wife|husband|neighbour|\
+    neighbor|friend|colleague|boss|ich|wir|er|sie|mutter|mama|vater|papa|schwester|bruder|tante|onkel|oma|opa|frau|mann|nachbar|\
+    nachbarin|freund|freundin|kollege|kollegin|mère|père|maman|sœur|soeur|frère|tante|oncle|mamie|papi|femme|mari|voisin|voisine|\
+    ami|amie|collègue|madre|padre|hermana|hermano|tía|tío|abuela|abuelo|mujer|marido|vecino|vecina|amigo|amiga|compañero";
+/// What stands between something and what it is called, in lower case.
+const BETWEEN: [&str; 53] = [
+    "is", "are", "was", "our", "my", "the", "mr", "mrs", "ms", "dr", "new", "ist", "sind", "war",
+    "wird", "unser", "unsere", "mein", "meine", "der", "die", "das", "frau", "herr", "mag", "von",
+    "est", "sont", "sera", "notre", "mon", "ma", "le", "a", "an", "ein", "eine", "einen", "un",
+    "une", "una", "la", "m", "mme", "es", "son", "será", "era", "nuestro", "nuestra", "mi", "el",
+    "s",
+];
+
+/// A word of a sentence.
+struct Token<'a> {
+    text: &'a str,
+    is_asked: bool,
+    is_capital: bool,
+    /// Whether a mark, or nothing, comes after it.
+    is_last: bool,
+}
+
+impl Sought {
+    /// Whether `sentence` tells what is wanted; `is_asked` says which words are the
+    /// question's own. What stands in a table is taken for it.
+    pub fn is_in(
+        self,
+        (sentence, language): (&str, Language),
+        is_asked: impl Fn(&str) -> bool,
+    ) -> bool {
+        if self.is_empty() || sentence.trim_start().starts_with('|') {
+            return true;
+        }
+        let lower = sentence.to_lowercase();
+        let is_listed = || {
+            let marks = [":", "：", "->", "→", "=", "「"];
+            marks.iter().any(|mark| sentence.contains(mark))
+        };
+        let is_spaceless = is_spaceless(sentence);
+        let tokens = if self.has(Self::PERSON) || self.has(Self::NAME) {
+            tokens(sentence, is_asked)
+        } else {
+            Vec::new()
+        };
+        // "It says hello", under "Parrot".
+        let is_somebody = || has(&lower, PEOPLE) || refers_back(sentence);
+        (!self.has(Self::PLACE) || is_listed() || is_spaceless || is_placed(&lower, language))
+            && (!self.has(Self::REASON) || is_listed() || has(&lower, REASONS))
+            && (!self.has(Self::WEIGHT) || has(&lower, WEIGHTS) || has_unit(&lower, WEIGHTS))
+            && (!self.has(Self::SIZE) || has(&lower, SIZES) || has_unit(&lower, SIZES))
+            && (!self.has(Self::COLOUR) || has(&lower, COLOURS))
+            && (!self.has(Self::TRADE) || has(&lower, TRADES))
+            && (!self.has(Self::PERSON)
+                || is_spaceless
+                || is_somebody()
+                || tokens.iter().any(is_name))
+            && (!self.has(Self::NAME) || is_spaceless || has(&lower, NAMING) || is_called(&tokens))
+    }
+}
+
+/// What a word of a sentence is to a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Role {
+    /// The question's own, or near to one of its words.
+    pub is_asked: bool,
+    /// The word for the kind of thing that is asked for: "school",
+    pub is_kind: bool,
+    /// or one that is near to it, and may be such a thing.
+    pub is_one: bool,
+}
+
+/// Whether `sentence` says which one is meant of the kind of thing that is asked for:
+/// "School trip to Linz" does not, and "a beagle, born in May" does, asked for a
+/// breed. Only English joins words so without a sign.
+pub fn names_one((sentence, language): (&str, Language), role: impl Fn(&str) -> Role) -> bool {
+    if language != Language::English {
+        return true;
+    }
+    let is_listed = ["|", ":", "：", "->", "→", "=", "(", "\""];
+    if is_listed.iter().any(|mark| sentence.contains(mark)) {
+        return true;
+    }
+    let tokens = tokens(sentence, |word| role(word).is_asked);
+    let is_number = |token: &Token<'_>| token.text.contains(|c: char| c.is_ascii_digit());
+    let is_kind = |token: &Token<'_>| {
+        let role = role(token.text);
+        role.is_kind || role.is_one
+    };
+    let is_one = |token: &Token<'_>| role(token.text).is_one && (token.is_last || token.is_capital);
+    is_beside(&tokens, is_kind, |token| is_name(token) || is_number(token))
+        || tokens.iter().any(is_one)
+}
+
+fn is_spaceless(text: &str) -> bool {
+    text.contains(|c: char| c >= '\u{2e80}')
+}
+
+fn tokens(sentence: &str, is_asked: impl Fn(&str) -> bool) -> Vec<Token<'_>> {
+    let words = sentence.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '’' | '-'));
+    let words = words.flat_map(|word| {
+        let parts = word.split(|c: char| !c.is_alphanumeric());
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        let count = parts.len();
+        let ends = word.ends_with(|c: char| !c.is_alphanumeric());
+        let parts = parts.into_iter().zip(1..);
+        parts.map(move |(part, number)| (part, number < count || ends))
+    });
+    let tokens = words.map(|(text, is_last)| Token {
+        text,
+        is_asked: is_asked(text),
+        is_capital: text.starts_with(char::is_uppercase),
+        is_last,
+    });
+    let mut tokens: Vec<Token<'_>> = tokens.collect();
+    if let Some(last) = tokens.last_mut() {
+        last.is_last = true;
+    }
+    tokens
+}
+
+/// Whether a word may name somebody: with a capital, and no day, and not the
+/// question's own.
+fn is_name(token: &Token<'_>) -> bool {
+    let is_day = || facts(token.text).meets(Traits::DATE.with(Traits::RELATIVE));
+    let lower = token.text.to_lowercase();
+    let is_empty = stop_words::languages_of(&lower) != Languages::default();
+    token.is_capital && !is_empty && !token.is_asked && token.text.chars().count() > 1 && !is_day()
+}
+
+/// Whether a word of the question stands beside a name.
+fn is_called(tokens: &[Token<'_>]) -> bool {
+    is_beside(tokens, |token| token.is_asked, is_name)
+}
+
+/// Whether one beside the other is in `tokens`, with nothing between that says
+/// something.
+fn is_beside(
+    tokens: &[Token<'_>],
+    is_first: impl Fn(&Token<'_>) -> bool,
+    is_second: impl Fn(&Token<'_>) -> bool,
+) -> bool {
+    let is_between = |token: &&Token<'_>| {
+        let lower = token.text.to_lowercase();
+        BETWEEN.contains(&lower.as_str())
+    };
+    let asked = tokens
+        .iter()
+        .enumerate()
+        .filter(|(_, token)| is_first(token));
+    asked.into_iter().any(|(at, _)| {
+        let mut after = tokens[at + 1..].iter().skip_while(is_between);
+        let mut before = tokens[..at].iter().rev().skip_while(is_between);
+        after.next().is_some_and(&is_second) || before.next().is_some_and(&is_second)
+    })
+}
+
+/// Whether a question word is among the words of `text`.
+pub(super) fn asks(text: &str) -> bool {
+    let mut asks = false;
+    words(text, |word| {
+        if let Word::Plain(word) = word {
+            asks |= QUESTION_WORDS.split(' ').any(|other| other == word);
+        }
+    });
+    asks || ["何", "誰", "どこ", "いつ", "いくら", "なぜ", "どう", "どの"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
+/// Words that begin questions.
+const QUESTION_WORDS: &str = "who whom whose what when where which why how wer wem wen was wann wo wohin woher welche welcher welches welchem \
+welchen warum wieso wie wieviel qui quand où quel quelle quels quelles pourquoi comment combien que quoi quién quiénes qué cuándo dónde cuál \
+cuáles cómo cuánto cuánta cuántos cuántas";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_in(question: &str, sentence: &str, own: &[&str]) -> bool {
+        let text = (sentence, Language::English);
+        sought(question).is_in(text, |word| own.contains(&word))
+    }
+
+    #[test]
+    fn wants_are_told_by_how_it_is_put() {
+        for (text, wanted) in [
+            ("Who has the key?", Sought::PERSON),
+            ("Wo liegt der Pass?", Sought::PLACE),
+            ("¿Por qué no arranca?", Sought::REASON),
+            ("Comment s'appelle le chien ?", Sought::NAME),
+            ("¿De qué color es?", Sought::COLOUR),
+            ("鍵はどこ?", Sought::PLACE),
+        ] {
+            assert_eq!(sought(text), wanted, "{text}");
+        }
+        assert!(sought("What is the price of the book that the man who left wrote?").is_empty());
+    }
+
+    #[test]
+    fn somebody_and_what_is_called_are_told_by_names() {
+        let own = &["ladder", "Kanarienvogel", "Steuerberater"];
+        assert!(is_in(
+            "Who has the ladder?",
+            "Gave the ladder to Benedikt",
+            own
+        ));
+        assert!(!is_in("Who has the ladder?", "the ladder on Monday", own));
+        assert!(is_in("Who has the ladder?", "It has the ladder", own));
+        assert!(!is_in(
+            "Wie heißt der Kanarienvogel?",
+            "Den Kanarienvogel nimmt Tante Gerti",
+            own
+        ));
+        assert!(is_in(
+            "Wie heißt der Steuerberater?",
+            "ab Dezember ist Konstantin Rauch unser Steuerberater",
+            own
+        ));
+        assert!(is_in("Who has the ladder?", "| ladder | x |", own));
+    }
+
+    #[test]
+    fn one_of_a_kind_is_named_beside_it() {
+        let role = |word: &str| Role {
+            is_asked: ["School", "Firma", "class", "beagle", "Jonah"].contains(&word),
+            is_kind: word == "School" || word == "Firma",
+            is_one: word == "class" || word == "beagle",
+        };
+        let names_one = |text: &str| names_one((text, Language::English), role);
+        assert!(!names_one("School trip to Linz on Friday"));
+        assert!(!names_one("Jonah's class teacher is ill"));
+        assert!(names_one("a beagle, born in May") && names_one("a beagle"));
+        assert!(names_one("The pump is of Firma Ochsner"));
+        assert!(names_one("School: Linz"));
+    }
+
+    #[test]
+    fn reasons_and_places_are_told_by_what_stands_before_them() {
+        assert!(is_in("Why not?", "we do not, because it is old", &[]));
+        assert!(!is_in("Why not?", "we do not", &[]));
+        assert!(is_in("Where is it?", "It lies under the bed", &[]));
+        assert!(!is_in("Where is it?", "It has a lid", &[]));
+        assert!(!is_in("Welche Farbe hat es?", "Es ist neu", &[]));
+        assert!(is_in("Welche Farbe hat es?", "Es ist grün", &[]));
+    }
+}
