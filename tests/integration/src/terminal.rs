@@ -13,7 +13,6 @@ use tokio::sync::mpsc;
 use crate::within;
 
 /// A started program with a terminal of its own, killed when dropped.
-#[derive(Debug)]
 pub struct Terminal {
     what: String,
     child: Child,

@@ -70,7 +70,7 @@ impl Rendered {
         let doing = self.activity.as_deref().unwrap_or("working");
         let (columns, _) = live::size();
         let room = columns.saturating_sub(8).max(16);
-        let text = output::one_line(&format!("{seconds} s · {doing}"), room);
+        let text = cut(&output::line(&format!("{seconds} s · {doing}")), room);
         format!("\u{1b}[2m{wheel} {text}\u{1b}[0m")
     }
 
@@ -164,6 +164,19 @@ impl Sink for Rendered {
     fn is_drawn(&self) -> bool {
         true
     }
+}
+
+/// The beginning of `text`: it is for a moment, and the whole is told elsewhere.
+fn cut(text: &str, columns: usize) -> String {
+    if openclaw_markdown::width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut used = 1;
+    let fits = text.chars().take_while(|c| {
+        used += openclaw_markdown::width(c.encode_utf8(&mut [0; 4]));
+        used <= columns
+    });
+    fits.chain(['…']).collect()
 }
 
 /// What the reply took; nothing where it was nothing to speak of.

@@ -84,7 +84,8 @@ async fn chat_ends_the_turn_and_not_itself_when_interrupted() {
         .await;
     // At the prompt it is a key, and ends nothing.
     terminal.type_keys("half a line\u{3}");
-    terminal.screen(waits).await;
+    let is_left = |lines: &[String]| has(lines, "half a line") && waits(lines);
+    terminal.screen(is_left).await;
     terminal.type_keys("[[scenario:text still here]]\r");
     terminal
         .screen(|lines| has(lines, "still here") && waits(lines))
