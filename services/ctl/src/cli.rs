@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
-use openclaw_terminal::{failure, output};
+use openclaw_terminal::{failure, output, question};
 
 use crate::memory;
 
@@ -38,6 +38,8 @@ struct Cli {
 pub(crate) enum Command {
     /// Send a message and print the reply as it comes
     Message(Message),
+    /// Talk at this terminal, message after message; what openclawctl does there without a command
+    Chat(Chat),
     /// Do what is still missing after the installation, connect a model, and have a first answer
     Setup(Setup),
     /// Show whether the daemons answer, and which backend answers messages
@@ -108,9 +110,29 @@ pub(crate) struct Message {
     /// Cancel the run when it has not ended after this time
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,
-    /// Show tool calls also when standard error is not a terminal
+    /// Show tool calls also when standard error is not a terminal, and keep them on the screen
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    /// Print the reply as it was written, also at a terminal
+    #[arg(long)]
+    pub(crate) raw: bool,
+}
+
+/// Arguments of `chat`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Chat {
+    /// The session to talk in [default: the agent's main session]
+    #[arg(long, value_name = "KEY")]
+    pub(crate) session: Option<String>,
+    /// The agent that answers [default: the one of the session, or the default agent]
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<String>,
+    /// Keep a line of each tool call on the screen
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print replies as they were written
+    #[arg(long)]
+    pub(crate) raw: bool,
 }
 
 /// Arguments of `status`.
@@ -249,6 +271,10 @@ pub(crate) struct Activate {
 /// The command that was asked for, or the code to exit with. Help and usage
 /// errors have been printed.
 pub(crate) fn parse() -> Result<Command, ExitCode> {
+    let is_bare = std::env::args_os().len() == 1;
+    if is_bare && question::can_be_asked() && output::stdout_is_terminal() {
+        return Ok(Command::Chat(Chat::default()));
+    }
     let error = match Cli::try_parse() {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,

@@ -1,6 +1,7 @@
 //! Reaching the daemons, and what it means when they do not answer.
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -35,6 +36,11 @@ impl Gateway {
             sessions: sessions::Client::new(socket),
             paths: paths.clone(),
         }
+    }
+
+    /// Its socket.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.paths.gateway_socket()
     }
 
     /// What keeps the suite from answering, if that can be seen from here.

@@ -11,6 +11,7 @@ mod approvals;
 mod auth;
 mod backup;
 mod cancel;
+mod chat;
 mod cli;
 mod config;
 mod connection;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
 
 fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Failure> {
     match command {
+        Command::Chat(arguments) => chat::execute(arguments, environment),
         Command::Message(arguments) => message::execute(arguments, environment),
         Command::Status(arguments) => status::execute(&arguments, environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),

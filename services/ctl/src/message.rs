@@ -1,6 +1,7 @@
 //! `message`: one message, and the reply as it comes.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use openclaw_config::{Environment, Paths};
 use openclaw_proto::gateway::Message;
@@ -15,10 +16,59 @@ mod input;
 mod interruption;
 mod listener;
 mod question;
+mod rendered;
 mod session;
 mod sink;
 mod summary;
 mod trace;
+
+pub(crate) use session::find as session_named;
+pub(crate) use sink::Form;
+
+/// Whoever is told the id of the run that a message began.
+pub(crate) type Note = Box<dyn Fn(&str)>;
+
+/// One message with its reply.
+pub(crate) struct Turn<'a> {
+    pub(crate) gateway: Gateway,
+    pub(crate) form: Form,
+    pub(crate) environment: &'a Environment,
+    pub(crate) message: Message,
+    /// The name of a session that is still to begin.
+    pub(crate) new_session: Option<String>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) note: Option<Note>,
+}
+
+impl Turn<'_> {
+    /// Sends the message and prints the reply.
+    pub(crate) async fn run(self) -> Result<ExitCode, Failure> {
+        let sink = sink::choose(self.form);
+        let stops = interruption::Stops::install(self.timeout)?;
+        let questions = question::Questions::new(self.form.json);
+        let names = listener::Names {
+            new_session: self.new_session,
+            note: self.note,
+        };
+        listener::Listener::new(self.gateway, sink, questions, names, self.environment)
+            .listen(self.message, stops)
+            .await
+    }
+}
+
+/// A message of `text` for `session`, which `agent` answers; both may be empty.
+pub(crate) fn new(text: String, session: &str, agent: &str) -> Message {
+    Message {
+        text,
+        session_key: session.to_owned(),
+        agent_id: agent.to_owned(),
+        // Sent again with the same key after a broken connection, the message
+        // is still one message.
+        idempotency_key: uuid::Uuid::now_v7().to_string(),
+        channel: "cli".to_owned(),
+        route: None,
+    }
+}
 
 /// Sends the message and prints the reply.
 pub(crate) fn execute(
@@ -26,17 +76,14 @@ pub(crate) fn execute(
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
-    let mut message = Message {
-        text: input::text(&arguments.text)?,
-        session_key: String::new(),
-        agent_id: arguments.agent.unwrap_or_default(),
-        // Sent again with the same key after a broken connection, the message
-        // is still one message.
-        idempotency_key: uuid::Uuid::now_v7().to_string(),
-        channel: "cli".to_owned(),
-        route: None,
+    let agent = arguments.agent.unwrap_or_default();
+    let mut message = new(input::text(&arguments.text)?, "", &agent);
+    let form = Form {
+        json: arguments.json,
+        stream: !arguments.no_stream,
+        verbose: arguments.verbose,
+        raw: arguments.raw,
     };
-    let sink = sink::choose(arguments.json, !arguments.no_stream, arguments.verbose);
     let runtime = connection::runtime()?;
     let result = runtime.block_on(async {
         let gateway = Gateway::at(&paths);
@@ -45,11 +92,16 @@ pub(crate) fn execute(
             None => session::Named::default(),
         };
         message.session_key = named.key;
-        let stops = interruption::Stops::install(arguments.timeout)?;
-        let questions = question::Questions::new(arguments.json);
-        listener::Listener::new(gateway, sink, questions, named.new, environment)
-            .listen(message, stops)
-            .await
+        let turn = Turn {
+            gateway,
+            form,
+            environment,
+            message,
+            new_session: named.new,
+            timeout: arguments.timeout,
+            note: None,
+        };
+        turn.run().await
     });
     // A request that still waits must not hold the exit.
     runtime.shutdown_background();

@@ -156,6 +156,7 @@ fn first_message(text: &str, environment: &Environment) -> Result<ExitCode, Fail
         no_stream: false,
         timeout: None,
         verbose: false,
+        raw: false,
     };
     message::execute(arguments, environment)
 }

@@ -78,6 +78,12 @@ impl Failure {
         Self::silent(0)
     }
 
+    /// Whether it is [`Self::reader_gone`].
+    #[must_use]
+    pub fn is_of_reader(&self) -> bool {
+        self.error.is_none() && self.exit == 0
+    }
+
     /// The same failure with what the user can do about it.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self {

@@ -3,6 +3,7 @@
 //! with what may help and an exit code.
 
 pub mod failure;
+pub mod live;
 pub mod output;
 pub mod question;
 mod report;

@@ -22,6 +22,18 @@ pub fn stdout_line(text: &str) -> Result<(), Failure> {
     stdout(&format!("{text}\n"))
 }
 
+/// Writes what was laid out for a terminal: escape sequences in it are ours, and
+/// everything else went through `openclaw_escape` there.
+pub(crate) fn stdout_laid_out(text: &str) -> Result<(), Failure> {
+    write_stdout(text)
+}
+
+/// Whether standard output is a terminal that acts on escape sequences, and its
+/// user wants them.
+pub fn stdout_takes_escapes() -> bool {
+    stdout_is_terminal() && escapes_are_wanted(|name| std::env::var_os(name))
+}
+
 /// Writes `document` as indented JSON to standard output.
 pub fn document(document: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(document).context("cannot write JSON")?;

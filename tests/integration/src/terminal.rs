@@ -4,26 +4,38 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 
-use nix::pty::openpty;
+use nix::pty::{Winsize, openpty};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 
 use crate::within;
 
 /// A started program with a terminal of its own, killed when dropped.
-#[derive(Debug)]
 pub struct Terminal {
     what: String,
     child: Child,
     keyboard: File,
     pieces: mpsc::UnboundedReceiver<Vec<u8>>,
     seen: String,
+    screen: vt100::Parser,
 }
+
+const ROWS: u16 = 24;
+const COLUMNS: u16 = 60;
 
 impl Terminal {
     /// Starts `command` with standard input, output and error at a terminal.
     pub fn start(what: &str, mut command: Command) -> Self {
-        let pair = openpty(None, None).expect("open a terminal");
+        let size = Winsize {
+            ws_row: ROWS,
+            ws_col: COLUMNS,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        let pair = openpty(Some(&size), None).expect("open a terminal");
+        command.env("TERM", "xterm-256color").env_remove("NO_COLOR");
         let side = |side: &OwnedFd| side.try_clone().expect("another descriptor of it");
         let child = command
             .stdin(side(&pair.slave))
@@ -40,7 +52,38 @@ impl Terminal {
             keyboard: File::from(pair.master),
             pieces: watch(screen),
             seen: String::new(),
+            screen: vt100::Parser::new(ROWS, COLUMNS, 0),
         }
+    }
+
+    /// Waits until the screen is as `is_right` wants it; its lines, without blanks
+    /// at their ends.
+    pub async fn screen(&mut self, is_right: impl Fn(&[String]) -> bool) -> Vec<String> {
+        let what = format!("the screen of {}", self.what);
+        within(&what, async {
+            loop {
+                let lines: Vec<String> = self.screen.screen().rows(0, COLUMNS).collect();
+                if is_right(&lines) {
+                    return lines;
+                }
+                let piece = self.pieces.recv().await;
+                let piece = piece.unwrap_or_else(|| panic!("the end, with {lines:#?}"));
+                self.screen.process(&piece);
+                self.seen.push_str(&String::from_utf8_lossy(&piece));
+            }
+        })
+        .await
+    }
+
+    /// What a terminal's Ctrl-C sends while a program does not read keys itself.
+    pub fn interrupt(&self) {
+        let pid = self.child.id().expect("it runs");
+        kill(Pid::from_raw(pid.cast_signed()), Signal::SIGINT).expect("interrupt");
+    }
+
+    /// Types `keys` as they are.
+    pub fn type_keys(&mut self, keys: &str) {
+        write!(self.keyboard, "{keys}").expect("type");
     }
 
     /// Waits until `text` is to be seen after what was seen before.
@@ -54,6 +97,7 @@ impl Terminal {
                 }
                 let piece = self.pieces.recv().await;
                 let piece = piece.unwrap_or_else(|| panic!("the end, not {what}: {}", self.seen));
+                self.screen.process(&piece);
                 self.seen.push_str(&String::from_utf8_lossy(&piece));
             }
         })

@@ -10,8 +10,9 @@ use openclaw_proto::event::Kind;
 use openclaw_proto::gateway::{Message, Reply};
 use openclaw_terminal::{Failure, output};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
+use super::Note;
 use super::configuration;
 use super::conversation;
 use super::interruption::{Stop, Stops};
@@ -25,6 +26,9 @@ use crate::connection::Gateway;
 /// what does not end by itself within a few seconds.
 const CANCEL_DEADLINE: Duration = Duration::from_secs(10);
 
+/// Between two pictures of what is drawn.
+const TICK: Duration = Duration::from_millis(100);
+
 /// A run, as it is heard.
 pub(super) struct Listener {
     gateway: Gateway,
@@ -32,9 +36,16 @@ pub(super) struct Listener {
     summary: Summary,
     stop: Option<(Stop, Instant)>,
     questions: Questions,
-    /// The name of a session that is still to begin.
-    new_session: Option<String>,
+    names: Names,
     environment: Environment,
+}
+
+/// What is known by name, or is to be.
+pub(super) struct Names {
+    /// The name of a session that is still to begin.
+    pub(super) new_session: Option<String>,
+    /// Is told the run's id.
+    pub(super) note: Option<Note>,
 }
 
 enum News {
@@ -42,6 +53,7 @@ enum News {
     Stop(Stop),
     Answer(String, Decision),
     Overdue,
+    Tick,
 }
 
 impl Listener {
@@ -50,7 +62,7 @@ impl Listener {
         gateway: Gateway,
         sink: Box<dyn Sink>,
         questions: Questions,
-        new_session: Option<String>,
+        names: Names,
         environment: &Environment,
     ) -> Self {
         Self {
@@ -59,7 +71,7 @@ impl Listener {
             summary: Summary::default(),
             stop: None,
             questions,
-            new_session,
+            names,
             environment: environment.clone(),
         }
     }
@@ -83,6 +95,7 @@ impl Listener {
                     tokio::spawn(question::decide(self.gateway.clone(), id, decision));
                 }
                 News::Overdue => return self.overdue(),
+                News::Tick => self.sink.tick()?,
             }
         }
     }
@@ -104,6 +117,7 @@ impl Listener {
             stop = stops.next() => News::Stop(stop),
             (id, decision) = self.questions.answer() => News::Answer(id, decision),
             () = overdue => News::Overdue,
+            () = sleep(TICK), if self.sink.is_drawn() => News::Tick,
         }
     }
 
@@ -112,7 +126,10 @@ impl Listener {
             Reply::Accepted(accepted, seen) => {
                 configuration::tell(&self.environment, seen);
                 self.summary.accepted(accepted);
-                if let Some(name) = self.new_session.take() {
+                if let Some(note) = &self.names.note {
+                    note(&accepted.run_id);
+                }
+                if let Some(name) = self.names.new_session.take() {
                     session::tell_new(&name, &accepted.session_key);
                 }
                 // Asked for before there was a run to cancel.

@@ -1,9 +1,13 @@
 //! Asking the user of a terminal whether a call may run.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
 use std::thread;
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, tcflush};
 use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
 use openclaw_terminal::output;
@@ -19,11 +23,13 @@ const ANSWERS: &str = "allow? [y]es, [a]lways, [n]o: ";
 const ANSWERS_ONCE: &str = "allow? [y]es, [n]o: ";
 /// Lines that may wait to be read; one answers one question.
 const LINES: usize = 16;
+/// Bytes that are read at once; a terminal gives a line.
+const CHUNK: usize = 4096;
 
 /// Asks about one call at a time.
 pub(super) struct Questions {
     /// Lines that were typed; made with the first question.
-    lines: Option<mpsc::Receiver<String>>,
+    lines: Option<Typing>,
     /// What waits; the first one is asked about.
     waiting: VecDeque<Waiting>,
     asks: bool,
@@ -82,7 +88,9 @@ impl Questions {
             ));
             return;
         }
-        self.lines.get_or_insert_with(typed);
+        if self.lines.is_none() {
+            self.lines = Typing::begin();
+        }
         self.waiting.push_back(waiting);
         // The others are shown when it is their turn: an answer is for what is
         // seen last.
@@ -98,7 +106,7 @@ impl Questions {
         };
         // Without a terminal there is nothing to be thrown away.
         let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
-        while let Some(Ok(_)) = self.lines.as_mut().map(mpsc::Receiver::try_recv) {}
+        while let Some(Ok(_)) = self.lines.as_mut().map(|it| it.lines.try_recv()) {}
         let question = waiting.question();
         output::stderr_line(&format!(
             "\nThe agent wants to run {}\n{}  {}",
@@ -134,7 +142,7 @@ impl Questions {
     pub(super) async fn answer(&mut self) -> (String, Decision) {
         loop {
             let line = match &mut self.lines {
-                Some(lines) => lines.recv().await,
+                Some(typing) => typing.lines.recv().await,
                 None => std::future::pending().await,
             };
             let Some(line) = line else {
@@ -179,19 +187,55 @@ fn parse(line: &str) -> Option<Decision> {
     }
 }
 
-/// Lines as they are typed. A thread of its own: reading from a terminal cannot
-/// be given up, and nobody waits for it at the end.
-fn typed() -> mpsc::Receiver<String> {
-    let (sender, receiver) = mpsc::channel(LINES);
-    thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.blocking_send(line).is_err() {
+/// Lines as they are typed, until this is dropped. What is typed then is for
+/// whoever reads next.
+struct Typing {
+    lines: mpsc::Receiver<String>,
+    /// Closed, it wakes the thread that reads.
+    _open: UnixStream,
+}
+
+impl Typing {
+    /// A thread of its own: reading from a terminal cannot be given up otherwise.
+    /// `None`: there are no descriptors left, and the call is decided elsewhere.
+    fn begin() -> Option<Self> {
+        let (open, closed) = UnixStream::pair().ok()?;
+        let (sender, lines) = mpsc::channel(LINES);
+        thread::spawn(move || pass_on(&closed, &sender));
+        Some(Self { lines, _open: open })
+    }
+}
+
+/// Passes on whole lines of standard input until nobody wants them.
+fn pass_on(closed: &UnixStream, lines: &mpsc::Sender<String>) {
+    let stdin = io::stdin();
+    let mut pending = Vec::new();
+    loop {
+        let mut waited = [
+            PollFd::new(stdin.as_fd(), PollFlags::POLLIN),
+            PollFd::new(closed.as_fd(), PollFlags::POLLIN),
+        ];
+        match poll(&mut waited, PollTimeout::NONE) {
+            Err(Errno::EINTR) => continue,
+            Err(_) => return,
+            Ok(_) => {}
+        }
+        if waited[1].any().unwrap_or(true) {
+            return;
+        }
+        let mut bytes = [0; CHUNK];
+        let Ok(count @ 1..) = nix::unistd::read(stdin.as_fd(), &mut bytes) else {
+            return;
+        };
+        pending.extend_from_slice(&bytes[..count]);
+        while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = pending.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line).into_owned();
+            if lines.blocking_send(line).is_err() {
                 return;
             }
         }
-    });
-    receiver
+    }
 }
 
 #[cfg(test)]

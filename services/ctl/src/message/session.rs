@@ -8,16 +8,16 @@ use crate::sessions;
 
 /// The session that was named.
 #[derive(Debug, Default)]
-pub(super) struct Named {
+pub(crate) struct Named {
     /// Its key, as far as it is known; empty: the main session.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// The name, when there is no session that it means.
-    pub(super) new: Option<String>,
+    pub(crate) new: Option<String>,
 }
 
 /// The session that `text` names: by its key in any form, its id or the
 /// beginning of it, or its label. What names none is the key of a new session.
-pub(super) async fn find(gateway: &Gateway, text: &str, agent: &str) -> Result<Named, Failure> {
+pub(crate) async fn find(gateway: &Gateway, text: &str, agent: &str) -> Result<Named, Failure> {
     let get = || gateway.sessions.get(sessions::named(text, Some(agent)));
     match Patience::of(PATIENCE).call(get).await {
         Ok((session, _)) => Ok(Named {

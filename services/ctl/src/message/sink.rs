@@ -5,6 +5,7 @@ use openclaw_proto::gateway::Accepted;
 use openclaw_terminal::{Failure, output};
 use serde_json::{Map, Value};
 
+use super::rendered::Rendered;
 use super::summary::{State, Summary};
 use super::trace;
 
@@ -16,16 +17,39 @@ pub(super) trait Sink {
     fn event(&mut self, event: &Event) -> Result<(), Failure>;
     /// Nothing more will happen.
     fn finish(&mut self, summary: &Summary) -> Result<(), Failure>;
+    /// Some time passed. Only where [`Self::is_drawn`].
+    fn tick(&mut self) -> Result<(), Failure> {
+        Ok(())
+    }
+    /// Whether what is shown changes with time.
+    fn is_drawn(&self) -> bool {
+        false
+    }
+}
+
+/// How a reply is to be printed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Form {
+    /// As JSON.
+    pub(crate) json: bool,
+    /// While it comes.
+    pub(crate) stream: bool,
+    /// With a line for each call of a tool.
+    pub(crate) verbose: bool,
+    /// As it was written, also at a terminal.
+    pub(crate) raw: bool,
 }
 
 /// The sink that the arguments ask for.
-pub(super) fn choose(json: bool, stream: bool, verbose: bool) -> Box<dyn Sink> {
-    match (json, stream) {
+pub(super) fn choose(form: Form) -> Box<dyn Sink> {
+    let is_rendered = !form.raw && output::stdout_takes_escapes();
+    match (form.json, form.stream) {
         (true, true) => Box::new(Lines),
         (true, false) => Box::new(Document),
+        (false, stream) if is_rendered => Box::new(Rendered::new(stream, form.verbose)),
         (false, stream) => Box::new(Text {
             stream,
-            trace: verbose || output::stderr_is_terminal(),
+            trace: form.verbose || output::stderr_is_terminal(),
             terminal: output::stdout_is_terminal(),
             line_open: false,
         }),
@@ -99,7 +123,7 @@ impl Sink for Text {
 }
 
 /// What is odd about a reply that counts as whole.
-fn warning(summary: &Summary) -> Option<&'static str> {
+pub(super) fn warning(summary: &Summary) -> Option<&'static str> {
     match summary.stop_reason.as_deref() {
         Some("length") => Some("the reply was cut off at the most tokens a response may have"),
         Some("step_limit") => Some("the agent made as many steps as it may and was stopped"),

@@ -124,6 +124,16 @@ impl Summary {
         }
     }
 
+    /// The tokens of all its rounds.
+    pub(super) fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// What it cost, where that is known.
+    pub(super) fn cost_usd(&self) -> Option<f64> {
+        self.resources.as_ref()?.cost_usd
+    }
+
     /// The run may go on, but nothing more is heard of it.
     pub(super) fn interrupted(&mut self, why: &str) {
         self.end(State::Failed, Code::Interrupted, why);

@@ -15,6 +15,7 @@ mod backup;
 mod bounds;
 mod budgets;
 mod cancel;
+mod chat;
 mod claude;
 mod claude_failures;
 mod claude_tools;

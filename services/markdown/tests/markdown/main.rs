@@ -1,0 +1,146 @@
+//! Property 22 of seed 002, over CommonMark's own examples and over any text.
+
+mod documents;
+mod terminal;
+
+use openclaw_markdown::{Stream, render};
+use proptest::prelude::*;
+use pulldown_cmark::{Event, Options, Parser};
+
+use documents::{Document, document};
+use terminal::{Seen, seen};
+
+const CASES: u32 = 256;
+/// So wide that no word is broken.
+const WIDE: usize = 100_000;
+/// The examples of the specification: input, a line with a dot, what HTML it is.
+const SPECIFICATION: &str = include_str!("../commonmark/spec.txt");
+const FENCE: &str = "````````````````````````````````";
+
+fn examples() -> Vec<String> {
+    let mut examples = Vec::new();
+    let mut lines = SPECIFICATION.lines();
+    while let Some(line) = lines.next() {
+        if line != format!("{FENCE} example") {
+            continue;
+        }
+        let input = lines.by_ref().take_while(|line| *line != ".");
+        let input: String = input.map(|line| format!("{line}\n")).collect();
+        examples.push(input.replace('→', "\t"));
+    }
+    examples
+}
+
+/// What `text` says, word by word.
+fn words(text: &str) -> Vec<String> {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_FOOTNOTES;
+    // As the specification has it, each of these ends a line.
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let said = Parser::new_ext(&text, options).filter_map(|event| match event {
+        Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
+            Some(text.to_string())
+        }
+        _ => None,
+    });
+    said.flat_map(|said| {
+        let shown = openclaw_escape::prose(&said);
+        shown
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+/// What is shown of `text` when it comes in pieces of so many characters.
+fn in_pieces(text: &str, size: usize, columns: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let mut stream = Stream::new(columns);
+    let mut shown = String::new();
+    for piece in letters.chunks(size) {
+        shown += &stream.push(&piece.iter().collect::<String>());
+        for line in stream.draft().lines {
+            seen(&line);
+        }
+    }
+    shown + &stream.finish()
+}
+
+/// All words of `text` are seen, and nothing else acts on the terminal.
+fn assert_whole(text: &str) {
+    // An address that is given a name later changes what a text says that is shown.
+    let is_named = text.contains("]:");
+    let pieces = (!is_named).then(|| in_pieces(text, 3, WIDE));
+    for shown in pieces.into_iter().chain([render(text, WIDE)]) {
+        let Seen { text: shown, .. } = seen(&shown);
+        for word in words(text) {
+            assert!(
+                shown.contains(&word),
+                "{word:?} of {text:?} is not in {shown:?}"
+            );
+        }
+    }
+    for columns in [1, 37] {
+        seen(&render(text, columns));
+    }
+}
+
+/// For any response containing markdown, the CLI SHALL format code blocks with
+/// syntax highlighting and preserve structure
+#[test]
+fn property_22_examples_of_commonmark_are_shown_whole() {
+    let examples = examples();
+    assert!(examples.len() > 600, "{} examples", examples.len());
+    for example in examples {
+        assert_whole(&example);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(CASES))]
+
+    /// For any response containing markdown, the CLI SHALL format code blocks with
+    /// syntax highlighting and preserve structure
+    #[test]
+    fn property_22_structure_is_preserved(blocks in prop::collection::vec(document(), 1..8), size in 1usize..40) {
+        let document = Document(blocks);
+        let shown = seen(&in_pieces(&document.written(), size, WIDE)).text;
+        prop_assert_eq!(shown.trim_end(), document.shown());
+    }
+
+    /// For any response containing markdown, the CLI SHALL format code blocks with
+    /// syntax highlighting and preserve structure
+    #[test]
+    fn property_22_code_is_highlighted(name in "[a-z]{1,12}", number in 0u32..100_000, size in 1usize..40) {
+        let of = |language: &str| match language {
+            "rust" => format!("let {name} = {number}; // {name}"),
+            "python" => format!("def {name}(): return {number} # {name}"),
+            "javascript" => format!("const {name} = '{number}'; // {name}"),
+            "c" => format!("int {name} = {number}; /* {name} */"),
+            "sh" => format!("for {name} in {number}; do echo \"${name}\"; done"),
+            "json" => format!("{{\"{name}\": {number}}}"),
+            "yaml" => format!("{name}: {number} # {name}"),
+            _ => format!("select {number} from {name} where {name} = '{number}';"),
+        };
+        for language in ["rust", "python", "javascript", "c", "sh", "json", "yaml", "sql"] {
+            let code = of(language);
+            let text = format!("Before.\n\n```{language}\n{code}\n{code}\n```\n\nAfter.\n");
+            let shown = seen(&in_pieces(&text, size, WIDE));
+            prop_assert!(shown.colours >= 4, "{}: {:?}", language, shown);
+            let expected = format!("Before.\n\n  {language}\n  {code}\n  {code}\n\nAfter.\n");
+            prop_assert_eq!(shown.text, expected);
+        }
+    }
+
+    /// For any response containing markdown, the CLI SHALL format code blocks with
+    /// syntax highlighting and preserve structure
+    #[test]
+    fn property_22_any_text_is_shown_whole(
+        text in "([ -~\n]|[#*_`>|~-]|\n\n|[0-9]\\. |\\[[a-z]\\]|\\(http://a\\)|```|\t|\u{1b}\\[|\u{1b}\\]8;;|\u{7}|\u{9b}|\r|[äß日🎉\u{202e}\u{200b}]){0,60}",
+    ) {
+        assert_whole(&text);
+    }
+}

@@ -1,0 +1,192 @@
+//! The last lines of a terminal while they still change: what is final is written
+//! above them once, and never again.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthChar as _;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Where a terminal does not say how large it is.
+const SIZE: (usize, usize) = (80, 24);
+/// Terminals that know it show all of an update at once; the others pass over it.
+const BEGIN_UPDATE: &str = "\u{1b}[?2026h";
+const END_UPDATE: &str = "\u{1b}[?2026l";
+/// Clears everything from the cursor on.
+const CLEAR: &str = "\u{1b}[J";
+
+/// Lines that are shown and may change.
+#[derive(Debug, Default)]
+pub struct Live {
+    shown: Vec<String>,
+}
+
+/// The columns and rows of the terminal that is standard output.
+#[must_use]
+pub fn size() -> (usize, usize) {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    match size.map(|size| (size.ws_col.into(), size.ws_row.into())) {
+        Ok((columns @ 1.., rows @ 1..)) => (columns, rows),
+        _ => SIZE,
+    }
+}
+
+/// The rows that `line` takes. Escape sequences take none.
+fn rows_of(line: &str, columns: usize) -> usize {
+    columns_of(line).div_ceil(columns).max(1)
+}
+
+fn columns_of(line: &str) -> usize {
+    let mut columns = 0;
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        if c != '\u{1b}' {
+            columns += c.width().unwrap_or(0);
+            continue;
+        }
+        // Those that are written here: styles end with a letter, links with ESC \.
+        match characters.next() {
+            Some(']') => {
+                while characters.next().is_some_and(|c| c != '\u{1b}') {}
+                characters.next();
+            }
+            _ => while characters.next().is_some_and(|c| !c.is_ascii_alphabetic()) {},
+        }
+    }
+    columns
+}
+
+impl Live {
+    /// Writes `done`, which has whole lines, for good, and shows `lines` below it,
+    /// as many of the last ones as there is room for. All of it was laid out for a
+    /// terminal (`openclaw_markdown`).
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn show(&mut self, done: &str, lines: Vec<String>) -> Result<(), Failure> {
+        let (columns, rows) = size();
+        let lines = last_that_fit(lines, columns, rows);
+        let update = self.update(done, &lines, columns);
+        self.shown = lines;
+        if update.is_empty() {
+            return Ok(());
+        }
+        output::stdout_laid_out(&format!("{BEGIN_UPDATE}{update}{END_UPDATE}"))
+    }
+
+    /// Takes away what may still change.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub fn clear(&mut self) -> Result<(), Failure> {
+        self.show("", Vec::new())
+    }
+
+    /// What makes a terminal show `done` and `lines` instead of what it shows.
+    fn update(&self, done: &str, lines: &[String], columns: usize) -> String {
+        let pairs = self.shown.iter().zip(lines);
+        let same = match done {
+            "" => pairs.take_while(|(before, now)| before == now).count(),
+            _ => 0,
+        };
+        if same == self.shown.len() && same == lines.len() && done.is_empty() {
+            return String::new();
+        }
+        let mut update = String::new();
+        let old: usize = self.shown[same..]
+            .iter()
+            .map(|line| rows_of(line, columns))
+            .sum();
+        match old {
+            // Behind lines that stay.
+            0 if same > 0 => update.push('\n'),
+            0 => {}
+            rows => {
+                update.push('\r');
+                if rows > 1 {
+                    // Writing to a text cannot fail.
+                    let _ = write!(update, "\u{1b}[{}A", rows - 1);
+                }
+                update.push_str(CLEAR);
+            }
+        }
+        update.push_str(done);
+        update.push_str(&lines[same..].join("\n"));
+        if lines.len() == same && same > 0 {
+            // The last of those that stay is above the cursor.
+            let _ = write!(
+                update,
+                "\u{1b}[A\u{1b}[{}C",
+                columns_of(&lines[same - 1]).max(1)
+            );
+        }
+        update
+    }
+}
+
+/// The last of `lines`, leaving a row of the screen free.
+fn last_that_fit(lines: Vec<String>, columns: usize, rows: usize) -> Vec<String> {
+    let mut room = rows.saturating_sub(1).max(1);
+    let mut first = lines.len();
+    for (index, line) in lines.iter().enumerate().rev() {
+        let taken = rows_of(line, columns);
+        if taken > room {
+            break;
+        }
+        room -= taken;
+        first = index;
+    }
+    lines.into_iter().skip(first).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    fn live(shown: &[&str]) -> Live {
+        Live {
+            shown: lines(shown),
+        }
+    }
+
+    #[test]
+    fn live_writes_what_changed_alone() {
+        let update =
+            |shown: &[&str], done: &str, now: &[&str]| live(shown).update(done, &lines(now), 10);
+        assert_eq!(update(&[], "", &["a", "b"]), "a\nb");
+        assert_eq!(update(&["a", "b"], "", &["a", "b"]), "");
+        assert_eq!(update(&["a", "b"], "", &["a", "c"]), "\r\u{1b}[Jc");
+        assert_eq!(update(&["a"], "", &["a", "b"]), "\nb");
+        assert_eq!(
+            update(&["a", "b"], "done\n", &["b"]),
+            "\r\u{1b}[1A\u{1b}[Jdone\nb"
+        );
+        assert_eq!(update(&["a", "b"], "", &[]), "\r\u{1b}[1A\u{1b}[J");
+        assert_eq!(
+            update(&["0123456789ab", "c"], "", &[]),
+            "\r\u{1b}[2A\u{1b}[J"
+        );
+    }
+
+    #[test]
+    fn live_counts_no_columns_for_escape_sequences() {
+        let link =
+            "\u{1b}]8;;https://example.org\u{1b}\\\u{1b}[4;34mab\u{1b}[0m\u{1b}]8;;\u{1b}\\日";
+        assert_eq!(columns_of(link), 4);
+        assert_eq!(rows_of("", 10), 1);
+        assert_eq!(rows_of("0123456789", 10), 1);
+    }
+
+    #[test]
+    fn live_leaves_out_what_has_no_room() {
+        let all = || lines(&["one", "two", "0123456789abc", "four"]);
+        assert_eq!(last_that_fit(all(), 10, 5).len(), 3);
+        assert_eq!(last_that_fit(all(), 10, 4).len(), 2);
+        assert_eq!(last_that_fit(all(), 10, 1).len(), 1);
+    }
+}
