@@ -6,24 +6,28 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
+use openclaw_status::seconds;
 use openclaw_terminal::{failure, output};
 
 use crate::memory;
 
 pub(crate) mod approvals;
-pub(crate) mod auth;
 pub(crate) mod backup;
 pub(crate) mod config;
+mod examples;
+pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod setup;
-mod when;
+pub(crate) mod turns;
 
 pub(crate) use approvals::Approvals;
-pub(crate) use auth::Auth;
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use config::Config;
+pub(crate) use examples::of as examples_of;
+pub(crate) use models::{Agents, Models};
 pub(crate) use sessions::{Export, Import, Sessions};
 pub(crate) use setup::Setup;
+pub(crate) use turns::Turns;
 
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
@@ -40,8 +44,8 @@ pub(crate) enum Command {
     Message(Message),
     /// Do what is still missing after the installation, connect a model, and have a first answer
     Setup(Setup),
-    /// Show whether the daemons answer, and which backend answers messages
-    Status(Status),
+    /// Show what runs, which backend answers and why, and what is wrong
+    Status(openclaw_status::Status),
     /// Check the installation and the confinements, and say how to mend them
     Doctor(Doctor),
     /// Search, read and keep what the assistant remembers
@@ -59,10 +63,23 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Show, check and change the configuration
     Config(Config),
-    /// List the turns that run and those that ended, and what they cost
+    /// Start the suite: its units, or without systemd its daemons
+    Start(Start),
+    /// Stop the suite
+    Stop,
+    /// Stop the suite and start it
+    Restart(Start),
+    /// List the turns that run and those that ended, and what they cost; show or follow one
+    #[command(visible_alias = "runs")]
     Turns(Turns),
+    /// List the agents, and what answers each
+    Agents(Agents),
+    /// List the models, and try whether one answers
+    Models(Models),
     /// Follow what happens in the sessions
     Events(Events),
+    /// Show the log of the daemons and of their turns
+    Logs(Box<openclaw_logs::Logs>),
     /// End a run and every process it started
     Cancel(Cancel),
     /// List and decide about commands that wait to be allowed
@@ -75,14 +92,26 @@ pub(crate) enum Command {
     Send(openclaw_contacts::Send),
     /// List, add and change what is done at its time, and see how that went
     Cron(Box<openclaw_cron::Cron>),
-    /// Decide about logins of agent CLIs
-    Auth(Auth),
+    /// List, add and remove the keys and logins that agents run on
+    Auth(openclaw_login::Auth),
+    /// Look for what lets more in, or out, than it has to
+    Security(Security),
     /// Print the token that WebSocket and HTTP clients need
     Token(Token),
     /// Bring systemd's units in line with the configuration: ports, and workspaces elsewhere
     Sockets(Sockets),
     /// Run the daemons in the foreground, where there is no systemd
     Run(Run),
+    /// Print what a shell needs to complete commands, sessions and runs
+    Completions(Completions),
+    /// Print the versions of this program and of the daemons
+    Version(Version),
+    /// What can be typed next; for the shells.
+    #[command(hide = true)]
+    Complete(Complete),
+    /// Writes the man pages; for the installation.
+    #[command(hide = true)]
+    Manual(Manual),
     /// Becomes a daemon with its socket as descriptor 3; part of `run`.
     #[command(hide = true)]
     Activate(Activate),
@@ -113,20 +142,6 @@ pub(crate) struct Message {
     pub(crate) verbose: bool,
 }
 
-/// Arguments of `status`.
-#[derive(Debug, Args)]
-pub(crate) struct Status {
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Try again until every daemon answers, for this time at most
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) wait: Option<Duration>,
-    /// List every confinement, also those that are enforced
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-}
-
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
@@ -136,20 +151,6 @@ pub(crate) struct Doctor {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Arguments of `turns`.
-#[derive(Debug, Args)]
-pub(crate) struct Turns {
-    /// The most turns that are listed, the newest first
-    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) limit: u32,
-    /// Print a document instead of a table
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Why turns have no whole reply: all of it, instead of its beginning
-    #[arg(short, long)]
-    pub(crate) wide: bool,
 }
 
 /// Arguments of `events`.
@@ -186,10 +187,98 @@ pub(crate) struct Cancel {
 
 /// Arguments of `token`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Token {
+    #[command(subcommand)]
+    pub(crate) action: Option<TokenAction>,
     /// Make another one; clients with the old one are disconnected
     #[arg(long)]
     pub(crate) rotate: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do with the token.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenAction {
+    /// Print it
+    Show(TokenShow),
+    /// Make another one; clients with the old one are disconnected
+    Rotate(TokenShow),
+}
+
+/// Arguments of `token show` and `token rotate`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenShow {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Token {
+    /// Whether another one is made, and whether it is printed as JSON.
+    pub(crate) fn wish(&self) -> (bool, bool) {
+        match &self.action {
+            None => (self.rotate, self.json),
+            Some(TokenAction::Show(show)) => (false, show.json),
+            Some(TokenAction::Rotate(show)) => (true, show.json),
+        }
+    }
+}
+
+/// Arguments of `start` and `restart`.
+#[derive(Debug, Args)]
+pub(crate) struct Start {
+    /// Have gateway.port keep this port first
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// Without systemd: in the background; with it the units always are
+    #[arg(short, long)]
+    pub(crate) detach: bool,
+}
+
+/// Arguments of `security`.
+#[derive(Debug, Args)]
+pub(crate) struct Security {
+    #[command(subcommand)]
+    pub(crate) action: SecurityAction,
+}
+
+/// What to do about security.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecurityAction {
+    /// Look for what lets more in, or out, than it has to
+    Audit(openclaw_audit::Audit),
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: openclaw_completion::Shell,
+}
+
+/// Arguments of `complete`.
+#[derive(Debug, Args)]
+pub(crate) struct Complete {
+    /// The shell that asks
+    pub(crate) shell: openclaw_completion::Shell,
+    /// What is typed so far
+    #[arg(last = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<String>,
+}
+
+/// Arguments of `manual`.
+#[derive(Debug, Args)]
+pub(crate) struct Manual {
+    /// The folder for man1, man5, man7 and man8
+    pub(crate) folder: PathBuf,
+}
+
+/// Arguments of `version`.
+#[derive(Debug, Args)]
+pub(crate) struct Version {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -222,8 +311,11 @@ pub(crate) enum Port {
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     /// End the `openclawctl run` that is running, and wait until it has ended
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["detach", "set"])]
     pub(crate) stop: bool,
+    /// In the background, until `openclawctl stop`
+    #[arg(short, long)]
+    pub(crate) detach: bool,
     /// Set a value for this run, before the environment and the file
     #[arg(long, value_name = "KEY=VALUE", value_parser = assignment)]
     pub(crate) set: Vec<(String, String)>,
@@ -247,16 +339,30 @@ pub(crate) struct Activate {
 }
 
 /// The command that was asked for, or the code to exit with. Help and usage
-/// errors have been printed.
-pub(crate) fn parse() -> Result<Command, ExitCode> {
-    let error = match Cli::try_parse() {
+/// errors have been printed. `alias`: what a command of the user's own stands for.
+pub(crate) fn parse(
+    mut words: Vec<String>,
+    alias: impl Fn(&str) -> Option<Vec<String>>,
+) -> Result<Command, ExitCode> {
+    let mut error = match Cli::try_parse_from(&words) {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
+    // As git has it: no alias comes before a command, and none stands for another.
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(meaning) = words.get(1).and_then(|word| alias(word))
+    {
+        words.splice(1..2, meaning);
+        error = match Cli::try_parse_from(&words) {
+            Ok(cli) => return Ok(cli.command),
+            Err(error) => error,
+        };
+    }
     Err(match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let told = whole().try_get_matches_from(&words).err().unwrap_or(error);
             // Help that nobody reads any more is no failure.
-            let _ = error.print();
+            let _ = told.print();
             ExitCode::SUCCESS
         }
         _ => {
@@ -265,6 +371,11 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
             ExitCode::from(failure::USAGE)
         }
     })
+}
+
+/// All commands with their examples, which nobody needs who does not ask for help.
+pub(crate) fn whole() -> clap::Command {
+    examples::add(<Cli as clap::CommandFactory>::command())
 }
 
 /// The settings on the command line of a process that is `run`.
@@ -286,16 +397,6 @@ fn port(text: &str) -> Result<Port, String> {
         ("auto", _) => Ok(Port::Auto),
         (_, Ok(number @ 1..)) => Ok(Port::Number(number)),
         _ => Err("give auto, or a number from 1 to 65535".to_owned()),
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text
-        .parse()
-        .map_err(|_| "give seconds, such as 30".to_owned())?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err("must be more than 0 seconds".to_owned()),
     }
 }
 
@@ -344,12 +445,5 @@ mod tests {
         assert!(plain.action.is_none() && plain.list.json);
         let listed = sessions(&["sessions", "list", "--limit", "5"]).action;
         assert!(matches!(listed, Some(sessions::Action::List(list)) if list.limit == Some(5)));
-    }
-
-    #[test]
-    fn a_time_must_be_one() {
-        for text in ["0", "-1", "soon", "inf", "NaN"] {
-            assert!(seconds(text).is_err(), "{text}");
-        }
     }
 }

@@ -25,6 +25,8 @@ use openclaw_sessions::SessionKey;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::notable;
+
 /// How long memory may take to plan: it counts the tokens of a whole transcript.
 const PLAN_DEADLINE: Duration = Duration::from_secs(30);
 
@@ -283,12 +285,7 @@ impl Compactor {
         self.sessions
             .compact_before(&compacting, text, first_kept, before)
             .await?;
-        tracing::info!(
-            tokens_before = planned.tokens_before,
-            tokens_after = planned.tokens_after,
-            entries = planned.summarise.len(),
-            "the conversation was summarised"
-        );
+        notable::summarised(planned);
         Ok(())
     }
 }

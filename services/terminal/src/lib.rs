@@ -4,6 +4,8 @@
 
 pub mod failure;
 pub mod output;
+pub mod pager;
+pub mod painted;
 pub mod question;
 mod report;
 pub mod secret;

@@ -24,10 +24,10 @@ impl Turns {
         let incoming = Incoming {
             command: Some(name),
             may_begin_anew: false,
-            ..incoming(run, text)
+            ..incoming(run, text.clone())
         };
         let admitted = self.admit(run, incoming).await?;
-        notable::accepted();
+        notable::accepted(&run.channel, self.spoken(&text));
         Some(admitted.accepted)
     }
 
