@@ -14,7 +14,6 @@ use crate::memory;
 pub(crate) mod approvals;
 pub(crate) mod backup;
 pub(crate) mod config;
-mod examples;
 pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod setup;
@@ -23,7 +22,6 @@ pub(crate) mod turns;
 pub(crate) use approvals::Approvals;
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use config::Config;
-pub(crate) use examples::of as examples_of;
 pub(crate) use models::{Agents, Models};
 pub(crate) use sessions::{Export, Import, Sessions};
 pub(crate) use setup::Setup;
@@ -375,7 +373,7 @@ pub(crate) fn parse(
 
 /// All commands with their examples, which nobody needs who does not ask for help.
 pub(crate) fn whole() -> clap::Command {
-    examples::add(<Cli as clap::CommandFactory>::command())
+    openclaw_manual::examples::add(<Cli as clap::CommandFactory>::command())
 }
 
 /// The settings on the command line of a process that is `run`.
@@ -445,5 +443,38 @@ mod tests {
         assert!(plain.action.is_none() && plain.list.json);
         let listed = sessions(&["sessions", "list", "--limit", "5"]).action;
         assert!(matches!(listed, Some(sessions::Action::List(list)) if list.limit == Some(5)));
+    }
+
+    #[test]
+    fn every_command_that_is_shown_has_examples_that_are_understood() {
+        use openclaw_manual::examples::{EXAMPLES, of};
+        let command = Cli::command();
+        let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+        for name in shown.map(clap::Command::get_name) {
+            assert!(!of(name).is_empty(), "{name}");
+        }
+        for (line, _) in EXAMPLES.iter().flat_map(|(_, examples)| examples.iter()) {
+            let own = line
+                .split(['|', '<', ')'])
+                .find(|it| it.trim_start().starts_with("openclawctl"));
+            let own = own.or_else(|| line.split("<(").nth(1)).unwrap();
+            let words = words(own.trim_end_matches(')'));
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("{line}: {words:?}: {error}");
+            }
+        }
+    }
+
+    /// The words of a line, with what stands between quotes as one.
+    fn words(line: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        for (at, part) in line.trim().split('"').enumerate() {
+            if at % 2 == 1 {
+                all.push(part.to_owned());
+            } else {
+                all.extend(part.split_whitespace().map(str::to_owned));
+            }
+        }
+        all
     }
 }

@@ -12,7 +12,7 @@ use crate::cli;
 pub(crate) fn execute(arguments: &cli::Manual) -> Result<ExitCode, Failure> {
     let manual = Manual {
         command: cli::whole(),
-        examples: cli::examples_of,
+        examples: openclaw_manual::examples::of,
         schema: openclaw_config::schema::TEXT,
     };
     let folder = &arguments.folder;

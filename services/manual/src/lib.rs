@@ -2,6 +2,7 @@
 //! their own keys, and of what runs by itself in words.
 
 mod commands;
+pub mod examples;
 mod roff;
 mod settings;
 

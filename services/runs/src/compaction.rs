@@ -15,6 +15,7 @@ use openclaw_conversations::Refusal;
 use openclaw_conversations::auth_profile;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_daemon::{Configuration, failure};
+use openclaw_notable as notable;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event::Usage;
 use openclaw_proto::memory::{Compaction, Conversation};
@@ -24,8 +25,6 @@ use openclaw_proto::{memory, runner};
 use openclaw_sessions::SessionKey;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-
-use crate::notable;
 
 /// How long memory may take to plan: it counts the tokens of a whole transcript.
 const PLAN_DEADLINE: Duration = Duration::from_secs(30);

@@ -21,6 +21,7 @@ use openclaw_conversations::storage::{
 };
 use openclaw_conversations::{Lanes, Ticket};
 use openclaw_daemon::{Configuration, failure};
+use openclaw_notable::{self as notable, Spoken};
 use openclaw_proto::event::Kind;
 use openclaw_proto::runner::ContextFile;
 use openclaw_proto::{memory, runner};
@@ -33,7 +34,6 @@ use crate::bus::Bus;
 use crate::compaction::Compactor;
 use crate::counters::Counters;
 use crate::kept;
-use crate::notable::{self, Spoken};
 use crate::queue::{Queue, Wish};
 use crate::run::{MessageStatus, Registry, Run};
 use crate::standby::Standby;

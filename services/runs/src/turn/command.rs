@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_conversations::storage::Incoming;
+use openclaw_notable as notable;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
 
 use super::reply::Reply;
 use super::{Turns, conclude};
-use crate::notable;
 use crate::run::Run;
 
 impl Turns {

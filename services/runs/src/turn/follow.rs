@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use openclaw_daemon::failure;
+use openclaw_notable as notable;
 use openclaw_proto::call::{CallError, Patience, RefusalCode, within};
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::runner::{End, Started, Turn};
@@ -14,7 +15,6 @@ use tracing::Instrument as _;
 use super::outcome;
 use super::reply::Reply;
 use crate::kept::{self, ABSENCE};
-use crate::notable;
 
 /// How long the runner may take to acknowledge a turn; it may have to be
 /// started first.

@@ -22,10 +22,11 @@ const RUN_ENDED: &str = "127fc85473024db2a466b9bd4bc54252";
 
 /// What the text of a message or an answer is in the log.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spoken<'a> {
-    pub(crate) text: &'a str,
+pub struct Spoken<'a> {
+    /// It.
+    pub text: &'a str,
     /// Whether it may be there itself (`logging.content`).
-    pub(crate) is_shown: bool,
+    pub is_shown: bool,
 }
 
 impl std::fmt::Display for Spoken<'_> {
@@ -40,7 +41,8 @@ impl std::fmt::Display for Spoken<'_> {
     }
 }
 
-pub(crate) fn accepted(channel: &str, message: Spoken<'_>) {
+/// A message is on the disk and has a run.
+pub fn accepted(channel: &str, message: Spoken<'_>) {
     let from = match channel {
         "" => String::new(),
         channel => format!("by {} ", openclaw_escape::line(channel)),
@@ -51,8 +53,8 @@ pub(crate) fn accepted(channel: &str, message: Spoken<'_>) {
     );
 }
 
-/// `turn`: what the runner was given, `started`: what it made of it.
-pub(crate) fn started(started: &Started, turn: &Given) {
+/// A turn has begun. `turn`: what the runner was given, `started`: what it made of it.
+pub fn started(started: &Started, turn: &Given) {
     let Started {
         backend,
         provider,
@@ -76,14 +78,15 @@ pub(crate) fn started(started: &Started, turn: &Given) {
 
 /// How much a turn was given.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Given {
+pub struct Given {
     history: u64,
     files: u64,
     passages: u64,
 }
 
 impl Given {
-    pub(crate) fn to(turn: &Turn) -> Self {
+    /// What `turn` has.
+    pub fn to(turn: &Turn) -> Self {
         Self {
             history: turn.history.len() as u64,
             files: turn.bootstrap.len() as u64,
@@ -92,7 +95,8 @@ impl Given {
     }
 }
 
-pub(crate) fn summarised(planned: &Compaction) {
+/// What was said first became a summary.
+pub fn summarised(planned: &Compaction) {
     tracing::info!(
         message_id = CONVERSATION_SUMMARISED,
         "summarised the conversation: {} of {} tokens instead of {}",
@@ -102,8 +106,8 @@ pub(crate) fn summarised(planned: &Compaction) {
     );
 }
 
-/// `reply`: what the log has of the answer.
-pub(crate) fn ended(outcome: &Kind, took: Duration, reply: &str) {
+/// A run has ended. `reply`: what the log has of the answer.
+pub fn ended(outcome: &Kind, took: Duration, reply: &str) {
     let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     let after = words::elapsed(took);
     match outcome {

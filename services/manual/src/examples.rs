@@ -2,10 +2,10 @@
 
 use clap::Command;
 
-type Example = openclaw_manual::Example;
+use crate::Example;
 
 /// By the words of a command.
-const EXAMPLES: &[(&str, &[Example])] = &[
+pub const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "",
         &[
@@ -296,13 +296,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
 ];
 
 /// Those of a command.
-pub(crate) fn of(words: &str) -> &'static [Example] {
+pub fn of(words: &str) -> &'static [Example] {
     let found = EXAMPLES.iter().find(|(command, _)| *command == words);
     found.map_or(&[], |(_, examples)| examples)
 }
 
 /// The commands with their examples below their help.
-pub(super) fn add(command: Command) -> Command {
+pub fn add(command: Command) -> Command {
     EXAMPLES.iter().fold(command, |command, (words, examples)| {
         let text = shown(examples);
         let mut words = words.split_whitespace();
@@ -321,43 +321,4 @@ fn shown(examples: &[Example]) -> String {
         .iter()
         .map(|(line, what)| format!("  {line}\n      {what}"));
     format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::Cli;
-    use super::*;
-
-    #[test]
-    fn every_command_that_is_shown_has_examples_that_are_understood() {
-        use clap::{CommandFactory as _, Parser as _};
-        let command = Cli::command();
-        let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
-        for name in shown.map(Command::get_name) {
-            assert!(!of(name).is_empty(), "{name}");
-        }
-        for (line, _) in EXAMPLES.iter().flat_map(|(_, examples)| examples.iter()) {
-            let own = line
-                .split(['|', '<', ')'])
-                .find(|it| it.trim_start().starts_with("openclawctl"));
-            let own = own.or_else(|| line.split("<(").nth(1)).unwrap();
-            let words = words(own.trim_end_matches(')'));
-            if let Err(error) = Cli::try_parse_from(&words) {
-                panic!("{line}: {words:?}: {error}");
-            }
-        }
-    }
-
-    /// The words of a line, with what stands between quotes as one.
-    fn words(line: &str) -> Vec<String> {
-        let mut all = Vec::new();
-        for (at, part) in line.trim().split('"').enumerate() {
-            if at % 2 == 1 {
-                all.push(part.to_owned());
-            } else {
-                all.extend(part.split_whitespace().map(str::to_owned));
-            }
-        }
-        all
-    }
 }
