@@ -209,7 +209,7 @@ fn is_sensitive(scene: &Scene, path: &str) -> bool {
         .map(|it| it.trim_start_matches('/'));
     inside.is_some_and(|inside| {
         let is_in = |name: &&str| inside == *name || inside.starts_with(&format!("{name}/"));
-        SENSITIVE.iter().any(|name| is_in(&name))
+        SENSITIVE.iter().any(is_in)
     })
 }
 

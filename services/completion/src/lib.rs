@@ -2,20 +2,13 @@
 //! values by clap's own definition, so that nothing is listed twice; and names of
 //! things, which whoever calls this looks up.
 
+mod candidate;
 mod shell;
 
 use clap::{Arg, ArgAction, Command};
 
+pub use candidate::Candidate;
 pub use shell::Shell;
-
-/// Something that can be typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// The word.
-    pub word: String,
-    /// What it is.
-    pub help: String,
-}
 
 /// The candidates for the last of `words`, which may be empty. `names` are the
 /// things that a value of this name (`KEY`, `RUN_ID`, …) can be.

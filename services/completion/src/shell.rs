@@ -1,6 +1,6 @@
 //! What a shell is told, so that it asks `openclawctl complete`.
 
-use crate::Candidate;
+use crate::candidate::Candidate;
 
 /// A shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

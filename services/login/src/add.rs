@@ -14,7 +14,7 @@ pub(crate) fn execute(
     reload: &dyn Fn(),
 ) -> Result<(), Failure> {
     let settings = openclaw_settings::load_usable(environment)?;
-    let agent = crate::agent(arguments.agent.as_deref(), &settings)?;
+    let agent = crate::agent::named(arguments.agent.as_deref(), &settings)?;
     let provider = arguments.provider.provider();
     let source = match &arguments.key.key_variable {
         Some(name) => Some(Source::Variable(name.clone())),

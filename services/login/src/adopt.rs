@@ -23,7 +23,7 @@ const WARNING: &str = "An agent can write whatever it likes to its home, this lo
 /// Shows the logins that lie in an agent's home, and asks about each.
 pub(crate) fn adopt(arguments: &Adopt, environment: &Environment) -> Result<ExitCode, Failure> {
     let settings = openclaw_settings::load_usable(environment)?;
-    let agent_id = crate::agent(arguments.agent.as_deref(), &settings)?;
+    let agent_id = crate::agent::named(arguments.agent.as_deref(), &settings)?;
     let logins = match arguments.cli {
         Some(which) => vec![which.login()],
         None => Login::ALL.to_vec(),

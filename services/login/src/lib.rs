@@ -4,6 +4,7 @@
 
 mod add;
 mod adopt;
+mod agent;
 mod arguments;
 mod contents;
 mod list;
@@ -13,8 +14,6 @@ mod remove;
 use std::process::ExitCode;
 
 use openclaw_config::Environment;
-use openclaw_config::nearest::nearest;
-use openclaw_settings::Settings;
 use openclaw_terminal::Failure;
 
 pub use arguments::{Action, Add, Adopt, Auth, Key, List, Provider, Remove, Which};
@@ -37,18 +36,4 @@ impl Auth {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// The agent that is meant: the one that is named, or the default one.
-fn agent(wanted: Option<&str>, settings: &Settings) -> Result<String, Failure> {
-    let wanted = wanted.unwrap_or(&settings.default_agent);
-    if let Some(agent) = settings.agent(wanted) {
-        return Ok(agent.id.clone());
-    }
-    let known = settings.agents.keys().map(String::as_str);
-    let failure = Failure::new(format!("there is no agent {wanted:?}"));
-    Err(match nearest(wanted, known) {
-        Some(near) => failure.hint(format!("did you mean {near}?")),
-        None => failure.hint("openclawctl agents lists them"),
-    })
 }

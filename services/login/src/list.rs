@@ -12,7 +12,7 @@ use crate::arguments::List;
 pub(crate) fn execute(arguments: &List, environment: &Environment) -> Result<(), Failure> {
     let settings = openclaw_settings::load_usable(environment)?;
     let agents = match &arguments.agent {
-        Some(wanted) => vec![crate::agent(Some(wanted), &settings)?],
+        Some(wanted) => vec![crate::agent::named(Some(wanted), &settings)?],
         None => settings.agents.keys().cloned().collect(),
     };
     let (mut rows, mut documents) = (Vec::new(), Vec::new());

@@ -19,7 +19,7 @@ pub(crate) fn execute(
     reload: &dyn Fn(),
 ) -> Result<(), Failure> {
     let settings = openclaw_settings::load_usable(environment)?;
-    let agent = crate::agent(arguments.agent.as_deref(), &settings)?;
+    let agent = crate::agent::named(arguments.agent.as_deref(), &settings)?;
     let found = credentials::read(&settings.paths, &agent, environment).list;
     let wanted = &arguments.profile;
     let Some(profile) = found.iter().find(|profile| profile.id == *wanted) else {

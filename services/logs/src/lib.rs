@@ -20,7 +20,7 @@ pub use filter::Unit;
 
 use filter::Filter;
 use known::Known;
-use shown::Shown;
+use shown::{Form, Shown};
 use source::Source;
 
 /// Lines where nothing says how many.
@@ -102,7 +102,13 @@ impl Logs {
         let paths = Paths::resolve(environment)?;
         let source = Source::choose(&paths, environment, self.file.as_deref())?;
         let filter = self.filter(&source, environment)?;
-        let mut shown = Shown::new(self, filter.run.is_some());
+        let form = Form {
+            is_json: self.json,
+            is_verbose: self.verbose,
+            explains: self.explain,
+            is_followed: self.follow,
+        };
+        let mut shown = Shown::new(&form, filter.run.is_some());
         source.read(environment, &filter, self.follow, &mut |record| {
             shown.add(record)
         })?;

@@ -7,7 +7,6 @@ use openclaw_terminal::painted::{Painted, Style};
 use openclaw_terminal::{Failure, output, words};
 use serde_json::Value;
 
-use crate::Logs;
 use crate::catalog;
 use crate::record::Record;
 
@@ -28,6 +27,14 @@ const COMMON: [&str; 6] = [
     "openclaw_agent",
 ];
 
+/// How records are printed.
+pub(crate) struct Form {
+    pub(crate) is_json: bool,
+    pub(crate) is_verbose: bool,
+    pub(crate) explains: bool,
+    pub(crate) is_followed: bool,
+}
+
 /// Prints records.
 pub(crate) struct Shown {
     zone: TimeZone,
@@ -47,15 +54,15 @@ struct Story {
 }
 
 impl Shown {
-    pub(crate) fn new(logs: &Logs, is_story: bool) -> Self {
+    pub(crate) fn new(form: &Form, is_story: bool) -> Self {
         Self {
             zone: TimeZone::system(),
-            is_json: logs.json,
-            is_verbose: logs.verbose,
-            explains: logs.explain,
+            is_json: form.is_json,
+            is_verbose: form.is_verbose,
+            explains: form.explains,
             story: is_story.then(|| Story {
                 kept: Vec::new(),
-                is_followed: logs.follow,
+                is_followed: form.is_followed,
                 begin: None,
             }),
             any: false,

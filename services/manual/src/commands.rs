@@ -5,7 +5,7 @@ use std::io;
 use clap::Command;
 use clap_mangen::Man;
 
-use crate::Example;
+use crate::examples::Example;
 use crate::roff;
 
 /// Files and variables that every command knows.

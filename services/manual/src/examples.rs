@@ -2,7 +2,8 @@
 
 use clap::Command;
 
-use crate::Example;
+/// A line to type, and what it does.
+pub type Example = (&'static str, &'static str);
 
 /// By the words of a command.
 pub const EXAMPLES: &[(&str, &[Example])] = &[

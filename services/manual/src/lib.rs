@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 
+use examples::Example;
+
 /// Pages in words, by their file names.
 const WORDS: [(&str, &str); 6] = [
     (
@@ -36,9 +38,6 @@ const WORDS: [(&str, &str); 6] = [
     ),
     ("man5/openclaw-env.5", include_str!("pages/openclaw-env.5")),
 ];
-
-/// A line to type, and what it does.
-pub type Example = (&'static str, &'static str);
 
 /// What the pages are made of.
 #[derive(Debug)]

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use openclaw_config::{Environment, Paths};
 use openclaw_connection as connection;
-use openclaw_effect::Unused;
 use openclaw_terminal::painted::Painted;
 use openclaw_terminal::{Failure, output};
-use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
 mod activity;
 mod closed;
+mod overview;
 mod processes;
 mod query;
 mod report;
@@ -28,8 +27,7 @@ pub use report::{
 };
 pub use text::JOBS_ARE_OFF;
 
-use activity::Activity;
-use processes::Processes;
+use overview::Overview;
 use spending::Spending;
 
 /// The wait before the first new attempt of `--wait`; it doubles.
@@ -67,25 +65,6 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
         Ok(duration) if !duration.is_zero() => Ok(duration),
         _ => Err("must be more than 0 seconds".to_owned()),
     }
-}
-
-/// All that is shown, as `--json` prints it.
-#[derive(Debug, Serialize)]
-struct Overview {
-    #[serde(flatten)]
-    suite: Suite,
-    /// Keys of the configuration that have no effect.
-    unused: Vec<Unused>,
-    /// Why the gateway has no TCP port, and the way out.
-    #[serde(rename = "portProblem")]
-    closed: Option<Closed>,
-    /// What the daemons' processes take.
-    processes: Processes,
-    /// What is under way, what is next and what failed lately.
-    #[serde(flatten)]
-    activity: Activity,
-    /// What today's turns cost.
-    today: Spending,
 }
 
 impl Status {

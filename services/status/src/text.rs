@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use openclaw_terminal::words::{self, count};
 
-use crate::Overview;
 use crate::activity::{self, Activity};
 use crate::closed::Closed;
+use crate::overview::Overview;
 use crate::processes::Process;
 use crate::report::{AgentModel, Answer, Candidate, Gateway, Memory, Runner, Suite, grouped};
 use crate::screen::Row;
