@@ -20,9 +20,10 @@ use openclaw_handoff::steering;
 use openclaw_model_api::bill;
 use openclaw_model_api::route::Stop;
 use openclaw_model_api::spending::Spending;
-use openclaw_proto::event::{Code, Failed, Kind};
+use openclaw_proto::event::{Code, Failed, Kind, Resources, Usage};
 use openclaw_proto::runner::Turn;
 use openclaw_settings::{AgentSettings, RunnerSettings};
+use openclaw_words as words;
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::timeout;
@@ -299,14 +300,48 @@ fn named(terminal: Kind, backend: &'static str) -> Kind {
 }
 
 fn note_end(backend: &'static str, entry: &Entry, took: Duration) {
-    let terminal = entry.log.terminal();
+    let events = entry.log.events();
+    let used = events.iter().rev().find_map(|event| match &event.kind {
+        Kind::Resources(resources) => Some(resources),
+        _ => None,
+    });
+    let mut tokens = Usage::default();
+    for event in &events {
+        if let Kind::Usage(usage) = &event.kind {
+            tokens.add(usage);
+        }
+    }
+    let outcome = entry.log.terminal().as_ref().map_or("none", outcome);
     tracing::info!(
         message_id = TURN_ENDED,
         backend,
-        outcome = terminal.as_ref().map_or("none", outcome),
+        outcome,
         milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        "the turn ended"
+        "the turn ended: {outcome} after {}{}",
+        words::elapsed(took),
+        spent(&tokens, used)
     );
+}
+
+/// What a turn took, as far as it is known.
+fn spent(tokens: &Usage, used: Option<&Resources>) -> String {
+    let mut parts = Vec::new();
+    let asked = tokens.input + tokens.cache_read + tokens.cache_write;
+    if asked + tokens.output > 0 {
+        parts.push(format!("{asked} tokens in, {} out", tokens.output));
+    }
+    if let Some(used) = used {
+        let cost = used.cost_usd.filter(|dollars| *dollars > 0.0);
+        parts.extend(cost.map(|dollars| format!("${dollars:.4}")));
+        if used.cpu_ms > 0 {
+            let cpu = words::elapsed(Duration::from_millis(used.cpu_ms));
+            parts.push(format!("{cpu} of processor"));
+        }
+        if used.memory_peak_bytes > 0 {
+            parts.push(words::bytes(used.memory_peak_bytes));
+        }
+    }
+    parts.iter().map(|part| format!(", {part}")).collect()
 }
 
 fn outcome(terminal: &Kind) -> &'static str {

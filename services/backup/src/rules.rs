@@ -76,7 +76,7 @@ impl Rules {
             ["state", "turns" | "restored.json"] => Rule::Unwanted,
             ["state", name] if name.ends_with(".journal") && self.running => Rule::Unwanted,
             ["state", name] if name.ends_with(".lock") => Rule::Unwanted,
-            ["agents", _, "tmp" | "turns"] => Rule::Unwanted,
+            ["agents", _, "tmp" | "turns"] | ["logs"] => Rule::Unwanted,
             ["memory", _, name]
                 if name.starts_with("index.sqlite") || name.starts_with("segment-") =>
             {
@@ -176,6 +176,7 @@ mod tests {
             "state/transcripts.0.journal",
             "agents/main/tmp",
             "agents/main/turns",
+            "logs",
             "agents/main/sessions/.sessions-x.tmp",
             "agents/main/auth/.auth-profiles.json.renewal-lock",
             "agents/main/auth/.auth-profiles.json.tmp.x",

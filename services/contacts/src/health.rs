@@ -33,6 +33,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether nothing has to be done about it.
+    #[must_use]
+    pub fn is_well(&self) -> bool {
+        matches!(self.condition, Condition::Well | Condition::Off)
+    }
+
     /// What is said of an account in that state, now.
     pub fn of(state: &AccountState) -> Self {
         Self::at(state, crate::gateway::now_ms())

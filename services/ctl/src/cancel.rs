@@ -82,7 +82,7 @@ async fn whole(gateway: &Gateway, text: &str) -> Result<String, Failure> {
 
 /// The runs whose ids begin with `text`, whatever its case: those that go on,
 /// or, where none of those does, those that have ended.
-fn meant<'a>(turns: &'a [Turn], text: &str) -> Vec<&'a Turn> {
+pub(crate) fn meant<'a>(turns: &'a [Turn], text: &str) -> Vec<&'a Turn> {
     let text = text.trim().to_lowercase();
     let begins = |turn: &&Turn| !text.is_empty() && turn.run_id.to_lowercase().starts_with(&text);
     let (open, ended): (Vec<&Turn>, Vec<&Turn>) = turns

@@ -6,24 +6,26 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
+use openclaw_status::seconds;
 use openclaw_terminal::{failure, output, question};
 
 use crate::memory;
 
 pub(crate) mod approvals;
-pub(crate) mod auth;
 pub(crate) mod backup;
 pub(crate) mod config;
+pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod setup;
-mod when;
+pub(crate) mod turns;
 
 pub(crate) use approvals::Approvals;
-pub(crate) use auth::Auth;
 pub(crate) use backup::{Backup, Restore};
 pub(crate) use config::Config;
+pub(crate) use models::{Agents, Models};
 pub(crate) use sessions::{Export, Import, Sessions};
 pub(crate) use setup::Setup;
+pub(crate) use turns::Turns;
 
 /// Talks to the OpenClaw assistant of this user.
 #[derive(Debug, Parser)]
@@ -42,8 +44,8 @@ pub(crate) enum Command {
     Chat(Chat),
     /// Do what is still missing after the installation, connect a model, and have a first answer
     Setup(Setup),
-    /// Show whether the daemons answer, and which backend answers messages
-    Status(Status),
+    /// Show what runs, which backend answers and why, and what is wrong
+    Status(openclaw_status::Status),
     /// Check the installation and the confinements, and say how to mend them
     Doctor(Doctor),
     /// Search, read and keep what the assistant remembers
@@ -61,10 +63,23 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Show, check and change the configuration
     Config(Config),
-    /// List the turns that run and those that ended, and what they cost
+    /// Start the suite: its units, or without systemd its daemons
+    Start(Start),
+    /// Stop the suite
+    Stop,
+    /// Stop the suite and start it
+    Restart(Start),
+    /// List the turns that run and those that ended, and what they cost; show or follow one
+    #[command(visible_alias = "runs")]
     Turns(Turns),
+    /// List the agents, and what answers each
+    Agents(Agents),
+    /// List the models, and try whether one answers
+    Models(Models),
     /// Follow what happens in the sessions
     Events(Events),
+    /// Show the log of the daemons and of their turns
+    Logs(Box<openclaw_logs::Logs>),
     /// End a run and every process it started
     Cancel(Cancel),
     /// List and decide about commands that wait to be allowed
@@ -77,14 +92,26 @@ pub(crate) enum Command {
     Send(openclaw_contacts::Send),
     /// List, add and change what is done at its time, and see how that went
     Cron(Box<openclaw_cron::Cron>),
-    /// Decide about logins of agent CLIs
-    Auth(Auth),
+    /// List, add and remove the keys and logins that agents run on
+    Auth(openclaw_login::Auth),
+    /// Look for what lets more in, or out, than it has to
+    Security(Security),
     /// Print the token that WebSocket and HTTP clients need
     Token(Token),
     /// Bring systemd's units in line with the configuration: ports, and workspaces elsewhere
     Sockets(Sockets),
     /// Run the daemons in the foreground, where there is no systemd
     Run(Run),
+    /// Print what a shell needs to complete commands, sessions and runs
+    Completions(Completions),
+    /// Print the versions of this program and of the daemons
+    Version(Version),
+    /// What can be typed next; for the shells.
+    #[command(hide = true)]
+    Complete(Complete),
+    /// Writes the man pages; for the installation.
+    #[command(hide = true)]
+    Manual(Manual),
     /// Becomes a daemon with its socket as descriptor 3; part of `run`.
     #[command(hide = true)]
     Activate(Activate),
@@ -135,20 +162,6 @@ pub(crate) struct Chat {
     pub(crate) raw: bool,
 }
 
-/// Arguments of `status`.
-#[derive(Debug, Args)]
-pub(crate) struct Status {
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Try again until every daemon answers, for this time at most
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub(crate) wait: Option<Duration>,
-    /// List every confinement, also those that are enforced
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-}
-
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
@@ -158,20 +171,6 @@ pub(crate) struct Doctor {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Arguments of `turns`.
-#[derive(Debug, Args)]
-pub(crate) struct Turns {
-    /// The most turns that are listed, the newest first
-    #[arg(long, value_name = "NUMBER", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub(crate) limit: u32,
-    /// Print a document instead of a table
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Why turns have no whole reply: all of it, instead of its beginning
-    #[arg(short, long)]
-    pub(crate) wide: bool,
 }
 
 /// Arguments of `events`.
@@ -208,10 +207,98 @@ pub(crate) struct Cancel {
 
 /// Arguments of `token`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Token {
+    #[command(subcommand)]
+    pub(crate) action: Option<TokenAction>,
     /// Make another one; clients with the old one are disconnected
     #[arg(long)]
     pub(crate) rotate: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to do with the token.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenAction {
+    /// Print it
+    Show(TokenShow),
+    /// Make another one; clients with the old one are disconnected
+    Rotate(TokenShow),
+}
+
+/// Arguments of `token show` and `token rotate`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenShow {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Token {
+    /// Whether another one is made, and whether it is printed as JSON.
+    pub(crate) fn wish(&self) -> (bool, bool) {
+        match &self.action {
+            None => (self.rotate, self.json),
+            Some(TokenAction::Show(show)) => (false, show.json),
+            Some(TokenAction::Rotate(show)) => (true, show.json),
+        }
+    }
+}
+
+/// Arguments of `start` and `restart`.
+#[derive(Debug, Args)]
+pub(crate) struct Start {
+    /// Have gateway.port keep this port first
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// Without systemd: in the background; with it the units always are
+    #[arg(short, long)]
+    pub(crate) detach: bool,
+}
+
+/// Arguments of `security`.
+#[derive(Debug, Args)]
+pub(crate) struct Security {
+    #[command(subcommand)]
+    pub(crate) action: SecurityAction,
+}
+
+/// What to do about security.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SecurityAction {
+    /// Look for what lets more in, or out, than it has to
+    Audit(openclaw_audit::Audit),
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: openclaw_completion::Shell,
+}
+
+/// Arguments of `complete`.
+#[derive(Debug, Args)]
+pub(crate) struct Complete {
+    /// The shell that asks
+    pub(crate) shell: openclaw_completion::Shell,
+    /// What is typed so far
+    #[arg(last = true, allow_hyphen_values = true)]
+    pub(crate) words: Vec<String>,
+}
+
+/// Arguments of `manual`.
+#[derive(Debug, Args)]
+pub(crate) struct Manual {
+    /// The folder for man1, man5, man7 and man8
+    pub(crate) folder: PathBuf,
+}
+
+/// Arguments of `version`.
+#[derive(Debug, Args)]
+pub(crate) struct Version {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -244,8 +331,11 @@ pub(crate) enum Port {
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     /// End the `openclawctl run` that is running, and wait until it has ended
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["detach", "set"])]
     pub(crate) stop: bool,
+    /// In the background, until `openclawctl stop`
+    #[arg(short, long)]
+    pub(crate) detach: bool,
     /// Set a value for this run, before the environment and the file
     #[arg(long, value_name = "KEY=VALUE", value_parser = assignment)]
     pub(crate) set: Vec<(String, String)>,
@@ -269,20 +359,33 @@ pub(crate) struct Activate {
 }
 
 /// The command that was asked for, or the code to exit with. Help and usage
-/// errors have been printed.
-pub(crate) fn parse() -> Result<Command, ExitCode> {
-    let is_bare = std::env::args_os().len() == 1;
-    if is_bare && question::can_be_asked() && output::stdout_is_terminal() {
+/// errors have been printed. `alias`: what a command of the user's own stands for.
+pub(crate) fn parse(
+    mut words: Vec<String>,
+    alias: impl Fn(&str) -> Option<Vec<String>>,
+) -> Result<Command, ExitCode> {
+    if words.len() == 1 && question::can_be_asked() && output::stdout_is_terminal() {
         return Ok(Command::Chat(Chat::default()));
     }
-    let error = match Cli::try_parse() {
+    let mut error = match Cli::try_parse_from(&words) {
         Ok(cli) => return Ok(cli.command),
         Err(error) => error,
     };
+    // As git has it: no alias comes before a command, and none stands for another.
+    if error.kind() == ErrorKind::InvalidSubcommand
+        && let Some(meaning) = words.get(1).and_then(|word| alias(word))
+    {
+        words.splice(1..2, meaning);
+        error = match Cli::try_parse_from(&words) {
+            Ok(cli) => return Ok(cli.command),
+            Err(error) => error,
+        };
+    }
     Err(match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let told = whole().try_get_matches_from(&words).err().unwrap_or(error);
             // Help that nobody reads any more is no failure.
-            let _ = error.print();
+            let _ = told.print();
             ExitCode::SUCCESS
         }
         _ => {
@@ -291,6 +394,11 @@ pub(crate) fn parse() -> Result<Command, ExitCode> {
             ExitCode::from(failure::USAGE)
         }
     })
+}
+
+/// All commands with their examples, which nobody needs who does not ask for help.
+pub(crate) fn whole() -> clap::Command {
+    openclaw_manual::examples::add(<Cli as clap::CommandFactory>::command())
 }
 
 /// The settings on the command line of a process that is `run`.
@@ -312,16 +420,6 @@ fn port(text: &str) -> Result<Port, String> {
         ("auto", _) => Ok(Port::Auto),
         (_, Ok(number @ 1..)) => Ok(Port::Number(number)),
         _ => Err("give auto, or a number from 1 to 65535".to_owned()),
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text
-        .parse()
-        .map_err(|_| "give seconds, such as 30".to_owned())?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(duration) if !duration.is_zero() => Ok(duration),
-        _ => Err("must be more than 0 seconds".to_owned()),
     }
 }
 
@@ -373,9 +471,35 @@ mod tests {
     }
 
     #[test]
-    fn a_time_must_be_one() {
-        for text in ["0", "-1", "soon", "inf", "NaN"] {
-            assert!(seconds(text).is_err(), "{text}");
+    fn every_command_that_is_shown_has_examples_that_are_understood() {
+        use openclaw_manual::examples::{EXAMPLES, of};
+        let command = Cli::command();
+        let shown = command.get_subcommands().filter(|it| !it.is_hide_set());
+        for name in shown.map(clap::Command::get_name) {
+            assert!(!of(name).is_empty(), "{name}");
         }
+        for (line, _) in EXAMPLES.iter().flat_map(|(_, examples)| examples.iter()) {
+            let own = line
+                .split(['|', '<', ')'])
+                .find(|it| it.trim_start().starts_with("openclawctl"));
+            let own = own.or_else(|| line.split("<(").nth(1)).unwrap();
+            let words = words(own.trim_end_matches(')'));
+            if let Err(error) = Cli::try_parse_from(&words) {
+                panic!("{line}: {words:?}: {error}");
+            }
+        }
+    }
+
+    /// The words of a line, with what stands between quotes as one.
+    fn words(line: &str) -> Vec<String> {
+        let mut all = Vec::new();
+        for (at, part) in line.trim().split('"').enumerate() {
+            if at % 2 == 1 {
+                all.push(part.to_owned());
+            } else {
+                all.extend(part.split_whitespace().map(str::to_owned));
+            }
+        }
+        all
     }
 }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use openclaw_config::{Environment, Paths};
 use openclaw_contacts::{Channels, Gateway as Contacts, Pairing, Send};
 use openclaw_cron::{Cron, Gateway as Schedule};
+use openclaw_login::Auth;
 use openclaw_proto::call::CallError;
 use openclaw_proto::{channel_admin, schedule};
 use openclaw_terminal::Failure;
@@ -37,6 +38,21 @@ pub(crate) fn cron(arguments: &Cron, environment: &Environment) -> Result<ExitCo
         let client = schedule::Client::new(paths.gateway_socket());
         arguments.execute(&Schedule { client, failure }).await
     })
+}
+
+pub(crate) fn auth(arguments: &Auth, environment: &Environment) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    // Under systemd as well as without it, the runner takes up what was changed.
+    let reload = || {
+        let unit = "openclaw-agent-runner.service";
+        if openclaw_service_manager::runtime(environment).is_some() {
+            let told = ["--user", "try-reload-or-restart", unit];
+            // One that does not run reads them when it is started.
+            let _ = openclaw_service_manager::tell("systemctl", &told, environment);
+        }
+        openclaw_foreground::reload(&paths);
+    };
+    arguments.execute(environment, &reload)
 }
 
 fn execute(

@@ -3,41 +3,66 @@
 use std::process::ExitCode;
 
 use openclaw_config::Environment;
+use openclaw_connection as connection;
+use openclaw_status as status;
 use openclaw_terminal::Failure;
+use openclaw_terminal::pager::Pager;
 
-use crate::cli::Command;
+use crate::cli::{Command, SecurityAction};
 
+mod agents;
+mod aliases;
 mod approvals;
-mod auth;
 mod backup;
 mod cancel;
 mod chat;
 mod cli;
+mod completions;
 mod config;
-mod connection;
 mod doctor;
 mod events;
 mod export;
 mod import;
 mod libraries;
+mod lifecycle;
+mod manual;
 mod memory;
 mod message;
+mod models;
 mod run;
 mod sessions;
 mod setup;
 mod sockets;
-mod status;
 mod token;
 mod turns;
+mod version;
 
 fn main() -> ExitCode {
-    let command = match cli::parse() {
+    let environment = Environment::inherit();
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let alias = |name: &str| aliases::find(name, &environment);
+    let command = match cli::parse(words.collect(), alias) {
         Ok(command) => command,
         Err(code) => return code,
     };
-    match execute(command, &Environment::inherit()) {
+    let pager = is_long(&command).then(Pager::begin).flatten();
+    let code = match execute(command, &environment) {
         Ok(code) => code,
         Err(failure) => failure.report(),
+    };
+    drop(pager);
+    code
+}
+
+/// Whether what it prints may be longer than a screen, and is read from its
+/// beginning.
+fn is_long(command: &Command) -> bool {
+    match command {
+        Command::Logs(logs) => !logs.follow,
+        Command::Turns(turns) => !matches!(turns.action, Some(cli::turns::Action::Attach(_))),
+        Command::Doctor(_) | Command::Security(_) => true,
+        Command::Sessions(sessions) => sessions.only_reads(),
+        _ => false,
     }
 }
 
@@ -45,7 +70,7 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
     match command {
         Command::Chat(arguments) => chat::execute(arguments, environment),
         Command::Message(arguments) => message::execute(arguments, environment),
-        Command::Status(arguments) => status::execute(&arguments, environment),
+        Command::Status(arguments) => arguments.execute(environment),
         Command::Doctor(arguments) => doctor::execute(&arguments, environment),
         Command::Sessions(arguments) => sessions::execute(&arguments, environment),
         Command::Memory(command) => memory::execute(command, environment),
@@ -56,9 +81,22 @@ fn execute(command: Command, environment: &Environment) -> Result<ExitCode, Fail
         Command::Restore(arguments) => backup::restore::execute(&arguments, environment),
         Command::Turns(arguments) => turns::execute(&arguments, environment),
         Command::Events(arguments) => events::execute(&arguments, environment),
+        Command::Logs(arguments) => arguments.execute(environment),
         Command::Cancel(arguments) => cancel::execute(&arguments, environment),
         Command::Approvals(arguments) => approvals::execute(&arguments, environment),
-        Command::Auth(arguments) => auth::execute(&arguments, environment),
+        Command::Start(arguments) => lifecycle::start(&arguments, environment),
+        Command::Stop => lifecycle::stop(environment),
+        Command::Restart(arguments) => lifecycle::restart(&arguments, environment),
+        Command::Agents(arguments) => agents::execute(&arguments, environment),
+        Command::Models(arguments) => models::execute(&arguments, environment),
+        Command::Auth(arguments) => libraries::auth(&arguments, environment),
+        Command::Security(arguments) => match arguments.action {
+            SecurityAction::Audit(audit) => audit.execute(environment),
+        },
+        Command::Completions(arguments) => completions::script(&arguments),
+        Command::Complete(arguments) => completions::complete(&arguments, environment),
+        Command::Manual(arguments) => manual::execute(&arguments),
+        Command::Version(arguments) => version::execute(&arguments, environment),
         Command::Channels(arguments) => libraries::channels(&arguments, environment),
         Command::Pairing(arguments) => libraries::pairing(&arguments, environment),
         Command::Send(arguments) => libraries::send(&arguments, environment),

@@ -19,6 +19,9 @@ pub(crate) fn execute(
         // A configuration that was broken meanwhile must not prevent it.
         return openclaw_foreground::stop(&Paths::resolve(environment)?);
     }
+    if arguments.detach {
+        return crate::lifecycle::detach(&arguments.set, environment);
+    }
     openclaw_foreground::run(environment, &arguments.set, connection::runtime()?)
 }
 

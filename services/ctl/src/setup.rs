@@ -13,9 +13,9 @@ use openclaw_setup::model::{Answering, Connection, Suite, Wish};
 use openclaw_setup::{State, Step};
 use openclaw_terminal::{Failure, output, question};
 
-use crate::cli::auth::{Action, Adopt, Auth};
 use crate::cli::{self, setup::Setup};
-use crate::{auth, connection, message, status};
+use crate::{connection, message, status};
+use openclaw_login::{Action, Adopt, Auth};
 
 /// Carries the steps out, one after the other; a step that fails keeps none of
 /// the others from being tried.
@@ -123,7 +123,8 @@ impl Suite for Running<'_> {
             yes: false,
         };
         let action = Action::Adopt(adopt);
-        auth::execute(&Auth { action }, self.environment).map(drop)
+        let auth = Auth { action };
+        auth.execute(self.environment, &|| self.reload()).map(drop)
     }
 }
 

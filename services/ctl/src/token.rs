@@ -16,8 +16,9 @@ pub(crate) fn execute(
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let paths = Paths::resolve(environment)?;
-    let token = connection::runtime()?.block_on(ask(&paths, arguments.rotate))?;
-    if arguments.json {
+    let (rotate, is_json) = arguments.wish();
+    let token = connection::runtime()?.block_on(ask(&paths, rotate))?;
+    if is_json {
         let document = json!({"mode": token.mode, "token": token.token});
         output::json_line(&document.to_string())?;
         return Ok(ExitCode::SUCCESS);

@@ -9,23 +9,41 @@ use openclaw_proto::gateway::Turn;
 use openclaw_terminal::{Failure, output, table, words};
 
 use crate::cli;
+use crate::cli::turns::{Action, List};
 use crate::connection::{self, Gateway};
+
+mod one;
 
 /// Characters of a reason in the table.
 const REASON_WIDTH: usize = 60;
 
-/// Prints the last turns.
+/// Lists them, or looks at one.
 pub(crate) fn execute(
     arguments: &cli::Turns,
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let paths = openclaw_config::Paths::resolve(environment)?;
     let runtime = connection::runtime()?;
-    let turns = runtime.block_on(async {
+    let is_well = runtime.block_on(async {
         let gateway = Gateway::at(&paths);
-        let turns = gateway.client.list_turns(arguments.limit).await;
-        turns.map_err(|status| gateway.failure(&status))
+        match &arguments.action {
+            None => list(&gateway, &arguments.list).await,
+            Some(Action::List(arguments)) => list(&gateway, arguments).await,
+            Some(Action::Show(arguments)) => one::show(&gateway, arguments).await.map(|()| true),
+            Some(Action::Attach(arguments)) => one::attach(&gateway, arguments).await,
+        }
     })?;
+    Ok(if is_well {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Prints the last turns.
+async fn list(gateway: &Gateway, arguments: &List) -> Result<bool, Failure> {
+    let turns = gateway.client.list_turns(arguments.limit).await;
+    let turns = turns.map_err(|error| gateway.failure(&error))?;
     if arguments.json {
         output::document(&turns)?;
     } else {
@@ -36,7 +54,7 @@ pub(crate) fn execute(
         };
         output::stdout(&rendered(&turns, width))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 /// `width`: characters of a reason.

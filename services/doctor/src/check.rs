@@ -93,34 +93,110 @@ impl Check {
     }
 }
 
-/// One line a check, a second one for the fix.
+/// What checks are about, by how their names begin; the rest are confinements.
+const TOPICS: [(&str, &[&str]); 5] = [
+    ("settings", &["configuration", "keys of"]),
+    (
+        "files",
+        &[
+            "state",
+            "transcript",
+            "session",
+            "ledger",
+            "left",
+            "workspace",
+            "backup",
+            "disk",
+        ],
+    ),
+    (
+        "programs and units",
+        &[
+            "program", "openclaw", "unit", "linger", "claude", "codex", "drop-in", "bus",
+        ],
+    ),
+    (
+        "daemons",
+        &[
+            "gateway",
+            "agent-runner",
+            "memory",
+            "socket",
+            "port",
+            "http",
+            "jobs",
+            "channel",
+        ],
+    ),
+    ("models and tools", &["model", "tool server"]),
+];
+const SANDBOX: &str = "sandbox";
+
+fn topic(name: &str) -> &'static str {
+    let begins = |beginnings: &[&str]| beginnings.iter().any(|it| name.starts_with(it));
+    let found = TOPICS.iter().find(|(_, beginnings)| begins(beginnings));
+    found.map_or(SANDBOX, |(topic, _)| topic)
+}
+
+/// What failed, what is to be looked at, then what is well by what it is about:
+/// one line a check, a second one for the fix.
 pub fn render(checks: &[Check]) -> String {
-    let width = checks
+    let names = checks
         .iter()
-        .map(|check| output::line(&check.name).chars().count())
-        .max()
-        .unwrap_or(0);
+        .map(|it| output::line(&it.name).chars().count());
+    let width = names.max().unwrap_or(0);
     let mut text = String::new();
-    for check in checks {
-        let state = match check.state {
-            State::Ok => "ok",
-            State::Warn => "warn",
-            State::Fail => "FAIL",
-        };
-        let (name, detail) = (output::line(&check.name), output::line(&check.detail));
-        let line = format!("{state:<4}  {name:<width$}  {detail}");
-        text.push_str(line.trim_end());
-        text.push('\n');
-        if let Some(fix) = &check.fix {
-            let fix = output::line(fix);
-            let offer = match check.mend {
-                Some(_) => " (openclawctl doctor --fix does it)",
-                None => "",
-            };
-            text.push_str(&format!("      {:<width$}  fix: {fix}{offer}\n", ""));
-        }
+    for (state, heading) in [(State::Fail, "does not work"), (State::Warn, "to look at")] {
+        let found = checks.iter().filter(|check| check.state == state);
+        section(heading, found, width, &mut text);
+    }
+    for heading in TOPICS.iter().map(|(topic, _)| *topic).chain([SANDBOX]) {
+        let found = checks.iter().filter(|check| check.state == State::Ok);
+        section(
+            heading,
+            found.filter(|it| topic(&it.name) == heading),
+            width,
+            &mut text,
+        );
     }
     text
+}
+
+fn section<'a>(
+    heading: &str,
+    checks: impl Iterator<Item = &'a Check>,
+    width: usize,
+    text: &mut String,
+) {
+    let mut checks = checks.peekable();
+    if checks.peek().is_none() {
+        return;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&format!("{heading}:\n"));
+    checks.for_each(|check| line(check, width, text));
+}
+
+fn line(check: &Check, width: usize, text: &mut String) {
+    let state = match check.state {
+        State::Ok => "ok",
+        State::Warn => "warn",
+        State::Fail => "FAIL",
+    };
+    let (name, detail) = (output::line(&check.name), output::line(&check.detail));
+    let line = format!("{state:<4}  {name:<width$}  {detail}");
+    text.push_str(line.trim_end());
+    text.push('\n');
+    if let Some(fix) = &check.fix {
+        let fix = output::line(fix);
+        let offer = match check.mend {
+            Some(_) => " (openclawctl doctor --fix does it)",
+            None => "",
+        };
+        text.push_str(&format!("      {:<width$}  fix: {fix}{offer}\n", ""));
+    }
 }
 
 #[cfg(test)]
@@ -130,10 +206,12 @@ mod tests {
     #[test]
     fn a_fix_stands_under_its_check() {
         let checks = [
-            Check::ok("a", "fine"),
+            Check::ok("seccomp", "fine"),
+            Check::ok("state", "fine"),
             Check::fail("sockets", "none", "start it"),
         ];
-        let expected = "ok    a        fine\nFAIL  sockets  none\n               fix: start it\n";
+        let expected = "does not work:\nFAIL  sockets  none\n               fix: start it\n\n\
+                        files:\nok    state    fine\n\nsandbox:\nok    seccomp  fine\n";
         assert_eq!(render(&checks), expected);
     }
 

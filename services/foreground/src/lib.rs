@@ -21,6 +21,7 @@ pub mod environment_file;
 mod handover;
 mod lock;
 mod log;
+mod log_file;
 mod notify;
 pub mod obstacle;
 pub mod port;
@@ -32,7 +33,8 @@ mod stop;
 mod supervisor;
 
 pub use activate::{Activation, activate};
-pub use running::{environment, reload};
+pub use log_file::{earlier as earlier_log, path as log_file};
+pub use running::{environment, is_running, pid, reload};
 pub use stop::stop;
 
 /// Runs the daemons until a signal ends them. `overrides` are before the
@@ -55,7 +57,7 @@ pub fn run(
     }
     directory::prepare(&paths.runtime)?;
     let lock = lock::Lock::take(&paths.runtime)?;
-    let log = log::Log::open().with_level(settings.log_level);
+    let log = log::Log::open().with_level(settings.log_level).kept(&paths);
     // On this thread, which lives as long as the process: the daemons'
     // parent-death signal is bound to the thread that starts them (prctl(2)).
     let result = runtime.block_on(async {

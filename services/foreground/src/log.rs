@@ -1,13 +1,16 @@
 //! The daemons' logs and this program's own, on standard error.
 
 use std::io;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use openclaw_config::Paths;
 use openclaw_settings::LogLevel;
 use openclaw_terminal::output;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
+use crate::log_file::{self, LogFile};
 use crate::record;
 
 /// The longest line in bytes that is kept together; a record with a stack
@@ -24,6 +27,8 @@ pub(crate) struct Log {
     /// What this program's own news are to a program that reads them; a person
     /// is told all of them.
     least: LogLevel,
+    /// Beside standard error.
+    file: Option<Arc<LogFile>>,
 }
 
 impl Log {
@@ -33,7 +38,24 @@ impl Log {
             terminal: output::stderr_is_terminal(),
             zone: TimeZone::system(),
             least: LogLevel::Info,
+            file: None,
         }
+    }
+
+    /// Which is kept on the disk, too, where that can be.
+    pub(crate) fn kept(mut self, paths: &Paths) -> Self {
+        match LogFile::open(paths) {
+            Ok(file) => self.file = Some(Arc::new(file)),
+            Err(error) => {
+                let path = log_file::path(paths);
+                let text = format!(
+                    "cannot keep the log in {}, it is here alone: {error}",
+                    path.display()
+                );
+                self.own(LogLevel::Warn, &text);
+            }
+        }
+        self
     }
 
     /// Without records that are less severe than `least`, as the daemons' are.
@@ -49,15 +71,20 @@ impl Log {
 
     /// Says something of this program's own.
     pub(crate) fn own(&self, level: LogLevel, message: &str) {
-        if !self.terminal && level < self.least {
+        let is_wanted = level >= self.least;
+        if !self.terminal && !is_wanted {
             return;
         }
         let level = level.name();
         let now = Timestamp::now();
+        let line = record::json(level, SELF, message, now);
+        if is_wanted {
+            self.keep(&line);
+        }
         if self.terminal {
             output::stderr_line(&record::plain(level, SELF, message, now, &self.zone))
         } else {
-            output::stderr_json_line(&record::json(level, SELF, message, now))
+            output::stderr_json_line(&line)
         }
     }
 
@@ -85,10 +112,18 @@ impl Log {
             return;
         }
         let now = Timestamp::now();
+        let raw = record::raw(line, daemon, now);
+        self.keep(&raw);
         if self.terminal {
             output::stderr_line(&record::pretty(line, daemon, now, &self.zone))
         } else {
-            output::stderr_json_line(&record::raw(line, daemon, now))
+            output::stderr_json_line(&raw)
+        }
+    }
+
+    fn keep(&self, line: &str) {
+        if let Some(file) = &self.file {
+            file.add(line);
         }
     }
 }

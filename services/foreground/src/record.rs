@@ -38,11 +38,16 @@ pub(crate) fn plain(
     format!("{time} {level:<5} {daemon}: {message}")
 }
 
-/// A line as it goes to a program: a record as it is, anything else as the
-/// message of a record.
+/// A line as it goes to a program: a record with the daemon's name, anything else
+/// as the message of a record.
 pub(crate) fn raw(line: &str, daemon: &str, now: Timestamp) -> String {
     match parse(line) {
-        Some(_) => line.to_owned(),
+        Some(mut record) => {
+            if let Some(Value::Object(context)) = record.get_mut("context") {
+                context.insert("daemon".to_owned(), daemon.into());
+            }
+            Value::Object(record).to_string()
+        }
         None => json("error", daemon, line, now),
     }
 }
@@ -73,7 +78,7 @@ fn parse(line: &str) -> Option<Map<String, Value>> {
 
 /// What a program wants to know and a person does not: the daemon's name says
 /// the target, and the message what the id says.
-const FOR_PROGRAMS: [&str; 2] = ["target", "message_id"];
+const FOR_PROGRAMS: [&str; 3] = ["target", "message_id", "daemon"];
 
 fn fields(context: &Map<String, Value>) -> String {
     context
@@ -117,6 +122,8 @@ mod tests {
         let record: Value = serde_json::from_str(&raw(line, "memory", now())).unwrap();
         assert_eq!(record["message"], line);
         assert_eq!(record["context"]["target"], "memory");
-        assert_eq!(raw(RECORD, "gateway", now()), RECORD);
+        let record = raw(RECORD, "gateway", now());
+        let expected = RECORD.replace("}}", ",\"daemon\":\"gateway\"}}");
+        assert_eq!(record, expected);
     }
 }

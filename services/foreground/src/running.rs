@@ -7,6 +7,21 @@ use openclaw_config::{Environment, Paths};
 
 use crate::lock::{self, Holder};
 
+/// The process of the `run` that holds the runtime directory.
+#[must_use]
+pub fn pid(paths: &Paths) -> Option<i32> {
+    match lock::holder(&paths.runtime) {
+        Ok(Holder::Process { pid, .. }) => Some(pid.as_raw()),
+        _ => None,
+    }
+}
+
+/// Whether a `run` holds the runtime directory.
+#[must_use]
+pub fn is_running(paths: &Paths) -> bool {
+    pid(paths).is_some()
+}
+
 /// Has the `run` that holds the runtime directory, if one does, read its
 /// configuration and credentials anew; whether one does.
 pub fn reload(paths: &Paths) -> bool {

@@ -54,6 +54,8 @@ pub struct ProcessSpec {
     pub reason: PathBuf,
     /// Least severe level that is logged.
     pub log_level: LogLevel,
+    /// Whether the log may say what tools are asked and answer.
+    pub log_content: bool,
     /// `openclaw-sandbox`.
     pub helper: PathBuf,
     /// How the agent is confined.

@@ -12,6 +12,7 @@ use openclaw_proto::memory::{Conversation, Lines, Question, SearchResults};
 use openclaw_proto::origin::Origin;
 use openclaw_proto::wire::memory as wire;
 use openclaw_sessions::forgetting::Words;
+use openclaw_words as words;
 use tokio_stream::Stream;
 use tonic::{Code, Request, Response, Status, Streaming};
 use tracing::{Instrument as _, Span};
@@ -28,6 +29,9 @@ mod indexing;
 mod status;
 
 pub(crate) use status::size;
+
+/// MESSAGE_ID: what memory has on a message was looked for.
+const MEMORY_SEARCHED: &str = "3f9c2c8e0d5b4a60b1d2a8c47f6e9d15";
 
 /// Answers the calls of openclaw.memory.v1.Memory.
 #[derive(Debug)]
@@ -62,7 +66,8 @@ impl Service {
         let files = self
             .on(agent, |store| store.bootstrap(&Zoned::now()))
             .await?;
-        tracing::info!(
+        // The gateway says with the run how many there were.
+        tracing::debug!(
             files = files.len(),
             milliseconds = milliseconds(begin),
             "loaded the bootstrap files"
@@ -72,7 +77,11 @@ impl Service {
     }
 
     async fn search(&self, question: Question) -> Result<SearchResults, Status> {
-        self.ask(question, QUESTION_WAITS, Asked::search).await
+        let begin = Instant::now();
+        let found = self.ask(question, QUESTION_WAITS, Asked::search).await?;
+        // The turn that asks has its own line of each call.
+        tracing::debug!("{}", told(&found, begin));
+        Ok(found)
     }
 
     async fn ask(
@@ -81,19 +90,11 @@ impl Service {
         patience: Duration,
         ask: fn(Asked, &Store) -> Result<SearchResults, Error>,
     ) -> Result<SearchResults, Status> {
-        let begin = Instant::now();
         let store = self.agents.store(&question.agent_id)?;
         first_look(&store, patience).await;
         let asked = Asked::prepare(question, &store, self.agents.hub()).await?;
         let search = move |store: &Store| ask(asked, store);
-        let found = self.agents.worker().run(&store, search).await?;
-        tracing::info!(
-            hits = found.hits.len(),
-            complete = !found.partial,
-            milliseconds = milliseconds(begin),
-            "searched memory"
-        );
-        Ok(found)
+        Ok(self.agents.worker().run(&store, search).await?)
     }
 
     async fn recall(&self, request: wire::RecallRequest) -> Result<wire::RecallResponse, Status> {
@@ -102,7 +103,15 @@ impl Service {
             return Ok(wire::RecallResponse::default());
         }
         let question = recall::question(request.agent_id, &request.text);
+        let begin = Instant::now();
         let found = self.ask(question, MESSAGE_WAITS, Asked::recall).await?;
+        tracing::info!(
+            message_id = MEMORY_SEARCHED,
+            hits = found.hits.len(),
+            milliseconds = milliseconds(begin),
+            "{}",
+            told(&found, begin)
+        );
         Ok(recall::priced(found, &store).into())
     }
 
@@ -128,28 +137,36 @@ impl Service {
 
     async fn remember(
         &self,
+        origin: &Origin,
         request: wire::RememberRequest,
     ) -> Result<wire::RememberResponse, Status> {
         let text = request.text;
         let remember = move |store: &Store| store.remember(&text, &Zoned::now());
         let remembered = self.on(&request.agent_id, remember).await?;
-        tracing::info!(path = remembered.path, line = remembered.line, "noted");
+        let (path, line) = (&remembered.path, remembered.line);
+        tell_change(origin, &format!("noted in {path}, line {line}"));
         Ok(wire::RememberResponse {
             path: remembered.path,
             line: remembered.line,
         })
     }
 
-    async fn forget(&self, request: wire::ForgetRequest) -> Result<wire::ForgetResponse, Status> {
+    async fn forget(
+        &self,
+        origin: &Origin,
+        request: wire::ForgetRequest,
+    ) -> Result<wire::ForgetResponse, Status> {
         let lines = (request.from, request.to);
         let forget = move |store: &Store| store.forget(&request.path, lines);
         let forgotten = self.on(&request.agent_id, forget).await?;
-        tracing::info!(path = forgotten.path, lines = forgotten.lines, "forgotten");
+        let lines = words::count(forgotten.lines.into(), "line");
+        tell_change(origin, &format!("forgot {lines} of {}", forgotten.path));
         Ok(forgotten.into())
     }
 
     async fn find_notes(
         &self,
+        origin: &Origin,
         request: wire::FindNotesRequest,
     ) -> Result<wire::FindNotesResponse, Status> {
         let words = Words::new(&request.words);
@@ -158,7 +175,8 @@ impl Service {
         let find = move |store: &Store| store.notes_with(&words, request.forget);
         let found = self.on(&request.agent_id, find).await?;
         if request.forget && !found.is_empty() {
-            tracing::info!(places = found.len(), "forgotten");
+            let places = words::count(found.len() as u64, "place");
+            tell_change(origin, &format!("forgot what was said in {places}"));
         }
         let lines = found.into_iter().map(Into::into).collect();
         Ok(wire::FindNotesResponse { lines })
@@ -246,7 +264,11 @@ impl wire::memory_server::Memory for Service {
     ) -> Result<Response<wire::RememberResponse>, Status> {
         let origin = Origin::of(request.metadata());
         let request = request.into_inner();
-        answer(span(&origin, &request.agent_id), self.remember(request)).await
+        answer(
+            span(&origin, &request.agent_id),
+            self.remember(&origin, request),
+        )
+        .await
     }
 
     async fn forget(
@@ -255,7 +277,11 @@ impl wire::memory_server::Memory for Service {
     ) -> Result<Response<wire::ForgetResponse>, Status> {
         let origin = Origin::of(request.metadata());
         let request = request.into_inner();
-        answer(span(&origin, &request.agent_id), self.forget(request)).await
+        answer(
+            span(&origin, &request.agent_id),
+            self.forget(&origin, request),
+        )
+        .await
     }
 
     async fn find_notes(
@@ -265,7 +291,7 @@ impl wire::memory_server::Memory for Service {
         let origin = Origin::of(request.metadata());
         let request = request.into_inner();
         let span = span(&origin, &request.agent_id);
-        answer(span, self.find_notes(request)).await
+        answer(span, self.find_notes(&origin, request)).await
     }
 
     type ExportStream = Out<wire::ExportedDocument>;
@@ -355,6 +381,28 @@ async fn answer<T>(
     call: impl Future<Output = Result<T, Status>>,
 ) -> Result<Response<T>, Status> {
     call.instrument(span).await.map(Response::new)
+}
+
+/// What a search came to.
+fn told(found: &SearchResults, begin: Instant) -> String {
+    let passages = words::count(found.hits.len() as u64, "passage");
+    let took = words::elapsed(begin.elapsed());
+    let partial = if found.partial {
+        ", before all files were read"
+    } else {
+        ""
+    };
+    format!("searched memory: {passages} in {took}{partial}")
+}
+
+/// What was changed in the notes: news of a client's, and of a turn what its own
+/// line of the call says.
+fn tell_change(origin: &Origin, change: &str) {
+    if origin.run_id.is_empty() {
+        tracing::info!("{change}");
+    } else {
+        tracing::debug!("{change}");
+    }
 }
 
 fn milliseconds(begin: Instant) -> f64 {

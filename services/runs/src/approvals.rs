@@ -168,7 +168,8 @@ impl Approvals {
             None if approval.of_turn.is_some() => {}
             None => return Err(Refused::Unknown),
         }
-        tracing::info!(
+        // The turn that asked has the line of the journal.
+        tracing::debug!(
             openclaw_session = approval.text("sessionKey"),
             openclaw_run = run_id,
             decision = decision.as_str(),

@@ -15,6 +15,7 @@ use openclaw_conversations::Refusal;
 use openclaw_conversations::auth_profile;
 use openclaw_conversations::sessions::Sessions;
 use openclaw_daemon::{Configuration, failure};
+use openclaw_notable as notable;
 use openclaw_proto::call::{CallError, RefusalCode};
 use openclaw_proto::event::Usage;
 use openclaw_proto::memory::{Compaction, Conversation};
@@ -283,12 +284,7 @@ impl Compactor {
         self.sessions
             .compact_before(&compacting, text, first_kept, before)
             .await?;
-        tracing::info!(
-            tokens_before = planned.tokens_before,
-            tokens_after = planned.tokens_after,
-            entries = planned.summarise.len(),
-            "the conversation was summarised"
-        );
+        notable::summarised(planned);
         Ok(())
     }
 }

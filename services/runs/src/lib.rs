@@ -18,7 +18,6 @@ pub mod injected;
 mod kept;
 pub mod keys;
 pub mod model;
-mod notable;
 pub mod outbox;
 pub mod queue;
 mod recovery;

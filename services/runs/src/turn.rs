@@ -21,6 +21,7 @@ use openclaw_conversations::storage::{
 };
 use openclaw_conversations::{Lanes, Ticket};
 use openclaw_daemon::{Configuration, failure};
+use openclaw_notable::{self as notable, Spoken};
 use openclaw_proto::event::Kind;
 use openclaw_proto::runner::ContextFile;
 use openclaw_proto::{memory, runner};
@@ -33,7 +34,6 @@ use crate::bus::Bus;
 use crate::compaction::Compactor;
 use crate::counters::Counters;
 use crate::kept;
-use crate::notable;
 use crate::queue::{Queue, Wish};
 use crate::run::{MessageStatus, Registry, Run};
 use crate::standby::Standby;
@@ -172,13 +172,19 @@ impl Turns {
             ..command::incoming(run, text.to_owned())
         };
         let admitted = new_or_settled(run, self.storage.accept(incoming).await)?;
-        notable::accepted();
+        notable::accepted(&run.channel, self.spoken(text));
         run.settle(MessageStatus::Accepted(admitted.accepted.clone()));
         if let (Some(wish), Said::Text(text)) = (wish, &admitted.said) {
             self.queue.arrived(run, text, wish, &admitted.overrides);
         }
         self.status.announce();
         Some(admitted)
+    }
+
+    /// What the log has of `text`.
+    fn spoken<'a>(&self, text: &'a str) -> Spoken<'a> {
+        let is_shown = self.configuration.settings().log_content;
+        Spoken { text, is_shown }
     }
 
     /// Waits for the lane and asks memory; what the turn is asked may be more than
@@ -239,8 +245,9 @@ async fn finish(reply: Reply<'_>, outcome: Kind, started: Instant) {
 /// Makes the end durable and tells it; whether it is durable.
 async fn conclude(reply: Reply<'_>, outcome: Kind, started: Instant) -> bool {
     let Reply { turns, run, .. } = reply;
+    let said = turns.spoken(reply.text()).to_string();
     let (outcome, is_durable) = reply.close(outcome).await;
-    notable::ended(&outcome, started.elapsed());
+    notable::ended(&outcome, started.elapsed(), &said);
     turns.counters.runs.ended(&outcome);
     run.publish(outcome);
     is_durable

@@ -378,6 +378,9 @@ sections! {
         /// `debug`, `info`, `warn`, `error`, or `silent` for nothing; OpenClaw's
         /// other words mean the nearest of them.
         level: LogLevel = LogLevel::Info,
+        /// Whether the log may say what was said: messages, answers, what tools are
+        /// asked and answer. Without it it says how long each is.
+        content: bool = false,
     }
 
     /// `env`.

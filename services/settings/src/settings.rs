@@ -64,6 +64,8 @@ pub struct Settings {
     pub paths: Paths,
     /// The least severe level that is logged.
     pub log_level: LogLevel,
+    /// Whether the log may say what was said.
+    pub log_content: bool,
     /// Turns that may run at once, over all sessions.
     pub concurrent_turns: u32,
     /// The gateway's doors. Without their secrets, see
@@ -156,6 +158,7 @@ impl Settings {
         let known_models = KnownModels::of(&fragment.models, agents.values());
         Ok(Self {
             log_level: fragment.logging.level,
+            log_content: fragment.logging.content,
             concurrent_turns: fragment.gateway.max_concurrent_turns,
             fixed: fixed(&paths, &doors, &fragment.gateway.cli),
             gateway: doors,

@@ -5,6 +5,8 @@
 pub mod failure;
 pub mod live;
 pub mod output;
+pub mod pager;
+pub mod painted;
 pub mod question;
 mod report;
 pub mod secret;

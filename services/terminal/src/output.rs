@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 
 use anyhow::Context as _;
-pub use openclaw_escape::{block, line, line_within as one_line, prose};
+pub use openclaw_escape::{block, json, line, line_within as one_line, prose};
 
 use crate::failure::Failure;
 
@@ -96,12 +96,12 @@ fn stderr_takes_escapes() -> bool {
 
 /// A terminal without a name, or a dumb one, takes none; who sets NO_COLOR
 /// wants none (no-color.org).
-fn escapes_are_wanted(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+pub(crate) fn escapes_are_wanted(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let given = |name| variable(name).filter(|value| !value.is_empty());
     given("TERM").is_some_and(|term| term != "dumb") && given("NO_COLOR").is_none()
 }
 
-fn write_stdout(text: &str) -> Result<(), Failure> {
+pub(crate) fn write_stdout(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())

@@ -156,6 +156,7 @@ impl Agent {
         {
             // Nobody waits for the end of processes that have nothing to say.
             outcome.tell_usage();
+            outcome.activity.log.close();
             let _ = outcome.spool.end(|| outcome.resources(), terminal.clone());
         }
         let status = end(&mut self.child, followed.is_err()).await?;
@@ -246,19 +247,9 @@ async fn follow(
             if kind.is_terminal() {
                 return Ok(Some(kind));
             }
-            note_tool(&kind);
+            outcome.activity.log.observe(&kind);
             outcome.spool.push(kind).map_err(Cut::Refused)?;
         }
-    }
-}
-
-fn note_tool(kind: &Kind) {
-    if let Kind::ToolCall { name, .. } = kind {
-        tracing::info!(
-            openclaw_tool = %name,
-            message_id = crate::message_id::TOOL_CALLED,
-            "the agent called a tool"
-        );
     }
 }
 

@@ -15,12 +15,14 @@ use openclaw_proto::approval::{ApprovalRequested, ApprovalResolved, Decision};
 use openclaw_proto::event::Kind;
 use openclaw_tools::approval::effect::TurnPaths;
 use openclaw_tools::approval::{Grant, Rules, Verdict};
+use openclaw_words as words;
 use tokio::sync::oneshot;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use crate::activity::Activity;
+use crate::message_id;
 
 mod question;
 
@@ -203,6 +205,27 @@ impl Approvals {
         }
     }
 
+    fn log_question(&self, request: &ApprovalRequested) {
+        const TEXT: &str = "a call waits to be allowed";
+        let (tool, approval) = (&request.tool, &request.id);
+        let message_id = message_id::APPROVAL_REQUESTED;
+        if self.activity.log.takes_line() {
+            tracing::info!(openclaw_tool = %tool, message_id, %approval, "{TEXT}: {tool}");
+        } else {
+            tracing::debug!(openclaw_tool = %tool, message_id, %approval, "{TEXT}: {tool}");
+        }
+    }
+
+    fn log_decision(&self, approval: &str, decided: &str) {
+        const TEXT: &str = "a call was decided about";
+        let message_id = message_id::APPROVAL_RESOLVED;
+        if self.activity.log.takes_line() {
+            tracing::info!(message_id, approval, "{TEXT}: {decided}");
+        } else {
+            tracing::debug!(message_id, approval, "{TEXT}: {decided}");
+        }
+    }
+
     /// Asks and waits. The question is in the spool before anybody can answer.
     async fn decision(
         &self,
@@ -220,12 +243,7 @@ impl Approvals {
         let _forget = Forget(&self.decisions, &id);
         let left = i64::try_from((expires - now).as_millis()).unwrap_or(i64::MAX);
         request.expires_ms = jiff::Timestamp::now().as_millisecond().saturating_add(left);
-        tracing::info!(
-            openclaw_tool = %request.tool,
-            message_id = crate::message_id::APPROVAL_REQUESTED,
-            approval = %id,
-            "a call waits to be allowed"
-        );
+        self.log_question(&request);
         self.spool.push(Kind::ApprovalRequested(request))?;
         self.activity.quiet_until(expires);
         let decided = timeout_at(expires, expected).await;
@@ -234,13 +252,10 @@ impl Approvals {
             Ok(decided) => decided.map(|decided| (Some(decided.decision), decided.by))?,
             Err(_) => (None, String::new()),
         };
-        tracing::info!(
-            message_id = crate::message_id::APPROVAL_RESOLVED,
-            approval = %id,
-            decision = decision.map_or("expired", Decision::as_str),
-            by,
-            "a call was decided about"
-        );
+        let waited = words::elapsed(now.elapsed());
+        let decided = decision.map_or("expired", Decision::as_str);
+        let who = if by.is_empty() { "nobody" } else { &by };
+        self.log_decision(&id, &format!("{decided} by {who} after {waited}"));
         self.spool.push(Kind::ApprovalResolved(ApprovalResolved {
             id: id.clone(),
             decision,
@@ -307,7 +322,7 @@ mod tests {
             end,
             Arc::new(spool),
             decisions.clone(),
-            Arc::default(),
+            Arc::new(Activity::new(false)),
         );
         Scene {
             approvals: Arc::new(approvals),

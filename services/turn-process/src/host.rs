@@ -93,7 +93,7 @@ impl Tools {
             }
             _ => {}
         }
-        tracing::info!(openclaw_tool = tool, "the agent asked for a host tool");
+        tracing::debug!(openclaw_tool = tool, "the agent asked for a host tool");
         if self.servers.has(tool) {
             return self.serve(tool, arguments).await;
         }

@@ -20,5 +20,6 @@ mod native;
 mod tool_pipe;
 mod translate;
 mod turn;
+mod turn_log;
 
 pub use turn::main;

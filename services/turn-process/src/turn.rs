@@ -267,13 +267,18 @@ impl Turn {
             message_id = message_id::TURN_STARTED,
             backend = order.backend,
             model = order.model,
-            "the turn starts"
+            "the turn starts: {} in {}",
+            order.backend,
+            match self.spec.unit.as_str() {
+                "" => "a process without a unit",
+                unit => unit,
+            }
         );
         let backend = order.backend.clone();
         let agent_id = &self.spec.agent_id;
         let is_metered = order.speech.is_relayed();
         let bill = Arc::new(Bill::new(order.budget.clone(), agent_id, is_metered));
-        let activity = Arc::new(Activity::default());
+        let activity = Arc::new(Activity::new(self.spec.log_content));
         let outcome = Outcome {
             spool: &self.spool,
             meter: &meter,
@@ -289,6 +294,7 @@ impl Turn {
             Err(error) => failed("start the agent", Code::Internal, &error),
         };
         outcome.tell_usage();
+        activity.log.close();
         let terminal = self.named(limited(terminal, &bill), &backend);
         if let Err(error) = self.spool.end(|| outcome.resources(), terminal) {
             failure::report("keep the end of the turn", &error);

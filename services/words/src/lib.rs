@@ -24,6 +24,18 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// As exactly as somebody who waits for it wants to know: "412 ms", "1.2 s",
+/// "3 min 12 s".
+#[must_use]
+pub fn elapsed(duration: Duration) -> String {
+    let milliseconds = duration.as_millis();
+    match milliseconds {
+        0..1000 => format!("{milliseconds} ms"),
+        1000..60_000 => format!("{}.{} s", milliseconds / 1000, milliseconds % 1000 / 100),
+        _ => self::duration(duration),
+    }
+}
+
 /// How long before `now_ms` the moment `at_ms` was; both in Unix milliseconds.
 #[must_use]
 pub fn ago(at_ms: i64, now_ms: i64) -> String {
@@ -48,6 +60,14 @@ pub fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn elapsed_is_exact_where_it_is_short() {
+        let said = [0, 412, 1000, 1290, 59_999, 60_000].map(Duration::from_millis);
+        let said = said.map(elapsed);
+        let words = ["0 ms", "412 ms", "1.0 s", "1.2 s", "59.9 s", "1 min 0 s"];
+        assert_eq!(said, words);
+    }
 
     #[test]
     fn durations_have_two_units_at_most() {

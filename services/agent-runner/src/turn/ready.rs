@@ -151,6 +151,7 @@ pub(super) fn spec(
         spool: spool::path(&turn_context.turns, run_id),
         reason: spool::reason(&turn_context.turns, run_id),
         log_level: settings.log_level,
+        log_content: settings.log_content,
         helper: programs::sibling("openclaw-sandbox", &settings.environment)
             .map_err(Error::Start)?,
         plan,

@@ -4,8 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::when;
-
 /// Arguments of `sessions`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -122,10 +120,10 @@ pub(crate) struct Find {
     pub(crate) project: Vec<String>,
     /// Only those in which something was said from then on: 2026-11-21, "2026-11-21 18:30",
     /// today, yesterday, or how long ago: 90m, 12h, 3d, 2w
-    #[arg(long, value_name = "WHEN", value_parser = when::since)]
+    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::since)]
     pub(crate) since: Option<i64>,
     /// Only those in which something was said until then; a day counts whole
-    #[arg(long, value_name = "WHEN", value_parser = when::until)]
+    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::until)]
     pub(crate) until: Option<i64>,
     /// Only the transcripts of this agent
     #[arg(long, value_name = "ID")]
@@ -136,6 +134,16 @@ pub(crate) struct Find {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Sessions {
+    /// Whether it only lists or shows.
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(
+            self.action,
+            None | Some(Action::List(_) | Action::Show(_) | Action::Find(_))
+        )
+    }
 }
 
 /// What can be set of a session.

@@ -15,4 +15,5 @@ mod scene;
 mod sessions;
 mod stand_in;
 mod suite;
+mod texts;
 mod usage;

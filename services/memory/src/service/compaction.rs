@@ -29,7 +29,8 @@ pub(super) fn plan(store: &Store, conversation: &Conversation) -> Result<Compact
     };
     let kept = compact::kept(&steps, &plan, &tokens);
     let spent: usize = kept.iter().map(|item| item.tokens(&tokens)).sum();
-    tracing::info!(
+    // The gateway says with the run what came of it.
+    tracing::debug!(
         before = plan.before,
         after = budget.reserved + plan.summary + spent,
         summarised = plan.keep_from,

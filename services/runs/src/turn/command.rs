@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use openclaw_conversations::storage::Incoming;
+use openclaw_notable as notable;
 use openclaw_proto::event::{Done, Kind};
 use openclaw_proto::gateway::Accepted;
 
 use super::reply::Reply;
 use super::{Turns, conclude, new_or_settled};
-use crate::notable;
 use crate::run::Run;
 
 impl Turns {
@@ -24,10 +24,10 @@ impl Turns {
         let incoming = Incoming {
             command: Some(name),
             may_begin_anew: false,
-            ..incoming(run, text)
+            ..incoming(run, text.clone())
         };
         let admitted = new_or_settled(run, self.storage.accept(incoming).await)?;
-        notable::accepted();
+        notable::accepted(&run.channel, self.spoken(&text));
         Some(admitted.accepted)
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use openclaw_daemon::failure;
+use openclaw_notable as notable;
 use openclaw_proto::call::{CallError, Patience, RefusalCode, within};
 use openclaw_proto::event::{Event, Kind};
 use openclaw_proto::runner::{End, Started, Turn};
@@ -14,7 +15,6 @@ use tracing::Instrument as _;
 use super::outcome;
 use super::reply::Reply;
 use crate::kept::{self, ABSENCE};
-use crate::notable;
 
 /// How long the runner may take to acknowledge a turn; it may have to be
 /// started first.
@@ -32,6 +32,7 @@ const STARTS: usize = 20;
 
 /// Runs `turn` and passes on its events; returns how it ended.
 pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
+    let given = notable::Given::to(&turn);
     let mut starts = 0;
     loop {
         let started = match start(reply, turn.clone()).await {
@@ -39,7 +40,7 @@ pub(super) async fn run_turn(reply: &mut Reply<'_>, turn: Turn) -> Kind {
             Err(outcome) => return outcome,
         };
         starts += 1;
-        notable::started(&started.backend);
+        notable::started(&started, &given);
         // Asked again, it is the same one.
         let _ = reply.run.backend.set(started.backend.clone());
         if !started.model.is_empty() {

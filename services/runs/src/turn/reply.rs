@@ -65,6 +65,11 @@ impl<'a> Reply<'a> {
         }
     }
 
+    /// All that was said.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Counts what summaries took before the turn.
     pub(super) fn add_before(&mut self, spent: &Spent) {
         self.cost_before += spent.cost_usd;

@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep};
 use super::refusal::Refusal;
 use super::retry::{Failure, Fault, Next, Patience};
 use crate::activity::Activity;
+use crate::message_id;
 
 /// A question of the agent's.
 #[derive(Debug, Default)]
@@ -265,7 +266,13 @@ impl Asking {
     }
 
     fn say(&self, text: String) {
-        tracing::info!("{}", openclaw_escape::line(&text));
+        let line = openclaw_escape::line(&text);
+        let message_id = message_id::MODEL_ASKED_AGAIN;
+        if self.activity.log.takes_line() {
+            tracing::info!(message_id, "{line}");
+        } else {
+            tracing::debug!(message_id, "{line}");
+        }
         // A spool that is full or gone ends the turn at the next event.
         let _ = self.spool.push(Kind::Note { text });
     }

@@ -1,6 +1,7 @@
 //! The daemons' log, which tells the whole story of a message.
 
 use integration_tests::Setup;
+use integration_tests::log::message_of;
 use scripted_model::{Scenario, Server};
 use serde_json::json;
 
@@ -153,6 +154,88 @@ async fn property_25_errors_of_every_daemon_say_what_failed_and_where() {
         errors.iter().any(|record| of_session(&record)),
         "{errors:#?}"
     );
+}
+
+/// The lines of one run at level info.
+const LINE_LIMIT: usize = 12;
+
+/// However much a turn does, a day's log is read through; what has no line of its
+/// own is counted.
+#[tokio::test]
+async fn one_turn_has_a_dozen_lines_at_most() {
+    let model = Server::start().await.unwrap();
+    let suite = Setup::anthropic(&model)
+        .set("tools.exec.ask", "off")
+        .start()
+        .await;
+    for busy in [Vec::new(), vec!["echo one"; 10]] {
+        let calls: Vec<_> = busy
+            .iter()
+            .map(|command| json!({"name": "execute_shell", "arguments": {"command": command}}))
+            .collect();
+        let mut message = "nothing to do".to_owned();
+        if !calls.is_empty() {
+            message = format!("[[scenario:tools {}]]", json!(calls));
+        }
+        let run = suite.ask(&message).await;
+        let id = run["runId"].as_str().unwrap().to_owned();
+        for end in ["run ended", "the turn ended"] {
+            let is_end = |record: &serde_json::Value| {
+                let is_of_run = record["context"]["openclaw_run"] == *id;
+                is_of_run && message_of(record).starts_with(end)
+            };
+            suite.log.record(end, is_end).await;
+        }
+        let records = suite.log.records();
+        let told: Vec<&str> = records
+            .iter()
+            .filter(|record| record["context"]["openclaw_run"] == *id)
+            .map(message_of)
+            .collect();
+        assert!(told.len() <= LINE_LIMIT, "{told:#?}");
+        for begin in [
+            "run accepted by cli with",
+            "run started: native",
+            "the turn starts: native",
+            "the turn ended: done after",
+            "run ended: done after",
+        ] {
+            assert!(
+                told.iter().any(|line| line.starts_with(begin)),
+                "{begin}: {told:#?}"
+            );
+        }
+        if !calls.is_empty() {
+            let own = told
+                .iter()
+                .filter(|line| line.starts_with("tool execute_shell: done in"));
+            assert_eq!(own.count(), 4, "{told:#?}");
+            let rest = "6 more calls: execute_shell 6 times in";
+            assert!(told.iter().any(|line| line.starts_with(rest)), "{told:#?}");
+        }
+    }
+}
+
+/// What was said is in the log where the configuration wants it, and only there.
+#[tokio::test]
+async fn messages_are_logged_where_they_are_wanted() {
+    let model = Server::start().await.unwrap();
+    for (wanted, setup) in [
+        (true, Setup::anthropic(&model).set("logging.content", true)),
+        (false, Setup::anthropic(&model)),
+    ] {
+        let suite = setup.start().await;
+        model.push(Scenario::tool(
+            "execute_shell",
+            json!({"command": "echo private-output"}),
+        ));
+        suite.ask("a private question").await;
+        suite.log.message("run ended").await;
+        let log = suite.log.lines().join("\n");
+        for text in ["a private question", "private-output"] {
+            assert_eq!(log.contains(text), wanted, "{text}: {log}");
+        }
+    }
 }
 
 #[tokio::test]

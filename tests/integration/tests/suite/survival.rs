@@ -80,7 +80,7 @@ async fn a_turn_goes_on_without_memory() {
 #[tokio::test]
 async fn a_tool_runs_once_whatever_is_killed() {
     let model = Server::start().await.unwrap();
-    let suite = Setup::anthropic(&model).start().await;
+    let suite = setup(&model).start().await;
     let command = "echo once >> done.txt; until [ -e go ]; do sleep 0.05; done; echo went";
     let directive = serde_json::json!({ "command": command });
     let mut talk = suite.begin(&[
@@ -105,7 +105,7 @@ async fn a_tool_runs_once_whatever_is_killed() {
 async fn several_runs_go_on_without_the_gateway() {
     const SESSIONS: [&str; 3] = ["one", "two", "three"];
     let model = Server::start().await.unwrap();
-    let suite = Setup::anthropic(&model).start().await;
+    let suite = setup(&model).start().await;
     let command = "until [ -e go ]; do sleep 0.05; done; echo went";
     let directive = serde_json::json!({ "command": command });
     let message = format!("[[scenario:tool execute_shell {directive}]]");
@@ -171,8 +171,13 @@ async fn a_crash_of_everything_closes_the_run_as_interrupted() {
 }
 
 /// Kills everything in the middle of an answer, and starts it again.
+/// With a log that says when a tool is called, not only when it has answered.
+fn setup(model: &Server) -> Setup {
+    Setup::anthropic(model).set("logging.level", "debug")
+}
+
 async fn crashed(model: &Server, scenario: Scenario, heard: &str) -> integration_tests::Suite {
-    let setup = Setup::anthropic(model).set("session.interrupted", "resume");
+    let setup = setup(model).set("session.interrupted", "resume");
     let suite = setup.start().await;
     model.push(scenario);
     let mut talk = suite.begin(&["message", "tell"]);

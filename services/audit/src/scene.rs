@@ -1,0 +1,176 @@
+//! What is looked at.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::geteuid;
+use openclaw_config::substitute::Missing;
+use openclaw_config::{Environment, Paths};
+use openclaw_settings::document;
+use openclaw_terminal::Failure;
+use serde_json::Value;
+
+/// An installation.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) paths: Paths,
+    pub(crate) home: PathBuf,
+    /// The configuration with what comes over the file.
+    pub(crate) value: Value,
+    /// What the files themselves say, with references as they are written.
+    pub(crate) written: Value,
+    /// Why there is none.
+    pub(crate) problem: Option<String>,
+}
+
+impl Scene {
+    pub(crate) fn of(environment: &Environment) -> Result<Self, Failure> {
+        let paths = Paths::resolve(environment)?;
+        let home = environment.get("HOME").unwrap_or("/").to_owned();
+        let read = document::load(&paths.configuration, environment, Missing::KeptForOwner);
+        let (value, written, problem) = match read {
+            Ok(document) => (document.value, document.written, None),
+            Err(error) => (Value::Null, Value::Null, Some(Failure::from(error).text())),
+        };
+        Ok(Self {
+            paths,
+            home: home.into(),
+            value,
+            written,
+            problem,
+        })
+    }
+
+    /// The value at a key: `gateway.auth.mode`.
+    pub(crate) fn at(&self, key: &str) -> &Value {
+        at(&self.value, key)
+    }
+
+    pub(crate) fn text(&self, key: &str) -> &str {
+        self.at(key).as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn is_on(&self, key: &str) -> bool {
+        self.at(key).as_bool() == Some(true)
+    }
+
+    pub(crate) fn list(&self, key: &str) -> Vec<&str> {
+        texts(self.at(key))
+    }
+
+    /// A secret that stands in the file itself, as no reference.
+    pub(crate) fn writes_secret(&self, key: &str) -> bool {
+        let text = at(&self.written, key).as_str().unwrap_or_default();
+        !text.is_empty() && !text.contains("${")
+    }
+
+    /// Every agent's settings with the key that they stand at, the defaults first.
+    pub(crate) fn agents(&self) -> Vec<(String, &Value)> {
+        let mut all = vec![("agents.defaults".to_owned(), self.at("agents.defaults"))];
+        let list = self.at("agents.list").as_array().into_iter().flatten();
+        all.extend(
+            list.enumerate()
+                .map(|(at, agent)| (format!("agents.list[{at}]"), agent)),
+        );
+        let entries = self.at("agents.entries").as_object().into_iter().flatten();
+        all.extend(entries.map(|(id, agent)| (format!("agents.entries.{id}"), agent)));
+        all
+    }
+}
+
+/// The value at a key of `value`.
+pub(crate) fn at<'a>(value: &'a Value, key: &str) -> &'a Value {
+    key.split('.').fold(value, |value, name| &value[name])
+}
+
+/// The texts of a list.
+pub(crate) fn texts(value: &Value) -> Vec<&str> {
+    let list = value.as_array().into_iter().flatten();
+    list.filter_map(Value::as_str).collect()
+}
+
+/// What of a place's mode lets others in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Lets {
+    GroupRead,
+    OthersRead,
+    GroupWrite,
+    OthersWrite,
+}
+
+impl Lets {
+    fn bits(self) -> u32 {
+        match self {
+            Self::GroupRead => 0o050,
+            Self::OthersRead => 0o005,
+            Self::GroupWrite => 0o020,
+            Self::OthersWrite => 0o002,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::GroupRead => "its group reads it",
+            Self::OthersRead => "everybody reads it",
+            Self::GroupWrite => "its group writes it",
+            Self::OthersWrite => "everybody writes it",
+        }
+    }
+}
+
+/// Those of `places` whose mode lets somebody in as one of `lets` says.
+pub(crate) fn open<'a>(places: impl IntoIterator<Item = &'a Path>, lets: &[Lets]) -> Vec<String> {
+    let mut found = Vec::new();
+    for place in places {
+        let Ok(metadata) = fs::metadata(place) else {
+            continue;
+        };
+        let mode = metadata.permissions().mode() & 0o777;
+        // Of a file that cannot be run the bits to run it say nothing.
+        let mode_counts = if metadata.is_dir() {
+            mode
+        } else {
+            mode & 0o666
+        };
+        let first = lets.iter().find(|it| mode_counts & it.bits() != 0);
+        if let Some(first) = first {
+            let path = place.display();
+            found.push(format!("{path} has mode {mode:03o}: {}", first.words()));
+        }
+    }
+    found
+}
+
+/// Whether `path` is a symbolic link.
+pub(crate) fn link(path: &Path) -> Vec<String> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => {
+            vec![format!("{} is a symbolic link", path.display())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Those of `places` that belong to somebody else than this user and root.
+pub(crate) fn foreign<'a>(places: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
+    let own = geteuid().as_raw();
+    let mut found = Vec::new();
+    for place in places {
+        if let Ok(metadata) = fs::metadata(place)
+            && ![own, 0].contains(&metadata.uid())
+        {
+            let (path, user) = (place.display(), metadata.uid());
+            found.push(format!("{path} belongs to the user {user}"));
+        }
+    }
+    found
+}
+
+/// What lies in `folder`; nothing where it is not there.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+    /// More than that is no folder of ours.
+    const MOST: usize = 10_000;
+    let found = fs::read_dir(folder).into_iter().flatten().flatten();
+    found.take(MOST).map(|entry| entry.path()).collect()
+}

@@ -1,0 +1,96 @@
+//! What a shell is told, so that it asks `openclawctl complete`.
+
+use crate::candidate::Candidate;
+
+/// A shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Shell {
+    /// bash: source <(openclawctl completions bash)
+    Bash,
+    /// zsh: source <(openclawctl completions zsh)
+    Zsh,
+    /// fish: openclawctl completions fish | source
+    Fish,
+}
+
+const BASH: &str = r#"_openclawctl() {
+    local IFS=$'\n' words
+    # Bash takes a word apart at these, and would repeat what stands before them.
+    local line="${COMP_LINE:0:COMP_POINT}" current
+    mapfile -t words < <(printf '%s\n' "$line" | tr -s ' \t' '\n')
+    [[ $line == *[[:space:]] ]] && words+=("")
+    current=${words[-1]}
+    mapfile -t COMPREPLY < <(openclawctl complete bash -- "${words[@]:1}" 2>/dev/null)
+    local before=${current%"${current##*[:=]}"}
+    [[ -n $before ]] && COMPREPLY=("${COMPREPLY[@]#"$before"}")
+}
+complete -o default -F _openclawctl openclawctl
+"#;
+
+const ZSH: &str = r#"#compdef openclawctl
+_openclawctl() {
+    local -a found
+    local line
+    while IFS= read -r line; do found+=("$line"); done \
+        < <(openclawctl complete zsh -- "${(@)words[2,CURRENT]}" 2>/dev/null)
+    if (( ${#found} )); then _describe -V openclawctl found; else _files; fi
+}
+if [ "$funcstack[1]" = _openclawctl ]; then _openclawctl "$@"; else compdef _openclawctl openclawctl; fi
+"#;
+
+const FISH: &str = r#"function __openclawctl_complete
+    set -l words (commandline --tokenize --cut-at-cursor --current-process) (commandline --current-token --cut-at-cursor)
+    openclawctl complete fish -- $words[2..-1] 2>/dev/null
+end
+complete --command openclawctl --keep-order --arguments '(__openclawctl_complete)'
+"#;
+
+impl Shell {
+    /// The lines that its user gives it.
+    #[must_use]
+    pub fn script(self) -> &'static str {
+        match self {
+            Self::Bash => BASH,
+            Self::Zsh => ZSH,
+            Self::Fish => FISH,
+        }
+    }
+
+    /// A candidate as the shell reads it.
+    #[must_use]
+    pub fn line(self, candidate: &Candidate) -> String {
+        let Candidate { word, help } = candidate;
+        match self {
+            Self::Bash => word.clone(),
+            // A colon ends the word there.
+            Self::Zsh => format!("{}:{help}", word.replace(':', "\\:")),
+            Self::Fish => format!("{word}\t{help}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shells_are_told_the_word_and_what_it_is() {
+        let candidate = Candidate {
+            word: "agent:main:main".to_owned(),
+            help: "today".to_owned(),
+        };
+        let lines = [Shell::Bash, Shell::Zsh, Shell::Fish].map(|it| it.line(&candidate));
+        let expected = [
+            "agent:main:main",
+            "agent\\:main\\:main:today",
+            "agent:main:main\ttoday",
+        ];
+        assert_eq!(lines, expected);
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            assert!(
+                shell.script().contains("openclawctl complete "),
+                "{shell:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! `agents`: who answers with what.
+
+use std::process::ExitCode;
+
+use openclaw_config::Environment;
+use openclaw_settings::Settings;
+use openclaw_terminal::{Failure, output, table};
+use serde_json::{Value, json};
+
+use crate::cli;
+use crate::connection;
+use crate::status::{self, AgentModel};
+
+/// Prints the configured agents, with what answers each where that is known.
+pub(crate) fn execute(
+    arguments: &cli::Agents,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let settings = openclaw_settings::load_usable(environment)?;
+    let suite = connection::runtime()?.block_on(status::ask(&settings.paths));
+    let known = suite.runner.given().map(|it| it.agents.as_slice());
+    let known = known.unwrap_or_default();
+    let agents = settings.agents.keys();
+    let agents = agents.map(|id| (id.as_str(), known.iter().find(|it| it.agent_id == *id)));
+    if arguments.json {
+        let documents = agents.map(|(id, answering)| document(id, answering, &settings));
+        output::document(&documents.collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let head = ["AGENT", "BACKEND", "MODEL", "WORKSPACE", "PROBLEM"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    rows.extend(agents.map(|(id, answering)| row(id, answering, &settings)));
+    output::stdout(&table::render(&rows))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The name of a model, with its provider.
+pub(crate) fn model(answering: &AgentModel) -> String {
+    match (answering.provider.as_str(), answering.model.as_str()) {
+        (_, "") => "-".to_owned(),
+        ("", model) => model.to_owned(),
+        (provider, model) => format!("{provider}/{model}"),
+    }
+}
+
+fn workspace(id: &str, settings: &Settings) -> String {
+    let agent = settings.agent(id);
+    agent.map_or_else(String::new, |it| it.workspace.display().to_string())
+}
+
+fn row(id: &str, answering: Option<&AgentModel>, settings: &Settings) -> Vec<String> {
+    let name = if id == settings.default_agent {
+        format!("{id} (default)")
+    } else {
+        id.to_owned()
+    };
+    let backend = match answering {
+        None => "not known",
+        Some(answering) if answering.backend.is_empty() => "nobody",
+        Some(answering) => &answering.backend,
+    };
+    let problems = answering.map(|it| it.problems.iter()).into_iter().flatten();
+    let problems: Vec<String> = problems
+        .map(|it| format!("{}: {}", it.key, it.problem))
+        .collect();
+    vec![
+        name,
+        backend.to_owned(),
+        answering.map_or_else(|| "-".to_owned(), model),
+        workspace(id, settings),
+        problems.join("; "),
+    ]
+}
+
+fn document(id: &str, answering: Option<&AgentModel>, settings: &Settings) -> Value {
+    json!({
+        "id": id,
+        "isDefault": id == settings.default_agent,
+        "workspace": workspace(id, settings),
+        "answering": answering,
+    })
+}

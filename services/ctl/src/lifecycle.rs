@@ -1,0 +1,198 @@
+//! `start`, `stop` and `restart`: of the units, where the user's systemd has them,
+//! else of the daemons that `run --detach` runs.
+
+use std::env;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use openclaw_config::{Environment, Paths};
+use openclaw_service_manager as manager;
+use openclaw_terminal::{Failure, output};
+use tokio::time::sleep;
+
+use crate::cli;
+use crate::connection;
+use crate::status;
+
+/// What all units stand under.
+const TARGET: &str = "openclaw.target";
+/// How long the daemons may take until all answer.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often they are asked.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Starts the suite and waits until it answers; one that runs stays as it is.
+pub(crate) fn start(
+    arguments: &cli::Start,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    if let Some(pid) = openclaw_foreground::pid(&paths) {
+        output::stdout_line(&format!("openclaw runs already, as process {pid}"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if has_units(environment) {
+        if let Some(port) = arguments.port {
+            keep_port(port, environment)?;
+        }
+        tell(&["start", TARGET], environment)?;
+        answering(&paths, None)?;
+        output::stdout_line("openclaw is started")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let port = arguments
+        .port
+        .map(|port| ("gateway.port".to_owned(), port.to_string()));
+    let overrides: Vec<(String, String)> = port.into_iter().collect();
+    if arguments.detach {
+        return detach(&overrides, environment);
+    }
+    openclaw_foreground::run(environment, &overrides, connection::runtime()?)
+}
+
+/// Stops what runs.
+pub(crate) fn stop(environment: &Environment) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    if openclaw_foreground::is_running(&paths) {
+        return openclaw_foreground::stop(&paths);
+    }
+    if !has_units(environment) {
+        output::stdout_line("openclaw is not running")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    tell(&["stop", TARGET], environment)?;
+    output::stdout_line("openclaw is stopped")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Stops it and starts it. What ran in the foreground goes on in the background.
+pub(crate) fn restart(
+    arguments: &cli::Start,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    let ran = openclaw_foreground::is_running(&paths);
+    if !ran && has_units(environment) {
+        if let Some(port) = arguments.port {
+            keep_port(port, environment)?;
+        }
+        tell(&["restart", TARGET], environment)?;
+        answering(&paths, None)?;
+        output::stdout_line("openclaw is started again")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    // Before it is stopped: what it was started with goes with it.
+    let environment = &openclaw_foreground::environment(&paths, environment, cli::settings_of_run);
+    if ran {
+        openclaw_foreground::stop(&paths)?;
+    }
+    let again = cli::Start {
+        port: arguments.port,
+        detach: arguments.detach || ran,
+    };
+    start(&again, environment)
+}
+
+/// The suite in the background; returns when it answers.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this program itself, with arguments of its own: no agent"
+)]
+pub(crate) fn detach(
+    overrides: &[(String, String)],
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
+    let paths = Paths::resolve(environment)?;
+    if let Some(pid) = openclaw_foreground::pid(&paths) {
+        return Err(Failure::new(format!(
+            "openclawctl run is running already, as process {pid}"
+        ))
+        .hint("openclawctl stop ends it"));
+    }
+    let program = env::current_exe().context("cannot find this program")?;
+    let mut command = Command::new(program);
+    command.arg("run");
+    // Those of a suite that is restarted, and before them what is said now.
+    let earlier = environment.overrides().iter();
+    for (key, value) in earlier.chain(overrides) {
+        command.args(["--set", &format!("{key}={value}")]);
+    }
+    command.env_clear().envs(environment.beginning_with(""));
+    // It goes on when the terminal is closed, and Ctrl-C in it is not meant for it.
+    let nothing = || Stdio::null();
+    let child = command
+        .process_group(0)
+        .stdin(nothing())
+        .stdout(nothing())
+        .stderr(nothing())
+        .spawn()
+        .context("cannot start openclawctl run")?;
+    let pid = child.id();
+    answering(&paths, Some(child))?;
+    output::stdout_line(&format!("openclaw is started, as process {pid}"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Waits until every daemon answers.
+fn answering(paths: &Paths, mut started: Option<Child>) -> Result<(), Failure> {
+    let end = Instant::now() + PATIENCE;
+    let runtime = connection::runtime()?;
+    let waited = runtime.block_on(async {
+        loop {
+            if status::ask(paths).await.is_whole() {
+                return Ok(());
+            }
+            if let Some(child) = &mut started
+                && let Ok(Some(ended)) = child.try_wait()
+            {
+                return Err(
+                    Failure::new(format!("openclawctl run ended at once ({ended})"))
+                        .hint("openclawctl run in this terminal says why; openclawctl logs, too"),
+                );
+            }
+            if Instant::now() > end {
+                return Err(Failure::new("the daemons do not answer yet")
+                    .hint("openclawctl status says which, openclawctl logs why"));
+            }
+            sleep(PAUSE).await;
+        }
+    });
+    runtime.shutdown_background();
+    waited
+}
+
+/// Whether the user's systemd runs and has the units.
+fn has_units(environment: &Environment) -> bool {
+    if manager::runtime(environment).is_none() {
+        return false;
+    }
+    let asked = manager::ask(
+        "systemctl",
+        &["--user", "show", "--property=LoadState", TARGET],
+        environment,
+    );
+    asked.is_ok_and(|said| said.output() == "LoadState=loaded")
+}
+
+fn keep_port(port: u16, environment: &Environment) -> Result<(), Failure> {
+    let sockets = cli::Sockets {
+        check: false,
+        port: Some(cli::Port::Number(port)),
+        keep_set: false,
+    };
+    crate::sockets::execute(&sockets, environment)?;
+    tell(&["daemon-reload"], environment)?;
+    tell(&["restart", TARGET], environment)
+}
+
+fn tell(arguments: &[&str], environment: &Environment) -> Result<(), Failure> {
+    let mut all = vec!["--user"];
+    all.extend(arguments);
+    manager::tell("systemctl", &all, environment).map_err(|error| {
+        Failure::from(anyhow::Error::from(error)).hint(
+            "openclawctl logs says why; systemctl --user status openclaw.target what stands still",
+        )
+    })
+}

@@ -1,0 +1,137 @@
+//! What the log knows of runs, sessions, channels and tools: names are completed
+//! and corrected by it.
+
+use openclaw_config::Environment;
+use openclaw_config::nearest::nearest;
+use openclaw_terminal::Failure;
+
+use crate::source::Source;
+use crate::{file, journal};
+
+/// Runs that are named where a beginning is not enough.
+const NAMED: usize = 5;
+
+/// The values of fields.
+pub(crate) struct Known<'a> {
+    source: &'a Source,
+    environment: &'a Environment,
+}
+
+impl<'a> Known<'a> {
+    pub(crate) fn of(source: &'a Source, environment: &'a Environment) -> Self {
+        Self {
+            source,
+            environment,
+        }
+    }
+
+    fn values(&self, field: &str) -> Vec<String> {
+        match self.source {
+            Source::Journal => journal::values(self.environment, field),
+            Source::File(path) => file::values(path, field),
+        }
+    }
+
+    /// `wanted` as the log has it: a session also by the end of its key.
+    pub(crate) fn named(
+        &self,
+        what: &str,
+        field: &str,
+        wanted: Option<&str>,
+    ) -> Result<Option<String>, Failure> {
+        let Some(wanted) = wanted else {
+            return Ok(None);
+        };
+        named(what, wanted, &self.values(field)).map(Some)
+    }
+
+    /// The run that `wanted` is the beginning of.
+    pub(crate) fn run(&self, wanted: Option<&str>) -> Result<Option<String>, Failure> {
+        let Some(wanted) = wanted else {
+            return Ok(None);
+        };
+        run(wanted, &self.values("openclaw_run")).map(Some)
+    }
+}
+
+fn named(what: &str, wanted: &str, known: &[String]) -> Result<String, Failure> {
+    if known.iter().any(|it| it == wanted) {
+        return Ok(wanted.to_owned());
+    }
+    let ending = format!(":{wanted}");
+    let mut ends = known.iter().filter(|it| it.ends_with(&ending));
+    if let (Some(one), None) = (ends.next(), ends.next()) {
+        return Ok(one.clone());
+    }
+    let failure = Failure::new(format!("the log has nothing of the {what} {wanted:?}"));
+    let parts = known
+        .iter()
+        .flat_map(|it| [it.as_str(), it.rsplit(':').next().unwrap_or(it)]);
+    Err(match nearest(wanted, parts) {
+        Some(near) => failure.hint(format!("did you mean {near}?")),
+        None => failure,
+    })
+}
+
+fn run(wanted: &str, known: &[String]) -> Result<String, Failure> {
+    let found: Vec<&String> = known.iter().filter(|it| it.starts_with(wanted)).collect();
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        _ if found.iter().any(|it| *it == wanted) => Ok(wanted.to_owned()),
+        [] => {
+            let failure = Failure::new(format!("the log has nothing of a run {wanted:?}"));
+            Err(match nearest(wanted, known.iter().map(String::as_str)) {
+                Some(near) => failure.hint(format!("did you mean {near}?")),
+                None => failure.hint("openclawctl turns lists the runs"),
+            })
+        }
+        several => {
+            let names: Vec<&str> = several.iter().take(NAMED).map(|it| it.as_str()).collect();
+            let names = names.join(", ");
+            Err(Failure::usage(format!(
+                "{} runs begin with {wanted:?}: {names}",
+                several.len()
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&it| it.to_owned()).collect()
+    }
+
+    #[test]
+    fn run_is_found_by_its_beginning_where_that_is_one() {
+        let known = all(&["0199-a1", "0199-b2"]);
+        assert_eq!(run("0199-a", &known).unwrap(), "0199-a1");
+        assert_eq!(run("0199-b2", &known).unwrap(), "0199-b2");
+        assert!(
+            run("0199", &known)
+                .unwrap_err()
+                .text()
+                .starts_with("2 runs begin")
+        );
+        assert!(
+            run("7", &known)
+                .unwrap_err()
+                .text()
+                .contains("nothing of a run")
+        );
+    }
+
+    #[test]
+    fn session_is_found_by_the_end_of_its_key() {
+        let known = all(&["agent:main:main", "agent:main:work", "agent:home:work"]);
+        assert_eq!(named("session", "main", &known).unwrap(), "agent:main:main");
+        assert!(named("session", "work", &known).is_err());
+        assert!(named("session", "mian", &known).is_err());
+        assert_eq!(
+            named("session", "agent:home:work", &known).unwrap(),
+            "agent:home:work"
+        );
+    }
+}

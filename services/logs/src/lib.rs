@@ -1,0 +1,140 @@
+//! `openclawctl logs`: the suite's log, wherever it is kept, through its fields;
+//! and the story of one run.
+
+mod catalog;
+mod file;
+mod filter;
+mod journal;
+mod known;
+mod record;
+mod shown;
+mod source;
+
+use std::process::ExitCode;
+
+use openclaw_config::{Environment, Paths};
+use openclaw_settings::LogLevel;
+use openclaw_terminal::Failure;
+
+pub use filter::Unit;
+
+use filter::Filter;
+use known::Known;
+use shown::{Form, Shown};
+use source::Source;
+
+/// Lines where nothing says how many.
+const LINES: usize = 100;
+
+/// Show the log of the daemons and of their turns.
+///
+/// Under systemd it is the journal, of `openclawctl run` its file. Each record has
+/// the fields of what it is about, by which it is found; the beginning of a run's
+/// id is enough.
+#[derive(Debug, clap::Args)]
+pub struct Logs {
+    /// Go on with what is logged from now on
+    #[arg(short, long)]
+    pub follow: bool,
+    /// Only what is at least as severe
+    #[arg(short, long, value_name = "LEVEL", value_parser = level_parser())]
+    pub level: Option<LogLevel>,
+    /// Only of this session
+    #[arg(short, long, value_name = "KEY")]
+    pub session: Option<String>,
+    /// The story of this run: all that was logged of it, in order, with the time since its beginning
+    #[arg(short, long, value_name = "RUN_ID")]
+    pub run: Option<String>,
+    /// Only of messages that came in on this channel (cli, telegram, ...)
+    #[arg(short, long, value_name = "NAME")]
+    pub channel: Option<String>,
+    /// Only of calls of this tool
+    #[arg(short, long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only of this agent
+    #[arg(short, long, value_name = "ID")]
+    pub agent: Option<String>,
+    /// Only of this part of the suite
+    #[arg(short, long, value_name = "NAME", value_enum)]
+    pub unit: Option<Unit>,
+    /// From then on: 2026-11-21, "2026-11-21 18:30", today, yesterday, or how long ago: 90m, 12h, 3d
+    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::since)]
+    pub since: Option<i64>,
+    /// Until then; a day counts whole
+    #[arg(long, value_name = "WHEN", value_parser = openclaw_moment::until, conflicts_with = "follow")]
+    pub until: Option<i64>,
+    /// The last so many [default: 100; all with --run or --since]
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    pub lines: Option<usize>,
+    /// With all fields, and the stack traces of errors
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Say what the notable events mean, as journalctl -x does
+    #[arg(short = 'x', long)]
+    pub explain: bool,
+    /// Read this file instead: what `openclawctl run` wrote to standard error
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<std::path::PathBuf>,
+    /// Print every record as one line of JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The levels by their names.
+fn level_parser() -> impl clap::builder::TypedValueParser<Value = LogLevel> {
+    use clap::builder::TypedValueParser as _;
+    clap::builder::PossibleValuesParser::new(["debug", "info", "warn", "error"]).map(|name| {
+        match name.as_str() {
+            "debug" => LogLevel::Debug,
+            "info" => LogLevel::Info,
+            "warn" => LogLevel::Warn,
+            _ => LogLevel::Error,
+        }
+    })
+}
+
+impl Logs {
+    /// Prints what there is; exit code 1 when there is nothing, as grep(1) has it.
+    ///
+    /// # Errors
+    /// When no log can be read, or it knows nothing of what is named.
+    pub fn execute(&self, environment: &Environment) -> Result<ExitCode, Failure> {
+        let paths = Paths::resolve(environment)?;
+        let source = Source::choose(&paths, environment, self.file.as_deref())?;
+        let filter = self.filter(&source, environment)?;
+        let form = Form {
+            is_json: self.json,
+            is_verbose: self.verbose,
+            explains: self.explain,
+            is_followed: self.follow,
+        };
+        let mut shown = Shown::new(&form, filter.run.is_some());
+        source.read(environment, &filter, self.follow, &mut |record| {
+            shown.add(record)
+        })?;
+        let any = shown.finish()?;
+        Ok(if any {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+
+    /// What is asked for, with names as the log has them.
+    fn filter(&self, source: &Source, environment: &Environment) -> Result<Filter, Failure> {
+        let known = Known::of(source, environment);
+        let all = self.run.is_some() || self.since.is_some();
+        Ok(Filter {
+            level: self.level,
+            session: known.named("session", "openclaw_session", self.session.as_deref())?,
+            run: known.run(self.run.as_deref())?,
+            channel: known.named("channel", "openclaw_channel", self.channel.as_deref())?,
+            tool: known.named("tool", "openclaw_tool", self.tool.as_deref())?,
+            agent: known.named("agent", "openclaw_agent", self.agent.as_deref())?,
+            unit: self.unit,
+            since_ms: self.since,
+            until_ms: self.until,
+            lines: self.lines.or((!all).then_some(LINES)),
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! A page for each command.
+
+use std::io;
+
+use clap::Command;
+use clap_mangen::Man;
+
+use crate::examples::Example;
+use crate::roff;
+
+/// Files and variables that every command knows.
+const FILES: [(&str, &str); 4] = [
+    (
+        "~/.openclaw/openclaw.json",
+        "The settings: openclaw.json(5).",
+    ),
+    ("~/.openclaw", "The state: conversations, memory, tokens."),
+    ("~/.config/openclaw/env", "Keys of models: openclaw-env(5)."),
+    (
+        "~/.config/openclaw/aliases",
+        "Commands of your own, one a line: st = status --verbose.",
+    ),
+];
+const VARIABLES: [(&str, &str); 4] = [
+    ("OPENCLAW_STATE_DIR", "Another place of the state."),
+    (
+        "OPENCLAW_RUNTIME_DIR",
+        "Another place of the daemons' sockets.",
+    ),
+    (
+        "OPENCLAW_PAGER, PAGER",
+        "What shows long output on a terminal; cat or nothing: none.",
+    ),
+    ("NO_COLOR", "No colours."),
+];
+const EXITS: [(&str, &str); 7] = [
+    ("0", "It was done."),
+    ("1", "It failed, or nothing was found."),
+    ("2", "Somebody has to decide, and nobody could be asked."),
+    ("3", "Another suite uses the state."),
+    ("64", "Wrong usage."),
+    ("78", "The configuration cannot be used."),
+    ("130", "Interrupted."),
+];
+
+/// The pages of `command` and of all below it.
+pub(crate) fn pages(
+    mut command: Command,
+    examples: fn(&str) -> &'static [Example],
+) -> io::Result<Vec<(String, String)>> {
+    command.build();
+    let mut pages = Vec::new();
+    add(&command, &[], examples, &mut pages)?;
+    Ok(pages)
+}
+
+fn add(
+    command: &Command,
+    above: &[&str],
+    examples: fn(&str) -> &'static [Example],
+    pages: &mut Vec<(String, String)>,
+) -> io::Result<()> {
+    let mut words = above.to_vec();
+    words.push(command.get_name());
+    let name = words.join("-");
+    let text = page(command, &words, examples)?;
+    pages.push((format!("man1/{name}.1"), text));
+    for below in shown(command) {
+        add(below, &words, examples, pages)?;
+    }
+    Ok(())
+}
+
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    let all = command.get_subcommands();
+    all.filter(|it| !it.is_hide_set() && it.get_name() != "help")
+}
+
+fn page(
+    command: &Command,
+    words: &[&str],
+    examples: fn(&str) -> &'static [Example],
+) -> io::Result<String> {
+    let name = words.join("-");
+    let plain = command.clone().display_name(name.clone());
+    let man = Man::new(plain);
+    let mut text = roff::title(&name.to_uppercase(), "1");
+    let mut rendered = Vec::new();
+    text.push_str(&roff::section("NAME"));
+    let about = command
+        .get_about()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    text.push_str(&format!(
+        "{} \\- {}\n",
+        roff::escaped(&name),
+        roff::escaped(&about)
+    ));
+    man.render_synopsis_section(&mut rendered)?;
+    man.render_description_section(&mut rendered)?;
+    if command.get_arguments().any(|arg| !arg.is_hide_set()) {
+        man.render_options_section(&mut rendered)?;
+    }
+    text.push_str(&String::from_utf8_lossy(&rendered));
+    commands(command, &name, &mut text);
+    shown_examples(examples(&words[1..].join(" ")), &mut text);
+    if words.len() == 1 {
+        table("EXIT STATUS", &EXITS, &mut text);
+        table("ENVIRONMENT", &VARIABLES, &mut text);
+        table("FILES", &FILES, &mut text);
+    }
+    text.push_str(&roff::section("SEE ALSO"));
+    text.push_str(&see_also(words));
+    Ok(text)
+}
+
+fn commands(command: &Command, name: &str, text: &mut String) {
+    let mut all = shown(command).peekable();
+    if all.peek().is_none() {
+        return;
+    }
+    text.push_str(&roff::section("COMMANDS"));
+    for below in all {
+        let about = below
+            .get_about()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let page = format!("{name}-{}(1)", below.get_name());
+        text.push_str(&roff::term(&page, &about));
+    }
+}
+
+fn shown_examples(examples: &[Example], text: &mut String) {
+    if examples.is_empty() {
+        return;
+    }
+    text.push_str(&roff::section("EXAMPLES"));
+    for (line, what) in examples {
+        text.push_str(&roff::term(line, what));
+    }
+}
+
+fn table(name: &str, rows: &[(&str, &str)], text: &mut String) {
+    text.push_str(&roff::section(name));
+    for (term, words) in rows {
+        text.push_str(&roff::term(term, words));
+    }
+}
+
+fn see_also(words: &[&str]) -> String {
+    let above = words.len().checked_sub(1).filter(|length| *length > 0);
+    let mut pages: Vec<String> = above
+        .map(|length| format!("{}(1)", words[..length].join("-")))
+        .into_iter()
+        .collect();
+    let others = [
+        "openclaw.json(5)",
+        "openclaw.target(7)",
+        "openclaw-gateway(8)",
+        "journalctl(1)",
+    ];
+    pages.extend(others.map(str::to_owned));
+    roff::escaped(&pages.join(", ")) + "\n"
+}

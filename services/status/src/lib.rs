@@ -1,0 +1,167 @@
+//! `openclawctl status`: does the suite answer, and what does it say of itself.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use openclaw_config::{Environment, Paths};
+use openclaw_connection as connection;
+use openclaw_terminal::painted::Painted;
+use openclaw_terminal::{Failure, output};
+use tokio::time::{Instant, sleep};
+
+mod activity;
+mod closed;
+mod overview;
+mod processes;
+mod query;
+mod report;
+mod screen;
+mod spending;
+mod text;
+
+pub use closed::Closed;
+pub use query::ask;
+pub use report::{
+    AgentModel, Answer, Candidate, Confinement, Gateway, Listener, Memory, ModelProblem, Runner,
+    ServerProblem, Suite, grouped,
+};
+pub use text::JOBS_ARE_OFF;
+
+use overview::Overview;
+use spending::Spending;
+
+/// The wait before the first new attempt of `--wait`; it doubles.
+const FIRST_WAIT: Duration = Duration::from_millis(50);
+/// The longest wait between two attempts of `--wait`.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// How often `--watch` looks anew where nothing else is said, in seconds.
+const WATCH: &str = "2";
+
+/// Show what runs, which backend answers and why, and what is wrong.
+///
+/// Exit code 1 when a daemon does not answer or no message can be taken.
+#[derive(Debug, clap::Args)]
+pub struct Status {
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Try again until every daemon answers, for this time at most
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub wait: Option<Duration>,
+    /// Look anew every so many seconds, until Ctrl-C
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds, num_args = 0..=1, default_missing_value = WATCH, conflicts_with = "wait")]
+    pub watch: Option<Duration>,
+    /// With every backend that was looked at, every confinement, every key without effect
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// A time that is more than none.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "give seconds, such as 30".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err("must be more than 0 seconds".to_owned()),
+    }
+}
+
+impl Status {
+    /// Prints the status; exit code 1 when a daemon does not answer.
+    ///
+    /// # Errors
+    /// When it cannot be printed.
+    pub fn execute(&self, environment: &Environment) -> Result<ExitCode, Failure> {
+        let paths = Paths::resolve(environment)?;
+        let runtime = connection::runtime()?;
+        let is_whole = runtime.block_on(async {
+            loop {
+                let overview = self.look(&paths, environment).await;
+                self.show(&overview)?;
+                let Some(pause) = self.watch else {
+                    return Ok::<_, Failure>(overview.suite.is_whole());
+                };
+                sleep(pause).await;
+            }
+        })?;
+        // What is still asked of the service manager holds nobody up.
+        runtime.shutdown_background();
+        Ok(if is_whole {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+
+    /// Everybody is asked at once.
+    async fn look(&self, paths: &Paths, environment: &Environment) -> Overview {
+        let settings = || openclaw_settings::load(environment).ok();
+        let (suite, processes, activity, settings) = tokio::join!(
+            ask_until(paths, self.wait),
+            processes::ask(paths, environment),
+            activity::ask(paths),
+            async { settings() },
+        );
+        // Of a file that cannot be read the daemons say what is wrong.
+        let closed = settings.as_ref().and_then(|it| Closed::of(it, &suite));
+        let today = Spending::of_today(paths, settings.as_ref());
+        Overview {
+            suite,
+            unused: settings.map(|it| it.unused).unwrap_or_default(),
+            closed,
+            processes,
+            activity,
+            today,
+        }
+    }
+
+    fn show(&self, overview: &Overview) -> Result<(), Failure> {
+        if self.json {
+            return match self.watch {
+                None => output::document(overview),
+                Some(_) => output::json_line(&serde_json::json!(overview).to_string()),
+            };
+        }
+        let mut screen = match self.watch {
+            None => Painted::for_stdout(),
+            Some(_) => Painted::over_screen(),
+        };
+        screen::paint(&text::rows(overview, self.verbose), &mut screen);
+        screen.print()?;
+        let suite = &overview.suite;
+        if !suite.answers() && suite.state_problem.is_none() {
+            output::stderr_line(&format!("hint: {}", connection::START));
+        }
+        Ok(())
+    }
+}
+
+async fn ask_until(paths: &Paths, limit: Option<Duration>) -> Suite {
+    let end = Instant::now().checked_add(limit.unwrap_or_default());
+    let mut wait = FIRST_WAIT;
+    loop {
+        let suite = ask(paths).await;
+        let left = end.map_or(LONGEST_WAIT, |end| {
+            end.saturating_duration_since(Instant::now())
+        });
+        if suite.is_whole() || left.is_zero() {
+            return suite;
+        }
+        sleep(wait.min(left)).await;
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_must_be_one() {
+        for text in ["0", "-1", "soon", "inf", "NaN"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
+    }
+}

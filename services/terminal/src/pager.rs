@@ -1,0 +1,96 @@
+//! Long output on a terminal goes through a pager, as git's does.
+
+use std::env;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::process::{Child, Command, Stdio};
+
+use crate::output;
+use crate::painted;
+
+/// What is run where nothing else is chosen.
+const USUAL: &str = "less";
+/// How less behaves unless its user says otherwise: it ends by itself where all
+/// fits the screen, shows our colours, and leaves what it showed.
+const LESS: &str = "FRX";
+
+/// A pager that reads standard output. Waited for when dropped.
+#[derive(Debug)]
+pub struct Pager(Child);
+
+impl Pager {
+    /// Starts one where standard input and output are a terminal: `OPENCLAW_PAGER`, else
+    /// `PAGER`, else less. None where that is empty or cat, or cannot be started.
+    #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the user's own pager, by the user's own variable: no agent"
+    )]
+    pub fn begin() -> Option<Self> {
+        // Where nobody types, nobody would end it.
+        if !output::stdout_is_terminal() || !io::stdin().is_terminal() {
+            return None;
+        }
+        let line = wanted(|name| env::var(name).ok())?;
+        let mut command = Command::new("sh");
+        command.args(["-c", &line]).stdin(Stdio::piped());
+        if env::var_os("LESS").is_none() {
+            command.env("LESS", LESS);
+        }
+        if env::var_os("LESSCHARSET").is_none() {
+            command.env("LESSCHARSET", "utf-8");
+        }
+        let mut child = command.spawn().ok()?;
+        let pipe = child.stdin.take()?;
+        nix::unistd::dup2_stdout(&pipe).ok()?;
+        painted::reader_shows_colours();
+        Some(Self(child))
+    }
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        let _ = io::stdout().flush();
+        // It ends when nobody can write to it any more.
+        if let Ok(nothing) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
+            let _ = nix::unistd::dup2_stdout(&nothing);
+        }
+        let _ = self.0.wait();
+    }
+}
+
+/// The line for the shell; None: no pager.
+fn wanted(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let chosen = variable("OPENCLAW_PAGER").or_else(|| variable("PAGER"));
+    let line = chosen.unwrap_or_else(|| USUAL.to_owned());
+    let is_none = line.trim().is_empty() || line.trim() == "cat";
+    // Where less is not, sh would say so and show nothing.
+    let is_there = line != USUAL || has_less(variable("PATH"));
+    (!is_none && is_there).then_some(line)
+}
+
+fn has_less(path: Option<String>) -> bool {
+    let path = path.unwrap_or_default();
+    path.split(':')
+        .any(|folder| std::path::Path::new(folder).join(USUAL).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pager_is_the_users() {
+        let chosen = |ours: Option<&str>, pager: Option<&str>| {
+            wanted(|name| match name {
+                "OPENCLAW_PAGER" => ours.map(str::to_owned),
+                "PAGER" => pager.map(str::to_owned),
+                _ => None,
+            })
+        };
+        assert_eq!(chosen(Some("more"), Some("most")).as_deref(), Some("more"));
+        assert_eq!(chosen(None, Some("most -s")).as_deref(), Some("most -s"));
+        assert_eq!(chosen(Some(""), Some("most")), None);
+        assert_eq!(chosen(None, Some("cat")), None);
+        assert_eq!(chosen(None, None), None, "less is in no folder");
+    }
+}
